@@ -1,0 +1,1 @@
+"""Computational control of articulated mechanisms."""
