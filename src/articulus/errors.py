@@ -1,0 +1,81 @@
+"""One family of exceptions, and the codes a batch lane reports instead of raising."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntFlag
+
+
+class ArticulusError(Exception):
+    """Base of every exception that this package raises on purpose."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing wrong in a model: where it is, what was found, what was expected, what to do."""
+
+    where: str
+    found: str
+    expected: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.where}: found {self.found}; expected {self.expected}"
+        return f"{text}. {self.hint}" if self.hint else text
+
+
+class ModelError(ArticulusError, ValueError):
+    """A mechanism or a model file is wrong; `findings` lists every reason found."""
+
+    def __init__(self, findings: Finding | Iterable[Finding]):
+        self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
+        super().__init__("\n".join(map(str, self.findings)))
+
+
+class InputError(ArticulusError, ValueError):
+    """An argument of a call has the wrong shape, a wrong name or a value that is not finite."""
+
+
+class NumericalError(ArticulusError, ArithmeticError):
+    """A result is not finite although its input was.
+
+    `result` holds what was computed and `rows` the flat batch indices of the failed rows, so that
+    the good rows are not lost.
+    """
+
+    def __init__(self, message: str, result: object = None, rows: object = None):
+        super().__init__(message)
+        self.result = result
+        self.rows = rows
+
+
+class UnsupportedOperation(ArticulusError, NotImplementedError):
+    """Something well formed that this version cannot do; the text names it."""
+
+
+class KernelError(ArticulusError, RuntimeError):
+    """A kernel could not be built or loaded."""
+
+
+class ConvergenceError(ArticulusError, RuntimeError):
+    """The value of an iteration that did not converge was asked for."""
+
+
+class Status(IntFlag):
+    """What a compiled kernel reports about the rows it was given."""
+
+    OK = 0
+    INPUT_NOT_FINITE = 1
+    OUTPUT_NOT_FINITE = 2
+
+
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
+    """Return `did you mean 'x'?` for the nearest valid name, else the list of valid names."""
+    options = sorted(valid)
+    near = difflib.get_close_matches(name, options, n=1)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    shown = ", ".join(options[:12]) + (", ..." if len(options) > 12 else "")
+    return f"valid names: {shown}" if options else "there are none"
