@@ -1,0 +1,113 @@
+"""Rigid bodies and the named points of interest on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.errors import Finding
+from articulus.mechanism.numbers import Number, Vector, quantity, value_of, values_of
+from articulus.mechanism.pose import Pose
+
+TRIANGLE_SLACK = 1e-6
+"""Relative excess of one principal moment over the sum of the others that printed digits explain."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body.
+
+    Parameters
+    ----------
+    name : str
+        Unique among bodies and frames.
+    mass : number [kg]
+        Positive; zero only together with `massless`.
+    com : three numbers [m]
+        Centre of mass in the body frame.
+    inertia : six numbers [kg m^2]
+        Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, body axes; a product is minus the integral
+        of x y dm, as in URDF.
+    massless : str
+        Why this body may have no mass and no inertia; empty for an ordinary body.
+    """
+
+    name: str
+    mass: Number = quantity("kg", "mass", default=0.0)
+    com: Vector = quantity("m", "centre of mass in the body frame", size="3", default=(0.0, 0.0, 0.0))
+    inertia: Vector = quantity(
+        "kg m^2",
+        "Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, body axes",
+        size="6",
+        default=(0.0,) * 6,
+    )
+    massless: str = ""
+
+    def inertia_matrix(self) -> np.ndarray:
+        """Return the 3 x 3 inertia about the centre of mass with every parameter at its own value."""
+        xx, yy, zz, xy, xz, yz = values_of(self.inertia)
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    def findings(self, where: str) -> Iterator[Finding]:
+        """Yield what is physically wrong with this body."""
+        if self.massless:
+            yield from self._massless_findings(where)
+            return
+        mass = value_of(self.mass)
+        if mass <= 0:
+            yield Finding(
+                f"{where}.mass",
+                f"{mass:.6g} kg",
+                "mass > 0",
+                'A body that carries no mass on purpose says so: massless = "reason".',
+            )
+        yield from self._inertia_findings(where)
+
+    def _massless_findings(self, where: str) -> Iterator[Finding]:
+        for field, held in (("mass", (self.mass,)), ("inertia", self.inertia)):
+            if any(values_of(held)):
+                yield Finding(
+                    f"{where}.{field}", f"{values_of(held)}", f"zero, because massless = {self.massless!r}"
+                )
+
+    def _inertia_findings(self, where: str) -> Iterator[Finding]:
+        moments = np.linalg.eigvalsh(self.inertia_matrix())
+        if moments[0] <= 0:
+            yield Finding(
+                f"{where}.inertia",
+                f"principal moments {_text(moments)} kg m^2",
+                "all three positive (positive definite)",
+                "Was it given about the joint instead of the centre of mass, or with products of the wrong size?",
+            )
+        elif moments[2] > (moments[0] + moments[1]) * (1 + TRIANGLE_SLACK):
+            yield Finding(
+                f"{where}.inertia",
+                f"principal moments {_text(moments)} kg m^2",
+                "the largest at most the sum of the other two (triangle inequality)",
+                "No rigid body has such moments: check the units and the order Ixx, Iyy, Izz, Ixy, Ixz, Iyz.",
+            )
+
+
+def _text(moments: np.ndarray) -> str:
+    return ", ".join(f"{m:.6g}" for m in moments)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named point of interest with axes, fixed to a body.
+
+    Parameters
+    ----------
+    name : str
+        Unique among bodies and frames.
+    body : str
+        Body that carries it, or "ground".
+    at : Pose
+        Pose in the body frame.
+    """
+
+    name: str
+    body: str
+    at: Pose = Pose()

@@ -1,0 +1,268 @@
+"""A whole mechanism as frozen, validated data."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.mechanism.body import Body, Frame
+from articulus.mechanism.connection import Connection
+from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
+
+GROUND = "ground"
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+Locate = Callable[[str], str]
+
+
+def _nowhere(path: str) -> str:
+    return path
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a mechanism is.
+
+    Bodies are kept in declaration order. `connections` are put in an order in which every parent comes before
+    its children; declaration order decides where there is a choice. Positions `q` and velocities `v` follow
+    that order.
+
+    Parameters
+    ----------
+    name : str
+        Name of the mechanism.
+    bodies : tuple of Body
+    connections : tuple of Connection
+        One for each body: the joint by which it hangs on its parent.
+    frames : tuple of Frame
+    gravity : three numbers [m/s^2]
+        Acceleration of gravity in ground axes.
+    source : str
+        Where the numbers come from.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    connections: tuple[Connection, ...]
+    frames: tuple[Frame, ...] = ()
+    gravity: Vector = quantity(
+        "m/s^2", "acceleration of gravity in ground axes", size="3", default=STANDARD_GRAVITY
+    )
+    source: str = ""
+
+    @staticmethod
+    def build(
+        name: str,
+        bodies: tuple[Body, ...],
+        connections: tuple[Connection, ...],
+        frames: tuple[Frame, ...] = (),
+        gravity: Vector = STANDARD_GRAVITY,
+        source: str = "",
+        locate: Locate = _nowhere,
+    ) -> Description:
+        """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
+
+        `locate` turns the path of an object, such as "body.boom.mass", into what a message shows for it, such as
+        "crane.toml:12: body.boom.mass".
+        """
+        draft = Description(name, tuple(bodies), tuple(connections), tuple(frames), tuple(gravity), source)
+        findings = list(draft._findings())
+        if not findings:
+            findings = list(draft._topology_findings())
+        if findings:
+            raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in findings)
+        return dataclasses.replace(draft, connections=draft._sorted_connections())
+
+    # what the mechanism holds
+
+    @property
+    def nq(self) -> int:
+        return sum(c.joint.nq for c in self.connections)
+
+    @property
+    def nv(self) -> int:
+        return sum(c.joint.nv for c in self.connections)
+
+    @functools.cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return the named parameters, each once, in the order in which they first stand in the model."""
+        return tuple({p.name: p for p in parameters_in(self)}.values())
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """Return a hash of everything that the equations depend on: two equal ones have the same dynamics."""
+        text = repr(dataclasses.replace(self, source=""))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @functools.cached_property
+    def neutral(self) -> np.ndarray:
+        """Return the position at which every joint frame coincides with its parent's, shape (nq,)."""
+        return np.concatenate([np.zeros(0), *(c.joint.neutral() for c in self.connections)])
+
+    @functools.cached_property
+    def q_slices(self) -> dict[str, slice]:
+        """Return where each joint's coordinates stand in q."""
+        return _slices([(c.name, c.joint.nq) for c in self.connections])
+
+    @functools.cached_property
+    def v_slices(self) -> dict[str, slice]:
+        """Return where each joint's velocities stand in v."""
+        return _slices([(c.name, c.joint.nv) for c in self.connections])
+
+    def coordinate_names(self, rates: bool = False) -> tuple[str, ...]:
+        """Return a name for every entry of q (or of v), such as "lift" or "base.qw"."""
+        out = []
+        for c in self.connections:
+            parts = c.joint.velocity_names if rates else c.joint.coordinate_names
+            out += [f"{c.name}.{part}" if part else c.name for part in parts]
+        return tuple(out)
+
+    def carrier(self, name: str) -> tuple[str, Frame]:
+        """Return the body (or ground) that carries the body or frame `name`, and that frame on it."""
+        for frame in self.frames:
+            if frame.name == name:
+                return frame.body, frame
+        if name == GROUND or any(b.name == name for b in self.bodies):
+            return name, Frame(name, name)
+        known = [GROUND, *(b.name for b in self.bodies), *(f.name for f in self.frames)]
+        raise InputError(f"no body or frame '{name}' in mechanism '{self.name}'; {did_you_mean(name, known)}")
+
+    def inboard(self, body: str) -> Connection:
+        """Return the joint by which a body hangs on its parent."""
+        return self._by_child[body]
+
+    @functools.cached_property
+    def _by_child(self) -> dict[str, Connection]:
+        return {c.child: c for c in self.connections}
+
+    # validation
+
+    def _findings(self) -> Iterator[Finding]:
+        yield from self._name_findings()
+        yield from self._parameter_findings()
+        for number in self.gravity:
+            if isinstance(number, float) and not math.isfinite(number):
+                yield Finding("gravity", repr(number), "a finite number")
+        for body in self.bodies:
+            where = f"body.{body.name}"
+            bad = list(not_finite(where, body))
+            yield from bad or body.findings(where)
+        for c in self.connections:
+            where = f"joint.{c.name}"
+            bad = list(not_finite(where, c))
+            for part, held in (("at", c.at), ("child_at", c.child_at), ("rotor", c.rotor)):
+                bad += not_finite(f"{where}.{part}", held) if held is not None else ()
+            yield from bad or c.findings(where)
+        for frame in self.frames:
+            yield from not_finite(f"frame.{frame.name}.at", frame.at)
+
+    def _name_findings(self) -> Iterator[Finding]:
+        if not self.bodies:
+            yield Finding("body", "no body at all", "at least one body with mass")
+        points = [("body", b.name) for b in self.bodies] + [("frame", f.name) for f in self.frames]
+        joints = [("joint", c.name) for c in self.connections]
+        for group in (points, joints):
+            seen: set[str] = set()
+            for kind, name in group:
+                if name in seen:
+                    yield Finding(f"{kind}.{name}", f"the name '{name}' a second time", "unique names")
+                seen.add(name)
+                if name == GROUND:
+                    yield Finding(f"{kind}.{name}", f"the name '{name}'", "another name: it is the fixed world")
+                if not name or name != name.strip() or not name.isprintable():
+                    yield Finding(f"{kind}.{name}", f"the name {name!r}", "a printable name without outer blanks")
+
+    def _parameter_findings(self) -> Iterator[Finding]:
+        seen: dict[str, float] = {}
+        for p in parameters_in(self):
+            if seen.setdefault(p.name, p.value) != p.value:
+                yield Finding(
+                    f"parameters.{p.name}", f"two values, {seen[p.name]!r} and {p.value!r}", "one value a name"
+                )
+
+    def _topology_findings(self) -> Iterator[Finding]:
+        bodies = {b.name for b in self.bodies}
+        parents: dict[str, str] = {}
+        for c in self.connections:
+            where = f"joint.{c.name}"
+            for role, name in (("parent", c.parent), ("child", c.child)):
+                if name not in bodies and not (role == "parent" and name == GROUND):
+                    yield Finding(
+                        f"{where}.{role}", f"'{name}'", "the name of a body", did_you_mean(name, bodies | {GROUND})
+                    )
+            if c.parent == c.child:
+                yield Finding(f"{where}.child", f"'{c.child}', which is also its parent", "another body")
+            elif c.child in parents:
+                yield Finding(
+                    f"{where}.child",
+                    f"'{c.child}', which joint '{parents[c.child]}' already carries",
+                    "one joint to a parent for each body",
+                    "A closed loop needs a loop joint; a chain written upside down needs parent and child exchanged.",
+                )
+            else:
+                parents[c.child] = c.name
+        for frame in self.frames:
+            if frame.body not in bodies | {GROUND}:
+                yield Finding(
+                    f"frame.{frame.name}.body",
+                    f"'{frame.body}'",
+                    "the name of a body",
+                    did_you_mean(frame.body, bodies | {GROUND}),
+                )
+        for body in self.bodies:
+            if body.name not in parents:
+                yield Finding(
+                    f"body.{body.name}",
+                    "no joint that carries it",
+                    "one joint with this body as child",
+                    "A body that floats hangs on ground by a free joint.",
+                )
+        yield from self._cycle_findings()
+
+    def _cycle_findings(self) -> Iterator[Finding]:
+        parent = {c.child: c for c in self.connections}
+        done: set[str] = {GROUND}
+        for start in parent:
+            path: list[str] = []
+            body = start
+            while body not in done and body in parent:
+                if body in path:
+                    ring = [*path[path.index(body) :], body]
+                    yield Finding(
+                        f"joint.{parent[body].name}",
+                        f"a cycle {' <- '.join(ring)}",
+                        "every body to hang on ground through its parents",
+                        "A closed loop needs a loop joint.",
+                    )
+                    break
+                path.append(body)
+                body = parent[body].parent
+            done.update(path)
+
+    def _sorted_connections(self) -> tuple[Connection, ...]:
+        children: dict[str, list[Connection]] = {}
+        for c in self.connections:
+            children.setdefault(c.parent, []).append(c)
+        rank = {c.name: i for i, c in enumerate(self.connections)}
+        ready = sorted(children.get(GROUND, []), key=lambda c: rank[c.name])
+        out: list[Connection] = []
+        while ready:
+            first = ready.pop(0)
+            out.append(first)
+            ready = sorted(ready + children.get(first.child, []), key=lambda c: rank[c.name])
+        return tuple(out)
+
+
+def _slices(sizes: list[tuple[str, int]]) -> dict[str, slice]:
+    out, at = {}, 0
+    for name, size in sizes:
+        out[name] = slice(at, at + size)
+        at += size
+    return out

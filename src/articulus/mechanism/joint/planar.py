@@ -1,0 +1,23 @@
+"""Motion in a plane."""
+
+from dataclasses import dataclass
+
+from articulus.mechanism.joint.base import Joint, SerialJoint
+from articulus.mechanism.joint.prismatic import Prismatic
+from articulus.mechanism.joint.revolute import Revolute
+
+
+@dataclass(frozen=True)
+class Planar(SerialJoint):
+    """Translation along x and y of the parent's joint frame, then rotation about z; q = (x, y, angle).
+
+    Another plane is a matter of where the joint is placed (`at` with a rotation).
+    """
+
+    type_name = "planar"
+    nq = nv = 3
+    coordinate_names = velocity_names = ("x", "y", "angle")
+    rotational = (False, False, True)
+
+    def elementary(self) -> tuple[Joint, ...]:
+        return (Prismatic((1.0, 0.0, 0.0)), Prismatic((0.0, 1.0, 0.0)), Revolute((0.0, 0.0, 1.0)))

@@ -1,0 +1,50 @@
+"""A ball joint."""
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.mechanism.joint.base import Joint
+from articulus.spatial import Motion, Transform, quaternion_matrix, quaternion_product, quaternion_rate
+
+
+@dataclass(frozen=True)
+class Spherical(Joint):
+    """Any rotation; q = quaternion (w, x, y, z), v = angular velocity in the child's axes."""
+
+    type_name = "spherical"
+    nq = 4
+    nv = 3
+    coordinate_names = ("qw", "qx", "qy", "qz")
+    velocity_names = ("wx", "wy", "wz")
+    rotational = (True, True, True)
+
+    def transform(self, q: SX) -> Transform:
+        return Transform(quaternion_matrix(q), SX.zeros(3))
+
+    def motion_subspace(self) -> list[Motion]:
+        return [Motion(SX(ca.DM(np.eye(3)[i])), SX.zeros(3)) for i in range(3)]
+
+    def position_rate(self, q: SX, v: SX) -> SX:
+        return quaternion_rate(q, v)
+
+    def integrate(self, q: SX, step: SX) -> SX:
+        return quaternion_product(q, quaternion_exponential(step))
+
+    def neutral(self) -> np.ndarray:
+        return np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def quaternion_exponential(rotation_vector: SX) -> SX:
+    """Return the unit quaternion of a rotation vector; a power series takes over near zero."""
+    square = ca.dot(rotation_vector, rotation_vector)
+    small = square < 1e-6
+    half = ca.sqrt(ca.if_else(small, 1.0, square)) / 2
+    series_cos = 1 - square / 8 * (1 - square / 48)
+    series_sinc = 0.5 - square / 48 * (1 - square / 80)
+    return ca.vertcat(
+        ca.if_else(small, series_cos, ca.cos(half)),
+        rotation_vector * ca.if_else(small, series_sinc, ca.sin(half) / (2 * half)),
+    )

@@ -1,0 +1,42 @@
+"""A cross of two hinges."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.mechanism.joint.base import Joint, SerialJoint, unit_axis
+from articulus.mechanism.joint.revolute import Revolute
+
+
+@dataclass(frozen=True)
+class Universal(SerialJoint):
+    """Rotation about an axis fixed in the parent, then about an axis fixed in the child.
+
+    Parameters
+    ----------
+    axis : three numbers [-]
+        Unit vector of the axis that stays with the parent.
+    second_axis : three numbers [-]
+        Unit vector of the axis that stays with the child, at q = 0.
+    """
+
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    second_axis: tuple[float, float, float] = (0.0, 1.0, 0.0)
+
+    type_name = "universal"
+    nq = nv = 2
+    coordinate_names = velocity_names = ("first", "second")
+    rotational = (True, True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis("Universal", self.axis))
+        object.__setattr__(self, "second_axis", unit_axis("Universal (second)", self.second_axis))
+        if np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-6:
+            raise InputError(
+                f"Universal: its axes {self.axis} and {self.second_axis} are parallel; expected two different "
+                "directions. For one direction use Revolute."
+            )
+
+    def elementary(self) -> tuple[Joint, ...]:
+        return (Revolute(self.axis), Revolute(self.second_axis))

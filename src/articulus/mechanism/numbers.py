@@ -1,0 +1,104 @@
+"""Numbers of a model: plain floats or named parameters, and what each field of a model means."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from articulus.errors import Finding, InputError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a model with a name, a value to start from, and every method's `params` to change it.
+
+    Parameters
+    ----------
+    name : str
+        Name under which `params={name: ...}` sets it; one name is one number wherever it stands.
+    value : float
+        Value used when a call does not give one [unit of the field it stands in].
+    """
+
+    name: str
+    value: float
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise InputError(f"Parameter name {self.name!r}: expected letters, digits and underscores")
+        object.__setattr__(self, "value", float(self.value))
+        if not math.isfinite(self.value):
+            raise InputError(f"Parameter '{self.name}': value {self.value!r} is not finite")
+
+
+Number = float | Parameter
+Vector = tuple[Number, ...]
+
+
+def value_of(number: Number) -> float:
+    """Return the value to start from."""
+    return number.value if isinstance(number, Parameter) else float(number)
+
+
+def values_of(vector: Sequence[Number]) -> tuple[float, ...]:
+    """Return the values to start from."""
+    return tuple(map(value_of, vector))
+
+
+def as_number(x: Any) -> Number:
+    """Return `x` as a Number; raise InputError when it is none."""
+    if isinstance(x, Parameter):
+        return x
+    if isinstance(x, (bool, str)):
+        raise InputError(f"expected a number, found {x!r}")
+    try:
+        return float(x)
+    except (TypeError, ValueError):
+        raise InputError(f"expected a number, found {x!r}") from None
+
+
+def as_vector(x: Any, length: int) -> Vector:
+    """Return `x` as a tuple of `length` Numbers; raise InputError when it is none."""
+    try:
+        items = tuple(as_number(item) for item in x)
+    except TypeError:
+        raise InputError(f"expected {length} numbers, found {x!r}") from None
+    if len(items) != length:
+        raise InputError(f"expected {length} numbers, found {len(items)}")
+    return items
+
+
+def quantity(unit: str, meaning: str, *, size: str = "1", default: Any = dataclasses.MISSING) -> Any:
+    """Return a dataclass field that knows its unit, its meaning and its size.
+
+    `size` is "1" for a number, "3" for a vector, "nv" for one number a joint freedom, "nq" for one a joint
+    coordinate. The TOML reader, the messages and the documentation all read this one declaration.
+    """
+    return dataclasses.field(default=default, metadata={"unit": unit, "meaning": meaning, "size": size})
+
+
+def parameters_in(thing: Any) -> Iterator[Parameter]:
+    """Yield every Parameter inside a dataclass or tuple, in the order of the fields."""
+    if isinstance(thing, Parameter):
+        yield thing
+    elif isinstance(thing, tuple):
+        for item in thing:
+            yield from parameters_in(item)
+    elif dataclasses.is_dataclass(thing):
+        for field in dataclasses.fields(thing):
+            yield from parameters_in(getattr(thing, field.name))
+
+
+def not_finite(where: str, thing: Any) -> Iterator[Finding]:
+    """Yield a finding for every number of a dataclass that is not finite (infinite limits are allowed)."""
+    for field in dataclasses.fields(thing):
+        if field.name in ("lower", "upper", "velocity", "effort"):
+            continue
+        held = getattr(thing, field.name)
+        items = held if isinstance(held, tuple) else (held,)
+        for item in items:
+            if isinstance(item, float) and not math.isfinite(item):
+                yield Finding(f"{where}.{field.name}", repr(item), "a finite number")

@@ -1,0 +1,32 @@
+"""Value types of spatial algebra (angular part first) and rotations, on CasADi SX symbols."""
+
+from articulus.spatial.inertia import ArticulatedInertia, RigidInertia
+from articulus.spatial.rotation import (
+    axis_angle,
+    exact,
+    frame_with_z,
+    quaternion_matrix,
+    quaternion_product,
+    quaternion_rate,
+    rpy_matrix,
+)
+from articulus.spatial.transform import Product, Transform
+from articulus.spatial.vector import Force, Motion, cross, skew
+
+__all__ = [
+    "ArticulatedInertia",
+    "Force",
+    "Motion",
+    "Product",
+    "RigidInertia",
+    "Transform",
+    "axis_angle",
+    "cross",
+    "exact",
+    "frame_with_z",
+    "quaternion_matrix",
+    "quaternion_product",
+    "quaternion_rate",
+    "rpy_matrix",
+    "skew",
+]

@@ -1,0 +1,95 @@
+"""Spatial inertia of a rigid body and of an articulated body, about the origin of their frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import SX
+
+from articulus.spatial.vector import Force, Motion, cross, skew
+
+
+def symmetric(upper: SX) -> SX:
+    """Return the symmetric 3 x 3 matrix with the upper triangle of `upper`."""
+    a = upper
+    return ca.blockcat(
+        [[a[0, 0], a[0, 1], a[0, 2]], [a[0, 1], a[1, 1], a[1, 2]], [a[0, 2], a[1, 2], a[2, 2]]]
+    )
+
+
+@dataclass(frozen=True)
+class RigidInertia:
+    """Mass `m`, first moment `h` = m c and moment of inertia `J` about the origin."""
+
+    m: SX
+    h: SX
+    J: SX
+
+    @staticmethod
+    def zero() -> RigidInertia:
+        return RigidInertia(SX(0), SX.zeros(3), SX.zeros(3, 3))
+
+    @staticmethod
+    def about_com(mass: SX, com: SX, inertia: SX) -> RigidInertia:
+        """Return the inertia of a body from its moment of inertia about the centre of mass."""
+        shift = ca.dot(com, com) * SX.eye(3) - ca.mtimes(com, com.T)
+        return RigidInertia(mass, mass * com, symmetric(inertia + mass * shift))
+
+    def __add__(self, other: RigidInertia) -> RigidInertia:
+        return RigidInertia(self.m + other.m, self.h + other.h, self.J + other.J)
+
+    def __matmul__(self, a: Motion) -> Force:
+        """Return the momentum of a velocity: J w + h x v, m v - h x w."""
+        return Force(ca.mtimes(self.J, a.w) + cross(self.h, a.v), self.m * a.v - cross(self.h, a.w))
+
+    def rotated(self, R: SX) -> RigidInertia:
+        return RigidInertia(self.m, ca.mtimes(R, self.h), symmetric(ca.mtimes(R, ca.mtimes(self.J, R.T))))
+
+    def shifted(self, p: SX) -> RigidInertia:
+        """Return the inertia about a point from which this frame's origin is at `p`."""
+        k = 2 * self.h + self.m * p
+        outer = ca.mtimes(p, k.T)
+        J = self.J + ca.dot(p, k) * SX.eye(3) - 0.5 * (outer + outer.T)
+        return RigidInertia(self.m, self.h + self.m * p, symmetric(J))
+
+    def articulated(self) -> ArticulatedInertia:
+        return ArticulatedInertia(self.J, skew(self.h), self.m * SX.eye(3))
+
+
+@dataclass(frozen=True)
+class ArticulatedInertia:
+    """The symmetric 6 x 6 matrix [[J, H], [H', M]] that takes accelerations to forces."""
+
+    J: SX
+    H: SX
+    M: SX
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(self.J + other.J, self.H + other.H, self.M + other.M)
+
+    def __matmul__(self, a: Motion) -> Force:
+        return Force(
+            ca.mtimes(self.J, a.w) + ca.mtimes(self.H, a.v), ca.mtimes(self.H.T, a.w) + ca.mtimes(self.M, a.v)
+        )
+
+    def minus_dyad(self, U: Force, U_over_d: Force) -> ArticulatedInertia:
+        """Return this inertia less U U'/d, what a free joint direction takes away."""
+        return ArticulatedInertia(
+            symmetric(self.J - ca.mtimes(U.n, U_over_d.n.T)),
+            self.H - ca.mtimes(U.n, U_over_d.f.T),
+            symmetric(self.M - ca.mtimes(U.f, U_over_d.f.T)),
+        )
+
+    def rotated(self, R: SX) -> ArticulatedInertia:
+        def turn(a: SX) -> SX:
+            return ca.mtimes(R, ca.mtimes(a, R.T))
+
+        return ArticulatedInertia(symmetric(turn(self.J)), turn(self.H), symmetric(turn(self.M)))
+
+    def shifted(self, p: SX) -> ArticulatedInertia:
+        """Return the inertia about a point from which this frame's origin is at `p`."""
+        P = skew(p)
+        H = self.H + ca.mtimes(P, self.M)
+        J = self.J - ca.mtimes(self.H, P) + ca.mtimes(P, H.T)
+        return ArticulatedInertia(symmetric(J), H, self.M)

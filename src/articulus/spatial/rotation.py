@@ -1,0 +1,74 @@
+"""Rotation matrices of axes, angles and quaternions; `R_AB` takes components in B to components in A."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.spatial.vector import skew
+
+ROUND_OFF = 5e-16
+"""Entries of a constant rotation this near to 0, 1 or -1 are meant to be exactly that."""
+
+
+def exact(matrix: np.ndarray) -> np.ndarray:
+    """Return a constant array with entries within round-off of -1, 0 and 1 made exact.
+
+    cos(pi/2) is 6e-17 in floating point; as an exact zero it lets the symbols cancel.
+    """
+    nearest = np.round(matrix)
+    unit = (np.abs(matrix - nearest) <= ROUND_OFF) & (np.abs(nearest) <= 1)
+    return np.where(unit, nearest, matrix) + 0.0
+
+
+def axis_angle(axis: Sequence[float] | SX, sine: SX, cosine: SX) -> SX:
+    """Return the rotation about a unit axis by the angle of the given sine and cosine (Rodrigues)."""
+    a = SX(ca.DM(list(axis))) if not isinstance(axis, SX) else axis
+    return cosine * SX.eye(3) + sine * skew(a) + (1 - cosine) * ca.mtimes(a, a.T)
+
+
+def rpy_matrix(rpy: SX) -> SX:
+    """Return the rotation by roll, pitch, yaw about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll)."""
+    s, c = [ca.sin(rpy[i]) for i in range(3)], [ca.cos(rpy[i]) for i in range(3)]
+    return ca.blockcat(
+        [
+            [c[2] * c[1], c[2] * s[1] * s[0] - s[2] * c[0], c[2] * s[1] * c[0] + s[2] * s[0]],
+            [s[2] * c[1], s[2] * s[1] * s[0] + c[2] * c[0], s[2] * s[1] * c[0] - c[2] * s[0]],
+            [-s[1], c[1] * s[0], c[1] * c[0]],
+        ]
+    )
+
+
+def quaternion_matrix(quaternion: SX) -> SX:
+    """Return the rotation of a quaternion (w, x, y, z); any norm but zero gives a proper rotation."""
+    w, u = quaternion[0], quaternion[1:4]
+    scale = 2 / ca.sumsqr(quaternion)
+    U = skew(u)
+    return SX.eye(3) + scale * (w * U + ca.mtimes(U, U))
+
+
+def quaternion_product(a: SX, b: SX) -> SX:
+    """Return the quaternion product a b (rotation b first, seen from a's frame)."""
+    w = a[0] * b[0] - ca.dot(a[1:4], b[1:4])
+    u = a[0] * b[1:4] + b[0] * a[1:4] + ca.cross(a[1:4], b[1:4])
+    return ca.vertcat(w, u)
+
+
+def quaternion_rate(quaternion: SX, w: SX) -> SX:
+    """Return d(quaternion)/dt for the angular velocity `w` in the turning frame."""
+    return 0.5 * quaternion_product(quaternion, ca.vertcat(0, w))
+
+
+def frame_with_z(axis: Sequence[float]) -> np.ndarray:
+    """Return a constant rotation whose third column is the unit vector `axis`.
+
+    For the coordinate axes it is a signed permutation, so that no symbol is lost to round-off.
+    """
+    z = np.asarray(axis, dtype=float)
+    helper = np.roll(np.eye(3)[np.argmax(np.abs(z))], 1)
+    x = helper - z * (z @ helper)
+    x /= np.linalg.norm(x)
+    return exact(np.column_stack([x, np.cross(z, x), z]))

@@ -1,0 +1,96 @@
+"""Motion and force vectors: six numbers each, angular part first, and different types on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import SX
+
+
+def cross(a: SX, b: SX) -> SX:
+    """Return a x b of two 3-vectors."""
+    return ca.vertcat(
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+def skew(a: SX) -> SX:
+    """Return the 3 x 3 matrix of `a x`."""
+    return ca.blockcat([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Spatial velocity or acceleration: angular part `w`, linear part `v` of the frame's origin."""
+
+    w: SX
+    v: SX
+
+    @staticmethod
+    def zero() -> Motion:
+        return Motion(SX.zeros(3), SX.zeros(3))
+
+    @staticmethod
+    def of(six: Sequence[float] | SX) -> Motion:
+        column = SX(ca.vertcat(six)) if isinstance(six, SX) else SX(ca.DM(list(six)))
+        return Motion(column[:3], column[3:])
+
+    def column(self) -> SX:
+        return ca.vertcat(self.w, self.v)
+
+    def __add__(self, other: Motion) -> Motion:
+        return Motion(self.w + other.w, self.v + other.v)
+
+    def __sub__(self, other: Motion) -> Motion:
+        return Motion(self.w - other.w, self.v - other.v)
+
+    def __mul__(self, scale: SX | float) -> Motion:
+        return Motion(self.w * scale, self.v * scale)
+
+    def dot(self, force: Force) -> SX:
+        """Return the power of a force along this motion."""
+        return ca.dot(self.w, force.n) + ca.dot(self.v, force.f)
+
+    def cross(self, other: Motion) -> Motion:
+        """Return self x other: the rate of `other` when it is carried along by this motion."""
+        return Motion(cross(self.w, other.w), cross(self.w, other.v) + cross(self.v, other.w))
+
+    def cross_force(self, force: Force) -> Force:
+        """Return self x* force: the rate of `force` when it is carried along by this motion."""
+        return Force(cross(self.w, force.n) + cross(self.v, force.f), cross(self.w, force.f))
+
+
+@dataclass(frozen=True)
+class Force:
+    """Wrench or momentum: moment `n` about the frame's origin, force `f`."""
+
+    n: SX
+    f: SX
+
+    @staticmethod
+    def zero() -> Force:
+        return Force(SX.zeros(3), SX.zeros(3))
+
+    @staticmethod
+    def of(six: SX) -> Force:
+        return Force(six[:3], six[3:])
+
+    def column(self) -> SX:
+        return ca.vertcat(self.n, self.f)
+
+    def __add__(self, other: Force) -> Force:
+        return Force(self.n + other.n, self.f + other.f)
+
+    def __sub__(self, other: Force) -> Force:
+        return Force(self.n - other.n, self.f - other.f)
+
+    def __mul__(self, scale: SX | float) -> Force:
+        return Force(self.n * scale, self.f * scale)
+
+    def dot(self, motion: Motion) -> SX:
+        """Return the power of this force along a motion."""
+        return motion.dot(self)
