@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import heapq
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -73,9 +74,7 @@ class Description:
         "crane.toml:12: body.boom.mass".
         """
         draft = Description(name, tuple(bodies), tuple(connections), tuple(frames), tuple(gravity), source)
-        findings = list(draft._findings())
-        if not findings:
-            findings = list(draft._topology_findings())
+        findings = [*draft._findings(), *draft._topology_findings()]
         if findings:
             raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in findings)
         return dataclasses.replace(draft, connections=draft._sorted_connections())
@@ -175,16 +174,22 @@ class Description:
                     yield Finding(f"{kind}.{name}", f"the name '{name}' a second time", "unique names")
                 seen.add(name)
                 if name == GROUND:
-                    yield Finding(f"{kind}.{name}", f"the name '{name}'", "another name: it is the fixed world")
+                    yield Finding(
+                        f"{kind}.{name}", f"the name '{name}'", "another name: it is the fixed world"
+                    )
                 if not name or name != name.strip() or not name.isprintable():
-                    yield Finding(f"{kind}.{name}", f"the name {name!r}", "a printable name without outer blanks")
+                    yield Finding(
+                        f"{kind}.{name}", f"the name {name!r}", "a printable name without outer blanks"
+                    )
 
     def _parameter_findings(self) -> Iterator[Finding]:
         seen: dict[str, float] = {}
         for p in parameters_in(self):
             if seen.setdefault(p.name, p.value) != p.value:
                 yield Finding(
-                    f"parameters.{p.name}", f"two values, {seen[p.name]!r} and {p.value!r}", "one value a name"
+                    f"parameters.{p.name}",
+                    f"two values, {seen[p.name]!r} and {p.value!r}",
+                    "one value a name",
                 )
 
     def _topology_findings(self) -> Iterator[Finding]:
@@ -195,7 +200,10 @@ class Description:
             for role, name in (("parent", c.parent), ("child", c.child)):
                 if name not in bodies and not (role == "parent" and name == GROUND):
                     yield Finding(
-                        f"{where}.{role}", f"'{name}'", "the name of a body", did_you_mean(name, bodies | {GROUND})
+                        f"{where}.{role}",
+                        f"'{name}'",
+                        "the name of a body",
+                        did_you_mean(name, bodies | {GROUND}),
                     )
             if c.parent == c.child:
                 yield Finding(f"{where}.child", f"'{c.child}', which is also its parent", "another body")
@@ -230,11 +238,11 @@ class Description:
         parent = {c.child: c for c in self.connections}
         done: set[str] = {GROUND}
         for start in parent:
-            path: list[str] = []
+            path: dict[str, None] = {}
             body = start
             while body not in done and body in parent:
                 if body in path:
-                    ring = [*path[path.index(body) :], body]
+                    ring = [*list(path)[list(path).index(body) :], body]
                     yield Finding(
                         f"joint.{parent[body].name}",
                         f"a cycle {' <- '.join(ring)}",
@@ -242,7 +250,7 @@ class Description:
                         "A closed loop needs a loop joint.",
                     )
                     break
-                path.append(body)
+                path[body] = None
                 body = parent[body].parent
             done.update(path)
 
@@ -251,12 +259,14 @@ class Description:
         for c in self.connections:
             children.setdefault(c.parent, []).append(c)
         rank = {c.name: i for i, c in enumerate(self.connections)}
-        ready = sorted(children.get(GROUND, []), key=lambda c: rank[c.name])
+        ready = [rank[c.name] for c in children.get(GROUND, [])]
+        heapq.heapify(ready)
         out: list[Connection] = []
         while ready:
-            first = ready.pop(0)
+            first = self.connections[heapq.heappop(ready)]
             out.append(first)
-            ready = sorted(ready + children.get(first.child, []), key=lambda c: rank[c.name])
+            for c in children.get(first.child, []):
+                heapq.heappush(ready, rank[c.name])
         return tuple(out)
 
 

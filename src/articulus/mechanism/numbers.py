@@ -56,7 +56,7 @@ def as_number(x: Any) -> Number:
         raise InputError(f"expected a number, found {x!r}")
     try:
         return float(x)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"expected a number, found {x!r}") from None
 
 

@@ -6,6 +6,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.mechanism.joint.base import Joint, along, unit_axis
+from articulus.mechanism.numbers import quantity
 from articulus.spatial import Motion, Transform, axis_angle
 
 
@@ -19,7 +20,9 @@ class Cylindrical(Joint):
         Unit vector of the axis in the joint frame.
     """
 
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    axis: tuple[float, float, float] = quantity(
+        "-", "unit vector of the axis in the joint frame", size="3", default=(0.0, 0.0, 1.0)
+    )
 
     type_name = "cylindrical"
     nq = nv = 2

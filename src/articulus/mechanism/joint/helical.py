@@ -7,7 +7,7 @@ from casadi import SX
 
 from articulus.errors import InputError
 from articulus.mechanism.joint.base import Joint, along, unit_axis
-from articulus.mechanism.numbers import Number, as_number, value_of
+from articulus.mechanism.numbers import Number, as_number, quantity, value_of
 from articulus.spatial import Motion, Transform, axis_angle
 
 
@@ -23,8 +23,10 @@ class Helical(Joint):
         Advance along the axis for one radian.
     """
 
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    pitch: Number | SX = 0.0
+    axis: tuple[float, float, float] = quantity(
+        "-", "unit vector of the axis in the joint frame", size="3", default=(0.0, 0.0, 1.0)
+    )
+    pitch: Number | SX = quantity("m/rad", "advance along the axis for one radian", default=0.0)
 
     type_name = "helical"
     nq = nv = 1

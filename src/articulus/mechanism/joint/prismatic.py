@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from casadi import SX
 
 from articulus.mechanism.joint.base import Joint, along, unit_axis
+from articulus.mechanism.numbers import quantity
 from articulus.spatial import Motion, Transform
 
 
@@ -18,7 +19,9 @@ class Prismatic(Joint):
         Unit vector of the axis in the joint frame.
     """
 
-    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    axis: tuple[float, float, float] = quantity(
+        "-", "unit vector of the axis in the joint frame", size="3", default=(0.0, 0.0, 1.0)
+    )
 
     type_name = "prismatic"
     nq = nv = 1

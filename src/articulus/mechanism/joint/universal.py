@@ -7,6 +7,7 @@ import numpy as np
 from articulus.errors import InputError
 from articulus.mechanism.joint.base import Joint, SerialJoint, unit_axis
 from articulus.mechanism.joint.revolute import Revolute
+from articulus.mechanism.numbers import quantity
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,12 @@ class Universal(SerialJoint):
         Unit vector of the axis that stays with the child, at q = 0.
     """
 
-    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    second_axis: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    axis: tuple[float, float, float] = quantity(
+        "-", "unit vector of the axis that stays with the parent", size="3", default=(1.0, 0.0, 0.0)
+    )
+    second_axis: tuple[float, float, float] = quantity(
+        "-", "unit vector of the axis that stays with the child, at q = 0", size="3", default=(0.0, 1.0, 0.0)
+    )
 
     type_name = "universal"
     nq = nv = 2
