@@ -1,0 +1,6 @@
+"""Model files: TOML (our own format), URDF, MJCF. `read_x(path)` returns a validated Description."""
+
+from articulus.files.toml_reader import parse_toml, read_toml
+from articulus.files.toml_writer import toml_text, write_toml
+
+__all__ = ["parse_toml", "read_toml", "toml_text", "write_toml"]

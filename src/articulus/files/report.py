@@ -1,0 +1,59 @@
+"""What is wrong with a model file, collected while it is read, each with the line it stands on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from articulus.errors import Finding, InputError, ModelError
+
+_OWNER = re.compile(r"^\w+(?: \(\w+\))?\.(\w+): ")
+_FOUND = re.compile(r"^(?:[\w ()]+(?:\.\w+)?: )?found (.*?); expected (.*)$", re.S)
+
+
+class Report:
+    """The findings of one file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file as messages show it.
+    lines : mapping of str to int
+        Line of each path such as "body.boom.mass"; a path that is missing stands on its parent's line.
+    """
+
+    def __init__(self, name: str, lines: Mapping[str, int]):
+        self.name = name
+        self.lines = lines
+        self.findings: list[Finding] = []
+
+    def locate(self, path: str) -> str:
+        """Return a path with its file and line: "crane.toml:12: body.boom.mass"."""
+        at = path
+        while at and at not in self.lines:
+            at = at[: max(at.rfind("."), at.rfind("["), 0)]
+        line = self.lines.get(at, 1)
+        return f"{self.name}:{line}: {path}" if path else f"{self.name}:{line}"
+
+    def add(self, path: str, found: str, expected: str, hint: str = "") -> None:
+        """Note a finding."""
+        self.findings.append(Finding(self.locate(path), found, expected, hint))
+
+    def add_error(self, path: str, error: InputError) -> None:
+        """Note what a constructor of the mechanism said about the object at `path`."""
+        text = str(error)
+        owner, parts = _OWNER.match(text), _FOUND.match(text)
+        where = f"{path}.{owner[1]}" if owner else path
+        if parts:
+            self.add(where, parts[1], parts[2])
+        else:
+            self.add(where, text, "a value that makes sense")
+
+    def raise_if_any(self) -> None:
+        """Raise ModelError with every finding in the order of the lines, if there is one."""
+        if self.findings:
+            raise ModelError(sorted(self.findings, key=self._line))
+
+    def _line(self, finding: Finding) -> int:
+        digits = re.match(r"\d+", finding.where.removeprefix(f"{self.name}:"))
+        return int(digits[0]) if digits else 0

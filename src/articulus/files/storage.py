@@ -1,0 +1,111 @@
+"""Model files on disk: reading with a size cap and clear refusals, writing whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from articulus.errors import Finding, InputError, ModelError
+
+MAX_BYTES = 64 * 2**20
+"""Largest model file that is read."""
+
+StrPath = str | os.PathLike[str]
+
+
+def load_text(path: StrPath) -> str:
+    """Return the text of a UTF-8 model file; raise ModelError when it is missing, too large or no such text."""
+    place = as_path(path)
+    return decode(load_bytes(place), place.name)
+
+
+def as_path(path: StrPath) -> Path:
+    """Return `path` as a Path; raise InputError when it is none."""
+    try:
+        place = Path(path)
+    except TypeError:
+        raise InputError(f"path: expected the path of a model file, found {path!r}") from None
+    if "\0" in str(place):
+        raise InputError(f"path: {str(place)!r} holds a zero character")
+    return place
+
+
+def load_bytes(path: Path) -> bytes:
+    """Return the content of a model file, at most MAX_BYTES."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except IsADirectoryError:
+        raise _refusal(path, "a directory", "a model file") from None
+    except FileNotFoundError:
+        raise _refusal(path, "no such file", "a model file", _neighbours(path)) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refusal(path, f"a file that cannot be read ({reason})", "a readable file") from None
+    if len(content) > MAX_BYTES:
+        raise _refusal(path, f"more than {MAX_BYTES // 2**20} MB", "a smaller model file")
+    return content
+
+
+def decode(content: bytes, name: str) -> str:
+    """Return UTF-8 bytes as text; raise ModelError with the line where they are something else."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ModelError(Finding(f"{name}:1", "UTF-16 text", "UTF-8", "Save the file again as UTF-8."))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        found = f"the byte 0x{content[error.start]:02x}, which is no UTF-8"
+        raise ModelError(
+            Finding(f"{name}:{line}", found, "UTF-8 text", "Save the file again as UTF-8.")
+        ) from None
+
+
+def write_text(path: StrPath, text: str) -> None:
+    """Write a UTF-8 file whole or not at all: into a temporary file beside it, to the disk, then renamed."""
+    place = as_path(path)
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{place.name}: the character {text[error.start]!r} cannot be written as UTF-8"
+        ) from None
+    try:
+        _replace(place, content)
+    except OSError as error:
+        raise InputError(f"{place}: cannot be written ({error.strerror or error})") from None
+
+
+def _replace(place: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(file.fileno(), _mode(place))
+            os.fsync(file.fileno())
+        os.replace(temporary, place)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _mode(place: Path) -> int:
+    """Return the permission bits of the file that is replaced, else those of any new file."""
+    try:
+        return place.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _refusal(path: Path, found: str, expected: str, hint: str = "") -> ModelError:
+    return ModelError(Finding(str(path), found, expected, hint))
+
+
+def _neighbours(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"There is no folder '{path.parent}'."
+    return ""

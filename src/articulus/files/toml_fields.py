@@ -1,0 +1,93 @@
+"""What the fields of the mechanism's classes are in a TOML file, taken from the declarations of those fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import typing
+from collections.abc import Sequence
+from typing import Any
+
+from articulus.mechanism import ALL_JOINTS, Joint, Limits, Pose, Rotor
+
+JOINTS: dict[str, type[Joint]] = {kind.type_name: kind for kind in ALL_JOINTS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """One key of a TOML table.
+
+    Parameters
+    ----------
+    name : str
+        The key.
+    kind : str
+        "number", "vector", "text", "pose" or "record" (a nested table).
+    record : type or None
+        Class of a nested table.
+    unit, meaning, size : str
+        As declared; `unit` may be "A or B", A for a freedom that turns and B for one that slides.
+    required : bool
+        Whether the key has to be there.
+    default : object
+        Value without the key.
+    """
+
+    name: str
+    kind: str
+    record: type | None
+    unit: str
+    meaning: str
+    size: str
+    required: bool
+    default: Any
+
+    def units(self, rotational: Sequence[bool] = ()) -> list[str]:
+        """Return the unit of each number, for a joint with the given freedoms."""
+        if self.size == "nv":
+            return [pick(self.unit, turns) for turns in rotational]
+        return [pick(self.unit, all(rotational))] * int(self.size)
+
+
+def pick(unit: str, turns: bool) -> str:
+    """Return the one of "A or B" that holds for a freedom that turns (A) or slides (B)."""
+    first, _, second = unit.partition(" or ")
+    return first if turns or not second else second
+
+
+@functools.cache
+def fields_of(cls: type) -> tuple[Field, ...]:
+    """Return the keys of the table that describes an object of a class of `articulus.mechanism`."""
+    hints = typing.get_type_hints(cls)
+    found = (_field(f, hints[f.name]) for f in dataclasses.fields(cls))
+    return tuple(f for f in found if f is not None)
+
+
+def _field(field: dataclasses.Field[Any], hint: Any) -> Field | None:
+    kind, record = _kind(field, hint)
+    if not kind or field.name == "name":
+        return None
+    meta = field.metadata
+    return Field(
+        field.name,
+        kind,
+        record,
+        meta.get("unit", ""),
+        meta.get("meaning", ""),
+        meta.get("size", ""),
+        field.default is dataclasses.MISSING,
+        field.default,
+    )
+
+
+def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
+    if "unit" in field.metadata:
+        return ("number" if field.metadata["size"] == "1" else "vector"), None
+    if hint is str:
+        return "text", None
+    if hint is Pose:
+        return "pose", Pose
+    for record in (Rotor, Limits):
+        if hint in (record, record | None):
+            return "record", record
+    return "", None

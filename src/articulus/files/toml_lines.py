@@ -1,0 +1,132 @@
+"""On which line each key of a TOML text stands; the standard parser does not say."""
+
+from __future__ import annotations
+
+import bisect
+import re
+import tomllib
+
+_BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t]*")
+_SCALAR = re.compile(r"[^,\]}\n#]*")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_STRING = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}(?!")'
+    r"|'''.*?'{3,5}(?!')"
+    r'|"(?:\\.|[^"\\])*"'
+    r"|'[^']*'",
+    re.S,
+)
+
+Path = tuple[str, ...]
+
+
+def key_lines(text: str) -> dict[str, int]:
+    """Return the line of every key, table and array element of a valid TOML text, by its path.
+
+    Paths read like "joint.lift.at.xyz[2]"; of a key that comes twice (tables in pieces) the first line counts.
+    """
+    return _Scanner(text).lines
+
+
+class _Scanner:
+    def __init__(self, text: str):
+        self.text = text.replace("\r\n", "\n")
+        self.at = 0
+        self.lines: dict[str, int] = {}
+        self.breaks = [i for i, c in enumerate(self.text) if c == "\n"]
+        self.document()
+
+    def skip(self, pattern: re.Pattern[str]) -> str:
+        match = pattern.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
+        return match[0]
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def note(self, path: str, at: int | None = None) -> None:
+        self.lines.setdefault(path, bisect.bisect_left(self.breaks, self.at if at is None else at) + 1)
+
+    def document(self) -> None:
+        table = ""
+        self.skip(_BLANK)
+        while self.peek():
+            if self.peek() == "[":
+                table = self.header()
+            else:
+                self.pair(table)
+            self.skip(_BLANK)
+
+    def header(self) -> str:
+        """Read [a.b] or [[a.b]] and return its path."""
+        start = self.at
+        while self.peek() == "[":
+            self.at += 1
+        path = self.key("", start)
+        self.skip(_SPACE)
+        while self.peek() == "]":
+            self.at += 1
+        return path
+
+    def key(self, table: str, start: int) -> str:
+        """Read a key, dotted or not, and return its path below `table`."""
+        path = table
+        while True:
+            self.skip(_SPACE)
+            path = f"{path}.{self.key_part()}" if path else self.key_part()
+            self.note(path, start)
+            self.skip(_SPACE)
+            if self.peek() != ".":
+                return path
+            self.at += 1
+
+    def key_part(self) -> str:
+        if self.peek() in ("'", '"'):
+            return str(tomllib.loads(f"k = {self.skip(_STRING)}")["k"])
+        return self.skip(_BARE)
+
+    def pair(self, table: str) -> None:
+        path = self.key(table, self.at)
+        self.at += 1  # the equals sign
+        self.value(path)
+
+    def value(self, path: str) -> None:
+        self.skip(_SPACE)
+        first = self.peek()
+        if first in ("'", '"'):
+            self.skip(_STRING)
+        elif first == "[":
+            self.array(path)
+        elif first == "{":
+            self.inline_table(path)
+        else:
+            self.skip(_SCALAR)
+
+    def array(self, path: str) -> None:
+        self.at += 1
+        count = 0
+        while True:
+            self.skip(_BLANK)
+            if self.peek() in ("]", ""):
+                break
+            if self.peek() == ",":
+                self.at += 1
+                continue
+            self.note(f"{path}[{count}]")
+            self.value(f"{path}[{count}]")
+            count += 1
+        self.at += 1
+
+    def inline_table(self, path: str) -> None:
+        self.at += 1
+        while True:
+            self.skip(_BLANK)
+            if self.peek() in ("}", ""):
+                break
+            if self.peek() == ",":
+                self.at += 1
+                continue
+            self.pair(path)
+        self.at += 1

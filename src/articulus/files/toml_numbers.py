@@ -1,0 +1,139 @@
+"""Numbers of a TOML model: plain, with a unit, or a named parameter; checked against what the field declares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from articulus.errors import InputError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.units import Unit, UnitError, check_dimension, convert, parse_quantity
+from articulus.mechanism import Number, Parameter, Vector
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A parameter of the [parameters] table, with the unit it was given in, if any."""
+
+    parameter: Parameter
+    unit: Unit | None
+    text: str
+
+
+class Numbers:
+    """Reads the numbers of one file; every refusal goes to the report, and None stands in for the number."""
+
+    def __init__(self, report: Report, parameters: Any):
+        self.report = report
+        self.declared: dict[str, Declared] = {}
+        self.used: set[str] = set()
+        self._declare(parameters)
+
+    def _declare(self, table: Any) -> None:
+        if not isinstance(table, dict):
+            self.report.add("parameters", shown(table), "a table of numbers", "Write [parameters].")
+            return
+        for name, value in table.items():
+            self._declare_one(name, value)
+
+    def _declare_one(self, name: str, value: Any) -> None:
+        path, unit = f"parameters.{name}", None
+        self.declared[name] = Declared(Parameter("_", 0.0), None, "")  # known, whatever is wrong with it
+        if isinstance(value, str):
+            try:
+                number, unit = parse_quantity(value)
+            except UnitError as error:
+                self.report.add(path, str(error), "a number, or one with its unit")
+                return
+        else:
+            plain = self._plain(value, path, "a number, or one with its unit")
+            if plain is None:
+                return
+            number = plain
+        try:
+            self.declared[name] = Declared(Parameter(name, number), unit, shown(value))
+        except InputError as error:
+            self.report.add(path, str(error), "a name of letters, digits and underscores with a finite value")
+
+    def number(self, value: Any, unit: str, path: str) -> Number | None:
+        """Return one number in the SI unit `unit`."""
+        if isinstance(value, dict):
+            return self._parameter(value, unit, path)
+        if isinstance(value, str):
+            try:
+                return convert(value, unit)
+            except UnitError as error:
+                self.report.add(path, str(error), wanted(unit))
+                return None
+        return self._plain(value, path, wanted(unit))
+
+    def _plain(self, value: Any, path: str, expected: str) -> float | None:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            self.report.add(path, shown(value), expected)
+            return None
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.nan
+        if math.isnan(number):
+            self.report.add(path, shown(value), expected)
+            return None
+        return number
+
+    def _parameter(self, table: dict[str, Any], unit: str, path: str) -> Number | None:
+        name = table.get("parameter")
+        if set(table) != {"parameter"} or not isinstance(name, str):
+            self.report.add(path, shown(table), f'{wanted(unit)}, or {{parameter = "name"}}')
+            return None
+        self.used.add(name)
+        if name not in self.declared:
+            self.report.add(
+                path, f"the parameter '{name}'", "one of [parameters]", did_you_mean(name, self.declared)
+            )
+            return None
+        declared = self.declared[name]
+        if declared.unit is not None:
+            try:
+                check_dimension(declared.unit, unit, declared.text)
+            except UnitError as error:
+                self.report.add(path, f"the parameter '{name}': {error}", wanted(unit))
+                return None
+        return declared.parameter
+
+    def vector(self, value: Any, units: list[str], path: str) -> Vector | None:
+        """Return as many numbers as there are units."""
+        if not isinstance(value, list) or len(value) != len(units):
+            found = f"{len(value)} entries" if isinstance(value, list) else shown(value)
+            same = units and all(u == units[0] for u in units)
+            unit = f" in {units[0]}" if same and units[0] != "-" else ""
+            self.report.add(path, found, f"a list of {len(units)} numbers{unit}")
+            return None
+        entries = [self.number(v, u, f"{path}[{i}]") for i, (v, u) in enumerate(zip(value, units))]
+        numbers = [e for e in entries if e is not None]
+        return tuple(numbers) if len(numbers) == len(entries) else None
+
+    def note_unused(self) -> None:
+        """Report parameters that no number of the model uses: they would silently be lost."""
+        for name in self.declared:
+            if name not in self.used:
+                self.report.add(
+                    f"parameters.{name}",
+                    "a parameter that nothing uses",
+                    f'a number of the model that is {{parameter = "{name}"}}',
+                    "Use it or delete it.",
+                )
+
+
+def wanted(unit: str) -> str:
+    """Return what a number of this unit is called in messages."""
+    return "a number" if unit == "-" else f"a number in {unit}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it, shortened."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, a very deep list
+        text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else text[:77] + "..."

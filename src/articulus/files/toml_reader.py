@@ -1,0 +1,169 @@
+"""Reading the TOML format of mechanisms (schema 1, `docs/toml.md`)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.toml_fields import JOINTS, fields_of
+from articulus.files.toml_lines import key_lines
+from articulus.files.toml_numbers import Numbers, shown
+from articulus.files.toml_values import Values
+from articulus.mechanism import GROUND, Body, Connection, Description, Frame, Joint
+from articulus.mechanism.numbers import parameters_in
+
+SCHEMA = 1
+TOP = ("schema", "name", "source", "gravity", "parameters", "body", "joint", "frame")
+_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+_END = " (at end of document)"
+
+
+def read_toml(path: StrPath) -> Description:
+    """Return the mechanism of a TOML file; raise ModelError with everything that is wrong in it."""
+    return parse_toml(load_text(path), as_path(path).name)
+
+
+def parse_toml(text: str, name: str = "model.toml") -> Description:
+    """Return the mechanism of a TOML text; `name` stands for the file in messages."""
+    try:
+        return _parse(text, name)
+    except RecursionError:
+        raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
+
+
+def _parse(text: str, name: str) -> Description:
+    data = _load(text, name)
+    report = Report(name, key_lines(text))
+    if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
+        found = shown(data["schema"]) if "schema" in data else "no schema"
+        report.add(
+            "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
+        )
+        report.raise_if_any()
+    return _Reader(data, report).description()
+
+
+def _load(text: str, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or an integer with thousands of digits
+        message = str(error)
+    found = _LINE.search(message)
+    line = int(found[1]) if found else text.count("\n") + 1 if message.endswith(_END) else 1
+    reason = _LINE.sub("", message).removesuffix(_END)
+    raise ModelError(Finding(f"{name}:{line}", f"a syntax error: {reason}", "valid TOML"))
+
+
+class _Reader(Values):
+    """Turns the tables of one file into objects; what is wrong goes to the report and a stand-in takes its place.
+
+    The stand-ins keep the rest of the mechanism whole, so that one reading finds all the mistakes.
+    """
+
+    def __init__(self, data: dict[str, Any], report: Report):
+        super().__init__(report, Numbers(report, data.get("parameters", {})))
+        self.data = data
+        self.childless = False
+
+    def description(self) -> Description:
+        self.unknown_keys(self.data, TOP, "")
+        bodies = tuple(self._body(name, t) for name, t in self._tables("body"))
+        joints = [self._connection(name, t) for name, t in self._tables("joint")]
+        frames = tuple(self._frame(name, t) for name, t in self._tables("frame"))
+        top = {f.name: self.value(f, self.data, "") for f in fields_of(Description)}
+        self.numbers.note_unused()
+        name = self.text(self.data, "name", "") or ""
+        connections = tuple(c for c in joints if c is not None)
+        return self._build(name, bodies, connections, frames, **top)
+
+    def _build(self, *parts: Any, **top: Any) -> Description:
+        top["locate"] = self.report.locate
+        try:
+            built = Description.build(*parts, **top)
+        except ModelError as error:
+            self.report.findings += [f for f in error.findings if not self._follows(f)]
+        self.report.raise_if_any()
+        return built
+
+    def _follows(self, finding: Finding) -> bool:
+        """Return whether a finding only follows from a joint that was reported for having no child."""
+        return self.childless and finding.found == "no joint that carries it"
+
+    def _tables(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        tables = self.data.get(kind, {})
+        if not isinstance(tables, dict):
+            self.report.add(kind, shown(tables), f"one table for each {kind}", f"Write [{kind}.name].")
+            return []
+        for name, table in tables.items():
+            if not isinstance(table, dict):
+                self.report.add(
+                    f"{kind}.{name}", shown(table), "a table", f"Write [{kind}.name], then its keys."
+                )
+        return [(n, t) for n, t in tables.items() if isinstance(t, dict)]
+
+    def _body(self, name: str, table: dict[str, Any]) -> Body:
+        path = f"body.{name}"
+        stand_in = {} if table.get("massless") else {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
+        for key in stand_in:
+            if key not in table:
+                self.report.add(path, f"no {key}", f'{key}, or massless = "reason"')
+        return Body(name, **self.held(Body, stand_in | table, path, stand_in=stand_in))
+
+    def _connection(self, name: str, table: dict[str, Any]) -> Connection | None:
+        path = f"joint.{name}"
+        kind = self._joint_type(table, path)
+        if kind is None:
+            return None
+        joint = self._joint(kind, table, path)
+        own = tuple(f.name for f in fields_of(kind))
+        held = self.held(
+            Connection, table, path, joint.rotational, ("type", *own), {"parent": GROUND, "child": ""}
+        )
+        if not held["child"]:
+            self.childless = True
+            return None
+        return Connection(name, joint, **held)
+
+    def _joint_type(self, table: dict[str, Any], path: str) -> type[Joint] | None:
+        named = self.text(table, "type", path)
+        if named is not None and named not in JOINTS:
+            self.report.add(f"{path}.type", f"'{named}'", "a joint type", did_you_mean(named, JOINTS))
+        kind = JOINTS.get(named or "")
+        if kind is None:
+            self.childless = True
+            self._untyped(table, path)
+        return kind
+
+    def _untyped(self, table: dict[str, Any], path: str) -> None:
+        """Report what can be said about a joint whose type is not known."""
+        fields = fields_of(Connection)
+        every = (
+            {f.name for kind in JOINTS.values() for f in fields_of(kind)}
+            | {f.name for f in fields}
+            | {"type"}
+        )
+        self.unknown_keys(table, every, path)
+        for f in fields:
+            if f.kind in ("text", "pose"):
+                self.value(f, table, path)
+
+    def _joint(self, kind: type[Joint], table: dict[str, Any], path: str) -> Joint:
+        before = len(self.report.findings)
+        held = {f.name: self.value(f, table, path) for f in fields_of(kind)}
+        if len(self.report.findings) > before:
+            return kind()
+        try:
+            joint = kind(**held)
+        except InputError as error:
+            self.report.add_error(path, error)
+            return kind()
+        for p in set(parameters_in(tuple(held.values()))) - set(parameters_in(joint)):
+            self.report.add(path, f"the parameter '{p.name}' in a direction", "plain numbers there")
+        return joint
+
+    def _frame(self, name: str, table: dict[str, Any]) -> Frame:
+        return Frame(name, **self.held(Frame, table, f"frame.{name}", stand_in={"body": GROUND}))

@@ -1,0 +1,140 @@
+"""Values of TOML keys, read as the declarations of the mechanism's fields say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from articulus.errors import InputError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.toml_fields import Field, fields_of
+from articulus.files.toml_numbers import Numbers, shown
+from articulus.mechanism import Pose, Vector
+
+
+class Values:
+    """Reads values; every refusal goes to the report and a stand-in takes the value's place."""
+
+    def __init__(self, report: Report, numbers: Numbers):
+        self.report = report
+        self.numbers = numbers
+
+    def held(
+        self,
+        cls: type,
+        table: dict[str, Any],
+        path: str,
+        rotational: Sequence[bool] = (),
+        more_keys: Iterable[str] = (),
+        stand_in: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the arguments of `cls` that a table holds, a stand-in for each that is wrong."""
+        fields = fields_of(cls)
+        self.unknown_keys(table, (*(f.name for f in fields), *more_keys), path)
+        given = stand_in or {}
+        return {f.name: self.value(f, table, path, rotational, given.get(f.name, f.default)) for f in fields}
+
+    def unknown_keys(self, table: dict[str, Any], known: Iterable[str], path: str) -> None:
+        """Report every key of a table that is not known."""
+        names = set(known)
+        for key in table:
+            if key not in names:
+                self.report.add(
+                    below(path, key), f"the unknown key '{key}'", "a known key", did_you_mean(key, names)
+                )
+
+    def text(self, table: dict[str, Any], key: str, path: str) -> str | None:
+        """Return a text that has to be there, else None."""
+        if key not in table:
+            self.report.add(path, f"no {key}", f'{key} = "..."')
+            return None
+        if not isinstance(table[key], str):
+            self.report.add(below(path, key), shown(table[key]), "a text in quotes")
+            return None
+        return str(table[key])
+
+    def value(
+        self,
+        field: Field,
+        table: dict[str, Any],
+        path: str,
+        rotational: Sequence[bool] = (),
+        stand_in: Any = None,
+    ) -> Any:
+        """Return the value of one key, its default without the key, the stand-in when it is wrong."""
+        if field.name not in table:
+            if field.required:
+                self.report.add(path, f"no {field.name}", _required(field))
+                return stand_in
+            return field.default
+        given, at = table[field.name], below(path, field.name)
+        found = self._read(field, given, table, path, at, rotational)
+        if found is None:
+            return stand_in if stand_in is not None else field.default
+        return found
+
+    def _read(
+        self, field: Field, given: Any, table: dict[str, Any], path: str, at: str, rotational: Sequence[bool]
+    ) -> Any:
+        match field.kind:
+            case "text":
+                return self.text(table, field.name, path)
+            case "pose":
+                return self._pose(given, at)
+            case "number":
+                return self.numbers.number(given, field.units(rotational)[0], at)
+            case "vector":
+                return self._vector(field, given, at, rotational)
+            case _:
+                return self._record(field, given, at, rotational)
+
+    def _vector(self, field: Field, given: Any, at: str, rotational: Sequence[bool]) -> Vector | None:
+        units = field.units(rotational)
+        if field.size == "nv" and not units:
+            self.report.add(at, shown(given), "no such key: this joint has no freedom")
+            return None
+        if field.size == "nv" and len(units) == 1 and not isinstance(given, list):
+            number = self.numbers.number(given, units[0], at)
+            return None if number is None else (number,)
+        if field.size == "6" and isinstance(given, list) and len(given) == 3:
+            diagonal = self.numbers.vector(given, units[:3], at)
+            return None if diagonal is None else (*diagonal, 0.0, 0.0, 0.0)
+        return self.numbers.vector(given, units, at)
+
+    def _record(self, field: Field, given: Any, at: str, rotational: Sequence[bool]) -> Any:
+        if not isinstance(given, dict) or field.record is None:
+            self.report.add(at, shown(given), f"a table, such as {_example(field)}")
+            return None
+        before = len(self.report.findings)
+        held = self.held(field.record, given, at, rotational)
+        return field.record(**held) if len(self.report.findings) == before else None
+
+    def _pose(self, given: Any, at: str) -> Pose | None:
+        before = len(self.report.findings)
+        if isinstance(given, list):
+            given = {"xyz": given}
+        if not isinstance(given, dict):
+            self.report.add(at, shown(given), "three numbers in m, or {xyz = [...], rpy = [...]}")
+            return None
+        held = self.held(Pose, given, at)
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return Pose(**held)
+        except InputError as error:
+            self.report.add_error(at, error)
+            return None
+
+
+def below(path: str, key: str) -> str:
+    """Return the path of a key of the table at `path`."""
+    return f"{path}.{key}" if path else key
+
+
+def _required(field: Field) -> str:
+    return f'{field.name} = "..."' if field.kind == "text" else f"{field.name} [{field.unit}]"
+
+
+def _example(field: Field) -> str:
+    keys = [f.name for f in fields_of(field.record)] if field.record else []
+    return "{" + ", ".join(f"{key} = ..." for key in keys) + "}"

@@ -1,0 +1,131 @@
+"""Writing the TOML format of mechanisms (schema 1, `docs/toml.md`), without loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from articulus.errors import InputError
+from articulus.files.storage import StrPath, write_text
+from articulus.files.toml_fields import JOINTS, Field, fields_of
+from articulus.mechanism import Body, Connection, Description, Frame, Parameter, Pose
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+", re.A)
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def write_toml(description: Description, path: StrPath) -> None:
+    """Write a mechanism as a TOML file; reading it back gives an equal mechanism. Written whole or not at all."""
+    write_text(path, toml_text(description))
+
+
+def toml_text(description: Description) -> str:
+    """Return a mechanism as TOML text; parsing it gives an equal mechanism."""
+    blocks = ["\n".join(_top(description))]
+    if description.parameters:
+        blocks.append(
+            "\n".join(["[parameters]", *(f"{p.name} = {p.value!r}" for p in description.parameters)])
+        )
+    blocks += ["\n".join(_body(b)) for b in description.bodies]
+    blocks += ["\n".join(_connection(c)) for c in description.connections]
+    blocks += ["\n".join(_frame(f)) for f in description.frames]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _top(description: Description) -> Iterator[str]:
+    yield "schema = 1"
+    yield f"name = {quoted(description.name)}"
+    if description.source:
+        yield f"source = {_long_text(description.source)}"
+    yield f"gravity = {_vector(description.gravity)}"
+
+
+def _body(body: Body) -> Iterator[str]:
+    yield f"[body.{_key(body.name)}]"
+    always = ("com", "massless") if body.massless else ("mass", "com", "inertia")
+    yield from _pairs(body, always)
+
+
+def _connection(connection: Connection) -> Iterator[str]:
+    yield f"[joint.{_key(connection.name)}]"
+    joint = connection.joint
+    if JOINTS.get(joint.type_name) is not type(joint):
+        raise InputError(f"joint '{connection.name}': a {type(joint).__name__} has no name in TOML files")
+    yield f"type = {quoted(joint.type_name)}"
+    own = [f.name for f in fields_of(type(joint))]
+    yield from _pairs(connection, ("parent", "child"), only=("parent", "child"))
+    yield from _pairs(joint, tuple(own))
+    yield from _pairs(connection, (), skip=("parent", "child"))
+
+
+def _frame(frame: Frame) -> Iterator[str]:
+    yield f"[frame.{_key(frame.name)}]"
+    yield from _pairs(frame, ("body",))
+
+
+def _pairs(
+    thing: Any, always: tuple[str, ...], only: tuple[str, ...] = (), skip: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yield `key = value` for the fields that are named in `always` or differ from their default."""
+    kind: type = type(thing)
+    for field in fields_of(kind):
+        if field.name in skip or (only and field.name not in only):
+            continue
+        held = getattr(thing, field.name)
+        if field.name in always or repr(held) != repr(field.default):
+            yield f"{field.name} = {_value(field, held)}"
+
+
+def _value(field: Field, held: Any) -> str:
+    match field.kind:
+        case "text":
+            return quoted(held)
+        case "pose":
+            return _pose(held)
+        case "number":
+            return _number(held)
+        case "vector":
+            return _number(held[0]) if field.size == "nv" and len(held) == 1 else _vector(held)
+        case _:
+            return "{" + ", ".join(_pairs(held, ())) + "}"
+
+
+def _pose(pose: Pose) -> str:
+    pairs = list(_pairs(pose, ()))
+    if len(pairs) == 1 and pairs[0].startswith("xyz"):
+        return _vector(pose.xyz)
+    return "{" + ", ".join(pairs) + "}"
+
+
+def _vector(numbers: Any) -> str:
+    return "[" + ", ".join(map(_number, numbers)) + "]"
+
+
+def _number(number: Any) -> str:
+    if isinstance(number, Parameter):
+        return f"{{parameter = {quoted(number.name)}}}"
+    return repr(float(number))
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else quoted(name)
+
+
+def quoted(text: str) -> str:
+    """Return a text as a TOML string on one line."""
+    return '"' + "".join(map(_escape, text)) + '"'
+
+
+def _long_text(text: str) -> str:
+    """Return a text as a TOML string that keeps its line breaks as line breaks."""
+    if "\n" not in text:
+        return quoted(text)
+    return '"""\n' + "".join(c if c == "\n" else _escape(c) for c in text) + '"""'
+
+
+def _escape(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 32 or code == 127 else character
