@@ -1,0 +1,78 @@
+"""Arguments of a call: conversion, shape checks, leading axes, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+
+FLOAT = np.dtype(np.float64)
+Shape = tuple[int, ...]
+
+
+def aligned(count: int) -> np.ndarray:
+    """Return `count` doubles, zero, at a multiple of 64 bytes."""
+    raw = np.zeros(count + 8)
+    skip = (-raw.ctypes.data // 8) % 8
+    return raw[skip : skip + count]
+
+
+def converted(value: Any, shape: Shape, name: str, kernel: str) -> np.ndarray:
+    """Return the value as a float64 array with the right trailing axes, without copying if possible."""
+    try:
+        array = np.asarray(value)
+    except ValueError as reason:
+        raise InputError(f"{kernel}: argument '{name}' is not an array: {reason}") from reason
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{kernel}: argument '{name}' has dtype {array.dtype}; expected real numbers")
+    if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
+        raise InputError(f"{kernel}: argument '{name}' has shape {array.shape}; expected {expected(shape)}")
+    return array.astype(FLOAT, copy=False)
+
+
+def expected(shape: Shape) -> str:
+    """Return the text of a trailing shape with any leading axes, e.g. `(..., 7)`."""
+    return f"({', '.join(['...', *map(str, shape)])})"
+
+
+def leading(array: np.ndarray, shape: Shape) -> Shape:
+    """Return the batch axes of an array."""
+    return array.shape[: array.ndim - len(shape)]
+
+
+def common_batch(
+    arrays: Sequence[np.ndarray], shapes: Sequence[Shape], names: Sequence[str], kernel: str
+) -> Shape:
+    """Return the batch axes that all arguments broadcast to."""
+    try:
+        return np.broadcast_shapes(*(leading(x, s) for x, s in zip(arrays, shapes)))
+    except ValueError as reason:
+        found = ", ".join(f"{n} {leading(x, s)}" for n, x, s in zip(names, arrays, shapes))
+        raise InputError(f"{kernel}: leading axes do not broadcast: {found}") from reason
+
+
+def rows(array: np.ndarray, shape: Shape, batch: Shape) -> tuple[np.ndarray, int]:
+    """Return an array whose memory holds the rows, and the stride in bytes from row to row (0: one row for all)."""
+    lead = leading(array, shape)
+    if all(n == 1 for n in lead):
+        return np.require(array, FLOAT, ("C", "A")), 0
+    if lead != batch:
+        array = np.broadcast_to(array, batch + shape)
+    if len(batch) == 1 and _packed(array, shape):
+        return array, array.strides[0]
+    return np.require(array, FLOAT, ("C", "A")), 8 * int(np.prod(shape))
+
+
+def _packed(array: np.ndarray, shape: Shape) -> bool:
+    """Tell whether each row is contiguous and aligned, whatever the distance between rows."""
+    if not array.flags.aligned:
+        return False
+    step = 8
+    for size, stride in zip(reversed(shape), reversed(array.strides)):
+        if stride != step and size > 1:
+            return False
+        step *= size
+    return True

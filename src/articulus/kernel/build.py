@@ -1,0 +1,83 @@
+"""From function to loaded code, through the cache: each lane count is compiled when first needed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+
+import casadi as ca
+
+from . import cache, jit, program
+from .program import Program, Signature
+
+
+class Source:
+    """Where a kernel's code comes from: the cache, or a function that is built at most once.
+
+    Parameters
+    ----------
+    key : str
+        Text that determines the function completely.
+    build : callable
+        Returns the function; called only when the cache does not have what is asked.
+    """
+
+    def __init__(self, key: str, build: Callable[[], ca.Function]):
+        self._key = hashlib.sha256(key.encode()).hexdigest()
+        self._build = build
+        self._program: Program | None = None
+        self._native: dict[int, jit.Native] = {}
+        self._lock = threading.RLock()
+
+    def signature(self) -> Signature:
+        """Return names, shapes and size; from the cache without building anything if possible."""
+        fields = self._fields("signature")
+        with self._lock:
+            text = cache.load(fields)
+            if text is not None:
+                return _signature(json.loads(text))
+            signature = self._built().signature
+            cache.store(fields, json.dumps(asdict(signature)).encode())
+            return signature
+
+    def native(self, lanes: int) -> jit.Native:
+        """Return loaded code for a lane count."""
+        native = self._native.get(lanes)
+        return native or self._load(lanes)
+
+    def _load(self, lanes: int) -> jit.Native:
+        with self._lock:
+            if lanes not in self._native:
+                fields = self._fields(str(lanes))
+                code = cache.load(fields)
+                if code is None:
+                    code = jit.compile_object(self._built().text(jit.host(lanes)))
+                    cache.store(fields, code)
+                self._native[lanes] = jit.Native(code, lanes)
+            return self._native[lanes]
+
+    def _built(self) -> Program:
+        if self._program is None:
+            self._program = program.build(self._build())
+        return self._program
+
+    def _fields(self, what: str) -> dict[str, str]:
+        return {
+            "key": self._key,
+            "lanes": what,
+            "source": cache.source_digest(),
+            "casadi": ca.CasadiMeta.version(),
+            **jit.versions(),
+        }
+
+
+def _signature(fields: dict) -> Signature:
+    """Return the signature from its JSON form (tuples come back as lists)."""
+    for name in ("input_names", "output_names"):
+        fields[name] = tuple(fields[name])
+    for name in ("input_shapes", "output_shapes"):
+        fields[name] = tuple(map(tuple, fields[name]))
+    return Signature(**fields)

@@ -1,0 +1,203 @@
+"""`Kernel`: a compiled function as a Python callable on NumPy arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from . import arrays, batch, report
+from .arrays import FLOAT
+from .build import Source
+from .jit import host
+from .program import Shape
+
+HOLD_LOCK = 20_000  # flops below which a single call keeps the interpreter lock: releasing it costs more
+
+
+class PreparedCall(partial):
+    """A call without arguments on the caller's own arrays; returns the status flags (0 is good).
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of ndarray
+        The arrays it reads and writes; change the inputs in place between calls.
+    """
+
+    inputs: tuple[np.ndarray, ...]
+    outputs: tuple[np.ndarray, ...]
+
+
+class Kernel:
+    """A function in native code, called with arrays that have any leading batch axes.
+
+    Inputs and outputs have the trailing axes of their CasADi matrix: none for a scalar, `(n,)` for a column,
+    `(r, c)` for a matrix, in C order. Leading axes broadcast against each other.
+
+    Attributes
+    ----------
+    name : str
+        Name of the function.
+    input_names, output_names : tuple of str
+        Names of the arguments and of the results.
+    input_shapes, output_shapes : tuple of tuple of int
+        Their trailing axes.
+    instruction_count, flops : int
+        Size of the code: operations, and floating-point operations (a fused pair counts as two).
+    lanes : int
+        Rows that a batched call computes at once.
+    finite : bool
+        Whether a value that is not finite raises.
+    """
+
+    def __init__(self, source: Source, *, finite: bool = True):
+        signature = source.signature()
+        self._source, self._signature, self.finite = source, signature, finite
+        self.name = signature.name
+        self.input_names, self.input_shapes = signature.input_names, signature.input_shapes
+        self.output_names, self.output_shapes = signature.output_names, signature.output_shapes
+        self.instruction_count, self.flops = signature.instruction_count, signature.flops
+        self.lanes = host().lanes
+        self._count = len(self.input_shapes)
+        self._local = threading.local()
+
+    def __repr__(self) -> str:
+        def text(names: Sequence[str], shapes: Sequence[Shape]) -> str:
+            return ", ".join(f"{n} {arrays.expected(s)}" for n, s in zip(names, shapes))
+
+        inputs, outputs = (
+            text(self.input_names, self.input_shapes),
+            text(self.output_names, self.output_shapes),
+        )
+        return f"<Kernel {self.name}: {inputs} -> {outputs}; {self.instruction_count} instructions>"
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Return the outputs: one array, or a tuple if the function has several.
+
+        Parameters
+        ----------
+        *inputs : array-like, shape (..., *input_shapes[k])
+            One per input; leading axes broadcast.
+
+        Raises
+        ------
+        InputError
+            Wrong number, shape or dtype of arguments; with `finite`, a value that is not finite.
+        NumericalError
+            With `finite`, a result that is not finite; it carries `result` and `rows`.
+        """
+        single = getattr(self._local, "single", None) or self._single()
+        if len(inputs) == self._count:
+            for x, (buffer, shape) in zip(inputs, single.targets):
+                if type(x) is not np.ndarray or x.shape != shape or x.dtype is not FLOAT:
+                    break
+                buffer[...] = x
+            else:
+                return self._run_single(single)
+        return self._general(inputs)
+
+    def bind(self, *inputs: np.ndarray, out: np.ndarray | Sequence[np.ndarray] | None = None) -> PreparedCall:
+        """Return a call of one state on fixed arrays, for loops that cannot afford Python's overhead.
+
+        Parameters
+        ----------
+        *inputs : ndarray of float64, C order, exactly of shape input_shapes[k]
+            Read at each call.
+        out : ndarray or sequence of ndarray, optional
+            Written at each call; allocated if not given.
+        """
+        given = (out,) if isinstance(out, np.ndarray) else out
+        results = tuple(np.zeros(s) for s in self.output_shapes) if given is None else tuple(given)
+        self._require_count(inputs)
+        self._require_own(inputs, self.input_shapes, self.input_names, writable=False)
+        self._require_own(results, self.output_shapes, self.output_names, writable=True)
+        return self._prepare(tuple(inputs), results)
+
+    def _prepare(self, inputs: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...]) -> PreparedCall:
+        native = self._source.native(1)
+        work = arrays.aligned(native.slots)
+        frame = batch.frame(0, 1, work.ctypes.data, [(x, 8 * x.size) for x in (*inputs, *outputs)])
+        run = native.run_holding_lock if self.flops < HOLD_LOCK else native.run
+        call = PreparedCall(run, frame.ctypes.data)
+        call.inputs, call.outputs = inputs, outputs
+        call.keep = (native, work, frame)  # type: ignore[attr-defined]
+        return call
+
+    def _single(self) -> _Single:
+        """Return this thread's buffers for calls with one state."""
+        inputs = tuple(arrays.aligned(int(np.prod(s))).reshape(s) for s in self.input_shapes)
+        outputs = tuple(arrays.aligned(int(np.prod(s))).reshape(s) for s in self.output_shapes)
+        self._local.single = _Single(self._prepare(inputs, outputs), self.input_shapes)
+        return self._local.single
+
+    def _run_single(self, single: _Single) -> Any:
+        flags = single.run()
+        result = single.result()
+        if flags and self.finite:
+            outputs = result if isinstance(result, tuple) else (result,)
+            report.raise_for(flags, self._signature, single.run.inputs, [np.asarray(x) for x in outputs])
+        return result
+
+    def _general(self, inputs: Sequence[Any]) -> Any:
+        self._require_count(inputs)
+        given = [
+            arrays.converted(*each, self.name) for each in zip(inputs, self.input_shapes, self.input_names)
+        ]
+        shape = arrays.common_batch(given, self.input_shapes, self.input_names, self.name) if given else ()
+        if shape == ():
+            single = getattr(self._local, "single", None) or self._single()
+            for x, (buffer, _) in zip(given, single.targets):
+                buffer[...] = x
+            return self._run_single(single)
+        return self._run_batch(given, shape)
+
+    def _run_batch(self, given: Sequence[np.ndarray], shape: Shape) -> Any:
+        count = int(np.prod(shape))
+        outputs = tuple(np.empty(shape + s) for s in self.output_shapes)
+        if count:
+            native = self._source.native(1 if count == 1 else self.lanes)
+            operands = [arrays.rows(x, s, shape) for x, s in zip(given, self.input_shapes)]
+            operands += [(x, 8 * int(np.prod(s))) for x, s in zip(outputs, self.output_shapes)]
+            flags = batch.run(native, operands, count, self.instruction_count)
+            if flags and self.finite:
+                report.raise_for(flags, self._signature, given, outputs)
+        return outputs if len(outputs) != 1 else outputs[0]
+
+    def _require_count(self, inputs: Sequence[Any]) -> None:
+        if len(inputs) != self._count:
+            names = ", ".join(self.input_names)
+            raise InputError(f"{self.name}: found {len(inputs)} arguments; expected {self._count} ({names})")
+
+    def _require_own(
+        self, given: Sequence[np.ndarray], shapes: Sequence[Shape], names: Sequence[str], *, writable: bool
+    ) -> None:
+        if len(given) != len(shapes):
+            raise InputError(f"{self.name}: found {len(given)} output arrays; expected {len(shapes)}")
+        for x, shape, name in zip(given, shapes, names):
+            good = (
+                isinstance(x, np.ndarray) and x.dtype == FLOAT and x.shape == shape and x.flags.c_contiguous
+            )
+            if not good or not x.flags.aligned or (writable and not x.flags.writeable):
+                kind = "writable " if writable else ""
+                raise InputError(
+                    f"{self.name}: '{name}' must be a {kind}C-order float64 array of shape {shape} to be bound"
+                )
+
+
+class _Single:
+    """Buffers of one thread for calls with one state, and the prepared call on them."""
+
+    def __init__(self, run: PreparedCall, shapes: Sequence[Shape]):
+        self.run = run
+        self.targets = list(zip(run.inputs, shapes))
+        self.result: Callable[[], Any] = self._copy_all
+        if len(run.outputs) == 1:
+            only = run.outputs[0]
+            self.result = only.copy if only.ndim else only.item
+
+    def _copy_all(self) -> tuple[np.ndarray, ...]:
+        return tuple(x.copy() if x.ndim else x[()] for x in self.run.outputs)

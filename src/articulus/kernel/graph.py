@@ -1,0 +1,271 @@
+"""From a CasADi function to steps: straight-line bodies and matrix products over numbered values.
+
+Each value of an MX graph is an array with the number of each of its nonzeros, column by column. Transposing, reshaping,
+stacking, splitting and picking elements therefore only rearrange numbers and emit nothing. An MX node that is neither such a
+rearrangement, nor a call, nor a dense product is expanded to SX by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from ..errors import UnsupportedOperation
+from .instructions import Instructions, instructions
+from .ops import operation_name
+
+LOOP_SIZE = 1000  # multiply-adds from which a product is a loop and not straight-line code
+SHARE_SIZE = 200  # instructions from which a function called twice is emitted once
+
+
+@dataclass(frozen=True)
+class Body:
+    """Straight-line code with the numbers of its input and output nonzeros."""
+
+    code: Instructions
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return self.inputs
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return self.outputs
+
+
+@dataclass(frozen=True)
+class Product:
+    """`result = start + sign * left @ right`; every operand is a matrix of numbers."""
+
+    left: np.ndarray
+    right: np.ndarray
+    start: np.ndarray | None
+    result: np.ndarray
+    sign: int = 1
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return [x for x in (self.left, self.right, self.start) if x is not None]
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return [self.result]
+
+    @property
+    def flops(self) -> int:
+        """Two per multiply-add."""
+        return 2 * self.left.shape[0] * self.left.shape[1] * self.right.shape[1]
+
+
+Step = Body | Product
+
+
+@dataclass
+class Graph:
+    """Steps in order; numbers below `inputs` are the program's inputs.
+
+    `pinned` numbers keep their place for the whole run (frames of functions that are called repeatedly).
+    """
+
+    count: int
+    steps: list[Step] = field(default_factory=list)
+    pinned: list[np.ndarray] = field(default_factory=list)
+
+    def fresh(self, size: int) -> np.ndarray:
+        """Return new numbers."""
+        self.count += size
+        return np.arange(self.count - size, self.count)
+
+    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
+        """Append the copying of values."""
+        self.steps.append(copying(source, target))
+
+
+def copying(source: np.ndarray, target: np.ndarray) -> Body:
+    """Return a body that copies values."""
+    n = len(source)
+    code = Instructions([ca.OP_INPUT] * n, [0] * n, list(range(n)), {}, [np.arange(n)])
+    return Body(code, [source.ravel()], [target.ravel()])
+
+
+def zeroing(target: np.ndarray) -> Body:
+    """Return a body that writes zeros."""
+    code = Instructions([ca.OP_CONST], [-1], [-1], {0: 0.0}, [np.zeros(len(target), dtype=int)])
+    return Body(code, [], [target])
+
+
+def expanded(function: ca.Function) -> ca.Function:
+    """Return the function as SX where straight-line code is the better form, else unchanged.
+
+    Products from `LOOP_SIZE` multiply-adds and functions called repeatedly keep their MX graph.
+    """
+    if function.is_a("SXFunction"):
+        return function
+    if function.is_a("MXFunction") and _keeps_graph(function):
+        return function
+    try:
+        return function.expand()
+    except RuntimeError as reason:
+        if function.is_a("MXFunction"):
+            return function
+        raise UnsupportedOperation(
+            f"{function.name()} ({function.class_name()}) cannot be expanded"
+        ) from reason
+
+
+def _keeps_graph(function: ca.Function) -> bool:
+    return any(_multiply_adds(node) >= LOOP_SIZE for node in _nodes(function)) or any(
+        times > 1 and _size(called) >= SHARE_SIZE for called, times in _calls(function)
+    )
+
+
+def _nodes(function: ca.Function) -> Iterable[ca.MX]:
+    """Yield the MX nodes of a function and of the MX functions it calls, without outputs."""
+    for i in range(function.n_instructions()):
+        if function.instruction_id(i) != ca.OP_OUTPUT:
+            node = function.instruction_MX(i)
+            yield node
+            if node.is_call() and node.which_function().is_a("MXFunction"):
+                yield from _nodes(node.which_function())
+
+
+def _multiply_adds(node: ca.MX) -> int:
+    if node.op() != ca.OP_MTIMES or not all(node.dep(k).is_dense() for k in range(3)):
+        return 0
+    return node.dep(1).size1() * node.dep(1).size2() * node.dep(2).size2()
+
+
+def _calls(function: ca.Function) -> list[tuple[ca.Function, int]]:
+    called = {}
+    times: Counter[int] = Counter()
+    for node in _nodes(function):
+        if node.is_call():
+            called[node.which_function().__hash__()] = node.which_function()
+            times[node.which_function().__hash__()] += 1
+    return [(called[key], n) for key, n in times.items()]
+
+
+def _size(function: ca.Function) -> int:
+    return function.n_instructions() if function.is_a("SXFunction") else 0
+
+
+class Tracer:
+    """Walks a function and appends its steps to a graph."""
+
+    def __init__(self, function: ca.Function, graph: Graph):
+        self.graph = graph
+        self.shared = self._repeated(function)
+        self.frames: dict[int, Body] = {}
+
+    def _repeated(self, function: ca.Function) -> set[int]:
+        if not function.is_a("MXFunction"):
+            return set()
+        return {f.__hash__() for f, times in _calls(function) if times > 1 and _size(f) >= SHARE_SIZE}
+
+    def trace(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Append the steps of one call; return the numbers of its outputs' nonzeros."""
+        if function.is_a("SXFunction"):
+            return self._straight_line(function, arguments)
+        if function.is_a("MXFunction"):
+            return self._walk(function, arguments)
+        return self.trace(expanded(function), arguments)
+
+    def _straight_line(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        if function.__hash__() in self.shared:
+            return self._shared_call(function, arguments)
+        outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
+        self.graph.steps.append(Body(instructions(function), list(arguments), outputs))
+        return outputs
+
+    def _shared_call(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Copy the arguments to the function's frame, run it there, copy the results out."""
+        frame = self.frames.get(function.__hash__()) or self._frame(function)
+        self.graph.copy(
+            np.concatenate([*arguments, []]).astype(int), np.concatenate([*frame.inputs, []]).astype(int)
+        )
+        self.graph.steps.append(frame)
+        outputs = [self.graph.fresh(len(o)) for o in frame.outputs]
+        self.graph.copy(np.concatenate(frame.outputs), np.concatenate(outputs))
+        return outputs
+
+    def _frame(self, function: ca.Function) -> Body:
+        inputs = [self.graph.fresh(function.nnz_in(k)) for k in range(function.n_in())]
+        outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
+        self.graph.pinned += inputs + outputs
+        self.frames[function.__hash__()] = Body(instructions(function), inputs, outputs)
+        return self.frames[function.__hash__()]
+
+    def _walk(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        held: dict[int, np.ndarray] = {}
+        outputs: list[list[np.ndarray]] = [[] for _ in range(function.n_out())]
+        for i in range(function.n_instructions()):
+            sources, targets = function.instruction_input(i), function.instruction_output(i)
+            kind = function.instruction_id(i)
+            if kind == ca.OP_OUTPUT:
+                outputs[targets[0]].append(held[sources[0]])  # segments of one output come in order
+                continue
+            node = function.instruction_MX(i)
+            if kind == ca.OP_INPUT:
+                place = node.info()
+                results = [arguments[place["ind"]][place["offset"] : place["offset"] + node.nnz()]]
+            else:
+                results = self._node(node, [held[k] for k in sources])
+            held.update((k, r) for k, r in zip(targets, results) if k >= 0)
+        return [np.concatenate(parts) if parts else np.zeros(0, dtype=int) for parts in outputs]
+
+    def _node(self, node: ca.MX, operands: list[np.ndarray]) -> list[np.ndarray]:
+        rearranged = _rearrange(node, operands)
+        if rearranged is not None:
+            return rearranged
+        if node.is_call():
+            return self.trace(node.which_function(), operands)
+        if _multiply_adds(node):
+            return [self._product(node, operands)]
+        return self.trace(_node_function(node), operands)
+
+    def _product(self, node: ca.MX, operands: list[np.ndarray]) -> np.ndarray:
+        start, left, right = (_matrix(x, node.dep(k)) for k, x in enumerate(operands))
+        result = self.graph.fresh(node.nnz())
+        first = None if node.dep(0).is_zero() else start
+        self.graph.steps.append(Product(left, right, first, _matrix(result, node)))
+        return result
+
+
+def _matrix(numbers: np.ndarray, node: ca.MX) -> np.ndarray:
+    return numbers.reshape(node.shape, order="F")
+
+
+def _rearrange(node: ca.MX, operands: list[np.ndarray]) -> list[np.ndarray] | None:
+    """Return the results of a node that only rearranges its operands' nonzeros, else None."""
+    kind = node.op()
+    if kind in (ca.OP_RESHAPE, ca.OP_HORZCAT, ca.OP_VERTCAT, ca.OP_DIAGCAT):
+        return [np.concatenate(operands)] if kind != ca.OP_VERTCAT or node.is_column() else None
+    if kind in (ca.OP_HORZSPLIT, ca.OP_VERTSPLIT) and (kind == ca.OP_HORZSPLIT or node.dep(0).is_column()):
+        offsets = node.info()["offset"]
+        return [operands[0][a:b] for a, b in pairwise(offsets)]
+    if kind == ca.OP_TRANSPOSE:
+        order = ca.DM(node.dep(0).sparsity(), list(range(1, node.dep(0).nnz() + 1))).T
+        return [operands[0][np.array(order.nonzeros(), dtype=int) - 1]]
+    if kind == ca.OP_GETNONZEROS and "slice" in node.info():
+        part = node.info()["slice"]
+        return [operands[0][part["start"] : part["stop"] : part["step"]]]
+    return None
+
+
+def _node_function(node: ca.MX) -> ca.Function:
+    """Return the SX function of a single node."""
+    symbols = [ca.MX.sym(f"x{k}", node.dep(k).sparsity()) for k in range(node.n_dep())]
+    try:
+        value = ca.graph_substitute([node], [node.dep(k) for k in range(node.n_dep())], symbols)
+        return ca.Function("node", symbols, value).expand()
+    except RuntimeError as reason:
+        raise UnsupportedOperation(
+            f"MX operation {operation_name(node.op())} ({node}) cannot be compiled"
+        ) from reason

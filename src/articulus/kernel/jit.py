@@ -1,0 +1,107 @@
+"""Everything that touches LLVM: the host's target, object code, loading."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from functools import cache
+
+import llvmlite
+from llvmlite import binding as llvm
+
+from ..errors import KernelError
+from .target import Target
+
+_lock = threading.RLock()
+_serial = itertools.count()
+
+
+@cache
+def _initialise() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def _triple() -> str:
+    return llvm.get_process_triple()
+
+
+@cache
+def _cpu() -> tuple[str, str]:
+    """Return the host's CPU name and feature string."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def versions() -> dict[str, str]:
+    """Return what object code depends on besides its source: LLVM, llvmlite, CPU."""
+    name, features = _cpu()
+    return {
+        "llvm": ".".join(map(str, llvm.llvm_version_info)),
+        "llvmlite": llvmlite.__version__,
+        "triple": _triple(),
+        "cpu": name,
+        "features": features,
+    }
+
+
+@cache
+def host(lanes: int | None = None) -> Target:
+    """Return the target of this machine with its widest vector, or with the given lane count."""
+    features = llvm.get_host_cpu_features()
+    arm = _triple().startswith(("aarch64", "arm64"))
+    wide = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+    return Target(lanes or wide, bool(features.get("fma") or arm), 32 if wide == 8 or arm else 16)
+
+
+def _machine() -> llvm.TargetMachine:
+    name, features = _cpu()
+    target = llvm.Target.from_triple(_triple())
+    return target.create_target_machine(name, features, opt=1, reloc="pic", codemodel="jitdefault", jit=True)
+
+
+def compile_object(text: str) -> bytes:
+    """Return the object code of one module in LLVM text."""
+    with _lock:
+        _initialise()
+        try:
+            module = llvm.parse_assembly(text)
+            module.triple = _triple()
+            return _machine().emit_object(module)
+        except RuntimeError as reason:
+            raise KernelError(f"LLVM refused the emitted code: {reason}") from reason
+
+
+@cache
+def _engine() -> llvm.LLJIT:
+    _initialise()
+    return llvm.create_lljit_compiler(_machine())
+
+
+class Native:
+    """Loaded object code; unloads when the last reference goes.
+
+    Attributes
+    ----------
+    lanes : int
+        Rows computed at once.
+    slots : int
+        Workspace values the code needs.
+    address : int
+        Address of `i64 run(ptr frame)`.
+    """
+
+    def __init__(self, code: bytes, lanes: int):
+        with _lock:
+            builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+            builder.export_symbol("run").export_symbol("slots")
+            try:
+                self._library = builder.link(_engine(), f"kernel{next(_serial)}")
+            except RuntimeError as reason:
+                raise KernelError(f"object code could not be loaded: {reason}") from reason
+        self.lanes = lanes
+        self.address = self._library["run"]
+        self.slots = ctypes.c_int64.from_address(self._library["slots"]).value
+        self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
+        self.run_holding_lock = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)

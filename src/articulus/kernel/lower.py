@@ -1,0 +1,242 @@
+"""Straight-line code to LLVM text: fuse, pair sines with cosines, cut in chunks, place crossing values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from . import ops
+from .instructions import Instructions
+from .target import Target
+
+CHUNK = 800  # rows per emitted function: code generation of one huge block is super-linear
+STORE = -10  # pseudo operation: write the operand to workspace slot `result`
+
+Row = tuple[int, int, tuple[int, ...]]  # operation, result, operands
+_PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
+_LEAVES = (ca.OP_INPUT, ca.OP_CONST)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Rows in the order of emission, and where each of their outside values lives.
+
+    Attributes
+    ----------
+    rows : list of Row
+        What to compute; operands are value numbers.
+    constant : dict
+        Value number to constant.
+    slot : dict
+        Value number to workspace slot, for inputs and for values that cross a chunk border.
+    chunks : list of (int, int)
+        Row ranges of the emitted functions.
+    scratch : int
+        Slots taken for crossing values.
+    """
+
+    rows: list[Row]
+    constant: dict[int, float]
+    slot: dict[int, int]
+    chunks: list[tuple[int, int]]
+    scratch: int
+
+
+def place(
+    code: Instructions, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], scratch: int
+) -> Placed:
+    """Schedule a function whose input and output nonzeros live at the given slots.
+
+    Crossing values take slots from `scratch` upwards, reused as soon as their value is dead.
+    """
+    rows = _with_stores(_pair_sines(code, _fuse(code)), code, outputs)
+    chunks = [(start, min(start + CHUNK, len(rows))) for start in range(0, len(rows), CHUNK)]
+    known = {
+        i: int(inputs[code.first[i]][code.second[i]]) for i, op in enumerate(code.op) if op == ca.OP_INPUT
+    }
+    crossing, used = _crossing_slots(rows, known.keys() | code.constant.keys(), scratch)
+    return Placed(rows, code.constant, known | crossing, chunks, used)
+
+
+def _fuse(code: Instructions) -> list[Row]:
+    """Merge each addition with a product that only it uses; drop inputs and constants from the rows."""
+    uses = _use_counts(code)
+    op, first, second = code.op, code.first, code.second
+    fused: dict[int, Row] = {}
+    gone: set[int] = set()
+    for i, kind in enumerate(op):
+        if kind in (ca.OP_ADD, ca.OP_SUB):
+            a, b = first[i], second[i]
+            if op[b] in _PRODUCTS and uses[b] == 1:
+                sign, product, other = (ops.FMA if kind == ca.OP_ADD else ops.FNMA), b, a
+            elif op[a] in _PRODUCTS and uses[a] == 1:
+                sign, product, other = (ops.FMA if kind == ca.OP_ADD else ops.FMS), a, b
+            else:
+                continue
+            x = first[product]
+            y = second[product] if op[product] == ca.OP_MUL else x
+            fused[i] = (sign, i, (x, y, other))
+            gone.add(product)
+    return [
+        fused.get(i) or (kind, i, _operands(first[i], second[i]))
+        for i, kind in enumerate(op)
+        if i not in gone and kind not in _LEAVES
+    ]
+
+
+def _operands(a: int, b: int) -> tuple[int, ...]:
+    return (a, b) if b >= 0 else (a,)
+
+
+def _use_counts(code: Instructions) -> list[int]:
+    uses = [0] * (len(code) + 1)  # the last element takes the operands -1
+    for kind, a, b in zip(code.op, code.first, code.second):
+        if kind != ca.OP_INPUT:
+            uses[a] += 1
+            uses[b] += 1
+    for rows in code.outputs:
+        for row in rows.tolist():
+            uses[row] += 1
+    return uses
+
+
+def _pair_sines(code: Instructions, rows: list[Row]) -> list[Row]:
+    """Evaluate sine and cosine of one argument together; those of inputs come first of all."""
+    pairs: dict[int, dict[int, int]] = {}
+    for kind, result, operands in rows:
+        if kind in (ca.OP_SIN, ca.OP_COS):
+            pairs.setdefault(operands[0], {})[kind] = result
+    if not pairs:
+        return rows
+    spare = len(code)
+    made: dict[int, Row] = {}
+    for argument, found in pairs.items():
+        results = [found.get(ca.OP_SIN, spare), found.get(ca.OP_COS, spare + 1)]
+        spare += 2
+        made[argument] = (ops.SINCOS, results[0], (argument, results[1]))
+    early = [row for argument, row in made.items() if code.op[argument] == ca.OP_INPUT]
+    late = {argument: row for argument, row in made.items() if code.op[argument] != ca.OP_INPUT}
+    ordered = early
+    for row in rows:
+        if row[0] not in (ca.OP_SIN, ca.OP_COS):
+            ordered.append(row)
+        elif row[2][0] in late:
+            ordered.append(late.pop(row[2][0]))
+    return ordered
+
+
+def _results(row: Row) -> tuple[int, ...]:
+    """Return the values a row defines: a SINCOS row carries its cosine as second operand."""
+    if row[0] == ops.SINCOS:
+        return (row[1], row[2][1])
+    return () if row[0] == STORE else (row[1],)
+
+
+def _reads(row: Row) -> tuple[int, ...]:
+    return row[2][:1] if row[0] == ops.SINCOS else row[2]
+
+
+def _with_stores(rows: list[Row], code: Instructions, outputs: Sequence[np.ndarray]) -> list[Row]:
+    """Insert the writing of each output right after its value; inputs and constants come last."""
+    wanted: dict[int, list[int]] = {}
+    for values, slots in zip(code.outputs, outputs):
+        for value, slot in zip(values.tolist(), slots.tolist()):
+            wanted.setdefault(value, []).append(slot)
+    complete: list[Row] = []
+    for row in rows:
+        complete.append(row)
+        for value in _results(row):
+            complete += [(STORE, slot, (value,)) for slot in wanted.pop(value, ())]
+    complete += [(STORE, slot, (value,)) for value, slots in wanted.items() for slot in slots]
+    return complete
+
+
+def _crossing_slots(rows: list[Row], known: set[int], base: int) -> tuple[dict[int, int], int]:
+    """Give a slot to each value read in a later chunk than its own (linear scan over the rows)."""
+    last: dict[int, int] = {}
+    born: dict[int, int] = {}
+    for number, row in enumerate(rows):
+        for value in _results(row):
+            born[value] = number
+        for value in _reads(row):
+            last[value] = number
+    slot: dict[int, int] = {}
+    free: list[int] = []
+    top = base
+    for number, row in enumerate(rows):
+        free += [slot[v] for v in dict.fromkeys(_reads(row)) if v in slot and last[v] == number]
+        for value in _results(row):
+            if last.get(value, -1) // CHUNK > number // CHUNK and value not in known:
+                if not free:
+                    free.append(top)
+                    top += 1
+                slot[value] = free.pop()
+    return slot, top - base
+
+
+def emit(placed: Placed, name: str, target: Target) -> list[str]:
+    """Return the text of one internal function per chunk: `@name.0(ptr %w)`, `@name.1`, ..."""
+    emitter = _Emitter(placed, target, name)
+    return [emitter.chunk(k, start, stop) for k, (start, stop) in enumerate(placed.chunks)]
+
+
+class _Emitter:
+    """Writes chunks; keeps the templates and the texts of constants between them."""
+
+    def __init__(self, placed: Placed, target: Target, name: str):
+        self.placed, self.target, self.name = placed, target, name
+        self.templates = ops.templates(target)
+        self.constant = {value: target.constant(x) for value, x in placed.constant.items()}
+
+    def chunk(self, index: int, start: int, stop: int) -> str:
+        """Return the text of one chunk."""
+        self.lines: list[str] = []
+        self.known: dict[int, str] = {}
+        for row in self.placed.rows[start:stop]:
+            self._row(*row)
+        body = "\n".join(self.lines)
+        return (
+            f"define internal void @{self.name}.{index}(ptr noalias %w) nounwind {{\n{body}\nret void\n}}\n"
+        )
+
+    def _row(self, kind: int, result: int, operands: tuple[int, ...]) -> None:
+        if kind == STORE:
+            self._store(self._operand(operands[0]), result)
+        elif kind == ops.SINCOS:
+            argument = self._operand(operands[0])
+            self._compute(kind, (result, operands[1]), a=argument, b=f"%v{operands[1]}")
+        else:
+            names = dict(zip("abc", map(self._operand, operands)))
+            self._compute(kind, (result,), **names)
+
+    def _compute(self, kind: int, results: tuple[int, ...], **names: str) -> None:
+        template = self.templates.get(kind)
+        if template is None:
+            raise ops.unsupported(kind, self.name)
+        self.lines.append(template.format(r=f"%v{results[0]}", **names))
+        for value in results:
+            self.known[value] = f"%v{value}"
+            slot = self.placed.slot.get(value)
+            if slot is not None:
+                self._store(self.known[value], slot)
+
+    def _operand(self, value: int) -> str:
+        text = self.known.get(value) or self.constant.get(value)
+        return text or self._load(value)
+
+    def _load(self, value: int) -> str:
+        size, name = self.target.bytes, f"%v{value}"
+        self.lines.append(
+            f"{name}.p = getelementptr inbounds i8, ptr %w, i64 {self.placed.slot[value] * size}"
+        )
+        self.lines.append(f"{name} = load {self.target.type}, ptr {name}.p, align {size}")
+        self.known[value] = name
+        return name
+
+    def _store(self, text: str, slot: int) -> None:
+        size, name = self.target.bytes, f"%s{len(self.lines)}"
+        self.lines.append(f"{name} = getelementptr inbounds i8, ptr %w, i64 {slot * size}")
+        self.lines.append(f"store {self.target.type} {text}, ptr {name}, align {size}")

@@ -1,0 +1,139 @@
+"""Dense matrix products in lane layout: a loop nest over register tiles.
+
+A tile keeps rows x columns sums in registers and walks once along the inner dimension. Strides are arbitrary, since in
+lane layout an element is a whole vector: a transposed matrix costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .graph import Product
+from .target import Target
+from .writer import Writer
+
+Run = tuple[int, int, int]  # start, size, count of equal tiles
+
+
+def tile_shape(target: Target) -> tuple[int, int]:
+    """Return rows and columns of the tile: sums, one column of the left operand and one spare fill the registers."""
+    return (4, 6) if target.registers >= 32 else (3, 4)
+
+
+def strides(slots: np.ndarray) -> tuple[int, int, int] | None:
+    """Return base, row stride and column stride if the slots of a matrix are regular, else None."""
+    rows, columns = slots.shape
+    base = int(slots[0, 0])
+    down = int(slots[1, 0]) - base if rows > 1 else 0
+    across = int(slots[0, 1]) - base if columns > 1 else 0
+    regular = base + down * np.arange(rows)[:, None] + across * np.arange(columns)
+    return (base, down, across) if np.array_equal(slots, regular) else None
+
+
+def _cuts(n: int, tile: int) -> list[Run]:
+    """Return (start, size, count) of the runs of equal tiles that cover n."""
+    whole, rest = divmod(n, tile)
+    return [(0, tile, whole)] * bool(whole) + [(whole * tile, rest, 1)] * bool(rest)
+
+
+def _runs(step: Product, target: Target) -> list[tuple[Run, Run]]:
+    rows, columns = tile_shape(target)
+    return [(r, c) for c in _cuts(step.result.shape[1], columns) for r in _cuts(step.result.shape[0], rows)]
+
+
+def _tile_name(rows: int, columns: int, step: Product) -> str:
+    return f"tile.{rows}x{columns}.{'minus' if step.sign < 0 else 'plus'}.{'zero' if step.start is None else 'start'}"
+
+
+def emit(step: Product, name: str, target: Target) -> str:
+    """Return the text of `@name(ptr %w)`, which computes one product tile by tile."""
+    w = Writer(target)
+    w.label("entry")
+    previous = "entry"
+    for number, (row_run, column_run) in enumerate(_runs(step, target)):
+        previous = _tile_loop(w, step, row_run, column_run, f"{number}", previous)
+    w.line("ret void")
+    return w.function(f"internal void @{name}(ptr noalias %w)")
+
+
+def _tile_loop(w: Writer, step: Product, row_run: Run, column_run: Run, label: str, previous: str) -> str:
+    """Write the loops over the tiles of one run; return the label of the block after them."""
+    (row_start, rows, row_count), (column_start, columns, column_count) = row_run, column_run
+    w.line(f"br label %i{label}")
+    w.label(f"i{label}")
+    w.line(f"%r{label} = phi i64 [ 0, %{previous} ], [ %r{label}.next, %iend{label} ]")
+    w.line(f"br label %j{label}")
+    w.label(f"j{label}")
+    w.line(f"%c{label} = phi i64 [ 0, %i{label} ], [ %c{label}.next, %j{label} ]")
+    row = w.do(f"add i64 {row_start}, {w.do(f'mul i64 %r{label}, {rows}')}")
+    column = w.do(f"add i64 {column_start}, {w.do(f'mul i64 %c{label}, {columns}')}")
+    _call_tile(w, step, (rows, columns), row, column)
+    w.line(f"%c{label}.next = add i64 %c{label}, 1")
+    w.line(
+        f"br i1 {w.do(f'icmp slt i64 %c{label}.next, {column_count}')}, label %j{label}, label %iend{label}"
+    )
+    w.label(f"iend{label}")
+    w.line(f"%r{label}.next = add i64 %r{label}, 1")
+    w.line(f"br i1 {w.do(f'icmp slt i64 %r{label}.next, {row_count}')}, label %i{label}, label %end{label}")
+    w.label(f"end{label}")
+    return f"end{label}"
+
+
+def _call_tile(w: Writer, step: Product, shape: tuple[int, int], row: str, column: str) -> None:
+    size = w.target.bytes
+    arguments = []
+    for matrix, position in ((step.left, (row, "0")), (step.right, ("0", column)), (step.result, (row, column)),
+                             (step.result if step.start is None else step.start, (row, column))):  # fmt: skip
+        base, down, across = strides(matrix) or (0, 0, 0)
+        at = w.do(f"add i64 {base * size}, {w.do(f'mul i64 {position[0]}, {down * size}')}")
+        at = w.do(f"add i64 {at}, {w.do(f'mul i64 {position[1]}, {across * size}')}")
+        arguments += [f"ptr {w.offset('%w', at)}", f"i64 {down * size}", f"i64 {across * size}"]
+    inner = step.left.shape[1]
+    w.line(f"call void @{_tile_name(*shape, step)}({', '.join(arguments)}, i64 {inner})")
+
+
+def tiles(target: Target, steps: list[Product]) -> str:
+    """Return the text of every tile function that the products call."""
+    wanted = {}
+    for step in steps:
+        for (_, rows, _), (_, columns, _) in _runs(step, target):
+            wanted[_tile_name(rows, columns, step)] = (rows, columns, step.sign, step.start is not None)
+    return "\n".join(_tile(target, name, *shape) for name, shape in wanted.items())
+
+
+def _tile(target: Target, name: str, rows: int, columns: int, sign: int, start: bool) -> str:
+    w = Writer(target)
+    t = target.type
+    w.label("entry")
+    cells = [(i, j) for i in range(rows) for j in range(columns)]
+    begin = {cell: w.load(_at(w, "%s", "%sd", "%sa", cell)) if start else w.constant(0.0) for cell in cells}
+    downs = {i: w.do(f"mul i64 %ld, {i}") for i in range(rows)}
+    acrosses = {j: w.do(f"mul i64 %ra, {j}") for j in range(columns)}
+    w.line("br label %inner")
+    w.label("inner")
+    w.line("%k = phi i64 [ 0, %entry ], [ %k.next, %inner ]")
+    w.line("%lp = phi ptr [ %l, %entry ], [ %lp.next, %inner ]")
+    w.line("%rp = phi ptr [ %r, %entry ], [ %rp.next, %inner ]")
+    for i, j in cells:
+        w.line(f"%sum{i}.{j} = phi {t} [ {begin[i, j]}, %entry ], [ %new{i}.{j}, %inner ]")
+    left = [w.load(w.offset("%lp", downs[i])) for i in range(rows)]
+    left = left if sign > 0 else [w.neg(x) for x in left]
+    for j in range(columns):
+        right = w.load(w.offset("%rp", acrosses[j]))
+        for i in range(rows):
+            w.line(f"%new{i}.{j} = fadd {t} {w.fma(left[i], right, f'%sum{i}.{j}')}, {target.constant(-0.0)}")
+    w.line("%lp.next = getelementptr inbounds i8, ptr %lp, i64 %la")
+    w.line("%rp.next = getelementptr inbounds i8, ptr %rp, i64 %rd")
+    w.line("%k.next = add i64 %k, 1")
+    w.line(f"br i1 {w.do('icmp slt i64 %k.next, %n')}, label %inner, label %end")
+    w.label("end")
+    for i, j in cells:
+        w.store(f"%new{i}.{j}", _at(w, "%c", "%cd", "%ca", (i, j)))
+    w.line("ret void")
+    matrices = ", ".join(f"ptr %{m}, i64 %{m}d, i64 %{m}a" for m in "lrcs")
+    return w.function(f"internal void @{name}({matrices}, i64 %n)", "nounwind noinline")
+
+
+def _at(w: Writer, base: str, down: str, across: str, cell: tuple[int, int]) -> str:
+    row = w.offset(base, w.do(f"mul i64 {down}, {cell[0]}"))
+    return w.offset(row, w.do(f"mul i64 {across}, {cell[1]}"))

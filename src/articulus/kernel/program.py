@@ -1,0 +1,203 @@
+"""A CasADi function as a program over one lane workspace: what is computed, and at which slots.
+
+The first slots are the inputs, then the outputs, element by element in C order; temporary values and scratch follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from . import graph, lower, product
+from .driver import driver
+from .elementary import helpers
+from .graph import Body, Graph, Product, Step
+from .target import Target
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a caller must know about a kernel; kept in the cache beside the code."""
+
+    name: str
+    input_names: tuple[str, ...]
+    input_shapes: tuple[Shape, ...]
+    output_names: tuple[str, ...]
+    output_shapes: tuple[Shape, ...]
+    instruction_count: int
+    flops: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Placed steps, ready to be written for any lane count.
+
+    Attributes
+    ----------
+    signature : Signature
+        Names, shapes, size.
+    steps : list of Step
+        What to run in order; all their numbers are workspace slots.
+    slots : int
+        First slot after everything placed; the bodies' scratch begins here.
+    """
+
+    signature: Signature
+    steps: list[Step]
+    slots: int
+
+    def text(self, target: Target) -> str:
+        """Return the LLVM text of the whole module."""
+        parts: list[str] = []
+        calls: dict[int, str] = {}
+        scratch = 0
+        for number, step in enumerate(self.steps):
+            if id(step) not in calls:
+                text, calls[id(step)], used = self._emit(step, f"step{number}", target)
+                parts += text
+                scratch = max(scratch, used)
+        body = "\n".join(calls[id(step)] for step in self.steps)
+        parts.append(f"define internal void @body(ptr noalias %w) nounwind {{\n{body}\nret void\n}}\n")
+        parts.append(driver(target, sizes(self.signature.input_shapes), sizes(self.signature.output_shapes)))
+        parts.append(product.tiles(target, [s for s in self.steps if isinstance(s, Product)]))
+        parts.append(f"@slots = constant i64 {self.slots + scratch}\n")
+        module = "\n".join(parts)
+        return module + helpers(target, module)
+
+    def _emit(self, step: Step, name: str, target: Target) -> tuple[list[str], str, int]:
+        """Return the functions of a step, the text that calls them, and the scratch slots it uses."""
+        if isinstance(step, Product):
+            return [product.emit(step, name, target)], f"call void @{name}(ptr %w)", 0
+        placed = lower.place(step.code, step.inputs, step.outputs, self.slots)
+        calls = [f"call void @{name}.{k}(ptr %w)" for k in range(len(placed.chunks))]
+        return lower.emit(placed, name, target), "\n".join(calls), placed.scratch
+
+
+def build(function: ca.Function) -> Program:
+    """Return the program of an SX or MX function."""
+    function = graph.expanded(function)
+    inputs = _slots(function.n_in(), function.sparsity_in, 0)
+    outputs = _slots(
+        function.n_out(), function.sparsity_out, sum(function.numel_in(k) for k in range(function.n_in()))
+    )
+    flow = Graph(sum(function.numel_in(k) for k in range(function.n_in())))
+    results = graph.Tracer(function, flow).trace(function, inputs)
+    steps, top = _place(flow, results, outputs, function)
+    return Program(_signature(function, steps), steps, top)
+
+
+def _slots(count: int, sparsity: Callable[[int], ca.Sparsity], start: int) -> list[np.ndarray]:
+    """Return the slot of each nonzero of each input or output."""
+    slots = []
+    for k in range(count):
+        slots.append(start + c_order(sparsity(k)))
+        start += sparsity(k).numel()
+    return slots
+
+
+def c_order(sparsity: ca.Sparsity) -> np.ndarray:
+    """Return the C-order index of each nonzero (CasADi counts nonzeros by columns)."""
+    rows, columns = sparsity.get_triplet()
+    return np.array(rows, dtype=int) * sparsity.size2() + np.array(columns, dtype=int)
+
+
+def trailing_shape(rows: int, columns: int) -> Shape:
+    """Return the trailing array axes of a CasADi matrix: none for 1x1, n for nx1, else (r, c)."""
+    if columns == 1:
+        return () if rows == 1 else (rows,)
+    return (rows, columns)
+
+
+def sizes(shapes: tuple[Shape, ...]) -> list[int]:
+    """Return the number of elements of each shape."""
+    return [int(np.prod(shape)) for shape in shapes]
+
+
+def _place(
+    flow: Graph, results: list[np.ndarray], outputs: list[np.ndarray], function: ca.Function
+) -> tuple[list[Step], int]:
+    """Turn numbers into slots: outputs are computed where they belong, the rest follows them."""
+    n_in = sum(function.numel_in(k) for k in range(function.n_in()))
+    n_out = sum(function.numel_out(k) for k in range(function.n_out()))
+    slot = np.full(flow.count, -1)
+    slot[:n_in] = np.arange(n_in)
+    copies: list[tuple[int, int]] = []
+    for numbers, targets in zip(results, outputs):
+        for number, target in zip(numbers.tolist(), targets.tolist()):
+            if slot[number] < 0:
+                slot[number] = target
+            else:
+                copies.append((number, target))
+    rest = slot < 0
+    top = n_in + n_out
+    slot[rest] = top + np.arange(rest.sum())
+    top += int(rest.sum())
+    steps, top = _resolve(flow.steps, slot, top)
+    steps += _finish(
+        copies, slot, set(range(n_in, n_in + n_out)).difference(*map(np.ndarray.tolist, outputs))
+    )
+    return steps, top
+
+
+def _finish(copies: list[tuple[int, int]], slot: np.ndarray, zeros: set[int]) -> list[Step]:
+    """Return the steps that fill outputs which no step computes in place: copies and structural zeros."""
+    steps: list[Step] = []
+    if copies:
+        steps.append(graph.copying(slot[[a for a, _ in copies]], np.array([b for _, b in copies])))
+    if zeros:
+        steps.append(graph.zeroing(np.array(sorted(zeros))))
+    return steps
+
+
+def _resolve(steps: list[Step], slot: np.ndarray, top: int) -> tuple[list[Step], int]:
+    """Write slots into the steps; matrix products also need regular strides, by a copy if need be."""
+    resolved: list[Step] = []
+    seen: dict[int, Step] = {}
+    for step in steps:
+        if isinstance(step, Body):
+            if id(step) not in seen:
+                seen[id(step)] = Body(
+                    step.code, [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
+                )
+            resolved.append(seen[id(step)])
+        else:
+            top = _resolve_product(step, slot, top, resolved)
+    return resolved, top
+
+
+def _resolve_product(step: Product, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
+    operands = {}
+    for name in ("left", "right", "start", "result"):
+        numbers = getattr(step, name)
+        if numbers is None:
+            continue
+        operands[name] = slot[numbers]
+        if product.strides(operands[name]) is None:
+            regular = top + np.arange(numbers.size).reshape(numbers.shape)
+            top += numbers.size
+            if name != "result":
+                resolved.append(graph.copying(operands[name].ravel(), regular.ravel()))
+            operands[name] = regular
+    resolved.append(replace(step, **operands))
+    wanted = slot[step.result]
+    if not np.array_equal(operands["result"], wanted):
+        resolved.append(graph.copying(operands["result"].ravel(), wanted.ravel()))
+    return top
+
+
+def _signature(function: ca.Function, steps: list[Step]) -> Signature:
+    n_in, n_out = range(function.n_in()), range(function.n_out())
+    return Signature(
+        function.name(),
+        tuple(function.name_in(k) for k in n_in),
+        tuple(trailing_shape(*function.size_in(k)) for k in n_in),
+        tuple(function.name_out(k) for k in n_out),
+        tuple(trailing_shape(*function.size_out(k)) for k in n_out),
+        sum(s.code.arithmetic_count if isinstance(s, Body) else s.flops // 2 for s in steps),
+        sum(s.code.flops if isinstance(s, Body) else s.flops for s in steps),
+    )
