@@ -1,0 +1,112 @@
+"""Where frames are and how they move: poses, velocities, accelerations, Jacobians and their rates.
+
+Velocities, accelerations and Jacobians are of the frame's origin, in ground axes, angular part first.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.inverse import newton_euler
+from articulus.dynamics.tree import ROOT, Tree
+from articulus.spatial import Motion, Transform, cross
+
+
+def pose(tree: Tree, frame: str) -> SX:
+    """Return the homogeneous pose of a frame in the ground frame, (4, 4) [-, m]."""
+    return tree.world_frame(frame).matrix()
+
+
+def _in_ground_axes(tree: Tree, frame: str, motion: Motion) -> Motion:
+    """Return a motion of the frame's node, given in the node's frame, as that of the frame in ground axes."""
+    node, X = tree.frame(frame)
+    local = X.motion_to_child(motion)
+    R = ca.mtimes(tree.world[node].R, X.R)
+    return Motion(ca.mtimes(R, local.w), ca.mtimes(R, local.v))
+
+
+def velocity(tree: Tree, frame: str, v: SX) -> SX:
+    """Return the angular and linear velocity of a frame, (6,) [rad/s, m/s]."""
+    node, _ = tree.frame(frame)
+    if node == ROOT:
+        return SX.zeros(6)
+    V = Motion.zero()
+    for i in reversed(tree.path(node)):
+        V = tree.nodes[i].X.motion_to_child(V) + tree.joint_velocity(i, v)
+    return _in_ground_axes(tree, frame, V).column()
+
+
+def acceleration(tree: Tree, frame: str, v: SX, vdot: SX) -> SX:
+    """Return the angular and linear acceleration of a frame, (6,) [rad/s^2, m/s^2].
+
+    The linear part is the second derivative of the position of the frame's origin: the spatial acceleration
+    plus w x v.
+    """
+    node, _ = tree.frame(frame)
+    if node == ROOT:
+        return SX.zeros(6)
+    motion = newton_euler(tree, v, vdot, gravity=False)
+    A = _in_ground_axes(tree, frame, motion.A[node])
+    V = _in_ground_axes(tree, frame, motion.V[node])
+    return ca.vertcat(A.w, A.v + cross(V.w, V.v))
+
+
+def node_jacobian(tree: Tree, frame: str) -> dict[int, Motion]:
+    """Return the columns of a frame's Jacobian: freedom to motion of the frame's origin, in ground axes."""
+    node, _ = tree.frame(frame)
+    origin = tree.world_frame(frame).p
+    columns = {}
+    for i in tree.path(node):
+        at_origin = Transform(tree.world[i].R, tree.world[i].p - origin)
+        for S, k in zip(tree.nodes[i].S, tree.nodes[i].v):
+            columns[k] = at_origin.motion_to_parent(S)
+    return columns
+
+
+def jacobian(tree: Tree, frame: str) -> SX:
+    """Return J with velocity = J v, (6, nv) [-, m]."""
+    J = SX.zeros(6, tree.description.nv)
+    for k, column in node_jacobian(tree, frame).items():
+        J[:, k] = column.column()
+    return J
+
+
+def jacobian_rate(tree: Tree, frame: str, v: SX) -> SX:
+    """Return dJ/dt with acceleration = J vdot + dJ/dt v, (6, nv) [1/s, m/s].
+
+    A direction fixed in node i, seen at the frame's moving origin o, changes by (V_i - V_o) x itself, with V_i the
+    velocity of node i at o and V_o the pure translation of o.
+    """
+    node, _ = tree.frame(frame)
+    J = node_jacobian(tree, frame)
+    V: dict[int, Motion] = {}
+    for i in reversed(tree.path(node)):
+        total = V.get(tree.nodes[i].parent, Motion.zero())
+        for k in tree.nodes[i].v:
+            total = total + J[k] * v[k]
+        V[i] = total
+    rate = SX.zeros(6, tree.description.nv)
+    for i, V_i in V.items():
+        relative = Motion(V_i.w, V_i.v - V[node].v)
+        for k in tree.nodes[i].v:
+            rate[:, k] = relative.cross(J[k]).column()
+    return rate
+
+
+def position_rate(tree: Tree, v: SX) -> SX:
+    """Return dq/dt, (nq,): equal to v but for quaternions."""
+    d = tree.description
+    parts = [
+        c.joint.position_rate(tree.q[d.q_slices[c.name]], v[d.v_slices[c.name]]) for c in d.connections
+    ]
+    return ca.vertcat(SX(0, 1), *parts)
+
+
+def integrate_position(tree: Tree, step: SX) -> SX:
+    """Return the position reached from q by the constant velocity `step` during one second, (nq,)."""
+    d = tree.description
+    parts = [
+        c.joint.integrate(tree.q[d.q_slices[c.name]], step[d.v_slices[c.name]]) for c in d.connections
+    ]
+    return ca.vertcat(SX(0, 1), *parts)

@@ -1,0 +1,179 @@
+"""The mass matrix factored by spatial operators, and what follows from the factors.
+
+With the nodes stacked, phi carries forces inward, H projects on the free directions, P are the articulated inertias,
+D = H P H', K = phi P H' D^-1 (shifted to the parent), psi = phi - K H:
+
+    M     = (I + H phi K) D (I + H phi K)'
+    M^-1  = (I - H psi K)' D^-1 (I - H psi K)
+
+A rotor r carried by the parent adds r D^-1 to K and changes nothing else.
+
+Source: Rodriguez, Jain & Kreutz 1989, lemmas 1-4 and appendix A; for two frames on different branches the
+operational-space inertia goes through the nearest common ancestor, which the printed appendix leaves out.
+Everything is in ground axes about the ground origin, so that nothing need be carried from frame to frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.tree import ROOT, Tree
+from articulus.spatial import Force, Motion, Transform
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Per freedom k: direction S and gain K in ground axes, and 1/D."""
+
+    S: dict[int, Motion]
+    K: dict[int, Force]
+    D_inverse: dict[int, SX]
+    chain: dict[int, int]
+    """Next freedom towards the ground (the same joint's earlier freedom, or the parent's last), or ROOT."""
+
+
+def factors(tree: Tree) -> Factors:
+    """Return the articulated-body factors of the mass matrix. Cost: O(n)."""
+    S: dict[int, Motion] = {}
+    K: dict[int, Force] = {}
+    D_inverse: dict[int, SX] = {}
+    P = [node.inertia.articulated() for node in tree.nodes]
+    for i in reversed(range(len(tree))):
+        node, Pi, X = tree.nodes[i], P[i], tree.world[i]
+        rotor = node.X.force_to_child(node.rotor)
+        for s, k, armature in reversed(list(zip(node.S, node.v, node.armature))):
+            Ps = Pi @ s
+            U = Ps + rotor
+            D_inverse[k] = 1 / (s.dot(Ps) + armature)
+            Pi = Pi.minus_dyad(U, U * D_inverse[k])
+            S[k] = X.motion_to_parent(s)
+            K[k] = X.force_to_parent(U * D_inverse[k])
+        if node.parent != ROOT:
+            P[node.parent] += node.X.inertia_to_parent(Pi)
+    return Factors(S, K, D_inverse, _chain(tree))
+
+
+def _chain(tree: Tree) -> dict[int, int]:
+    last: dict[int, int] = {ROOT: ROOT}
+    chain = {}
+    for i, node in enumerate(tree.nodes):
+        inward = last[node.parent]
+        for k in node.v:
+            chain[k], inward = inward, k
+        last[i] = inward
+    return chain
+
+
+def inward(chain: dict[int, int], k: int) -> list[int]:
+    """Return the freedoms between freedom k and the ground, k itself not included, outermost first."""
+    out, k = [], chain[k]
+    while k != ROOT:
+        out.append(k)
+        k = chain[k]
+    return out
+
+
+def lower_factor(f: Factors) -> SX:
+    """Return I + H phi K, unit triangular in the order of the tree, (nv, nv)."""
+    L = SX.eye(len(f.S))
+    for k in f.S:
+        for i in inward(f.chain, k):
+            L[i, k] = f.S[i].dot(f.K[k])
+    return ca.densify(L)
+
+
+def lower_factor_inverse(f: Factors) -> SX:
+    """Return I - H psi K, the inverse of `lower_factor`, (nv, nv)."""
+    L = SX.eye(len(f.S))
+    for k in f.S:
+        z = f.K[k]
+        for i in inward(f.chain, k):
+            L[i, k] = -f.S[i].dot(z)
+            z = z + f.K[i] * L[i, k]
+    return ca.densify(L)
+
+
+def diagonal(f: Factors) -> SX:
+    """Return D, one number a freedom, (nv,)."""
+    return ca.vertcat(SX(0, 1), *(1 / f.D_inverse[k] for k in sorted(f.S)))
+
+
+def mass_matrix_inverse(f: Factors) -> SX:
+    """Return M^-1 = (I - H psi K)' D^-1 (I - H psi K), (nv, nv)."""
+    L = lower_factor_inverse(f)
+    n = len(f.S)
+    paths = {k: [k, *inward(f.chain, k)] for k in f.S}
+    inverse = SX.zeros(n, n)
+    for a in range(n):
+        weighted = {i: L[i, a] * f.D_inverse[i] for i in paths[a]}
+        for b in range(a + 1):
+            common = [i for i in paths[b] if i in weighted]
+            total = SX(0)
+            for i in common:
+                total += L[i, b] * weighted[i]
+            inverse[a, b] = inverse[b, a] = total
+    return inverse
+
+
+def solve_mass_matrix(f: Factors, tau: SX) -> SX:
+    """Return M^-1 tau without forming a matrix, (nv,). Cost: O(n)."""
+    n = len(f.S)
+    innermost_last = sorted(f.S, key=lambda k: len(inward(f.chain, k)), reverse=True)
+    z: dict[int, Force] = {k: Force.zero() for k in [ROOT, *f.S]}
+    nu: dict[int, SX] = {}
+    for k in innermost_last:
+        nu[k] = tau[k] - f.S[k].dot(z[k])
+        z[f.chain[k]] = z[f.chain[k]] + z[k] + f.K[k] * nu[k]
+    a: dict[int, Motion] = {ROOT: Motion.zero()}
+    out = SX.zeros(n)
+    for k in reversed(innermost_last):
+        inner = a[f.chain[k]]
+        out[k] = f.D_inverse[k] * nu[k] - f.K[k].dot(inner)
+        a[k] = inner + f.S[k] * out[k]
+    return out
+
+
+def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
+    """Return Lambda_ab = J_a M^-1 J_b', what a unit wrench on frame b accelerates frame a by, (6, 6).
+
+    Angular part first, ground axes, at the frames' origins [rad/s^2, m/s^2 per N m, N]. The inverse of Lambda_aa is
+    the operational-space inertia of frame a.
+
+    Source: Rodriguez, Jain & Kreutz 1989, Lambda = B' Omega B with Omega(a, b) = psi'(c, a) Upsilon(c) psi(c, b), c
+    the nearest common ancestor; zero when the ground is the only one. Cost: O(depth).
+    """
+    f = factors(tree)
+    (node_a, _), (node_b, _) = tree.frame(frame_a), tree.frame(frame_b)
+    path_a, path_b = _freedoms(tree, node_a), _freedoms(tree, node_b)
+    common = [k for k in path_a if k in set(path_b)]
+    if not common:
+        return SX.zeros(6, 6)
+    upsilon = SX.zeros(6, 6)
+    for k in reversed(common):
+        upsilon = _through(f, k, _through(f, k, upsilon).T).T
+        upsilon += ca.mtimes(f.S[k].column(), f.S[k].column().T) * f.D_inverse[k]
+    omega = upsilon
+    for k in reversed([k for k in path_b if k not in set(common)]):
+        omega = _through(f, k, omega.T).T
+    for k in reversed([k for k in path_a if k not in set(common)]):
+        omega = _through(f, k, omega)
+    return ca.mtimes(_at_origin(tree, frame_a), ca.mtimes(omega, _at_origin(tree, frame_b).T))
+
+
+def _freedoms(tree: Tree, node: int) -> list[int]:
+    return [k for i in tree.path(node) for k in reversed(tree.nodes[i].v)]
+
+
+def _through(f: Factors, k: int, accelerations: SX) -> SX:
+    """Return psi'(.., k) applied to columns of accelerations: what passes a joint that gives way."""
+    gain = ca.mtimes(f.K[k].column().T, accelerations)
+    return accelerations - ca.mtimes(f.S[k].column(), gain)
+
+
+def _at_origin(tree: Tree, frame: str) -> SX:
+    """Return the matrix that takes a motion about the ground origin to the frame's origin, ground axes."""
+    X = Transform(SX.eye(3), tree.world_frame(frame).p)
+    return ca.horzcat(*(X.motion_to_child(Motion.of(SX(ca.DM(e)))).column() for e in ca.horzsplit(ca.DM.eye(6))))

@@ -1,0 +1,56 @@
+"""Forces that act in the joints themselves: viscous and dry friction, linear springs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.tree import Tree
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """The numbers behind them, one a freedom."""
+
+    damping: SX
+    coulomb: SX
+    coulomb_speed: SX
+    stiffness: SX
+    stretch: SX
+    """Position minus rest position where there is a spring."""
+
+
+def coefficients(tree: Tree) -> Coefficients:
+    """Return the friction and spring coefficients of every freedom."""
+    rows = []
+    for c in tree.description.connections:
+        columns = [c.per_freedom(name) for name in ("damping", "coulomb", "stiffness", "rest")]
+        q0 = tree.description.q_slices[c.name].start
+        for k, (damping, coulomb, stiffness, rest) in enumerate(zip(*columns)):
+            stretch = tree.q[q0 + k] - tree.number(rest) if c.joint.nq == c.joint.nv else SX(0)
+            symbols = map(tree.number, (damping, coulomb, c.coulomb_speed, stiffness))
+            rows.append(ca.horzcat(*symbols, stretch))
+    table = ca.vertcat(SX(0, 5), *rows)
+    return Coefficients(*(table[:, j] for j in range(5)))
+
+
+def passive_forces(tree: Tree, v: SX) -> SX:
+    """Return -damping v - coulomb v / sqrt(v^2 + s^2) - stiffness (q - rest), (nv,) [N m or N]."""
+    c = coefficients(tree)
+    dry = c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2)
+    return -(c.damping * v) - dry - c.stiffness * c.stretch
+
+
+def spring_energy(tree: Tree) -> SX:
+    """Return the energy stored in the joint springs [J]."""
+    c = coefficients(tree)
+    return 0.5 * ca.dot(c.stiffness, c.stretch**2)
+
+
+def passive_rates(tree: Tree, v: SX) -> tuple[SX, SX]:
+    """Return the derivatives of the passive forces by q and by v, both diagonal, as (nv,) vectors."""
+    c = coefficients(tree)
+    root = ca.sqrt(v**2 + c.coulomb_speed**2)
+    return -c.stiffness, -c.damping - c.coulomb * c.coulomb_speed**2 / root**3
