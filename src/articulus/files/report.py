@@ -20,11 +20,14 @@ class Report:
         Name of the file as messages show it.
     lines : mapping of str to int
         Line of each path such as "body.boom.mass"; a path that is missing stands on its parent's line.
+    words : mapping of str to str
+        What the file calls the first part of a path, where that differs: {"body": "link"}.
     """
 
-    def __init__(self, name: str, lines: Mapping[str, int]):
+    def __init__(self, name: str, lines: Mapping[str, int], words: Mapping[str, str] | None = None):
         self.name = name
         self.lines = lines
+        self.words = words or {}
         self.findings: list[Finding] = []
 
     def locate(self, path: str) -> str:
@@ -33,7 +36,9 @@ class Report:
         while at and at not in self.lines:
             at = at[: max(at.rfind("."), at.rfind("["), 0)]
         line = self.lines.get(at, 1)
-        return f"{self.name}:{line}: {path}" if path else f"{self.name}:{line}"
+        head, dot, rest = path.partition(".")
+        shown = f"{self.words.get(head, head)}{dot}{rest}"
+        return f"{self.name}:{line}: {shown}" if path else f"{self.name}:{line}"
 
     def add(self, path: str, found: str, expected: str, hint: str = "") -> None:
         """Note a finding."""

@@ -1,0 +1,60 @@
+"""Where the files that a model names may lie: inside the model's folder or a declared root, nowhere else."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.S)
+PACKAGE_SCHEMES = ("package", "model")
+
+
+def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, Path]) -> str:
+    """Return why a file that a model names may not be used; empty when it may.
+
+    Parameters
+    ----------
+    filename : str
+        As the model writes it: a relative or absolute path, file:// or package://name/path.
+    folder : Path or None
+        The model's folder; None for a text without one, for which only the path itself is looked at.
+    package_roots : mapping of str to Path
+        Folder of each declared package; a path may end in any of them.
+    """
+    plain = filename.replace("\\", "/")
+    scheme = _SCHEME.fullmatch(plain)
+    if scheme and scheme[1] in PACKAGE_SCHEMES:
+        return _package(scheme[2], package_roots)
+    if scheme and scheme[1] != "file":
+        return f"it is fetched by {scheme[1]}"
+    path = scheme[2] if scheme else plain
+    if folder is None:
+        return "" if _stays(path) else "it leads out of the model's folder"
+    return _inside((folder / path), [folder, *package_roots.values()])
+
+
+def _package(path: str, package_roots: Mapping[str, Path]) -> str:
+    name, _, rest = path.partition("/")
+    if name in package_roots:
+        root = package_roots[name]
+        return _inside(root / rest.lstrip("/"), [root])
+    return "" if _stays(rest) and name not in ("", ".", "..") else "it leads out of its package"
+
+
+def _stays(path: str) -> bool:
+    """Return whether a path stays below where it starts, by its text alone."""
+    normal = posixpath.normpath(path)
+    return not (normal.startswith("/") or normal.split("/")[0] == ".." or re.match(r"[A-Za-z]:", normal))
+
+
+def _inside(path: Path, roots: list[Path]) -> str:
+    """Return why a path, followed through every link, is in none of the roots; empty when it is in one."""
+    try:
+        real = path.resolve()
+        if any(real.is_relative_to(root.resolve()) for root in roots):
+            return ""
+    except (OSError, ValueError, RuntimeError) as error:
+        return f"it cannot be resolved ({error})"
+    return "it leads out of the model's folder and of every declared root"
