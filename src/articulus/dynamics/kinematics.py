@@ -110,3 +110,21 @@ def integrate_position(tree: Tree, step: SX) -> SX:
         c.joint.integrate(tree.q[d.q_slices[c.name]], step[d.v_slices[c.name]]) for c in d.connections
     ]
     return ca.vertcat(SX(0, 1), *parts)
+
+
+def tangent_rate(tree: Tree, v: SX) -> SX:
+    """Return G with d(delta)/dt = G delta + delta v for a small displacement delta of the position, (nv, nv).
+
+    delta is in the directions of the velocities: for quaternion joints a small rotation (and shift) in the
+    child's axes, for which d(delta)/dt = delta v - V x delta; G is zero for all other joints.
+    """
+    G = SX.zeros(tree.description.nv, tree.description.nv)
+    for c in tree.description.connections:
+        if c.joint.nq == c.joint.nv:
+            continue
+        at, S = tree.description.v_slices[c.name], c.joint.motion_subspace()
+        basis = ca.horzcat(*(s.column() for s in S))
+        V = Motion.of(ca.mtimes(basis, v[at]))
+        carried = ca.horzcat(*(V.cross(s).column() for s in S))
+        G[at, at] = -ca.mtimes(basis.T, carried)
+    return G

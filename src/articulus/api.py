@@ -1,0 +1,520 @@
+"""`Mechanism`: what a user holds in hand. Builds a model, and answers questions about it in native code."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus import kernel
+from articulus.errors import InputError, did_you_mean
+from articulus.mechanism import (
+    GROUND,
+    STANDARD_GRAVITY,
+    Body,
+    Connection,
+    Description,
+    Frame,
+    Joint,
+    Limits,
+    Pose,
+    Rotor,
+)
+from articulus.mechanism.numbers import as_number, as_vector
+
+if TYPE_CHECKING:
+    import casadi
+    import control
+
+Array = np.ndarray
+Params = Mapping[str, Any]
+Wrenches = Mapping[str, Any]
+
+
+class Mechanism:
+    """A mechanism of rigid bodies and joints.
+
+    Build one by hand (`body`, `joint`, `frame`), or get one from `articulus.load`. Every numeric method takes one
+    state, shape (n,), or a batch, shape (..., n), and returns the same leading axes. `params` sets named parameters,
+    each a number or an array that broadcasts with the batch.
+
+    Parameters
+    ----------
+    name : str
+        Name of the mechanism.
+    gravity : three numbers [m/s^2]
+        Acceleration of gravity in ground axes.
+    source : str
+        Where the numbers come from.
+
+    Examples
+    --------
+    >>> import articulus as art
+    >>> m = art.Mechanism("pendulum")
+    >>> _ = m.body("rod", mass=1.0, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+    >>> _ = m.joint("hinge", art.Revolute(axis=(0, 1, 0)), parent="ground", child="rod")
+    >>> m.forward_dynamics([0.1], [0.0], [0.0]).round(4)
+    array([-1.3991])
+    """
+
+    def __init__(self, name: str, gravity: Sequence[Any] = STANDARD_GRAVITY, source: str = ""):
+        self.name = name
+        self.source = source
+        self._gravity = as_vector(gravity, 3)
+        self._bodies: tuple[Body, ...] = ()
+        self._connections: tuple[Connection, ...] = ()
+        self._frames: tuple[Frame, ...] = ()
+
+    @classmethod
+    def from_description(cls, description: Description) -> Mechanism:
+        """Return the mechanism of a validated description."""
+        self = cls(description.name, description.gravity, description.source)
+        self._bodies, self._frames = description.bodies, description.frames
+        self._connections = description.connections
+        self.__dict__["description"] = description
+        return self
+
+    def __repr__(self) -> str:
+        bodies, joints = len(self._bodies), len(self._connections)
+        return f"<Mechanism '{self.name}': {bodies} bodies, {joints} joints>"
+
+    # building
+
+    def body(
+        self,
+        name: str,
+        mass: Any = 0.0,
+        com: Sequence[Any] = (0.0, 0.0, 0.0),
+        inertia: Sequence[Any] = (0.0,) * 6,
+        massless: str = "",
+    ) -> Mechanism:
+        """Add a rigid body and return the mechanism.
+
+        Parameters
+        ----------
+        name : str
+            Unique among bodies and frames.
+        mass : number or Parameter [kg]
+        com : three numbers [m]
+            Centre of mass in the body frame.
+        inertia : three or six numbers, or a symmetric 3 x 3 array [kg m^2]
+            Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the centre of mass, body axes.
+        massless : str
+            Why the body may have neither mass nor inertia; empty for an ordinary body.
+        """
+        where = f"body '{name}'"
+        body = Body(
+            name,
+            _checked(where, "mass", as_number, mass),
+            _checked(where, "com", as_vector, com, 3),
+            _checked(where, "inertia", _six, inertia),
+            massless,
+        )
+        self._bodies += (body,)
+        return self._changed()
+
+    def joint(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        at: Any = None,
+        child_at: Any = None,
+        *,
+        armature: Any = (),
+        damping: Any = (),
+        coulomb: Any = (),
+        coulomb_speed: Any = 1e-3,
+        stiffness: Any = (),
+        rest: Any = (),
+        rotor: Rotor | None = None,
+        limits: Limits | None = None,
+    ) -> Mechanism:
+        """Add the joint by which `child` hangs on `parent`, and return the mechanism.
+
+        Parameters
+        ----------
+        name : str
+            Unique among joints.
+        joint : Joint
+            Its type with its axis, for example `Revolute(axis=(0, 1, 0))`.
+        parent, child : str
+            Bodies; the parent may be "ground" or a body that is added later.
+        at, child_at : Pose, three numbers [m] or a 4 x 4 matrix
+            Where the joint frame is in the parent and in the child.
+        armature, damping, coulomb, stiffness, rest : number or one a freedom
+            See `Connection` for meaning and units.
+        coulomb_speed : number [rad/s or m/s]
+            Speed at which dry friction has reached 71 percent.
+        rotor : Rotor
+            Geared rotor on the parent.
+        limits : Limits
+            Ranges of position, speed and effort.
+        """
+        where = f"joint '{name}'"
+        if not isinstance(joint, Joint):
+            raise InputError(f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))")
+        vectors = {"armature": armature, "damping": damping, "coulomb": coulomb}
+        vectors |= {"stiffness": stiffness, "rest": rest}
+        connection = Connection(
+            name,
+            joint,
+            parent,
+            child,
+            _checked(where, "at", Pose.of, at),
+            _checked(where, "child_at", Pose.of, child_at),
+            coulomb_speed=_checked(where, "coulomb_speed", as_number, coulomb_speed),
+            rotor=rotor,
+            limits=limits or Limits(),
+            **{key: _checked(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
+        )
+        self._connections += (connection,)
+        return self._changed()
+
+    def frame(self, name: str, body: str, at: Any = None) -> Mechanism:
+        """Add a named point of interest on a body (or on "ground") and return the mechanism."""
+        self._frames += (Frame(name, body, _checked(f"frame '{name}'", "at", Pose.of, at)),)
+        return self._changed()
+
+    def _changed(self) -> Mechanism:
+        for derived in ("description", "_kernels"):
+            self.__dict__.pop(derived, None)
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the mechanism to a TOML file that `articulus.load` reads."""
+        from articulus.files import write_toml
+
+        write_toml(self.description, path)
+
+    # what it holds
+
+    @functools.cached_property
+    def description(self) -> Description:
+        """The frozen, validated data; raises ModelError with everything that is wrong."""
+        return Description.build(
+            self.name, self._bodies, self._connections, self._frames, self._gravity, self.source
+        )
+
+    @property
+    def nq(self) -> int:
+        """Number of position coordinates."""
+        return self.description.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity coordinates (freedoms)."""
+        return self.description.nv
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints in the order of q and v."""
+        return tuple(c.name for c in self.description.connections)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies in the order of declaration."""
+        return tuple(b.name for b in self.description.bodies)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of the frames; bodies and "ground" are frames too wherever a frame is asked for."""
+        return tuple(f.name for f in self.description.frames)
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """A name for every entry of q."""
+        return self.description.coordinate_names()
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        """A name for every entry of v."""
+        return self.description.coordinate_names(rates=True)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Named parameters with the values they start from."""
+        return {p.name: p.value for p in self.description.parameters}
+
+    @property
+    def neutral(self) -> Array:
+        """Position at which every joint frame coincides with its parent's, (nq,)."""
+        return self.description.neutral.copy()
+
+    # kinematics
+
+    def pose(self, frame: str, q: Any, *, params: Params | None = None) -> Array:
+        """Return the pose of a body or frame in the ground frame, (..., 4, 4) [-, m]."""
+        return self._ask("pose", (q,), (frame,), params)
+
+    def velocity(self, frame: str, q: Any, v: Any, *, params: Params | None = None) -> Array:
+        """Return angular and linear velocity of a frame's origin, ground axes, (..., 6) [rad/s, m/s]."""
+        return self._ask("velocity", (q, v), (frame,), params)
+
+    def acceleration(self, frame: str, q: Any, v: Any, vdot: Any, *, params: Params | None = None) -> Array:
+        """Return angular and linear acceleration of a frame's origin, ground axes, (..., 6) [rad/s^2, m/s^2]."""
+        return self._ask("acceleration", (q, v, vdot), (frame,), params)
+
+    def jacobian(self, frame: str, q: Any, *, params: Params | None = None) -> Array:
+        """Return J with velocity = J v, (..., 6, nv): angular first, ground axes at the frame's origin."""
+        return self._ask("jacobian", (q,), (frame,), params)
+
+    def jacobian_rate(self, frame: str, q: Any, v: Any, *, params: Params | None = None) -> Array:
+        """Return dJ/dt with acceleration = J vdot + dJ/dt v, (..., 6, nv)."""
+        return self._ask("jacobian_rate", (q, v), (frame,), params)
+
+    def position_rate(self, q: Any, v: Any) -> Array:
+        """Return dq/dt, (..., nq): v itself but for quaternions."""
+        return self._ask("position_rate", (q, v))
+
+    def integrate_position(self, q: Any, step: Any) -> Array:
+        """Return the position reached from q by the displacement `step` = v h, (..., nq); quaternions stay unit."""
+        return self._ask("integrate_position", (q, step))
+
+    # dynamics
+
+    def inverse_dynamics(
+        self, q: Any, v: Any, vdot: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+    ) -> Array:
+        """Return tau = M vdot + bias, what the actuators must give, (..., nv) [N m or N].
+
+        Parameters
+        ----------
+        q, v, vdot : array, (..., nq), (..., nv), (..., nv) [rad, m; rad/s, m/s; rad/s^2, m/s^2]
+        wrenches : dict of frame name to array (..., 6) [N m, N]
+            External moment about the frame's origin and force, ground axes.
+        params : dict of parameter name to number or array
+        """
+        return self._ask("inverse_dynamics", (q, v, vdot), (), params, wrenches)
+
+    def forward_dynamics(
+        self, q: Any, v: Any, tau: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+    ) -> Array:
+        """Return vdot = M^-1 (tau - bias), (..., nv) [rad/s^2 or m/s^2], by the articulated-body algorithm.
+
+        Parameters
+        ----------
+        q, v, tau : array, (..., nq), (..., nv), (..., nv) [rad, m; rad/s, m/s; N m, N]
+        wrenches : dict of frame name to array (..., 6) [N m, N]
+            External moment about the frame's origin and force, ground axes.
+        params : dict of parameter name to number or array
+        """
+        return self._ask("forward_dynamics", (q, v, tau), (), params, wrenches)
+
+    def mass_matrix(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return M(q), (..., nv, nv) [kg m^2, kg m, kg]; armature and rotors included."""
+        return self._ask("mass_matrix", (q,), (), params)
+
+    def bias(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
+        """Return inverse dynamics at zero acceleration: Coriolis, gravity, friction, springs, (..., nv) [N m or N]."""
+        return self._ask("bias", (q, v), (), params)
+
+    def gravity(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return the joint forces that hold the mechanism against gravity alone, (..., nv) [N m or N]."""
+        return self._ask("gravity", (q,), (), params)
+
+    def energy(self, q: Any, v: Any, *, params: Params | None = None) -> tuple[Array, Array]:
+        """Return kinetic and potential energy (gravity and joint springs), each (...) [J]."""
+        return self._ask("energy", (q, v), (), params)
+
+    def momentum(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
+        """Return angular momentum about the ground origin and linear momentum, (..., 6) [kg m^2/s, kg m/s]."""
+        return self._ask("momentum", (q, v), (), params)
+
+    def centroidal_momentum(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
+        """Return angular momentum about the centre of mass and linear momentum, ground axes, (..., 6)."""
+        return self._ask("centroidal_momentum", (q, v), (), params)
+
+    def centroidal_momentum_matrix(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return A with centroidal momentum = A v, (..., 6, nv)."""
+        return self._ask("centroidal_momentum_matrix", (q,), (), params)
+
+    def center_of_mass(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return the centre of mass of everything that moves, ground frame, (..., 3) [m]."""
+        return self._ask("center_of_mass", (q,), (), params)
+
+    def reactions(
+        self, q: Any, v: Any, vdot: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+    ) -> Array:
+        """Return the wrench that each joint exerts on its child, (..., joints, 6) [N m, N].
+
+        Moment about the joint frame's origin and force, in the axes of the child's joint frame, one row a joint in
+        the order of `joint_names`; fixed joints included.
+        """
+        return self._ask("reactions", (q, v, vdot), (), params, wrenches)
+
+    # the mass matrix in factors
+
+    def mass_matrix_factors(self, q: Any, *, params: Params | None = None) -> tuple[Array, Array, Array]:
+        """Return L = I + H phi K, D and L^-1 = I - H psi K with M = L diag(D) L', (..., nv, nv), (..., nv)."""
+        return self._ask("mass_matrix_factors", (q,), (), params)
+
+    def mass_matrix_inverse(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return M^-1, (..., nv, nv)."""
+        return self._ask("mass_matrix_inverse", (q,), (), params)
+
+    def solve_mass_matrix(self, q: Any, tau: Any, *, params: Params | None = None) -> Array:
+        """Return M^-1 tau in O(n), (..., nv)."""
+        return self._ask("solve_mass_matrix", (q, tau), (), params)
+
+    def operational_inertia(
+        self, frame: str, q: Any, other: str | None = None, *, params: Params | None = None
+    ) -> Array:
+        """Return Lambda = J_frame M^-1 J_other', (..., 6, 6): acceleration of `frame` by a unit wrench on `other`.
+
+        `other` defaults to the frame itself; the inverse of that Lambda is the operational-space inertia.
+        """
+        return self._ask("operational_inertia", (q,), (frame, other or frame), params)
+
+    # derivatives
+
+    def derivatives(
+        self, q: Any, v: Any, tau: Any, *, params: Params | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return d vdot/d q, d vdot/d v and M^-1 of forward dynamics, each (..., nv, nv).
+
+        Exact, by recursion. The derivative by the position of a quaternion joint is with respect to a small rotation
+        (and shift) in the child's axes.
+        """
+        return self._ask("derivatives", (q, v, tau), (), params)
+
+    def inverse_dynamics_derivatives(
+        self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return d tau/d q, d tau/d v and M of inverse dynamics, each (..., nv, nv); see `derivatives`."""
+        return self._ask("inverse_dynamics_derivatives", (q, v, vdot), (), params)
+
+    def linearize(
+        self, q: Any = None, v: Any = None, u: Any = None, *, params: Params | None = None
+    ) -> control.StateSpace:
+        """Return the linear model about one state as a python-control system with named signals.
+
+        Parameters
+        ----------
+        q : array, (nq,)
+            Position; neutral if not given.
+        v : array, (nv,)
+            Velocity; zero if not given.
+        u : array, (nv,) [N m or N]
+            Joint forces; those of zero acceleration if not given, so that rest is an equilibrium.
+        params : dict of parameter name to number
+
+        Returns
+        -------
+        control.StateSpace
+            States: small displacements (named as v, in their directions) and velocities ("d_" before the name);
+            inputs: joint forces ("tau_" before the name); outputs: all states.
+        """
+        from articulus.linear import state_space
+
+        q0 = self.neutral if q is None else np.asarray(q, dtype=float)
+        v0 = np.zeros(self.nv) if v is None else np.asarray(v, dtype=float)
+        u0 = self.bias(q0, v0, params=params) if u is None else np.asarray(u, dtype=float)
+        by_q, by_v, inverse = self.derivatives(q0, v0, u0, params=params)
+        turning = self._ask("tangent_rate", (v0,))
+        return state_space(self.v_names, turning, by_q, by_v, inverse, name=self.name)
+
+    # behind the methods
+
+    def function(
+        self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
+    ) -> casadi.Function:
+        """Return a quantity as a CasADi function, for optimisation.
+
+        Parameters
+        ----------
+        name : str
+            Name of a method above, such as "forward_dynamics".
+        frames : sequence of str
+            Frames that it is about, for example ["tool"] for "pose".
+        wrenches : sequence of str
+            Frames on which external wrenches act; each adds an input.
+
+        Returns
+        -------
+        casadi.Function
+            Inputs as in the method, then `p` when the mechanism has parameters, then the wrenches.
+        """
+        from articulus import dynamics
+
+        return dynamics.function(self.description, name, frames, wrenches)
+
+    def kernel(
+        self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
+    ) -> kernel.Kernel:
+        """Return a quantity as a compiled kernel; `kernel.bind(...)` prepares calls for tight loops."""
+        key = (name, tuple(frames), tuple(wrenches))
+        found = self._kernels.get(key)
+        if found is None:
+            text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
+            found = self._kernels[key] = kernel.cached(text, lambda: self.function(*key))
+        return found
+
+    @functools.cached_property
+    def _kernels(self) -> dict[tuple, kernel.Kernel]:
+        return {}
+
+    def _ask(
+        self,
+        name: str,
+        arguments: tuple,
+        frames: tuple[str, ...] = (),
+        params: Params | None = None,
+        wrenches: Wrenches | None = None,
+    ) -> Any:
+        if not params and not wrenches and not self.description.parameters:
+            return self.kernel(name, frames)(*arguments)
+        extra = [self._parameter_row(params)] if self.description.parameters or params else []
+        return self.kernel(name, frames, tuple(wrenches or ()))(*arguments, *extra, *(wrenches or {}).values())
+
+    def _parameter_row(self, params: Params | None) -> Array:
+        """Return the named parameters as one array (..., parameters)."""
+        given = dict(params or {})
+        columns = [np.asarray(given.pop(p.name, p.value), dtype=float) for p in self.description.parameters]
+        if given:
+            name = next(iter(given))
+            raise InputError(f"no parameter '{name}' in '{self.name}'; {did_you_mean(name, self.parameters)}")
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+
+
+@functools.cache
+def physics_version() -> str:
+    """Return a hash of the source files that write equations; a change of any makes cached code stale."""
+    digest = hashlib.sha256()
+    for package in ("spatial", "mechanism", "dynamics"):
+        for path in sorted((Path(__file__).parent / package).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _six(inertia: Any) -> tuple:
+    """Return six inertia numbers from three (diagonal), six, or a symmetric 3 x 3 array."""
+    if np.ndim(inertia) == 2:
+        I = np.asarray(inertia, dtype=float)
+        if I.shape != (3, 3) or not np.allclose(I, I.T, rtol=1e-9, atol=0):
+            raise InputError("expected a symmetric 3 x 3 array")
+        return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
+    if len(inertia) == 3:
+        return (*as_vector(inertia, 3), 0.0, 0.0, 0.0)
+    return as_vector(inertia, 6)
+
+
+def _per_freedom(held: Any, nv: int) -> tuple:
+    if isinstance(held, (Sequence, np.ndarray)):
+        return as_vector(held, nv) if len(held) else ()
+    return as_vector([held], nv)
+
+
+def _checked(where: str, field: str, convert: Any, *arguments: Any) -> Any:
+    try:
+        return convert(*arguments)
+    except (InputError, TypeError) as error:
+        raise InputError(f"{where}, {field}: {error}") from None
+
+
+__all__ = ["GROUND", "Mechanism"]
