@@ -41,65 +41,76 @@ def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int]) -> str
 
 def _run(target: Target, inputs: Sequence[int], outputs: Sequence[int]) -> str:
     w = Writer(target)
-    t, zero = target.type, target.constant(0.0)
     w.label("entry")
     words = [
         w.load(w.offset("%frame", 8 * k), "i64", 8) for k in range(frame_length(len(inputs), len(outputs)))
     ]
-    begin, end = words[0], words[1]
-    work = w.do(f"inttoptr i64 {words[2]} to ptr")
-    last = w.do(f"sub i64 {end}, 1")
+    begin, end, operands = words[0], words[1], [words[k : k + 2] for k in range(HEADER, len(words), 2)]
+    w.line(f"%work = inttoptr i64 {words[2]} to ptr")
+    w.line(f"%last = sub i64 {end}, 1")
     w.line("br label %block")
     w.label("block")
-    w.line(f"%row = phi i64 [ {begin}, %entry ], [ %next, %done ]")
-    w.line(f"%seen.in = phi {t} [ {zero}, %entry ], [ %in.0, %done ]")
-    w.line(f"%seen.out = phi {t} [ {zero}, %entry ], [ %out.0, %done ]")
-    first = w.do(f"icmp eq i64 %row, {begin}")
-    place, check = 0, "%seen.in"
+    row, seen_in, seen_out = (w.phi(t, v, "entry") for t, v in _loop_variables(target, begin))
+    w.line(f"%first = icmp eq i64 {row}, {begin}")
+    place, check = 0, seen_in
     for k, n in enumerate(inputs):
-        pointer, stride = words[HEADER + 2 * k : HEADER + 2 * k + 2]
-        check = _guarded_gather(w, k, n, (pointer, stride, first, last, work, check), place)
+        check = _gather_call(w, k, n, (*operands[k], row, check), place)
         place += n
-    w.line(f"call void @body(ptr {work})")
-    out_check = "%seen.out"
+    w.line("call void @body(ptr %work)")
+    out_check = seen_out
     for k, n in enumerate(outputs):
-        pointer, stride = words[HEADER + 2 * (len(inputs) + k) : HEADER + 2 * (len(inputs) + k) + 2]
-        if n:
-            address = w.do(f"inttoptr i64 {pointer} to ptr")
-            lanes = w.offset(work, place * target.bytes)
-            arguments = (
-                f"ptr {lanes}, ptr {address}, i64 {stride}, i64 %row, i64 {last}, i64 {n}, {t} {out_check}"
-            )
-            out_check = w.do(f"call {t} @scatter{_variant(target, n)}({arguments})")
+        out_check = _scatter_call(w, n, (*operands[len(inputs) + k], row, out_check), place)
         place += n
+    following = w.do(f"add i64 {row}, {target.lanes}")
     w.line("br label %done")
     w.label("done")
-    w.line(f"%in.0 = fadd {t} {check}, {zero}")
-    w.line(f"%out.0 = fadd {t} {out_check}, {zero}")
-    w.line(f"%next = add i64 %row, {target.lanes}")
-    w.line(f"br i1 {w.do(f'icmp slt i64 %next, {end}')}, label %block, label %finish")
+    for variable, value in ((row, following), (seen_in, check), (seen_out, out_check)):
+        w.close(variable, value, "done")
+    w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {end}')}, label %block, label %finish")
     w.label("finish")
-    bad_in = w.do(f"zext i1 {w.any(w.compare('uno', '%in.0', zero))} to i64")
-    bad_out = w.do(f"zext i1 {w.any(w.compare('uno', '%out.0', zero))} to i64")
-    flags = w.do(f"or i64 {bad_in}, {w.do(f'shl i64 {bad_out}, 1')}")
-    w.line(f"ret i64 {flags}")
+    w.line(f"ret i64 {_flags(w, check, out_check)}")
     return w.function("i64 @run(ptr %frame)")
 
 
-def _guarded_gather(w: Writer, k: int, n: int, values: tuple[str, ...], place: int) -> str:
+def _loop_variables(target: Target, begin: str) -> list[tuple[str, str]]:
+    zero = target.constant(0.0)
+    return [("i64", begin), (target.type, zero), (target.type, zero)]
+
+
+def _flags(w: Writer, check_in: str, check_out: str) -> str:
+    """Return the flags: bit 0 when an input was not finite, bit 1 when an output was not."""
+    zero = w.constant(0.0)
+    bad_in = w.do(f"zext i1 {w.any(w.compare('uno', check_in, zero))} to i64")
+    bad_out = w.do(f"zext i1 {w.any(w.compare('uno', check_out, zero))} to i64")
+    return w.do(f"or i64 {bad_in}, {w.do(f'shl i64 {bad_out}, 1')}")
+
+
+def _scatter_call(w: Writer, n: int, values: tuple[str, ...], place: int) -> str:
+    """Scatter one output; return the finite check."""
+    pointer, stride, row, check = values
+    if not n:
+        return check
+    t = w.target.type
+    address = w.do(f"inttoptr i64 {pointer} to ptr")
+    lanes = w.offset("%work", place * w.target.bytes)
+    arguments = f"ptr {lanes}, ptr {address}, i64 {stride}, i64 {row}, i64 %last, i64 {n}, {t} {check}"
+    return w.do(f"call {t} @scatter{_variant(w.target, n)}({arguments})")
+
+
+def _gather_call(w: Writer, k: int, n: int, values: tuple[str, ...], place: int) -> str:
     """Gather input `k`, unless it is broadcast and this is not the first block; return the finite check."""
-    pointer, stride, first, last, work, check = values
+    pointer, stride, row, check = values
     if not n:
         return check
     t = w.target.type
     moves = w.do(f"icmp ne i64 {stride}, 0")
     w.line(f"br label %before{k}")
     w.label(f"before{k}")
-    w.line(f"br i1 {w.do(f'or i1 {moves}, {first}')}, label %gather{k}, label %after{k}")
+    w.line(f"br i1 {w.do(f'or i1 {moves}, %first')}, label %gather{k}, label %after{k}")
     w.label(f"gather{k}")
     address = w.do(f"inttoptr i64 {pointer} to ptr")
-    lanes = w.offset(work, place * w.target.bytes)
-    arguments = f"ptr {address}, i64 {stride}, i64 %row, i64 {last}, ptr {lanes}, i64 {n}, {t} {check}"
+    lanes = w.offset("%work", place * w.target.bytes)
+    arguments = f"ptr {address}, i64 {stride}, i64 {row}, i64 %last, ptr {lanes}, i64 {n}, {t} {check}"
     seen = w.do(f"call {t} @gather{_variant(w.target, n)}({arguments})")
     w.line(f"br label %after{k}")
     w.label(f"after{k}")
@@ -120,24 +131,26 @@ def _row_pointers(w: Writer, base: str) -> list[str]:
     return pointers
 
 
-def _column_loop(w: Writer) -> str:
-    """Open the loop over column blocks; return the first column, the last block overlapping its neighbour."""
-    t = w.target.type
+def _column_loop(w: Writer) -> tuple[str, str, str]:
+    """Open the loop over column blocks; return its counter, the check so far and the block's first column.
+
+    The last block overlaps its neighbour, so that every block is whole.
+    """
     w.line("br label %columns")
     w.label("columns")
-    w.line("%j = phi i64 [ 0, %entry ], [ %j.next, %columns ]")
-    w.line(f"%seen = phi {t} [ %check, %entry ], [ %seen.next, %columns ]")
+    counter, seen = w.phi("i64", "0", "entry"), w.phi(w.target.type, "%check", "entry")
     limit = w.do(f"sub i64 %n, {w.target.lanes}")
-    return w.do(f"call i64 @llvm.smin.i64(i64 %j, i64 {limit})")
+    return counter, seen, w.do(f"call i64 @llvm.smin.i64(i64 {counter}, i64 {limit})")
 
 
-def _close_column_loop(w: Writer, values: list[str]) -> None:
-    t = w.target.type
-    w.line(f"%seen.next = fadd {t} %seen, {_finite_sum(w, values)}")
-    w.line(f"%j.next = add i64 %j, {w.target.lanes}")
-    w.line(f"br i1 {w.do('icmp slt i64 %j.next, %n')}, label %columns, label %end")
+def _close_column_loop(w: Writer, counter: str, seen: str, values: list[str]) -> None:
+    check = w.add(seen, _finite_sum(w, values))
+    following = w.do(f"add i64 {counter}, {w.target.lanes}")
+    w.close(counter, following, "columns")
+    w.close(seen, check, "columns")
+    w.line(f"br i1 {w.do(f'icmp slt i64 {following}, %n')}, label %columns, label %end")
     w.label("end")
-    w.line(f"ret {t} %seen.next")
+    w.line(f"ret {w.target.type} {check}")
 
 
 def _finite_sum(w: Writer, values: list[str]) -> str:
@@ -176,12 +189,12 @@ def _gather(target: Target) -> str:
     w = Writer(target)
     w.label("entry")
     rows = _row_pointers(w, "%source")
-    column = _column_loop(w)
+    counter, seen, column = _column_loop(w)
     byte = w.do(f"mul i64 {column}, 8")
     values = transpose(w, [w.load(w.offset(row, byte), align=8) for row in rows])
     for value, pointer in zip(values, _lane_pointers(w, column)):
         w.store(value, pointer)
-    _close_column_loop(w, values)
+    _close_column_loop(w, counter, seen, values)
     return w.function(_gather_signature(target, ""))
 
 
@@ -189,12 +202,12 @@ def _scatter(target: Target) -> str:
     w = Writer(target)
     w.label("entry")
     rows = _row_pointers(w, "%destination")
-    column = _column_loop(w)
+    counter, seen, column = _column_loop(w)
     values = [w.load(pointer) for pointer in _lane_pointers(w, column)]
     byte = w.do(f"mul i64 {column}, 8")
     for value, row in zip(transpose(w, values), rows):
         w.store(value, w.offset(row, byte), align=8)
-    _close_column_loop(w, values)
+    _close_column_loop(w, counter, seen, values)
     return w.function(_scatter_signature(target, ""))
 
 

@@ -31,6 +31,16 @@ class Body:
     inputs: list[np.ndarray]
     outputs: list[np.ndarray]
 
+    @property
+    def operations(self) -> int:
+        """Rows that compute something."""
+        return self.code.arithmetic_count
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations."""
+        return self.code.flops
+
     def reads(self) -> Iterable[np.ndarray]:
         """Return the numbers that the step reads."""
         return self.inputs
@@ -59,24 +69,44 @@ class Product:
         return [self.result]
 
     @property
+    def operations(self) -> int:
+        """Multiply-adds."""
+        return self.left.shape[0] * self.left.shape[1] * self.right.shape[1]
+
+    @property
     def flops(self) -> int:
         """Two per multiply-add."""
-        return 2 * self.left.shape[0] * self.left.shape[1] * self.right.shape[1]
+        return 2 * self.operations
 
 
-Step = Body | Product
+@dataclass(frozen=True)
+class Elementwise:
+    """`result = op(*operands)` element by element: a sum, a difference or a negation."""
+
+    op: int
+    operands: list[np.ndarray]
+    result: np.ndarray
+
+    operations = flops = property(lambda self: len(self.result))
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return self.operands
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return [self.result]
+
+
+Step = Body | Product | Elementwise
 
 
 @dataclass
 class Graph:
-    """Steps in order; numbers below `inputs` are the program's inputs.
-
-    `pinned` numbers keep their place for the whole run (frames of functions that are called repeatedly).
-    """
+    """Steps in order, over values numbered from 0; the program's inputs come first."""
 
     count: int
     steps: list[Step] = field(default_factory=list)
-    pinned: list[np.ndarray] = field(default_factory=list)
 
     def fresh(self, size: int) -> np.ndarray:
         """Return new numbers."""
@@ -118,6 +148,15 @@ def expanded(function: ca.Function) -> ca.Function:
         raise UnsupportedOperation(
             f"{function.name()} ({function.class_name()}) cannot be expanded"
         ) from reason
+
+
+def simplified(function: ca.Function) -> ca.Function:
+    """Return an SX function with common subexpressions computed once."""
+    if function.has_free():
+        return function  # refused later, by name
+    symbols = function.sx_in()
+    outputs = ca.cse(function.call(symbols))
+    return ca.Function(function.name(), symbols, outputs, function.name_in(), function.name_out())
 
 
 def _keeps_graph(function: ca.Function) -> bool:
@@ -181,7 +220,7 @@ class Tracer:
         if function.__hash__() in self.shared:
             return self._shared_call(function, arguments)
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
-        self.graph.steps.append(Body(instructions(function), list(arguments), outputs))
+        self.graph.steps.append(Body(instructions(simplified(function)), list(arguments), outputs))
         return outputs
 
     def _shared_call(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -198,8 +237,7 @@ class Tracer:
     def _frame(self, function: ca.Function) -> Body:
         inputs = [self.graph.fresh(function.nnz_in(k)) for k in range(function.n_in())]
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
-        self.graph.pinned += inputs + outputs
-        self.frames[function.__hash__()] = Body(instructions(function), inputs, outputs)
+        self.frames[function.__hash__()] = Body(instructions(simplified(function)), inputs, outputs)
         return self.frames[function.__hash__()]
 
     def _walk(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -228,6 +266,10 @@ class Tracer:
             return self.trace(node.which_function(), operands)
         if _multiply_adds(node):
             return [self._product(node, operands)]
+        if node.op() in (ca.OP_ADD, ca.OP_SUB, ca.OP_NEG) and _same(node):
+            result = self.graph.fresh(node.nnz())
+            self.graph.steps.append(Elementwise(node.op(), operands, result))
+            return [result]
         return self.trace(_node_function(node), operands)
 
     def _product(self, node: ca.MX, operands: list[np.ndarray]) -> np.ndarray:
@@ -236,6 +278,11 @@ class Tracer:
         first = None if node.dep(0).is_zero() else start
         self.graph.steps.append(Product(left, right, first, _matrix(result, node)))
         return result
+
+
+def _same(node: ca.MX) -> bool:
+    """Tell whether the operands of a node have its own sparsity pattern."""
+    return all(node.dep(k).sparsity() == node.sparsity() for k in range(node.n_dep()))
 
 
 def _matrix(numbers: np.ndarray, node: ca.MX) -> np.ndarray:

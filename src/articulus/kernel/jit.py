@@ -58,7 +58,7 @@ def host(lanes: int | None = None) -> Target:
 def _machine() -> llvm.TargetMachine:
     name, features = _cpu()
     target = llvm.Target.from_triple(_triple())
-    return target.create_target_machine(name, features, opt=1, reloc="pic", codemodel="jitdefault", jit=True)
+    return target.create_target_machine(name, features, opt=1, reloc="pic", codemodel="small", jit=True)
 
 
 def compile_object(text: str) -> bytes:

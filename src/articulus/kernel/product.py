@@ -103,7 +103,6 @@ def tiles(target: Target, steps: list[Product]) -> str:
 
 def _tile(target: Target, name: str, rows: int, columns: int, sign: int, start: bool) -> str:
     w = Writer(target)
-    t = target.type
     w.label("entry")
     cells = [(i, j) for i in range(rows) for j in range(columns)]
     begin = {cell: w.load(_at(w, "%s", "%sd", "%sa", cell)) if start else w.constant(0.0) for cell in cells}
@@ -111,24 +110,22 @@ def _tile(target: Target, name: str, rows: int, columns: int, sign: int, start: 
     acrosses = {j: w.do(f"mul i64 %ra, {j}") for j in range(columns)}
     w.line("br label %inner")
     w.label("inner")
-    w.line("%k = phi i64 [ 0, %entry ], [ %k.next, %inner ]")
-    w.line("%lp = phi ptr [ %l, %entry ], [ %lp.next, %inner ]")
-    w.line("%rp = phi ptr [ %r, %entry ], [ %rp.next, %inner ]")
-    for i, j in cells:
-        w.line(f"%sum{i}.{j} = phi {t} [ {begin[i, j]}, %entry ], [ %new{i}.{j}, %inner ]")
-    left = [w.load(w.offset("%lp", downs[i])) for i in range(rows)]
+    count, lp, rp = w.phi("i64", "0", "entry"), w.phi("ptr", "%l", "entry"), w.phi("ptr", "%r", "entry")
+    sums = {cell: w.phi(target.type, begin[cell], "entry") for cell in cells}
+    left = [w.load(w.offset(lp, downs[i])) for i in range(rows)]
     left = left if sign > 0 else [w.neg(x) for x in left]
-    for j in range(columns):
-        right = w.load(w.offset("%rp", acrosses[j]))
-        for i in range(rows):
-            w.line(f"%new{i}.{j} = fadd {t} {w.fma(left[i], right, f'%sum{i}.{j}')}, {target.constant(-0.0)}")
-    w.line("%lp.next = getelementptr inbounds i8, ptr %lp, i64 %la")
-    w.line("%rp.next = getelementptr inbounds i8, ptr %rp, i64 %rd")
-    w.line("%k.next = add i64 %k, 1")
-    w.line(f"br i1 {w.do('icmp slt i64 %k.next, %n')}, label %inner, label %end")
+    right = (w.load(w.offset(rp, acrosses[j])) for j in range(columns))
+    new = {(i, j): w.fma(left[i], x, sums[i, j]) for j, x in enumerate(right) for i in range(rows)}
+    step = w.do(f"add i64 {count}, 1")
+    w.close(count, step, "inner")
+    w.close(lp, w.offset(lp, "%la"), "inner")
+    w.close(rp, w.offset(rp, "%rd"), "inner")
+    for cell in cells:
+        w.close(sums[cell], new[cell], "inner")
+    w.line(f"br i1 {w.do(f'icmp slt i64 {step}, %n')}, label %inner, label %end")
     w.label("end")
-    for i, j in cells:
-        w.store(f"%new{i}.{j}", _at(w, "%c", "%cd", "%ca", (i, j)))
+    for cell in cells:
+        w.store(new[cell], _at(w, "%c", "%cd", "%ca", cell))
     w.line("ret void")
     matrices = ", ".join(f"ptr %{m}, i64 %{m}d, i64 %{m}a" for m in "lrcs")
     return w.function(f"internal void @{name}({matrices}, i64 %n)", "nounwind noinline")

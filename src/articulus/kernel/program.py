@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 
-from . import graph, lower, product
+from . import fold, graph, lower, product
 from .driver import driver
 from .elementary import helpers
 from .graph import Body, Graph, Product, Step
@@ -73,6 +73,7 @@ class Program:
         """Return the functions of a step, the text that calls them, and the scratch slots it uses."""
         if isinstance(step, Product):
             return [product.emit(step, name, target)], f"call void @{name}(ptr %w)", 0
+        assert isinstance(step, Body)
         placed = lower.place(step.code, step.inputs, step.outputs, self.slots)
         calls = [f"call void @{name}.{k}(ptr %w)" for k in range(len(placed.chunks))]
         return lower.emit(placed, name, target), "\n".join(calls), placed.scratch
@@ -87,6 +88,7 @@ def build(function: ca.Function) -> Program:
     )
     flow = Graph(sum(function.numel_in(k) for k in range(function.n_in())))
     results = graph.Tracer(function, flow).trace(function, inputs)
+    flow.steps = fold.simplify(flow, results)
     steps, top = _place(flow, results, outputs, function)
     return Program(_signature(function, steps), steps, top)
 
@@ -165,7 +167,7 @@ def _resolve(steps: list[Step], slot: np.ndarray, top: int) -> tuple[list[Step],
                     step.code, [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
                 )
             resolved.append(seen[id(step)])
-        else:
+        elif isinstance(step, Product):
             top = _resolve_product(step, slot, top, resolved)
     return resolved, top
 
@@ -198,6 +200,6 @@ def _signature(function: ca.Function, steps: list[Step]) -> Signature:
         tuple(trailing_shape(*function.size_in(k)) for k in n_in),
         tuple(function.name_out(k) for k in n_out),
         tuple(trailing_shape(*function.size_out(k)) for k in n_out),
-        sum(s.code.arithmetic_count if isinstance(s, Body) else s.flops // 2 for s in steps),
-        sum(s.code.flops if isinstance(s, Body) else s.flops for s in steps),
+        sum(s.operations for s in steps),
+        sum(s.flops for s in steps),
     )

@@ -28,6 +28,15 @@ class Writer:
         self.lines.append(f"{name} = {text}")
         return name
 
+    def phi(self, type: str, value: str, label: str) -> str:
+        """Open a loop variable that is `value` when coming from `label`; `close` completes it."""
+        return self.do(f"phi {type} [ {value}, %{label} ]")
+
+    def close(self, variable: str, value: str, label: str) -> None:
+        """Give a loop variable its value on coming from `label`."""
+        place = next(k for k, line in enumerate(self.lines) if line.startswith(f"{variable} = phi"))
+        self.lines[place] += f", [ {value}, %{label} ]"
+
     def label(self, name: str) -> None:
         """Start the basic block `name`."""
         self.lines.append(f"{name}:")
