@@ -1,0 +1,92 @@
+"""Reading MJCF: MuJoCo, the reference reader of its own format, compiles it; the result becomes a Description.
+
+Geometry, contacts, actuators, sensors, cameras, lights, materials and keyframes are left out: they do not change the
+smooth dynamics of the mechanism. What does and cannot be said here is refused by name (`mjcf_unsupported`).
+Positions are MuJoCo's own, joint by joint, but for the free joint: here q = (quaternion, position) and v = (angular,
+linear) in body axes; MuJoCo puts the position and the linear velocity first, the latter in world axes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation
+from articulus.files.mjcf_check import check_file, check_text
+from articulus.files.mjcf_convert import convert
+from articulus.files.mjcf_unsupported import refuse_unsupported
+from articulus.files.report import Report
+from articulus.files.storage import StrPath, as_path
+from articulus.files.xml_tree import Element
+from articulus.mechanism import Description
+
+_LINE = re.compile(r"\bline (\d+)")
+
+
+def read_mjcf(path: StrPath) -> Description:
+    """Return the mechanism of an MJCF file; needs the extra `articulus[mjcf]`.
+
+    Raises ModelError when the file is wrong, UnsupportedOperation when it holds what cannot be represented.
+    """
+    place = as_path(path)
+    root = check_file(place)
+    return _converted(root, place.name, lambda mujoco: mujoco.MjModel.from_xml_path(str(place)))
+
+
+def parse_mjcf(text: str, name: str = "model.xml") -> Description:
+    """Return the mechanism of an MJCF text that names no other files; `name` stands for it in messages."""
+    root = check_text(text, name)
+    return _converted(root, name, lambda mujoco: mujoco.MjModel.from_xml_string(text))
+
+
+def _converted(root: Element, name: str, load: Callable[[Any], Any]) -> Description:
+    mujoco = _mujoco()
+    model = _compiled(mujoco, load, name)
+    refuse_unsupported(model, name)
+    report = Report(name, _lines(root))
+    disabled = {
+        bit.name.removeprefix("mjDSBL_") for bit in _bits(mujoco) if model.opt.disableflags & int(bit)
+    }
+    title = root.attributes.get("model") or Path(name).stem
+    try:
+        return convert(model, disabled, title, f"MJCF file {name}", report.locate)
+    except InputError as error:
+        report.add_error("", error)
+        report.raise_if_any()
+        raise
+
+
+def _bits(mujoco: Any) -> list[Any]:
+    return [bit for bit in mujoco.mjtDisableBit.__members__.values() if bit.name.startswith("mjDSBL_")]
+
+
+def _mujoco() -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise UnsupportedOperation(
+            "reading MJCF needs the package mujoco, which is not installed; install articulus[mjcf]"
+        ) from None
+    return mujoco
+
+
+def _compiled(mujoco: Any, load: Callable[[Any], Any], name: str) -> Any:
+    try:
+        return load(mujoco)
+    except (ValueError, TypeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError) as error:
+        message = " ".join(str(error).split()) or type(error).__name__
+    line = _LINE.search(message)
+    where = f"{name}:{line[1]}" if line else name
+    raise ModelError(Finding(where, f"what MuJoCo refuses: {message}", "a model that MuJoCo compiles"))
+
+
+def _lines(root: Element) -> dict[str, int]:
+    """Return the line of every named body, joint and site."""
+    kinds = {"body": "body", "joint": "joint", "freejoint": "joint", "site": "frame"}
+    out = {"": root.line}
+    for element in root.everything():
+        if element.tag in kinds:
+            out.setdefault(f"{kinds[element.tag]}.{element.attributes.get('name', '')}", element.line)
+    return out

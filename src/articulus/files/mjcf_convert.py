@@ -1,0 +1,187 @@
+"""A compiled MuJoCo model as a Description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from articulus.mechanism import (
+    GROUND,
+    Body,
+    Connection,
+    Description,
+    Fixed,
+    Frame,
+    Free,
+    Joint,
+    Limits,
+    Pose,
+    Prismatic,
+    Revolute,
+    Spherical,
+)
+from articulus.mechanism.pose import quaternion_of
+from articulus.spatial import exact
+
+FREE, BALL, SLIDE, HINGE = range(4)
+SPRING, DAMPER, GRAVITY, FRICTIONLOSS = "SPRING", "DAMPER", "GRAVITY", "FRICTIONLOSS"
+
+Numbers = tuple[float, ...]
+
+
+def convert(
+    model: Any, disabled: set[str], title: str, source: str, locate: Callable[[str], str]
+) -> Description:
+    """Return the Description of a compiled model; `disabled` are the names of switched-off forces."""
+    return _Converter(model, disabled).description(title, source, locate)
+
+
+class _Converter:
+    def __init__(self, model: Any, disabled: set[str]):
+        self.model = model
+        self.disabled = disabled
+        self.points: set[str] = {GROUND}
+        self.joint_names: set[str] = {model.jnt(j).name for j in range(model.njnt)}
+        self.bodies = [
+            GROUND,
+            *(self._point(model.body(i).name, f"body{i}", "_body") for i in range(1, model.nbody)),
+        ]
+
+    def description(self, title: str, source: str, locate: Callable[[str], str]) -> Description:
+        m = self.model
+        bodies: list[Body] = []
+        joints: list[Connection] = []
+        for i in range(1, m.nbody):
+            chain = list(self._chain(i))
+            bodies += [Body(c.child, massless=f"between the joints of {self.bodies[i]}") for c in chain[:-1]]
+            bodies.append(self._body(i))
+            joints += chain
+        frames = tuple(self._site(i) for i in range(m.nsite))
+        gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
+        return Description.build(title, tuple(bodies), tuple(joints), frames, gravity, source, locate)
+
+    def _point(self, name: str, stand_in: str, suffix: str) -> str:
+        """Return a name that no body or frame has yet."""
+        return _unused(name or stand_in, suffix, self.points)
+
+    def _body(self, i: int) -> Body:
+        m, name = self.model, self.bodies[i]
+        if m.body_mass[i] == 0:
+            return Body(name, massless="no mass in the MJCF model")
+        inertia = (*_floats(m.body_inertia[i]), 0.0, 0.0, 0.0)
+        turn = _floats(m.body_iquat[i])
+        if turn != (1.0, 0.0, 0.0, 0.0) and all(np.isfinite(turn)):
+            R = Pose(quaternion=turn).rotation()
+            I = R @ np.diag(m.body_inertia[i]) @ R.T
+            inertia = _floats((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+        return Body(name, float(m.body_mass[i]), _floats(m.body_ipos[i]), inertia)
+
+    def _chain(self, i: int) -> Iterator[Connection]:
+        """Yield the joints from a body's parent to the body, one body without mass after each but the last."""
+        m, name = self.model, self.bodies[i]
+        parent = self.bodies[m.body_parentid[i]]
+        placed = Pose(_floats(m.body_pos[i]), quaternion=_floats(m.body_quat[i]))
+        first, count = m.body_jntadr[i], m.body_jntnum[i]
+        if count == 0:
+            yield Connection(_unused(f"{name}_fixed", "_", self.joint_names), Fixed(), parent, name, placed)
+        for j in range(first, first + count):
+            last = j == first + count - 1
+            joint = m.jnt(j).name or _unused(f"{name}_joint{j - first}", "_", self.joint_names)
+            child = name if last else self._point(f"{name}.{joint}", "", "_")
+            yield self._connection(j, joint, parent, child, placed)
+            parent, placed = child, Pose()
+
+    def _connection(self, j: int, name: str, parent: str, child: str, placed: Pose) -> Connection:
+        """Return one joint; `placed` is the pose of the body's frame in the parent before this joint moves."""
+        m = self.model
+        kind, anchor = m.jnt_type[j], Pose(_floats(m.jnt_pos[j]))
+        if kind == FREE:
+            return Connection(name, Free(), parent, child, **self._acting(j, 6))
+        at = _then(placed, anchor)
+        if kind == BALL:
+            return Connection(name, Spherical(), parent, child, at, anchor, **self._acting(j, 3))
+        axis = _unit(m.jnt_axis[j])
+        joint: Joint = Revolute(axis) if kind == HINGE else Prismatic(axis)
+        at = _shifted(at, kind, axis, -float(m.qpos0[m.jnt_qposadr[j]]))
+        return Connection(
+            name,
+            joint,
+            parent,
+            child,
+            at,
+            anchor,
+            limits=self._limits(j),
+            **self._acting(j, 1),
+            **self._spring(j),
+        )
+
+    def _acting(self, j: int, nv: int) -> dict[str, Any]:
+        m, at = self.model, self.model.jnt_dofadr[j]
+        held = {"armature": m.dof_armature}
+        if DAMPER not in self.disabled:
+            held["damping"] = m.dof_damping
+        if FRICTIONLOSS not in self.disabled:
+            held["coulomb"] = m.dof_frictionloss
+        return {key: _floats(v[at : at + nv]) for key, v in held.items() if np.any(v[at : at + nv])}
+
+    def _spring(self, j: int) -> dict[str, Any]:
+        m = self.model
+        if not m.jnt_stiffness[j] or SPRING in self.disabled:
+            return {}
+        return {"stiffness": (float(m.jnt_stiffness[j]),), "rest": (float(m.qpos_spring[m.jnt_qposadr[j]]),)}
+
+    def _limits(self, j: int) -> Limits:
+        m = self.model
+        held: dict[str, Numbers] = {}
+        if m.jnt_limited[j]:
+            low, high = _floats(m.jnt_range[j])
+            held = {"lower": (low,), "upper": (high,)}
+        if m.jnt_actfrclimited[j]:
+            held["effort"] = (float(np.max(np.abs(m.jnt_actfrcrange[j]))),)
+        return Limits(**held)
+
+    def _site(self, i: int) -> Frame:
+        m = self.model
+        name = self._point(m.site(i).name, f"site{i}", "_site")
+        pose = Pose(_floats(m.site_pos[i]), quaternion=_floats(m.site_quat[i]))
+        return Frame(name, self.bodies[m.site_bodyid[i]], pose)
+
+
+def _unused(name: str, suffix: str, taken: set[str]) -> str:
+    while name in taken:
+        name += suffix
+    taken.add(name)
+    return name
+
+
+def _floats(numbers: Any) -> Numbers:
+    return tuple(float(x) for x in numbers)
+
+
+def _unit(axis: Any) -> tuple[float, float, float]:
+    """Return an axis with exact zeros and ones where rounding alone keeps it from them."""
+    x, y, z = exact(np.asarray(axis, dtype=float))
+    return (float(x), float(y), float(z))
+
+
+def _then(first: Pose, second: Pose) -> Pose:
+    """Return the pose of a frame `second` in a frame that has the pose `first`; both turned by quaternions."""
+    if second.is_identity:
+        return first
+    offset = first.rotation() @ np.array(second.xyz)
+    return Pose(_floats(np.array(first.xyz) + offset), quaternion=first.quaternion)
+
+
+def _shifted(pose: Pose, kind: int, axis: tuple[float, float, float], amount: float) -> Pose:
+    """Return a joint frame turned about, or moved along, its axis by the reference position of the joint."""
+    if amount == 0:
+        return pose
+    R = pose.rotation()
+    if kind == SLIDE:
+        return Pose(_floats(np.array(pose.xyz) + R @ np.array(axis) * amount), quaternion=pose.quaternion)
+    turn = Pose(
+        quaternion=(float(np.cos(amount / 2)), *_floats(np.array(axis) * np.sin(amount / 2)))
+    ).rotation()
+    return Pose(pose.xyz, quaternion=quaternion_of(R @ turn))

@@ -1,0 +1,53 @@
+"""One call for every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from articulus.errors import Finding, InputError, ModelError
+from articulus.files.mjcf import read_mjcf
+from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.toml_reader import read_toml
+from articulus.files.urdf import read_urdf
+from articulus.files.xml_tree import parse_xml
+from articulus.mechanism import Description
+
+Reader = Callable[..., Description]
+
+READERS: dict[str, Reader] = {".toml": read_toml, ".urdf": read_urdf, ".mjcf": read_mjcf}
+"""Reader by suffix; `.xml` is told apart by its root element."""
+
+XML_ROOTS: dict[str, Reader] = {"robot": read_urdf, "mujoco": read_mjcf}
+
+
+def read_model(path: StrPath, **options: Any) -> Description:
+    """Return the mechanism of a .toml, .urdf, .mjcf or .xml file; `options` go to the reader of its format."""
+    reader = _reader(path)
+    try:
+        return reader(path, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error) or not options:
+            raise
+        raise InputError(
+            f"{as_path(path).name}: {reader.__name__} has no option {_last_word(error)}"
+        ) from None
+
+
+def _last_word(error: TypeError) -> str:
+    return str(error).rsplit(" ", 1)[-1]
+
+
+def _reader(path: StrPath) -> Reader:
+    place = as_path(path)
+    suffix = place.suffix.lower()
+    if suffix == ".xml":
+        root = parse_xml(load_text(place), place.name)
+        if root.tag in XML_ROOTS:
+            return XML_ROOTS[root.tag]
+        found, expected = f"<{root.tag}>", "<robot> (URDF) or <mujoco> (MJCF)"
+        raise ModelError(Finding(f"{place.name}:{root.line}", found, expected))
+    if suffix not in READERS:
+        expected = f"one of {', '.join(sorted([*READERS, '.xml']))}"
+        raise ModelError(Finding(str(place), f"the suffix '{place.suffix}'", expected))
+    return READERS[suffix]
