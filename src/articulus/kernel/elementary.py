@@ -56,13 +56,19 @@ def _nearest_quarter(w: Writer, x: str) -> tuple[str, str]:
 
 
 def _reduce_fma(w: Writer, x: str, n: str) -> tuple[str, str]:
-    """Return x - n pi/2 as high + low; the first step is exact, the rounding of the second is kept."""
+    """Return x - n pi/2 as high + low.
+
+    The first step is exact. In the second the difference loses nothing either, because r is a multiple of 2**-52 and
+    so of the last place of n times the second part.
+    """
     first, second, third = map(w.constant, HALF_PI_53)
     minus = w.neg(n)
     r = w.fma(minus, first, x)
-    high = w.fma(minus, second, r)
-    low = w.fma(minus, third, w.fma(minus, second, w.sub(r, high)))
-    return high, low
+    part = w.mul(n, second)
+    part_error = w.fma(n, second, w.neg(part))
+    high = w.sub(r, part)
+    error = w.sub(w.sub(r, high), part)
+    return high, w.fma(minus, third, w.sub(error, part_error))
 
 
 def _reduce_plain(w: Writer, x: str, n: str) -> tuple[str, str]:
@@ -152,42 +158,37 @@ def per_lane(target: Target, name: str, symbol: str, arguments: int) -> str:
     return w.function(f"internal {target.type} @lanes.{name}({signature})", "nounwind noinline")
 
 
-# Scalar inverse error function: rational start (Giles 2010, central and tail form), then Newton steps on erf.
+# Start of the inverse error function: rational approximations for the centre and for the tail, error below 1e-3.
+_CENTRE = ((0.886226899, -1.645349621, 0.914624893, -0.140543331),
+           (1.0, -2.118377725, 1.442710462, 0.012229801, -0.329097515))  # fmt: skip
+_TAIL = ((-1.970840454, -1.624906493, 3.429567803, 1.641345311), (1.0, 3.543889200, 1.637067800))
+
+
 def erfinv() -> str:
-    """Return the text of the scalar function `@scalar.erfinv`."""
+    """Return the text of the scalar function `@scalar.erfinv`: a rational start, then Newton steps on erf."""
     w = Writer(Target(1, fma=False))
-    one = w.constant(1.0)
-    product = w.mul(w.sub(one, "%x"), w.add(one, "%x"))
-    level = w.neg(w.do(f"call double @log(double {product})"))
-    near = _polynomial(w, w.sub(level, w.constant(2.5)), _GILES_CENTRE)
-    root = w.sub(w.do(f"call double @llvm.sqrt.f64(double {level})"), w.constant(3.0))
-    far = _polynomial(w, root, _GILES_TAIL)
-    y = w.mul(w.select(w.compare("olt", level, w.constant(5.0)), near, far), "%x")
-    for _ in range(2):
-        y = _newton(w, y)
-    magnitude = w.fabs("%x")
-    infinite = w.do(f"call double @llvm.copysign.f64(double {w.constant(float('inf'))}, double %x)")
-    y = w.select(w.compare("oeq", magnitude, one), infinite, y)
-    w.line(f"ret double {w.select(w.compare('oeq', magnitude, w.constant(0.0)), '%x', y)}")
+    x, one = w.fabs("%x"), w.constant(1.0)
+    rest = w.sub(one, x)
+    square = w.mul(x, x)
+    level = w.neg(w.do(f"call double @log(double {w.mul(w.constant(0.5), rest)})"))
+    root = w.do(f"call double @llvm.sqrt.f64(double {level})")
+    centre = w.mul(x, w.div(_polynomial(w, square, _CENTRE[0]), _polynomial(w, square, _CENTRE[1])))
+    tail = w.div(_polynomial(w, root, _TAIL[0]), _polynomial(w, root, _TAIL[1]))
+    y = w.select(w.compare("olt", x, w.constant(0.7)), centre, tail)
+    for _ in range(3):
+        y = _newton(w, x, rest, y)
+    y = w.select(w.compare("oeq", x, one), w.constant(float("inf")), y)
+    w.line(f"ret double {w.do(f'call double @llvm.copysign.f64(double {y}, double %x)')}")
     return w.function("internal double @scalar.erfinv(double %x)")
 
 
-_GILES_CENTRE = (1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.000218580870, -4.39150654e-06,
-                 -3.5233877e-06, 3.43273939e-07, 2.81022636e-08)  # fmt: skip
-_GILES_TAIL = (2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773, -0.00367342844,
-               0.00134934322, 0.000100950558, -0.000200214257)  # fmt: skip
-
-
-def _newton(w: Writer, y: str) -> str:
-    """Return y - (erf(y) - x) sqrt(pi)/2 exp(y^2), through erfc where erf has no digits left."""
-    magnitude = w.fabs(y)
-    target = w.sub(w.constant(1.0), w.fabs("%x"))
-    by_erfc = w.sub(target, w.do(f"call double @erfc(double {magnitude})"))
-    by_erf = w.sub(w.do(f"call double @erf(double {magnitude})"), w.fabs("%x"))
-    residual = w.select(w.compare("ogt", magnitude, w.constant(0.5)), by_erfc, by_erf)
+def _newton(w: Writer, x: str, rest: str, y: str) -> str:
+    """Return y - (erf(y) - x) sqrt(pi)/2 exp(y^2); the residual by erfc where 1 - x has more digits."""
+    by_erfc = w.sub(rest, w.do(f"call double @erfc(double {y})"))
+    by_erf = w.sub(w.do(f"call double @erf(double {y})"), x)
+    residual = w.select(w.compare("ogt", x, w.constant(0.5)), by_erfc, by_erf)
     slope = w.do(f"call double @exp(double {w.mul(y, y)})")
-    step = w.mul(w.mul(residual, w.constant(0.886226925452758)), slope)
-    return w.do(f"call double @llvm.copysign.f64(double {w.sub(magnitude, step)}, double %x)")
+    return w.sub(y, w.mul(w.mul(residual, w.constant(0.886226925452758)), slope))
 
 
 def helpers(target: Target, text: str) -> str:

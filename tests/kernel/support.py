@@ -1,0 +1,45 @@
+"""Shared by the kernel tests: running emitted code at a chosen target, CasADi's own answer, units in the last place."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from articulus.kernel import batch, jit, program
+from articulus.kernel.target import Target
+
+
+def targets() -> list[Target]:
+    """Return every lane count this machine runs, and plain arithmetic without fused multiply-add."""
+    wide = jit.host().lanes
+    with_fma = [jit.host(lanes) for lanes in (1, 2, 4, 8) if lanes <= wide]
+    return [*with_fma, Target(1, False), Target(wide, False)]
+
+
+def native(function: ca.Function, target: Target) -> jit.Native:
+    """Compile for one target, past all caches."""
+    return jit.Native(jit.compile_object(program.build(function).text(target)), target.lanes)
+
+
+def run(function: ca.Function, inputs: list[np.ndarray], target: Target, code: jit.Native | None = None) -> list[np.ndarray]:
+    """Return the outputs (rows, n) for inputs (rows, n) at one target."""
+    code = code or native(function, target)
+    rows = len(inputs[0])
+    inputs = [np.ascontiguousarray(x, dtype=float) for x in inputs]
+    outputs = [np.empty((rows, function.numel_out(k))) for k in range(function.n_out())]
+    operands = [(x, x.strides[0]) for x in (*inputs, *outputs)]
+    frame = batch.frame(0, rows, batch.workspace(code), operands)
+    code.run(frame.ctypes.data)
+    return outputs
+
+
+def virtual_machine(function: ca.Function, inputs: list[np.ndarray]) -> list[np.ndarray]:
+    """Return CasADi's own evaluation, row by row."""
+    results = [function.call([ca.DM(x) for x in row]) for row in zip(*inputs)]
+    return [np.array([r[k].full().ravel() for r in results]) for k in range(function.n_out())]
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    """Tell whether two arrays agree in every bit, any NaN counting as equal to any other."""
+    nan = np.isnan(a) & np.isnan(b)
+    return bool(np.all(nan | (a.view(np.int64) == b.view(np.int64))))
