@@ -1,0 +1,24 @@
+"""Adams-Moulton of order 4 as predictor and corrector."""
+
+from __future__ import annotations
+
+from articulus.integrate.ab4 import AB4
+from articulus.integrate.adams import Adams
+from articulus.integrate.base import Array, Rhs
+from articulus.integrate.runge_kutta import advance
+
+
+class AM4(Adams):
+    """Adams-Moulton of order 4: AB4 predicts, one correction, and f again at the corrected point (PECE).
+
+    x + h (9 f(t + h, predicted) + 19 f(t) - 5 f(t - h) + f(t - 2h)) / 24
+
+    Source: Kasahara, Honda & Narita 1989, table I.
+    """
+
+    name, order, past, evaluations = "am4", 4, 4, 2
+    weights = (9 / 24, 19 / 24, -5 / 24, 1 / 24)
+
+    def look_back(self, f: Rhs, t: float, x: Array, slopes: tuple[Array, ...], h: float) -> Array:
+        predicted = advance(x, h, AB4.weights, slopes)
+        return advance(x, h, self.weights, (f(t + h, predicted), *slopes))

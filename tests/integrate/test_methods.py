@@ -1,0 +1,124 @@
+"""Laws of the integration methods, over all of them."""
+
+import numpy as np
+import pytest
+
+from articulus import integrate
+from articulus.errors import InputError
+from articulus.integrate import ALL_METHODS, RK4
+
+methods = pytest.mark.parametrize("method", ALL_METHODS, ids=lambda m: m.name)
+
+
+def oscillator(t, x):
+    """x'' = -x + cos 2t: x = cos t + (cos t - cos 2t) / 3 from (1, 0)."""
+    return np.stack([x[..., 1], -x[..., 0] + np.cos(2 * t)], axis=-1)
+
+
+def exact(t):
+    return (4 * np.cos(t) - np.cos(2 * t)) / 3
+
+
+@methods
+def test_global_error_falls_with_the_stated_order(method):
+    steps = np.array([100, 200, 400, 800, 1600])
+    errors = []
+    for n in steps:
+        t, x = method.integrate(oscillator, 0.0, 5.0, [1.0, 0.0], int(n))
+        errors.append(np.abs(x[:, 0] - exact(t)).max())
+    slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert abs(slope - method.order) < 0.15
+
+
+@methods
+def test_polynomials_of_its_order_are_exact(method):
+    power = method.order
+    _, x = method.integrate(lambda t, x: np.array([power * t ** (power - 1)]), 1.0, 3.0, [1.0], 20)
+    np.testing.assert_allclose(x[-1, 0], 3.0**power, rtol=1e-13)
+
+
+@methods
+def test_backward_in_time_returns(method):
+    _, there = method.integrate(oscillator, 0.0, 1.0, [1.0, 0.0], 400)
+    _, back = method.integrate(oscillator, 1.0, 0.0, there[-1], 400)
+    np.testing.assert_allclose(back[-1], [1.0, 0.0], atol=1e-2 if method.order == 1 else 1e-4)
+
+
+@methods
+def test_a_batch_is_many_single_runs(method):
+    rng = np.random.default_rng(1)
+    x0 = rng.normal(size=(2, 3, 2))
+    t, x = method.integrate(oscillator, 0.0, 1.0, x0, 12)
+    assert t.shape == (13,)
+    assert x.shape == (2, 3, 13, 2)
+    for i in np.ndindex(2, 3):
+        np.testing.assert_array_equal(x[i], method.integrate(oscillator, 0.0, 1.0, x0[i], 12)[1])
+
+
+@methods
+def test_a_run_may_stop_and_go_on(method):
+    h, whole = 0.05, method.integrate(oscillator, 0.0, 1.0, [1.0, 0.0], 20)[1]
+    state = method.start(0.0, [1.0, 0.0])
+    for k in range(20):
+        state = method.step(oscillator, state, h)
+        np.testing.assert_allclose(state.x, whole[k + 1], rtol=1e-13, atol=1e-15)
+
+
+@methods
+def test_a_new_step_size_starts_a_new_history(method):
+    state = method.start(0.0, [1.0, 0.0])
+    for h in [0.1] * 6 + [0.05] * 6:
+        state = method.step(oscillator, state, h)
+    assert state.h in (0.0, 0.05)
+    tolerance = {1: 0.2, 2: 0.02, 3: 2e-3}.get(method.order, 5e-4)
+    np.testing.assert_allclose(state.x[0], exact(state.t), atol=tolerance)
+
+
+@methods
+def test_evaluations_in_a_step_are_as_stated(method):
+    calls = []
+
+    def counted(t, x):
+        calls.append(t)
+        return oscillator(t, x)
+
+    state = method.start(0.0, [1.0, 0.0])
+    for _ in range(6):
+        state = method.step(oscillator, state, 0.01)
+    method.step(counted, state, 0.01)
+    assert len(calls) == method.evaluations
+
+
+@methods
+def test_divergence_stays_visible(method):
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, x = method.integrate(lambda t, x: x**3, 0.0, 50.0, [3.0], 50)
+    assert not np.isfinite(x[-1, 0])
+
+
+def test_the_start_is_not_changed():
+    x0 = np.array([1.0, 0.0])
+    RK4().integrate(oscillator, 0.0, 1.0, x0, 10)
+    np.testing.assert_array_equal(x0, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("steps", [0, -3, 2.5])
+def test_steps_must_be_a_positive_integer(steps):
+    with pytest.raises(InputError, match="steps"):
+        RK4().integrate(oscillator, 0.0, 1.0, [1.0, 0.0], steps)
+
+
+def test_a_derivative_of_another_shape_is_refused():
+    with pytest.raises(InputError, match=r"shape \(\)"):
+        RK4().integrate(lambda t, x: 1.0, 0.0, 1.0, [1.0, 0.0], 3)
+
+
+def test_a_single_number_is_no_state():
+    with pytest.raises(InputError, match="single number"):
+        RK4().integrate(lambda t, x: -x, 0.0, 1.0, 1.0, 3)
+
+
+def test_methods_are_found_by_name():
+    assert {integrate.method(m.name).name for m in ALL_METHODS} == {m.name for m in ALL_METHODS}
+    with pytest.raises(InputError, match="did you mean 'rk4'"):
+        integrate.method("rk5")
