@@ -21,7 +21,9 @@ def native(function: ca.Function, target: Target) -> jit.Native:
     return jit.Native(jit.compile_object(program.build(function).text(target)), target.lanes)
 
 
-def run(function: ca.Function, inputs: list[np.ndarray], target: Target, code: jit.Native | None = None) -> list[np.ndarray]:
+def run(
+    function: ca.Function, inputs: list[np.ndarray], target: Target, code: jit.Native | None = None
+) -> list[np.ndarray]:
     """Return the outputs (rows, n) for inputs (rows, n) at one target."""
     code = code or native(function, target)
     rows = len(inputs[0])

@@ -12,7 +12,9 @@ from articulus.kernel import ops
 
 from .support import native, run, targets, virtual_machine
 
-EDGE = np.array([0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.5, 1e-310, 1e300, -1e300, np.inf, -np.inf, np.nan, 0.7, 1e-9])
+EDGE = np.array(
+    [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -3.5, 1e-310, 1e300, -1e300, np.inf, -np.inf, np.nan, 0.7, 1e-9]
+)
 EXACT = 0.0
 CLOSE = 4e-16  # the same C library, or another of equal quality
 
@@ -82,7 +84,9 @@ def test_erfinv_inverts_erf():
     x = ca.SX.sym("x")
     function = ca.Function("f", [x], [ca.erfinv(x)])
     tail = 1 - np.logspace(-16, -1, 40)
-    values = np.concatenate([np.linspace(-1, 1, 101), tail, -tail, [1e-300, -0.0, 2.0, -2.0, np.nan]])[:, None]
+    values = np.concatenate([np.linspace(-1, 1, 101), tail, -tail, [1e-300, -0.0, 2.0, -2.0, np.nan]])[
+        :, None
+    ]
     for target in targets():
         found = run(function, [values], target)[0]
         np.testing.assert_allclose(found, special.erfinv(values), rtol=2e-15, atol=0.0, equal_nan=True)
@@ -91,7 +95,16 @@ def test_erfinv_inverts_erf():
 def test_fused_forms_match_the_sum():
     """a*b + c, a*b - c, c - a*b and squares, each way round; exact with exact operands."""
     a, b, c = ca.SX.sym("a"), ca.SX.sym("b"), ca.SX.sym("c")
-    forms = [a * b + c, c + a * b, a * b - c, c - a * b, a * a + c, c - a * a, a * b - b * c, a * b + a * b * c]
+    forms = [
+        a * b + c,
+        c + a * b,
+        a * b - c,
+        c - a * b,
+        a * a + c,
+        c - a * a,
+        a * b - b * c,
+        a * b + a * b * c,
+    ]
     function = ca.Function("f", [a, b, c], [ca.vertcat(*forms)])
     values = [np.random.default_rng(k).integers(-50, 50, (20, 1)).astype(float) for k in range(3)]
     for target in targets():

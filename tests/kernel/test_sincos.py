@@ -31,7 +31,10 @@ def points() -> np.ndarray:
 
 def ulp_error(found: np.ndarray, arguments: np.ndarray, exact) -> float:
     with mpmath.workprec(160):
-        errors = [abs(mpmath.mpf(f) - exact(mpmath.mpf(a))) / np.spacing(abs(f)) for f, a in zip(found.ravel(), arguments.ravel())]
+        errors = [
+            abs(mpmath.mpf(f) - exact(mpmath.mpf(a))) / np.spacing(abs(f))
+            for f, a in zip(found.ravel(), arguments.ravel())
+        ]
     return float(max(errors))
 
 
@@ -47,10 +50,14 @@ def test_error_below_one_ulp(target):
 def test_large_arguments(target):
     bound = elementary.BOUND_FMA if target.fma else elementary.BOUND_PLAIN
     rng = np.random.default_rng(4)
-    arguments = np.concatenate([bound * rng.uniform(0.5, 1, 100), bound * 10.0 ** rng.uniform(0, 290, 100), [bound, 1e22]])[:, None]
+    arguments = np.concatenate(
+        [bound * rng.uniform(0.5, 1, 100), bound * 10.0 ** rng.uniform(0, 290, 100), [bound, 1e22]]
+    )[:, None]
     sine, cosine = run(FUNCTION, [arguments], target)
     with mpmath.workprec(1200):
-        exact = np.array([[float(f(mpmath.mpf(a))) for f in (mpmath.sin, mpmath.cos)] for a in arguments.ravel()])
+        exact = np.array(
+            [[float(f(mpmath.mpf(a))) for f in (mpmath.sin, mpmath.cos)] for a in arguments.ravel()]
+        )
     np.testing.assert_allclose(np.hstack([sine, cosine]), exact, rtol=4e-16, atol=0.0)
 
 

@@ -11,7 +11,7 @@ import casadi as ca
 from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
-from .threads import threads
+from .pool import threads
 
 __all__ = ["Instructions", "Kernel", "PreparedCall", "cached", "compile", "instructions", "threads"]
 

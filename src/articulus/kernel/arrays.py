@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,11 +48,14 @@ def common_batch(
     arrays: Sequence[np.ndarray], shapes: Sequence[Shape], names: Sequence[str], kernel: str
 ) -> Shape:
     """Return the batch axes that all arguments broadcast to."""
+    found = {leading(x, s) for x, s in zip(arrays, shapes)} - {()}
+    if len(found) < 2:
+        return found.pop() if found else ()
     try:
-        return np.broadcast_shapes(*(leading(x, s) for x, s in zip(arrays, shapes)))
+        return np.broadcast_shapes(*found)
     except ValueError as reason:
-        found = ", ".join(f"{n} {leading(x, s)}" for n, x, s in zip(names, arrays, shapes))
-        raise InputError(f"{kernel}: leading axes do not broadcast: {found}") from reason
+        text = ", ".join(f"{n} {leading(x, s)}" for n, x, s in zip(names, arrays, shapes))
+        raise InputError(f"{kernel}: leading axes do not broadcast: {text}") from reason
 
 
 def rows(array: np.ndarray, shape: Shape, batch: Shape) -> tuple[np.ndarray, int]:
@@ -63,7 +67,33 @@ def rows(array: np.ndarray, shape: Shape, batch: Shape) -> tuple[np.ndarray, int
         array = np.broadcast_to(array, batch + shape)
     if len(batch) == 1 and _packed(array, shape):
         return array, array.strides[0]
-    return np.require(array, FLOAT, ("C", "A")), 8 * int(np.prod(shape))
+    return np.require(array, FLOAT, ("C", "A")), row_bytes(shape)
+
+
+def row_bytes(shape: Shape) -> int:
+    """Return the size of one packed row in bytes."""
+    return 8 * math.prod(shape)
+
+
+def plain_rows(
+    inputs: Sequence[Any], expected_rows: Sequence[tuple[Shape, int, int]]
+) -> tuple[Shape, list[tuple[np.ndarray, int]]] | None:
+    """Return batch axes and rows of the ordinary case, C-order float64 arrays of one batch, else None.
+
+    `expected_rows` holds trailing shape, its length and the bytes of a row, for each input. This is the short way
+    for the common case; `converted`, `common_batch` and `rows` do everything else.
+    """
+    batch: Shape | None = None
+    operands = []
+    for x, (shape, axes, size) in zip(inputs, expected_rows):
+        if type(x) is not np.ndarray or x.dtype is not FLOAT or not x.flags.carray:
+            return None
+        lead = x.shape[: x.ndim - axes]
+        if x.shape[x.ndim - axes :] != shape or (batch is not None and lead != batch):
+            return None
+        batch = lead
+        operands.append((x, size))
+    return (batch, operands) if batch else None
 
 
 def _packed(array: np.ndarray, shape: Shape) -> bool:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from . import threads
+from . import pool
 from .arrays import aligned
 from .jit import Native
 
@@ -31,19 +31,19 @@ def frame(begin: int, end: int, work: int, operands: Sequence[Rows]) -> np.ndarr
     """Return the words that `run` reads: rows, workspace, pointer and stride of each input and output."""
     words = [begin, end, work]
     for memory, stride in operands:
-        words += (memory.ctypes.data, stride)
+        words += (memory.__array_interface__["data"][0], stride)
     return np.array(words, dtype=np.int64)
 
 
 def run(native: Native, operands: Sequence[Rows], count: int, instructions: int) -> int:
     """Run rows [0, count) on as many threads as pay; return the flags."""
-    shares = min(threads.count(), 1 + count * instructions // SHARE, -(-count // native.lanes))
+    shares = min(pool.count(), 1 + count * instructions // SHARE, -(-count // native.lanes))
     words = frame(0, count, 0, operands)
     if shares == 1:
         return _part(native, words, 0, count)
     cuts = [count * k // shares // native.lanes * native.lanes for k in range(shares)] + [count]
-    pool = threads.pool(shares - 1)
-    others = [pool.submit(_part, native, words, a, b) for a, b in pairwise(cuts[1:])]
+    executor = pool.executor(shares - 1)
+    others = [executor.submit(_part, native, words, a, b) for a, b in pairwise(cuts[1:])]
     flags = _part(native, words, cuts[0], cuts[1])
     for other in others:
         flags |= other.result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -63,6 +64,8 @@ class Kernel:
         self.instruction_count, self.flops = signature.instruction_count, signature.flops
         self.lanes = host().lanes
         self._count = len(self.input_shapes)
+        self._rows = [(s, len(s), arrays.row_bytes(s)) for s in self.input_shapes]
+        self._out_rows = [(s, arrays.row_bytes(s)) for s in self.output_shapes]
         self._local = threading.local()
 
     def __repr__(self) -> str:
@@ -90,14 +93,17 @@ class Kernel:
         NumericalError
             With `finite`, a result that is not finite; it carries `result` and `rows`.
         """
-        single = getattr(self._local, "single", None) or self._single()
-        if len(inputs) == self._count:
+        single = getattr(self._local, "single", None)
+        if single is not None and len(inputs) == self._count:
             for x, (buffer, shape) in zip(inputs, single.targets):
                 if type(x) is not np.ndarray or x.shape != shape or x.dtype is not FLOAT:
                     break
                 buffer[...] = x
             else:
                 return self._run_single(single)
+            operands = arrays.plain_rows(inputs, self._rows)
+            if operands is not None:
+                return self._run_batch(inputs, *operands)
         return self._general(inputs)
 
     def bind(self, *inputs: np.ndarray, out: np.ndarray | Sequence[np.ndarray] | None = None) -> PreparedCall:
@@ -153,15 +159,15 @@ class Kernel:
             for x, (buffer, _) in zip(given, single.targets):
                 buffer[...] = x
             return self._run_single(single)
-        return self._run_batch(given, shape)
+        operands = [arrays.rows(x, s, shape) for x, s in zip(given, self.input_shapes)]
+        return self._run_batch(given, shape, operands)
 
-    def _run_batch(self, given: Sequence[np.ndarray], shape: Shape) -> Any:
-        count = int(np.prod(shape))
-        outputs = tuple(np.empty(shape + s) for s in self.output_shapes)
+    def _run_batch(self, given: Sequence[np.ndarray], shape: Shape, operands: list[batch.Rows]) -> Any:
+        count = math.prod(shape)
+        outputs = tuple([np.empty(shape + s) for s in self.output_shapes])
         if count:
             native = self._source.native(1 if count == 1 else self.lanes)
-            operands = [arrays.rows(x, s, shape) for x, s in zip(given, self.input_shapes)]
-            operands += [(x, 8 * int(np.prod(s))) for x, s in zip(outputs, self.output_shapes)]
+            operands += [(x, size) for x, (_, size) in zip(outputs, self._out_rows)]
             flags = batch.run(native, operands, count, self.instruction_count)
             if flags and self.finite:
                 report.raise_for(flags, self._signature, given, outputs)

@@ -158,7 +158,7 @@ def per_lane(target: Target, name: str, symbol: str, arguments: int) -> str:
     return w.function(f"internal {target.type} @lanes.{name}({signature})", "nounwind noinline")
 
 
-# Start of the inverse error function: rational approximations for the centre and for the tail, error below 1e-3.
+# Start of the inverse error function: rational approximations for the centre and for the tail, error below 1e-2.
 _CENTRE = ((0.886226899, -1.645349621, 0.914624893, -0.140543331),
            (1.0, -2.118377725, 1.442710462, 0.012229801, -0.329097515))  # fmt: skip
 _TAIL = ((-1.970840454, -1.624906493, 3.429567803, 1.641345311), (1.0, 3.543889200, 1.637067800))
@@ -175,7 +175,7 @@ def erfinv() -> str:
     centre = w.mul(x, w.div(_polynomial(w, square, _CENTRE[0]), _polynomial(w, square, _CENTRE[1])))
     tail = w.div(_polynomial(w, root, _TAIL[0]), _polynomial(w, root, _TAIL[1]))
     y = w.select(w.compare("olt", x, w.constant(0.7)), centre, tail)
-    for _ in range(3):
+    for _ in range(4):
         y = _newton(w, x, rest, y)
     y = w.select(w.compare("oeq", x, one), w.constant(float("inf")), y)
     w.line(f"ret double {w.do(f'call double @llvm.copysign.f64(double {y}, double %x)')}")

@@ -33,39 +33,46 @@ def _fold_sums(steps: list[Step], results: list[np.ndarray]) -> list[Step]:
     """Turn `-(A B)`, `C + A B` and `C - A B` into one product, where A B is used nowhere else."""
     readers = Counter(n for step in steps for x in step.reads() for n in np.unique(x).tolist())
     readers.update(n for x in results for n in x.tolist())
-    products: dict[bytes, int] = {}
     folded: list[Step | None] = []
+    products: dict[int, int] = {}  # least number of a product's result to its place in the list
     for step in steps:
         if isinstance(step, Elementwise):
             step = _folded(step, products, folded, readers)
         if isinstance(step, Product) and step.start is None and step.sign > 0:
-            products[_key(step.result)] = len(folded)
+            products[int(step.result.min())] = len(folded)
         folded.append(step)
     return [step for step in folded if step is not None]
 
 
-def _key(numbers: np.ndarray) -> bytes:
-    return numbers.ravel(order="F").astype(np.int64).tobytes()
-
-
 def _folded(
-    step: Elementwise, products: dict[bytes, int], folded: list[Step | None], readers: Counter[int]
+    step: Elementwise, products: dict[int, int], folded: list[Step | None], readers: Counter[int]
 ) -> Step:
     """Return the product that takes the place of the sum, or the sum itself."""
-    for position, operand in reversed(list(enumerate(step.operands))):
-        place = products.get(_key(operand))
-        product = None if place is None else folded[place]
-        if place is None or not isinstance(product, Product) or any(readers[n] > 1 for n in operand.tolist()):
-            continue
-        if step.op == ca.OP_SUB and position == 0:
-            continue
-        others = [x for k, x in enumerate(step.operands) if k != position]
-        shape = product.result.shape
-        start = others[0].reshape(shape, order="F") if others else None
-        sign = 1 if step.op == ca.OP_ADD else -1
-        folded[place] = None
-        return replace(product, start=start, sign=sign, result=step.result.reshape(shape, order="F"))
+    for position, operand in enumerate(step.operands):
+        place = products.get(int(operand.min()), -1)
+        product = folded[place] if place >= 0 else None
+        if isinstance(product, Product) and _absorbs(step, position, product, readers):
+            folded[place] = None
+            return _absorbed(step, position, product)
     return step
+
+
+def _absorbs(step: Elementwise, position: int, product: Product, readers: Counter[int]) -> bool:
+    """Tell whether the operand is this product in any order, used only here, and not the minuend."""
+    operand = step.operands[position]
+    if step.op == ca.OP_SUB and position == 0:
+        return False
+    same = np.array_equal(np.sort(operand), np.sort(product.result.ravel()))
+    return same and all(readers[n] == 1 for n in operand.tolist())
+
+
+def _absorbed(step: Elementwise, position: int, product: Product) -> Product:
+    """Return the product that starts from the other operand and writes the sum's result."""
+    where = {number: k for k, number in enumerate(step.operands[position].tolist())}
+    order = np.array([where[n] for n in product.result.ravel().tolist()]).reshape(product.result.shape)
+    others = [x for k, x in enumerate(step.operands) if k != position]
+    start = others[0][order] if others else None
+    return replace(product, start=start, sign=1 if step.op == ca.OP_ADD else -1, result=step.result[order])
 
 
 def _straight_line(step: Elementwise) -> Body:

@@ -41,7 +41,7 @@ def threads(n: int) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def pool(size: int) -> ThreadPoolExecutor:
+def executor(size: int) -> ThreadPoolExecutor:
     """Return the shared pool with at least `size` threads."""
     global _pool, _pool_size
     with _lock:

@@ -1,0 +1,133 @@
+"""MX functions: calls, matrix products, rearrangements, sums folded into products."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from articulus import kernel
+from articulus.errors import UnsupportedOperation
+from articulus.kernel import graph, program
+from articulus.kernel.graph import Body, Product
+
+from .support import run, same_bits, targets
+
+
+def arrays(function: ca.Function, rows: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(rows)
+    return [
+        rng.normal(size=(rows, *program.trailing_shape(*function.size_in(k)))) for k in range(function.n_in())
+    ]
+
+
+def check(function: ca.Function, rows: int = 6) -> program.Program:
+    """Compare every target and the public call with CasADi, and one row with the batch."""
+    inputs = arrays(function, rows)
+    expected = []
+    for row in range(rows):
+        values = function.call([ca.DM(x[row]) for x in inputs])
+        expected.append([v.full() for v in values])
+    for target in targets():
+        outputs = run(function, [x.reshape(rows, -1) for x in inputs], target)
+        for row in range(rows):
+            for found, ref in zip(outputs, expected[row]):
+                np.testing.assert_allclose(found[row], ref.ravel(), rtol=1e-12, atol=1e-12)
+    k = kernel.compile(function)
+    batch, single = k(*inputs), k(*(x[2] for x in inputs))
+    batch, single = (x if isinstance(x, tuple) else (x,) for x in (batch, single))
+    assert all(same_bits(many[2], np.asarray(one)) for many, one in zip(batch, single))
+    return program.build(function)
+
+
+@pytest.mark.parametrize(
+    ("m", "k", "n"), [(11, 10, 13), (3, 100, 4), (1, 40, 30), (30, 40, 1), (12, 12, 24), (31, 30, 5)]
+)
+def test_products(m, k, n):
+    a, b = ca.MX.sym("a", m, k), ca.MX.sym("b", k, n)
+    built = check(ca.Function("f", [a, b], [a @ b]))
+    assert [type(s) for s in built.steps] == [Product]
+
+
+def test_transposed_operands_cost_nothing():
+    a, b = ca.MX.sym("a", 12, 11), ca.MX.sym("b", 12, 13)
+    built = check(ca.Function("f", [a, b], [a.T @ b, (b.T @ a).T]))
+    assert all(isinstance(s, Product) for s in built.steps)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda p, c: -p, lambda p, c: c + p, lambda p, c: p + c, lambda p, c: c - p, lambda p, c: -p.T],
+    ids=["-p", "c+p", "p+c", "c-p", "-p.T"],
+)
+def test_sums_fold_into_products(make):
+    a, b, c = ca.MX.sym("a", 12, 12), ca.MX.sym("b", 12, 12), ca.MX.sym("c", 12, 12)
+    built = check(ca.Function("f", [a, b, c], [make(a @ b, c)]))
+    assert [type(s) for s in built.steps] == [Product]
+
+
+def test_a_product_used_twice_is_kept():
+    a, b, c = ca.MX.sym("a", 12, 12), ca.MX.sym("b", 12, 12), ca.MX.sym("c", 12, 12)
+    p = a @ b
+    built = check(ca.Function("f", [a, b, c], [-p, p, p - c, ca.mac(a, p, c)]))
+    assert sum(isinstance(s, Product) for s in built.steps) == 2
+
+
+def test_rearrangements_move_nothing():
+    a, b = ca.MX.sym("a", 12, 12), ca.MX.sym("b", 12, 12)
+    left, right = ca.horzsplit(a @ b, [0, 5, 12])
+    top, bottom = ca.vertsplit(a, [0, 4, 12])
+    outputs = [
+        ca.horzcat(right, left),
+        ca.reshape(a, 6, 24),
+        ca.vertcat(bottom, top),
+        b[:, 3],
+        b[2:9, 4],
+        a[::2, 1].T,
+    ]
+    check(ca.Function("f", [a, b], outputs))
+
+
+def test_calls_of_sx_functions_and_products():
+    x = ca.SX.sym("x", 4)
+    inner = ca.Function("inner", [x], [ca.sin(x) @ ca.cos(x).T, ca.sumsqr(x)])
+    q, b = ca.MX.sym("q", 4), ca.MX.sym("b", 4, 80)
+    m, s = inner(q)
+    built = check(ca.Function("f", [q, b], [m @ b, s * 2, ca.solve(m + 5 * ca.MX.eye(4), q, "symbolicqr")]))
+    assert any(isinstance(s, Product) for s in built.steps)
+
+
+def test_a_function_called_repeatedly_is_emitted_once():
+    x = ca.SX.sym("x", 6)
+    y = x
+    for _ in range(20):
+        y = 0.3 * ca.sin(y) * x + 0.2 * ca.cos(y)
+    inner = ca.Function("inner", [x], [y])
+    q = ca.MX.sym("q", 6)
+    value = q
+    for _ in range(5):
+        value = value + 0.1 * inner(value)
+    built = check(ca.Function("f", [q], [value]))
+    bodies = [s for s in built.steps if isinstance(s, Body) and s.operations > graph.SHARE_SIZE]
+    assert len(bodies) == 5
+    assert len({id(s) for s in bodies}) == 1
+
+
+def test_small_graphs_expand():
+    a = ca.MX.sym("a", 3, 3)
+    built = check(ca.Function("f", [a], [a @ a, ca.det(a), ca.trace(a), ca.norm_fro(a)]))
+    assert len(built.steps) == 1
+
+
+def test_sparse_operands():
+    a, b = ca.MX.sym("a", ca.Sparsity.lower(5)), ca.MX.sym("b", 12, 12)
+    check(ca.Function("f", [a, b], [a @ a.T, b @ b, ca.diagcat(a, a)]))
+
+
+def test_unsupported_nodes_are_named():
+    x, a = ca.MX.sym("x"), ca.MX.sym("a", 12, 12)
+    roots = ca.rootfinder("r", "newton", {"x": x, "g": x * x - 2})
+    with pytest.raises(UnsupportedOperation, match="r "):
+        kernel.compile(ca.Function("f", [x], [roots(x0=x)["x"]]))
+    with pytest.raises(UnsupportedOperation, match="OP_SOLVE"):
+        kernel.compile(ca.Function("f", [a], [ca.solve(a @ a, a, "lapackqr")]))
