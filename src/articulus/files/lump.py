@@ -31,7 +31,8 @@ def lump_fixed(description: Description) -> Description:
         Frame(b.name, *_place(carriers[b.name])) for b in description.bodies if b.name not in _names(bodies)
     )
     frames = tuple(_carried(f, carriers) for f in description.frames)
-    return replace(description, bodies=bodies, connections=joints, frames=merged + frames)
+    d = description
+    return Description.build(d.name, bodies, joints, merged + frames, d.gravity, d.source)
 
 
 def _names(bodies: tuple[Body, ...]) -> set[str]:
