@@ -1,0 +1,115 @@
+"""Texts broken in the ways that files get broken, and the law that every reader keeps to."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from articulus.errors import InputError, ModelError, UnsupportedOperation
+from articulus.files import parse_mjcf, parse_toml, parse_urdf
+from articulus.files.storage import decode
+from articulus.mechanism import Description
+
+from .mjcf_models import MODELS
+from .support import ARM, CRANE
+
+NUMBERS = [
+    "nan",
+    "inf",
+    "-inf",
+    "1e999",
+    "-0",
+    "0",
+    "1e-320",
+    "9" * 400,
+    "",
+    "true",
+    '"1 kg"',
+    "[[]]",
+    "{}",
+    "0x7f",
+]
+TOKENS = [
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b'"',
+    b"'''",
+    b"<",
+    b"/>",
+    b"<!--",
+    b"&amp;",
+    b"&#0;",
+    b"=",
+    b"\x00",
+    b"\n",
+    b"\xff",
+    b"[[a]]",
+]
+READERS = {
+    "toml": (parse_toml, [CRANE]),
+    "urdf": (parse_urdf, [ARM]),
+    "mjcf": (parse_mjcf, list(MODELS.values())),
+}
+
+
+def mutated(text: str, seed: int) -> bytes:
+    """Return a text with up to four random changes."""
+    rng = random.Random(seed)
+    content = text.encode()
+    for _ in range(rng.randint(1, 4)):
+        content = rng.choice((_flip, _delete, _double, _swap_number, _insert, _cut))(content, rng)
+    return content
+
+
+def _span(content: bytes, rng: random.Random) -> tuple[int, int]:
+    start = rng.randrange(len(content) + 1)
+    return start, min(len(content), start + rng.randint(1, 60))
+
+
+def _flip(content: bytes, rng: random.Random) -> bytes:
+    if not content:
+        return content
+    at = rng.randrange(len(content))
+    return content[:at] + bytes([content[at] ^ (1 << rng.randrange(8))]) + content[at + 1 :]
+
+
+def _delete(content: bytes, rng: random.Random) -> bytes:
+    start, stop = _span(content, rng)
+    return content[:start] + content[stop:]
+
+
+def _double(content: bytes, rng: random.Random) -> bytes:
+    start, stop = _span(content, rng)
+    at = rng.randrange(len(content) + 1)
+    return content[:at] + content[start:stop] * rng.choice((1, 2, 50)) + content[at:]
+
+
+def _insert(content: bytes, rng: random.Random) -> bytes:
+    at = rng.randrange(len(content) + 1)
+    return content[:at] + rng.choice(TOKENS) * rng.choice((1, 1, 300)) + content[at:]
+
+
+def _cut(content: bytes, rng: random.Random) -> bytes:
+    return content[: rng.randrange(len(content) + 1)] if rng.random() < 0.2 else content
+
+
+def _swap_number(content: bytes, rng: random.Random) -> bytes:
+    found = list(re.finditer(rb"-?\d+(?:\.\d+)?", content))
+    if not found:
+        return content
+    spot = rng.choice(found)
+    return content[: spot.start()] + rng.choice(NUMBERS).encode() + content[spot.end() :]
+
+
+def check(kind: str, seed: int) -> str:
+    """Read a mutated text and return what came of it; anything but a Description or a refusal raises."""
+    read, texts = READERS[kind]
+    content = mutated(texts[seed % len(texts)], seed)
+    try:
+        description = read(decode(content, f"x.{kind}"), f"x.{kind}")
+    except (ModelError, InputError, UnsupportedOperation) as refusal:
+        return "refused" if f"x.{kind}" in str(refusal) else f"refused without the file's name: {refusal}"
+    assert isinstance(description, Description)
+    return "read"

@@ -1,0 +1,218 @@
+"""MJCF: the same masses and, at random positions, the same places as MuJoCo; what is refused and how."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import casadi as ca
+import mujoco
+import numpy as np
+import pytest
+
+from articulus.errors import ModelError, UnsupportedOperation
+from articulus.files import parse_mjcf, read_mjcf
+from articulus.mechanism import Description, values_of
+
+from .mjcf_models import BALL, CHAIN, FREE, MODELS, SEVERAL, SPRINGS, STATIC, mujoco_position
+from .support import message
+
+
+def pose(d: Description, body: str, q: np.ndarray) -> np.ndarray:
+    """Return the pose of a body in ground, joint by joint."""
+    X = np.eye(4)
+    while body != "ground":
+        c = d.inboard(body)
+        J = c.joint.transform(ca.SX(ca.DM(q[d.q_slices[c.name]])))
+        step = np.eye(4)
+        step[:3, :3], step[:3, 3] = ca.DM(J.R).full(), ca.DM(J.p).full().ravel()
+        X = c.at.matrix() @ step @ np.linalg.inv(c.child_at.matrix()) @ X
+        body = c.parent
+    return X
+
+
+def random_q(d: Description, seed: int) -> np.ndarray:
+    q = d.neutral + np.random.default_rng(seed).uniform(-1, 1, d.nq)
+    for c in d.connections:
+        if c.joint.nq in (4, 7):
+            start = d.q_slices[c.name].start
+            q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
+    return q
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_agrees_with_mujoco(name: str, seed: int) -> None:
+    ours = parse_mjcf(MODELS[name])
+    model = mujoco.MjModel.from_xml_string(MODELS[name])
+    data = mujoco.MjData(model)
+    q = random_q(ours, seed)
+    data.qpos[:] = mujoco_position(q, ours)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    assert (ours.nq, ours.nv) == (model.nq, model.nv)
+    heavy = [b for b in ours.bodies if not b.massless]
+    for i, body in zip([i for i in range(1, model.nbody) if model.body_mass[i]], heavy):
+        X = pose(ours, body.name, q)
+        np.testing.assert_allclose(X[:3, 3], data.xpos[i], atol=1e-13)
+        np.testing.assert_allclose(X[:3, :3], data.xmat[i].reshape(3, 3), atol=1e-13)
+        np.testing.assert_allclose(X[:3, :3] @ values_of(body.com) + X[:3, 3], data.xipos[i], atol=1e-13)
+        R = data.ximat[i].reshape(3, 3)
+        np.testing.assert_allclose(
+            X[:3, :3] @ body.inertia_matrix() @ X[:3, :3].T,
+            R @ np.diag(model.body_inertia[i]) @ R.T,
+            atol=1e-12,
+        )
+        assert body.mass == model.body_mass[i]
+    for i, frame in enumerate(ours.frames):
+        X = pose(ours, frame.body, q) @ frame.at.matrix()
+        np.testing.assert_allclose(X[:3, 3], data.site_xpos[i], atol=1e-13)
+        np.testing.assert_allclose(X[:3, :3], data.site_xmat[i].reshape(3, 3), atol=1e-13)
+
+
+def test_springs_and_friction() -> None:
+    d = parse_mjcf(SPRINGS)
+    h, s = d.connections
+    assert (h.stiffness, h.rest, h.damping) == ((3.0,), (0.5,), (0.2,))
+    assert (s.stiffness, s.rest, s.armature) == ((5.0,), (0.1,), (0.3,))
+    assert d.gravity == (1.0, 2.0, -3.0)
+
+
+def test_limits() -> None:
+    slide = parse_mjcf(CHAIN).connections[1]
+    assert (slide.limits.lower, slide.limits.upper) == ((-0.1,), (0.2,))
+    hinge = parse_mjcf(STATIC).connections[1]
+    assert hinge.limits.effort == (5.0,)
+    assert hinge.coulomb == (0.2,)
+
+
+def test_several_joints_have_bodies_without_mass_between() -> None:
+    d = parse_mjcf(SEVERAL)
+    assert [b.name for b in d.bodies] == ["a.x", "a.y", "a", "b.p", "b"]
+    assert d.bodies[0].massless == "between the joints of a"
+
+
+def test_ball_and_free() -> None:
+    assert parse_mjcf(BALL).connections[0].damping == (0.3,) * 3
+    assert parse_mjcf(FREE).coordinate_names()[:7] == tuple(
+        f"float.{n}" for n in ("qw", "qx", "qy", "qz", "x", "y", "z")
+    )
+
+
+def test_names_that_meet_are_kept_apart() -> None:
+    d = parse_mjcf(STATIC)
+    assert [b.name for b in d.bodies] == ["ground_body", "body2"]
+    assert [f.name for f in d.frames] == ["ground_site", "ground_body_site"]
+
+
+def test_switched_off_forces() -> None:
+    flags = '<option><flag gravity="disable" spring="disable" damper="disable"/></option><worldbody>'
+    d = parse_mjcf(SPRINGS.replace("<worldbody>", flags, 1))
+    assert d.gravity == (0.0, 0.0, 0.0)
+    assert d.connections[0].stiffness == d.connections[0].damping == ()
+
+
+UNSUPPORTED = {
+    "fluid": (CHAIN.replace("<worldbody>", '<option density="1.2"/><worldbody>'), ["fluid"]),
+    "gravity compensation": (CHAIN.replace('name="b"', 'name="b" gravcomp="1"'), ["gravity compensation of body 'b'"]),
+    "equality": (CHAIN.replace("</mujoco>", '<equality><joint name="eq" joint1="h" joint2="s"/></equality></mujoco>'), ["'eq'"]),
+    "tendon": (CHAIN.replace("</mujoco>", '<tendon><fixed name="t" stiffness="1"><joint joint="h" coef="1"/></fixed></tendon></mujoco>'), ["tendon 't'"]),
+    "ball spring": (BALL.replace('damping="0.3"', 'stiffness="1"'), ["spring in joint 'ball'"]),
+    "two at once": (
+        CHAIN.replace('name="b"', 'name="b" gravcomp="1"').replace("<worldbody>", '<option viscosity="1"/><worldbody>'),
+        ["fluid", "gravity compensation"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNSUPPORTED)
+def test_unsupported_is_named(case: str) -> None:
+    text, parts = UNSUPPORTED[case]
+    with pytest.raises(UnsupportedOperation) as caught:
+        parse_mjcf(text, "robot.xml")
+    assert "robot.xml" in str(caught.value)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_tendons_without_force_and_actuators_are_left_out() -> None:
+    more = """<tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>
+      <actuator><motor joint="h"/></actuator><sensor><jointpos joint="h"/></sensor></mujoco>"""
+    assert parse_mjcf(CHAIN.replace("</mujoco>", more)) == parse_mjcf(CHAIN)
+
+
+def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(UnsupportedOperation, match=r"articulus\[mjcf\]"):
+        parse_mjcf(CHAIN)
+
+
+REFUSED = {
+    "nan": (CHAIN.replace('pos="0 0 1"', 'pos="0 nan 1"'), "robot.xml:4"),
+    "overflow": (CHAIN.replace('pos="0 0 1"', 'pos="0 1e999 1"'), "robot.xml:4"),
+    "syntax": (CHAIN.replace("</body>", "</bdy>", 1), "robot.xml:11"),
+    "doctype": ("<!DOCTYPE mujoco [<!ENTITY a 'x'>]>" + CHAIN, "DOCTYPE"),
+    "schema": (CHAIN.replace("axis=", "axes=", 1), "robot.xml:5"),
+    "negative mass": (CHAIN.replace('mass="2"', 'mass="-2"'), "mass"),
+    "not mjcf": ("<robot/>", "<mujoco>"),
+    "no bodies": ("<mujoco/>", "no body"),
+    "many": (CHAIN.replace("<worldbody>", '<worldbody><replicate count="1000000000"><geom size="1"/></replicate>'), "at most"),
+    "file in a text": (CHAIN.replace("<worldbody>", '<include file="x.xml"/><worldbody>'), "no folder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    text, part = REFUSED[case]
+    said = message(lambda: parse_mjcf(text, "robot.xml"))
+    assert said.startswith("robot.xml")
+    assert part in said
+
+
+def with_include(folder: Path, file: str) -> Path:
+    place = folder / "robot.xml"
+    place.write_text(CHAIN.replace("<worldbody>", f'<include file="{file}"/>\n<worldbody>'))
+    return place
+
+
+def test_include_inside(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "more.xml").write_text('<mujoco><option gravity="0 0 -1"/></mujoco>')
+    assert read_mjcf(with_include(tmp_path, "sub/more.xml")).gravity == (0.0, 0.0, -1.0)
+
+
+@pytest.mark.parametrize("file", ["../secret.xml", "/etc/secret.xml", "link.xml", "sub/../../secret.xml"])
+def test_include_outside(file: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret.xml").write_text("<mujoco/>")
+    (folder / "link.xml").symlink_to(tmp_path / "secret.xml")
+    said = message(lambda: read_mjcf(with_include(folder, file)))
+    assert "robot.xml:3" in said
+    assert "out of the model's folder" in said
+
+
+def test_include_of_itself(tmp_path: Path) -> None:
+    assert "includes itself" in message(lambda: read_mjcf(with_include(tmp_path, "robot.xml")))
+    (tmp_path / "more.xml").write_text('<mujoco><include file="more.xml"/></mujoco>')
+    assert "more.xml:1" in message(lambda: read_mjcf(with_include(tmp_path, "more.xml")))
+
+
+def test_outside_path_in_an_included_file(tmp_path: Path) -> None:
+    mesh = '<mujoco><asset><mesh file="../x.stl"/></asset></mujoco>'
+    (tmp_path / "more.xml").write_text(mesh)
+    assert "more.xml:1: <mesh>" in message(lambda: read_mjcf(with_include(tmp_path, "more.xml")))
+
+
+@pytest.mark.parametrize("key", ["meshdir", "texturedir", "assetdir"])
+def test_asset_folder_outside(key: str, tmp_path: Path) -> None:
+    place = tmp_path / "robot.xml"
+    place.write_text(CHAIN.replace("<worldbody>", f'<compiler {key}=".."/><worldbody>'))
+    assert key in message(lambda: read_mjcf(place))
+
+
+def test_missing_mesh_is_a_model_error(tmp_path: Path) -> None:
+    place = tmp_path / "robot.xml"
+    place.write_text(CHAIN.replace("<worldbody>", '<asset><mesh file="x.stl"/></asset><worldbody>'))
+    with pytest.raises(ModelError, match=r"x\.stl"):
+        read_mjcf(place)

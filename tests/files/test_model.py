@@ -1,0 +1,71 @@
+"""One call for every format, and files that are not there or not what they seem."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from articulus.errors import InputError, ModelError
+from articulus.files import parse_toml, parse_urdf, read_model, read_toml, read_urdf
+
+from .mjcf_models import CHAIN
+from .support import ARM, CRANE, message
+
+
+def test_dispatch(tmp_path: Path) -> None:
+    texts = {"a.toml": CRANE, "a.urdf": ARM, "b.xml": ARM, "c.xml": CHAIN, "c.mjcf": CHAIN, "D.TOML": CRANE}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert read_model(tmp_path / "a.toml") == parse_toml(CRANE)
+    assert read_model(str(tmp_path / "D.TOML")) == parse_toml(CRANE)
+    assert read_model(tmp_path / "a.urdf") == parse_urdf(ARM, "a.urdf")
+    assert read_model(tmp_path / "b.xml", lump_fixed=True).nv == 2
+    assert read_model(tmp_path / "c.xml").name == read_model(tmp_path / "c.mjcf").name == "chain"
+
+
+def test_unknown_option_names_it(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(CRANE)
+    with pytest.raises(InputError, match="read_toml has no option 'base'"):
+        read_model(tmp_path / "a.toml", base="floating")
+
+
+@pytest.mark.parametrize("name", ["a.step", "a", "a.toml", "a.urdf", "a.xml", "nowhere/a.toml"])
+def test_missing_or_unknown(name: str, tmp_path: Path) -> None:
+    assert name in message(lambda: read_model(tmp_path / name))
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".urdf", ".xml", ".mjcf"])
+def test_directory_and_wrong_content(suffix: str, tmp_path: Path) -> None:
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
+    assert "directory" in message(lambda: read_model(folder))
+    for content in (b"", b"\x00\x01", b"\xff\xfe<\x00", b"<other/>", b"a = 1", b"\xc3"):
+        (tmp_path / f"x{suffix}").write_bytes(content)
+        assert f"x{suffix}" in message(lambda: read_model(tmp_path / f"x{suffix}"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_unreadable(tmp_path: Path) -> None:
+    place = tmp_path / "a.toml"
+    place.write_text(CRANE)
+    place.chmod(0)
+    assert "cannot be read" in message(lambda: read_model(place))
+
+
+def test_no_path() -> None:
+    with pytest.raises(InputError, match="path"):
+        read_model(3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="zero character"):
+        read_toml("a\0.toml")
+
+
+def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("articulus.files.storage.MAX_BYTES", 100)
+    (tmp_path / "a.urdf").write_text(ARM)
+    with pytest.raises(ModelError, match="MB"):
+        read_urdf(tmp_path / "a.urdf")
+
+
+def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b"\xef\xbb\xbf" + CRANE.encode())
+    assert read_model(tmp_path / "a.toml") == parse_toml(CRANE)
