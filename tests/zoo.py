@@ -167,7 +167,13 @@ def random_mechanism(
     """
     maker = _Maker(seed, parameters)
     rng = maker.rng
-    wanted = {"armature": armature, "damping": friction, "coulomb": friction, "stiffness": springs, "rest": springs}
+    wanted = {
+        "armature": armature,
+        "damping": friction,
+        "coulomb": friction,
+        "stiffness": springs,
+        "rest": springs,
+    }
     mech = art.Mechanism(name, gravity=maker.vary("gravity", "x", gravity))
     deck = [joints[i % len(joints)] for i in rng.permutation(max(bodies, len(joints)))[:bodies]]
     for i in range(bodies):
@@ -242,7 +248,9 @@ def ask(
     f = _function(mech.description, name, tuple(frames), tuple(wrenches or ()))
     values = {**mech.parameters, **(params or {})}
     row = [np.array([values[key] for key in mech.parameters])] if mech.parameters else []
-    results = f.call([ca.DM(np.asarray(x, dtype=float)) for x in (*arguments, *row, *(wrenches or {}).values())])
+    results = f.call(
+        [ca.DM(np.asarray(x, dtype=float)) for x in (*arguments, *row, *(wrenches or {}).values())]
+    )
     out = tuple(
         np.array(x).ravel() if f.name_out(i) in _VECTORS else np.array(x) for i, x in enumerate(results)
     )
@@ -259,7 +267,9 @@ def _build() -> dict[str, Callable[[], art.Mechanism]]:
         "one_slide": make(random_mechanism, 2, 1, [art.Prismatic], springs=True, friction=True),
         "free_body": make(random_mechanism, 3, 1, floating=True),
         "hinge_chain": make(random_mechanism, 4, 7, [art.Revolute], branching=0.0, rotors=0.7, armature=True),
-        "screws": make(random_mechanism, 5, 4, [art.Helical, art.Cylindrical], branching=0.0, parameters=["pitch"]),
+        "screws": make(
+            random_mechanism, 5, 4, [art.Helical, art.Cylindrical], branching=0.0, parameters=["pitch"]
+        ),
         "balls": make(random_mechanism, 6, 4, [art.Spherical], branching=0.7, armature=True, friction=True),
         "crosses": make(random_mechanism, 7, 4, [art.Universal, art.Planar], springs=True, friction=True),
         "every_joint": make(random_mechanism, 8, 10, armature=True, friction=True, springs=True),
