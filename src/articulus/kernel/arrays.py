@@ -31,7 +31,7 @@ def converted(value: Any, shape: Shape, name: str, kernel: str) -> np.ndarray:
         raise InputError(f"{kernel}: argument '{name}' has dtype {array.dtype}; expected real numbers")
     if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):
         raise InputError(f"{kernel}: argument '{name}' has shape {array.shape}; expected {expected(shape)}")
-    return array.astype(FLOAT, copy=False)
+    return array if array.dtype is FLOAT else array.astype(FLOAT, copy=False)
 
 
 def expected(shape: Shape) -> str:
@@ -61,13 +61,13 @@ def common_batch(
 def rows(array: np.ndarray, shape: Shape, batch: Shape) -> tuple[np.ndarray, int]:
     """Return an array whose memory holds the rows, and the stride in bytes from row to row (0: one row for all)."""
     lead = leading(array, shape)
-    if all(n == 1 for n in lead):
-        return np.require(array, FLOAT, ("C", "A")), 0
+    if not lead or all(n == 1 for n in lead):
+        return _solid(array), 0
     if lead != batch:
         array = np.broadcast_to(array, batch + shape)
-    if len(batch) == 1 and _packed(array, shape):
+    elif len(batch) == 1 and _packed(array, shape):
         return array, array.strides[0]
-    return np.require(array, FLOAT, ("C", "A")), row_bytes(shape)
+    return _solid(array), row_bytes(shape)
 
 
 def row_bytes(shape: Shape) -> int:
@@ -94,6 +94,12 @@ def plain_rows(
         batch = lead
         operands.append((x, size))
     return (batch, operands) if batch else None
+
+
+def _solid(array: np.ndarray) -> np.ndarray:
+    """Return the array in C order and aligned, copied only if it is not."""
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.array(array, FLOAT, order="C")
 
 
 def _packed(array: np.ndarray, shape: Shape) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import pool
 from .arrays import aligned
+from .driver import HEADER
 from .jit import Native
 
 SHARE = 1_000_000  # instructions x rows that pay for one more thread
@@ -21,10 +22,10 @@ Rows = tuple[np.ndarray, int]  # memory, row stride in bytes
 def workspace(native: Native) -> int:
     """Return the address of this thread's workspace, large enough for the code."""
     needed = native.slots * native.lanes
-    buffer = getattr(_local, "buffer", None)
-    if buffer is None or len(buffer) < needed:
-        buffer = _local.buffer = aligned(needed)
-    return buffer.ctypes.data
+    if getattr(_local, "size", -1) < needed:
+        _local.buffer, _local.size = aligned(needed), needed
+        _local.address = _local.buffer.ctypes.data
+    return _local.address
 
 
 def frame(begin: int, end: int, work: int, operands: Sequence[Rows]) -> np.ndarray:
@@ -37,10 +38,11 @@ def frame(begin: int, end: int, work: int, operands: Sequence[Rows]) -> np.ndarr
 
 def run(native: Native, operands: Sequence[Rows], count: int, instructions: int) -> int:
     """Run rows [0, count) on as many threads as pay; return the flags."""
-    shares = min(pool.count(), 1 + count * instructions // SHARE, -(-count // native.lanes))
-    words = frame(0, count, 0, operands)
+    shares = min(1 + count * instructions // SHARE, -(-count // native.lanes))
+    shares = 1 if shares == 1 else min(shares, pool.count())
+    words = frame(0, count, workspace(native), operands)
     if shares == 1:
-        return _part(native, words, 0, count)
+        return native.run(words.ctypes.data)
     cuts = [count * k // shares // native.lanes * native.lanes for k in range(shares)] + [count]
     executor = pool.executor(shares - 1)
     others = [executor.submit(_part, native, words, a, b) for a, b in pairwise(cuts[1:])]
@@ -51,8 +53,9 @@ def run(native: Native, operands: Sequence[Rows], count: int, instructions: int)
 
 
 def _part(native: Native, words: np.ndarray, begin: int, end: int) -> int:
+    """Run a share of the rows in this thread, on a frame of its own."""
     if begin >= end:
         return 0
     own = words.copy()
-    own[:3] = begin, end, workspace(native)
+    own[:HEADER] = begin, end, workspace(native)
     return native.run(own.ctypes.data)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..errors import InputError
 from . import arrays, batch, report
@@ -95,15 +96,16 @@ class Kernel:
         """
         single = getattr(self._local, "single", None)
         if single is not None and len(inputs) == self._count:
-            for x, (buffer, shape) in zip(inputs, single.targets):
-                if type(x) is not np.ndarray or x.shape != shape or x.dtype is not FLOAT:
+            for x, buffer, shape in zip(inputs, single.buffers, self.input_shapes):
+                if type(x) is not ndarray or x.shape != shape or x.dtype is not FLOAT:
                     break
                 buffer[...] = x
             else:
-                return self._run_single(single)
-            operands = arrays.plain_rows(inputs, self._rows)
-            if operands is not None:
-                return self._run_batch(inputs, *operands)
+                if flags := single.run():
+                    self._check_single(flags, single)
+                return single.result()
+        if len(inputs) == self._count and (plain := arrays.plain_rows(inputs, self._rows)):
+            return self._run_batch(inputs, *plain)
         return self._general(inputs)
 
     def bind(self, *inputs: np.ndarray, out: np.ndarray | Sequence[np.ndarray] | None = None) -> PreparedCall:
@@ -135,18 +137,14 @@ class Kernel:
 
     def _single(self) -> _Single:
         """Return this thread's buffers for calls with one state."""
-        inputs = tuple(arrays.aligned(int(np.prod(s))).reshape(s) for s in self.input_shapes)
-        outputs = tuple(arrays.aligned(int(np.prod(s))).reshape(s) for s in self.output_shapes)
-        self._local.single = _Single(self._prepare(inputs, outputs), self.input_shapes)
+        inputs = tuple(arrays.aligned(math.prod(s)).reshape(s) for s in self.input_shapes)
+        outputs = tuple(arrays.aligned(math.prod(s)).reshape(s) for s in self.output_shapes)
+        self._local.single = _Single(self._prepare(inputs, outputs))
         return self._local.single
 
-    def _run_single(self, single: _Single) -> Any:
-        flags = single.run()
-        result = single.result()
-        if flags and self.finite:
-            outputs = result if isinstance(result, tuple) else (result,)
-            report.raise_for(flags, self._signature, single.run.inputs, [np.asarray(x) for x in outputs])
-        return result
+    def _check_single(self, flags: int, single: _Single) -> None:
+        if self.finite:
+            report.raise_for(flags, self._signature, single.buffers, [x.copy() for x in single.run.outputs])
 
     def _general(self, inputs: Sequence[Any]) -> Any:
         self._require_count(inputs)
@@ -156,9 +154,11 @@ class Kernel:
         shape = arrays.common_batch(given, self.input_shapes, self.input_names, self.name) if given else ()
         if shape == ():
             single = getattr(self._local, "single", None) or self._single()
-            for x, (buffer, _) in zip(given, single.targets):
+            for x, buffer in zip(given, single.buffers):
                 buffer[...] = x
-            return self._run_single(single)
+            if flags := single.run():
+                self._check_single(flags, single)
+            return single.result()
         operands = [arrays.rows(x, s, shape) for x, s in zip(given, self.input_shapes)]
         return self._run_batch(given, shape, operands)
 
@@ -197,9 +197,9 @@ class Kernel:
 class _Single:
     """Buffers of one thread for calls with one state, and the prepared call on them."""
 
-    def __init__(self, run: PreparedCall, shapes: Sequence[Shape]):
+    def __init__(self, run: PreparedCall):
         self.run = run
-        self.targets = list(zip(run.inputs, shapes))
+        self.buffers = run.inputs
         self.result: Callable[[], Any] = self._copy_all
         if len(run.outputs) == 1:
             only = run.outputs[0]
