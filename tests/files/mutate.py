@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import warnings
 
 from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.files import parse_mjcf, parse_toml, parse_urdf
@@ -108,7 +109,9 @@ def check(kind: str, seed: int) -> str:
     read, texts = READERS[kind]
     content = mutated(texts[seed % len(texts)], seed)
     try:
-        description = read(decode(content, f"x.{kind}"), f"x.{kind}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            description = read(decode(content, f"x.{kind}"), f"x.{kind}")
     except (ModelError, InputError, UnsupportedOperation) as refusal:
         return "refused" if f"x.{kind}" in str(refusal) else f"refused without the file's name: {refusal}"
     assert isinstance(description, Description)

@@ -154,6 +154,7 @@ REFUSED = {
     "doctype": ("<!DOCTYPE mujoco [<!ENTITY a 'x'>]>" + CHAIN, "DOCTYPE"),
     "schema": (CHAIN.replace("axis=", "axes=", 1), "robot.xml:5"),
     "negative mass": (CHAIN.replace('mass="2"', 'mass="-2"'), "mass"),
+    "singular": (CHAIN.replace('mass="1"', 'mass="1e-15"').replace("0.1 0.2 0.25 0.01 0.02 0.03", "1e-15 1e-15 1e-15 0 0 0").replace("slide", "hinge"), "robot.xml"),
     "not mjcf": ("<robot/>", "<mujoco>"),
     "no bodies": ("<mujoco/>", "no body"),
     "many": (CHAIN.replace("<worldbody>", '<worldbody><replicate count="1000000000"><geom size="1"/></replicate>'), "at most"),

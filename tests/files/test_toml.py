@@ -74,6 +74,7 @@ MISTAKES = {
     "no type": ('type = "revolute"', "", "joint.lift", "no type"),
     "no parent": ('parent = "ground"', "", "joint.lift", "no parent"),
     "no child": ('child = "boom"', "", "joint.lift", "no child"),
+    "empty child": ('child = "boom"', 'child = ""', "joint.lift.child", "the name of a body"),
     "unknown parent": ('"ground"', '"grond"', "joint.lift.parent", "did you mean 'ground'"),
     "axis not unit": ("[0, 1, 0]", "[0, 2, 0]", "joint.lift.axis", "unit vector"),
     "zero axis": ("[0, 1, 0]", "[0, 0, 0]", "joint.lift.axis", "unit vector"),

@@ -8,8 +8,10 @@ linear) in body axes; MuJoCo puts the position and the linear velocity first, th
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +75,41 @@ def _mujoco() -> Any:
 
 
 def _compiled(mujoco: Any, load: Callable[[Any], Any], name: str) -> Any:
+    said: list[str] = []
     try:
-        return load(mujoco)
+        with _listening(mujoco, said):
+            model = load(mujoco)
+        _judge(said, name)
+        return model
+    except ModelError:
+        raise
     except (ValueError, TypeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError) as error:
         message = " ".join(str(error).split()) or type(error).__name__
     line = _LINE.search(message)
     where = f"{name}:{line[1]}" if line else name
     raise ModelError(Finding(where, f"what MuJoCo refuses: {message}", "a model that MuJoCo compiles"))
+
+
+@contextlib.contextmanager
+def _listening(mujoco: Any, said: list[str]) -> Iterator[None]:
+    """Collect MuJoCo's warnings, which it would else write into a file in the working folder."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: said.append(text if isinstance(text, str) else text.decode()))
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def _judge(said: list[str], name: str) -> None:
+    """Refuse a model whose accelerations are not determined; pass other warnings on."""
+    for text in said:
+        line = " ".join(text.split())
+        if "singular" in line:
+            raise ModelError(
+                Finding(name, f"what MuJoCo warns of: {line}", "an inertia matrix that is not singular")
+            )
+        warnings.warn(f"{name}: MuJoCo says: {line}", stacklevel=4)
 
 
 def _lines(root: Element) -> dict[str, int]:

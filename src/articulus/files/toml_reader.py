@@ -86,6 +86,8 @@ class _Reader(Values):
             built = Description.build(*parts, **top)
         except ModelError as error:
             self.report.findings += [f for f in error.findings if not self._follows(f)]
+            self.report.raise_if_any()
+            raise
         self.report.raise_if_any()
         return built
 
@@ -124,6 +126,8 @@ class _Reader(Values):
             Connection, table, path, joint.rotational, ("type", *own), {"parent": GROUND, "child": ""}
         )
         if not held["child"]:
+            if table.get("child") == "":
+                self.report.add(f"{path}.child", "an empty text", "the name of a body")
             self.childless = True
             return None
         return Connection(name, joint, **held)
