@@ -232,7 +232,21 @@ def _function(description: Description, name: str, frames: tuple, wrenches: tupl
 
 
 _VECTORS = frozenset(
-    "tau vdot bias gravity momentum com velocity acceleration qdot q_next D kinetic potential".split()
+    [
+        "tau",
+        "vdot",
+        "bias",
+        "gravity",
+        "momentum",
+        "com",
+        "velocity",
+        "acceleration",
+        "qdot",
+        "q_next",
+        "D",
+        "kinetic",
+        "potential",
+    ]
 )
 
 

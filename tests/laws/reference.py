@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import zoo
 from scipy.spatial.transform import Rotation
 
 import articulus as art
+import zoo
 from articulus.mechanism import Body, Connection, Pose
 
 GROUND = "ground"

@@ -6,9 +6,10 @@ import functools
 
 import numpy as np
 import pytest
-import zoo
 from numpy.testing import assert_allclose
 from reference import Reference
+
+import zoo
 from zoo import ask
 
 ROUND_OFF = 1e-11
