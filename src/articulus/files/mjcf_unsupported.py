@@ -29,14 +29,14 @@ def _whole(m: Any) -> Iterator[str]:
 
 def _bodies(m: Any) -> Iterator[str]:
     for i in np.flatnonzero(m.body_gravcomp):
-        yield f"gravity compensation of body '{m.body(int(i)).name}'"
+        yield f"gravity compensation of body '{m.body(int(i)).name or i}'"
     for i in np.flatnonzero(np.asarray(m.body_plugin) >= 0):
-        yield f"a plugin of body '{m.body(int(i)).name}'"
+        yield f"a plugin of body '{m.body(int(i)).name or i}'"
 
 
 def _joints(m: Any) -> Iterator[str]:
     for j in range(m.njnt):
-        name = f"joint '{m.jnt(j).name}'"
+        name = f"joint '{m.jnt(j).name or j}'"
         scalar = m.jnt_type[j] >= 2
         dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + (1 if scalar else 6 if m.jnt_type[j] == 0 else 3))
         if m.jnt_stiffness[j] and not scalar:
@@ -66,7 +66,7 @@ def _field(m: Any, field: str, index: Any) -> Any:
 def _couplings(m: Any) -> Iterator[str]:
     for i in range(m.neq):
         if m.eq_active0[i]:
-            yield f"equality constraint '{m.eq(i).name}'"
+            yield f"equality constraint '{m.eq(i).name or i}'"
     for i in range(m.ntendon):
         parts = (
             "stiffness",
@@ -79,7 +79,7 @@ def _couplings(m: Any) -> Iterator[str]:
         )
         acting = [p for p in parts if np.any(_field(m, f"tendon_{p}", i))]
         if acting:
-            yield f"tendon '{m.tendon(i).name}' with {', '.join(acting)}"
+            yield f"tendon '{m.tendon(i).name or i}' with {', '.join(acting)}"
 
 
 def _actuators(m: Any) -> Iterator[str]:
@@ -87,4 +87,4 @@ def _actuators(m: Any) -> Iterator[str]:
     for i in range(count):
         acting = [p for p in ("armature", "damping", "dampingpoly") if np.any(_field(m, f"actuator_{p}", i))]
         if acting:
-            yield f"actuator '{m.actuator(i).name}' with {', '.join(acting)}"
+            yield f"actuator '{m.actuator(i).name or i}' with {', '.join(acting)}"
