@@ -31,7 +31,7 @@ def run(
     outputs = [np.empty((rows, function.numel_out(k))) for k in range(function.n_out())]
     operands = [(x, x.strides[0]) for x in (*inputs, *outputs)]
     frame = batch.frame(0, rows, batch.workspace(code), operands)
-    code.run(frame.ctypes.data)
+    code.run(frame)
     return outputs
 
 

@@ -56,7 +56,7 @@ def test_no_overrun(n, at_end):
             work.array((code.slots * code.lanes,), True).ctypes.data,
             [(m, m.strides[0]) for m in (a, b, c, d)],
         )
-        assert code.run(frame.ctypes.data) == 0
+        assert code.run(frame) == 0
         assert np.array_equal(c, a + 2)
         assert np.allclose(d[:, 0], a.sum(axis=1))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,14 @@ def aligned(count: int) -> np.ndarray:
     raw = np.zeros(count + 8)
     skip = (-raw.ctypes.data // 8) % 8
     return raw[skip : skip + count]
+
+
+def address(array: np.ndarray) -> int:
+    """Return where the data of an array begin; the short way works for writable packed arrays only."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+    except (TypeError, ValueError, BufferError):
+        return array.ctypes.data
 
 
 def converted(value: Any, shape: Shape, name: str, kernel: str) -> np.ndarray:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 from . import pool
-from .arrays import aligned
+from .arrays import address, aligned
 from .driver import HEADER
 from .jit import Native
 
@@ -28,12 +30,17 @@ def workspace(native: Native) -> int:
     return _local.address
 
 
-def frame(begin: int, end: int, work: int, operands: Sequence[Rows]) -> np.ndarray:
+@cache
+def _words(count: int) -> type[ctypes.Array[ctypes.c_int64]]:
+    return ctypes.c_int64 * count
+
+
+def frame(begin: int, end: int, work: int, operands: Sequence[Rows]) -> ctypes.Array[ctypes.c_int64]:
     """Return the words that `run` reads: rows, workspace, pointer and stride of each input and output."""
     words = [begin, end, work]
     for memory, stride in operands:
-        words += (memory.__array_interface__["data"][0], stride)
-    return np.array(words, dtype=np.int64)
+        words += (address(memory), stride)
+    return _words(len(words))(*words)
 
 
 def run(native: Native, operands: Sequence[Rows], count: int, instructions: int) -> int:
@@ -42,7 +49,7 @@ def run(native: Native, operands: Sequence[Rows], count: int, instructions: int)
     shares = 1 if shares == 1 else min(shares, pool.count())
     words = frame(0, count, workspace(native), operands)
     if shares == 1:
-        return native.run(words.ctypes.data)
+        return native.run(words)
     cuts = [count * k // shares // native.lanes * native.lanes for k in range(shares)] + [count]
     executor = pool.executor(shares - 1)
     others = [executor.submit(_part, native, words, a, b) for a, b in pairwise(cuts[1:])]
@@ -52,10 +59,10 @@ def run(native: Native, operands: Sequence[Rows], count: int, instructions: int)
     return flags
 
 
-def _part(native: Native, words: np.ndarray, begin: int, end: int) -> int:
+def _part(native: Native, words: ctypes.Array[ctypes.c_int64], begin: int, end: int) -> int:
     """Run a share of the rows in this thread, on a frame of its own."""
     if begin >= end:
         return 0
-    own = words.copy()
-    own[:HEADER] = begin, end, workspace(native)
-    return native.run(own.ctypes.data)
+    own = type(words)(*words)
+    own[:HEADER] = [begin, end, workspace(native)]
+    return native.run(own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -130,7 +131,7 @@ class Kernel:
         work = arrays.aligned(native.slots)
         frame = batch.frame(0, 1, work.ctypes.data, [(x, 8 * x.size) for x in (*inputs, *outputs)])
         run = native.run_holding_lock if self.flops < HOLD_LOCK else native.run
-        call = PreparedCall(run, frame.ctypes.data)
+        call = PreparedCall(run, ctypes.addressof(frame))
         call.inputs, call.outputs = inputs, outputs
         call.keep = (native, work, frame)  # type: ignore[attr-defined]
         return call

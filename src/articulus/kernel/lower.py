@@ -12,7 +12,9 @@ from . import ops
 from .instructions import Instructions
 from .target import Target
 
-CHUNK = 800  # rows per emitted function: code generation of one huge block is super-linear
+CHUNK = (
+    200  # rows per emitted function: measured best; one huge block compiles super-linearly and spills more
+)
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
 
 Row = tuple[int, int, tuple[int, ...]]  # operation, result, operands
