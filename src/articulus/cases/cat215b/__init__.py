@@ -1,0 +1,1 @@
+"""Caterpillar 215B of Wong 1991."""

@@ -1,0 +1,1 @@
+"""Geared arms of Chen & Ou 1989."""

@@ -1,0 +1,1 @@
+"""Inertia matrix of Fijany & Bejczy 1989."""

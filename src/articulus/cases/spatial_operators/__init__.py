@@ -1,0 +1,1 @@
+"""Operator identities of Rodriguez, Jain & Kreutz 1989."""

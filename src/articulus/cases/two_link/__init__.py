@@ -1,0 +1,1 @@
+"""Two-link arm of Lin & Yae 1989."""

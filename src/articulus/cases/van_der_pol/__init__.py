@@ -1,0 +1,1 @@
+"""Integration formulas of Kasahara, Honda & Narita 1989."""
