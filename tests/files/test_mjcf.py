@@ -193,6 +193,10 @@ def test_include_outside(file: str, tmp_path: Path) -> None:
     assert "out of the model's folder" in said
 
 
+def test_include_with_a_name_that_is_too_long(tmp_path: Path) -> None:
+    assert "robot.xml:3" in message(lambda: read_mjcf(with_include(tmp_path, "x" * 5000)))
+
+
 def test_include_of_itself(tmp_path: Path) -> None:
     assert "includes itself" in message(lambda: read_mjcf(with_include(tmp_path, "robot.xml")))
     (tmp_path / "more.xml").write_text('<mujoco><include file="more.xml"/></mujoco>')
@@ -203,6 +207,42 @@ def test_outside_path_in_an_included_file(tmp_path: Path) -> None:
     mesh = '<mujoco><asset><mesh file="../x.stl"/></asset></mujoco>'
     (tmp_path / "more.xml").write_text(mesh)
     assert "more.xml:1: <mesh>" in message(lambda: read_mjcf(with_include(tmp_path, "more.xml")))
+
+
+def test_include_beside_the_including_file(tmp_path: Path) -> None:
+    sub = tmp_path / "sub"
+    sub.mkdir()
+    (sub / "more.xml").write_text('<mujoco><include file="y.xml"/></mujoco>')
+    (sub / "y.xml").write_text('<mujoco><option gravity="0 0 -2"/></mujoco>')
+    assert read_mjcf(with_include(tmp_path, "sub/more.xml")).gravity == (0.0, 0.0, -2.0)
+    (sub / "y.xml").write_text('<mujoco><include file="../../secret.xml"/></mujoco>')
+    assert "y.xml:1" in message(lambda: read_mjcf(with_include(tmp_path, "sub/more.xml")))
+
+
+def test_attached_model(tmp_path: Path) -> None:
+    sub = tmp_path / "sub"
+    sub.mkdir()
+    place = tmp_path / "robot.xml"
+    place.write_text(
+        '<mujoco><asset><model name="m" file="sub/child.xml"/></asset>'
+        '<worldbody><attach model="m" body="b" prefix="p_"/></worldbody></mujoco>'
+    )
+    child = """<mujoco><asset><mesh name="c" file="{}"/></asset><worldbody>
+      <body name="b"><joint axis="0 1 0"/><geom size="0.1" pos="0 0 0.1"/></body></worldbody></mujoco>"""
+    (sub / "child.xml").write_text(child.format("../../x.stl"))
+    assert "child.xml:1: <mesh" in message(lambda: read_mjcf(place))
+    (sub / "child.xml").write_text(child.replace('<mesh name="c" file="{}"/>', ""))
+    assert read_mjcf(place).nv == 1
+
+
+def test_asset_link_out_of_the_folder_of_another_file(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "meshes").mkdir(parents=True)
+    (folder / "meshes" / "out").symlink_to(tmp_path)
+    (folder / "more.xml").write_text('<mujoco><asset><mesh file="out/x.stl"/></asset></mujoco>')
+    place = with_include(folder, "more.xml")
+    place.write_text(place.read_text().replace("<compiler ", '<compiler meshdir="meshes" '))
+    assert "more.xml:1: <mesh>" in message(lambda: read_mjcf(place))
 
 
 @pytest.mark.parametrize("key", ["meshdir", "texturedir", "assetdir"])

@@ -32,14 +32,14 @@ def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, 
     path = scheme[2] if scheme else plain
     if folder is None:
         return "" if _stays(path) else "it leads out of the model's folder"
-    return _inside((folder / path), [folder, *package_roots.values()])
+    return why_not_inside(folder / path, [folder, *package_roots.values()])
 
 
 def _package(path: str, package_roots: Mapping[str, Path]) -> str:
     name, _, rest = path.partition("/")
     if name in package_roots:
         root = package_roots[name]
-        return _inside(root / rest.lstrip("/"), [root])
+        return why_not_inside(root / rest.lstrip("/"), [root])
     return "" if _stays(rest) and name not in ("", ".", "..") else "it leads out of its package"
 
 
@@ -49,7 +49,7 @@ def _stays(path: str) -> bool:
     return not (normal.startswith("/") or normal.split("/")[0] == ".." or re.match(r"[A-Za-z]:", normal))
 
 
-def _inside(path: Path, roots: list[Path]) -> str:
+def why_not_inside(path: Path, roots: list[Path]) -> str:
     """Return why a path, followed through every link, is in none of the roots; empty when it is in one."""
     try:
         real = path.resolve()

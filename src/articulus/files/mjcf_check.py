@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from articulus.errors import Finding, ModelError
-from articulus.files.asset_paths import why_outside
-from articulus.files.storage import as_path, load_text
+from articulus.files.asset_paths import why_not_inside
+from articulus.files.storage import load_text
 from articulus.files.xml_tree import Element, parse_xml
 
 MAX_FILES = 200
 MAX_COUNT = 20_000
 COUNTS = ("count", "nrow", "ncol", "width", "height", "nuserdata", "nkey", "njmax", "nconmax", "nstack")
 """Attributes that make MuJoCo allocate: at most MAX_COUNT each (and all the nuser_... of <size>)."""
+
+MODEL_TAGS = ("include", "model")
+"""Elements whose file is a model itself."""
+
+ASSET_FOLDERS = {"mesh": ("meshdir", "assetdir"), "texture": ("texturedir", "assetdir")}
+"""Attributes of <compiler> that say where files of a kind lie; every kind but textures goes by the meshes'."""
 
 NAMES = ("name", "class", "childclass", "body", "joint", "site", "mesh", "material")
 """Attributes that may hold a word such as "inf" without meaning a number."""
@@ -29,19 +37,55 @@ def check_text(text: str, name: str) -> Element:
     return _check_root(root, name)
 
 
+@dataclass(frozen=True)
+class _Document:
+    """One XML file of a model.
+
+    Parameters
+    ----------
+    root : Element
+    path : Path
+    base : Path
+        Folder that its file names start from: that of the model which includes it.
+    chain : tuple of Path
+        The files that led to it, itself last.
+    """
+
+    root: Element
+    path: Path
+    base: Path
+    chain: tuple[Path, ...]
+
+
 def check_file(path: Path) -> Element:
     """Return the root of an MJCF file after a look at it and at every file that it includes."""
-    root = parse_xml(load_text(path), path.name)
-    _check_root(root, path.name)
-    todo: list[tuple[Element, Path, tuple[Path, ...]]] = [(root, path, (path.resolve(),))]
-    count = 0
-    while todo:
-        element, place, chain = todo.pop()
-        count += 1
-        if count > MAX_FILES:
-            raise _refused(element, place.name, "a chain of included files", f"at most {MAX_FILES} files")
-        todo += _check_one(element, place, path.parent, chain)
+    root = _check_root(parse_xml(load_text(path), path.name), path.name)
+    documents = _documents(_Document(root, path, path.parent, (path.resolve(),)), path.parent)
+    folders = {kind: _asset_folders(documents, keys, path.parent) for kind, keys in ASSET_FOLDERS.items()}
+    for document in documents:
+        for element in document.root.everything():
+            for value in _files(element) if element.tag not in MODEL_TAGS else ():
+                kind = "texture" if element.tag == "texture" else "mesh"
+                for start in folders[kind] or [document.base]:
+                    _check_inside(element, document, value, start, path.parent)
     return root
+
+
+def _documents(first: _Document, folder: Path) -> list[_Document]:
+    """Return a file and every file that it includes, each looked at before it is followed."""
+    out, todo = [], [first]
+    while todo:
+        document = todo.pop()
+        out.append(document)
+        if len(out) > MAX_FILES:
+            raise _refused(
+                document.root, document.path.name, "a chain of included files", f"at most {MAX_FILES} files"
+            )
+        for element in document.root.everything():
+            _check_numbers(element, document.path.name)
+            for value in _files(element) if element.tag in MODEL_TAGS else ():
+                todo.append(_included(element, document, value, folder))
+    return out
 
 
 def _check_root(root: Element, name: str) -> Element:
@@ -50,56 +94,42 @@ def _check_root(root: Element, name: str) -> Element:
     return root
 
 
-def _check_one(
-    root: Element, place: Path, folder: Path, chain: tuple[Path, ...]
-) -> list[tuple[Element, Path, tuple[Path, ...]]]:
-    """Check one file and return the models that it includes, each with the chain of files that led to it."""
+def _included(element: Element, document: _Document, value: str, folder: Path) -> _Document:
+    """Return an included file; like MuJoCo, look beside the model first, then beside the file that includes it."""
+    starts = (document.base, document.path.parent)
+    for start in starts:
+        _check_inside(element, document, value, start, folder)
+    places = [start / value for start in starts]
+    real = next((p.resolve() for p in places if os.path.isfile(p)), None)
+    named = f"<{element.tag}> of '{value}'"
+    if real is None:
+        raise _refused(element, document.path.name, f"{named}, which is not there", "a file that exists")
+    if real in document.chain:
+        raise _refused(element, document.path.name, f"{named}, which includes itself", "another file")
+    base = document.base if element.tag == "include" else real.parent
+    return _Document(parse_xml(load_text(real), real.name), real, base, (*document.chain, real))
+
+
+def _check_inside(element: Element, document: _Document, value: str, start: Path, folder: Path) -> None:
+    reason = why_not_inside(start / value.replace("\\", "/"), [folder])
+    if reason:
+        key = next((k for k, v in element.attributes.items() if v == value), "file")
+        raise _refused(
+            element, document.path.name, f'{key}="{value}": {reason}', "a path inside the model's folder"
+        )
+
+
+def _asset_folders(documents: list[_Document], keys: tuple[str, ...], folder: Path) -> list[Path]:
+    """Return the folders that one kind of asset is looked for in, all inside the model's folder."""
     out = []
-    folders = _asset_folders(root, place.name, folder)
-    for element in root.everything():
-        _check_numbers(element, place.name)
-        for value in _files(element):
-            where = [folder] if element.tag in ("include", "model") else folders
-            for start in where:
-                reason = why_outside(value, start, {"": folder})
-                if reason:
-                    raise _refused(
-                        element, place.name, f'file="{value}": {reason}', "a path inside the model's folder"
-                    )
-            if element.tag in ("include", "model"):
-                out.append(_included(element, place.name, folder / value, chain))
+    for document in documents:
+        for element in document.root.everything():
+            for key in keys if element.tag == "compiler" else ():
+                value = element.attributes.get(key)
+                if value is not None:
+                    _check_inside(element, document, value, document.base, folder)
+                    out += [d.base / value for d in documents]
     return out
-
-
-def _included(
-    element: Element, name: str, path: Path, chain: tuple[Path, ...]
-) -> tuple[Element, Path, tuple[Path, ...]]:
-    real = path.resolve()
-    if real in chain:
-        raise _refused(
-            element, name, f"<{element.tag}> of '{path.name}', which includes itself", "another file"
-        )
-    if not real.is_file():
-        raise _refused(
-            element, name, f"<{element.tag}> of '{path.name}', which is not there", "a file that exists"
-        )
-    return parse_xml(load_text(as_path(real)), path.name), path, (*chain, real)
-
-
-def _asset_folders(root: Element, name: str, folder: Path) -> list[Path]:
-    """Return the folders that meshes and textures may be looked for in, all inside the model's folder."""
-    out = [folder]
-    for element in root.everything():
-        for key in ("meshdir", "texturedir", "assetdir"):
-            if element.tag == "compiler" and key in element.attributes:
-                value = element.attributes[key]
-                reason = why_outside(value, folder, {})
-                if reason:
-                    raise _refused(
-                        element, name, f'{key}="{value}": {reason}', "a folder inside the model's folder"
-                    )
-                out.append(folder / value)
-    return out[1:] or out
 
 
 def _files(element: Element) -> list[str]:
