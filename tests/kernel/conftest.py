@@ -13,4 +13,5 @@ def own_cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     monkeypatch.setenv("ARTICULUS_CACHE", str(folder))
     monkeypatch.setattr(kernel, "_sources", {})
+    monkeypatch.setattr(kernel, "_kernels", {})
     return folder

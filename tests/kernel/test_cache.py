@@ -24,6 +24,7 @@ def square() -> ca.Function:
 def forget() -> None:
     """Do as a new process would: lose every kernel in memory."""
     kernel._sources.clear()
+    kernel._kernels.clear()
 
 
 def never() -> ca.Function:

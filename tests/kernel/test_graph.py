@@ -131,3 +131,12 @@ def test_unsupported_nodes_are_named():
         kernel.compile(ca.Function("f", [x], [roots(x0=x)["x"]]))
     with pytest.raises(UnsupportedOperation, match="OP_SOLVE"):
         kernel.compile(ca.Function("f", [a], [ca.solve(a @ a, a, "lapackqr")]))
+
+
+def test_temporary_values_share_memory():
+    a = ca.MX.sym("a", 12, 12)
+    value = a
+    for _ in range(12):
+        value = a @ value / 5
+    built = check(ca.Function("f", [a], [value]))
+    assert built.slots <= 144 * 5  # input, output, and at most three matrices at a time

@@ -16,6 +16,7 @@ from .pool import threads
 __all__ = ["Instructions", "Kernel", "PreparedCall", "cached", "compile", "instructions", "threads"]
 
 _sources: dict[str, Source] = {}
+_kernels: dict[tuple[str, bool], Kernel] = {}
 _lock = threading.Lock()
 
 
@@ -52,4 +53,8 @@ def cached(key: str, build: Callable[[], ca.Function], *, finite: bool = True) -
     """
     with _lock:
         source = _sources.setdefault(key, Source(f"cached {key}", build))
-    return Kernel(source, finite=finite)
+    source.signature()  # outside the lock: building one kernel must not keep others waiting
+    with _lock:
+        if (key, finite) not in _kernels:
+            _kernels[key, finite] = Kernel(source, finite=finite)
+        return _kernels[key, finite]

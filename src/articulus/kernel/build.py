@@ -29,19 +29,25 @@ class Source:
         self._key = hashlib.sha256(key.encode()).hexdigest()
         self._build = build
         self._program: Program | None = None
+        self._signature: Signature | None = None
         self._native: dict[int, jit.Native] = {}
         self._lock = threading.RLock()
 
     def signature(self) -> Signature:
         """Return names, shapes and size; from the cache without building anything if possible."""
-        fields = self._fields("signature")
         with self._lock:
-            text = cache.load(fields)
-            if text is not None:
-                return _signature(json.loads(text))
-            signature = self._built().signature
-            cache.store(fields, json.dumps(asdict(signature)).encode())
-            return signature
+            if self._signature is None:
+                self._signature = self._load_signature()
+            return self._signature
+
+    def _load_signature(self) -> Signature:
+        fields = self._fields("signature")
+        text = cache.load(fields)
+        if text is not None:
+            return _signature(json.loads(text))
+        signature = self._built().signature
+        cache.store(fields, json.dumps(asdict(signature)).encode())
+        return signature
 
     def native(self, lanes: int) -> jit.Native:
         """Return loaded code for a lane count."""

@@ -6,12 +6,12 @@ The first slots are the inputs, then the outputs, element by element in C order;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
-from . import fold, graph, lower, product
+from . import fold, graph, lower, placement, product
 from .driver import driver
 from .elementary import helpers
 from .graph import Body, Graph, Product, Step
@@ -82,14 +82,14 @@ class Program:
 def build(function: ca.Function) -> Program:
     """Return the program of an SX or MX function."""
     function = graph.expanded(function)
+    n_in = sum(function.numel_in(k) for k in range(function.n_in()))
+    n_out = sum(function.numel_out(k) for k in range(function.n_out()))
     inputs = _slots(function.n_in(), function.sparsity_in, 0)
-    outputs = _slots(
-        function.n_out(), function.sparsity_out, sum(function.numel_in(k) for k in range(function.n_in()))
-    )
-    flow = Graph(sum(function.numel_in(k) for k in range(function.n_in())))
+    outputs = _slots(function.n_out(), function.sparsity_out, n_in)
+    flow = Graph(n_in)
     results = graph.Tracer(function, flow).trace(function, inputs)
     flow.steps = fold.simplify(flow, results)
-    steps, top = _place(flow, results, outputs, function)
+    steps, top = placement.place(flow, results, outputs, n_in, n_out)
     return Program(_signature(function, steps), steps, top)
 
 
@@ -118,78 +118,6 @@ def trailing_shape(rows: int, columns: int) -> Shape:
 def sizes(shapes: tuple[Shape, ...]) -> list[int]:
     """Return the number of elements of each shape."""
     return [int(np.prod(shape)) for shape in shapes]
-
-
-def _place(
-    flow: Graph, results: list[np.ndarray], outputs: list[np.ndarray], function: ca.Function
-) -> tuple[list[Step], int]:
-    """Turn numbers into slots: outputs are computed where they belong, the rest follows them."""
-    n_in = sum(function.numel_in(k) for k in range(function.n_in()))
-    n_out = sum(function.numel_out(k) for k in range(function.n_out()))
-    slot = np.full(flow.count, -1)
-    slot[:n_in] = np.arange(n_in)
-    copies: list[tuple[int, int]] = []
-    for numbers, targets in zip(results, outputs):
-        for number, target in zip(numbers.tolist(), targets.tolist()):
-            if slot[number] < 0:
-                slot[number] = target
-            else:
-                copies.append((number, target))
-    rest = slot < 0
-    top = n_in + n_out
-    slot[rest] = top + np.arange(rest.sum())
-    top += int(rest.sum())
-    steps, top = _resolve(flow.steps, slot, top)
-    steps += _finish(
-        copies, slot, set(range(n_in, n_in + n_out)).difference(*map(np.ndarray.tolist, outputs))
-    )
-    return steps, top
-
-
-def _finish(copies: list[tuple[int, int]], slot: np.ndarray, zeros: set[int]) -> list[Step]:
-    """Return the steps that fill outputs which no step computes in place: copies and structural zeros."""
-    steps: list[Step] = []
-    if copies:
-        steps.append(graph.copying(slot[[a for a, _ in copies]], np.array([b for _, b in copies])))
-    if zeros:
-        steps.append(graph.zeroing(np.array(sorted(zeros))))
-    return steps
-
-
-def _resolve(steps: list[Step], slot: np.ndarray, top: int) -> tuple[list[Step], int]:
-    """Write slots into the steps; matrix products also need regular strides, by a copy if need be."""
-    resolved: list[Step] = []
-    seen: dict[int, Step] = {}
-    for step in steps:
-        if isinstance(step, Body):
-            if id(step) not in seen:
-                seen[id(step)] = Body(
-                    step.code, [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
-                )
-            resolved.append(seen[id(step)])
-        elif isinstance(step, Product):
-            top = _resolve_product(step, slot, top, resolved)
-    return resolved, top
-
-
-def _resolve_product(step: Product, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
-    operands = {}
-    for name in ("left", "right", "start", "result"):
-        numbers = getattr(step, name)
-        if numbers is None:
-            continue
-        operands[name] = slot[numbers]
-        if product.strides(operands[name]) is None:
-            regular = top + np.arange(numbers.size).reshape(numbers.shape)
-            top += numbers.size
-            if name != "result":
-                resolved.append(graph.copying(operands[name].ravel(), regular.ravel()))
-            operands[name] = regular
-    resolved.append(replace(step, **operands))
-    wanted = slot[step.result]
-    if not np.array_equal(operands["result"], wanted):
-        resolved.append(graph.copying(operands["result"].ravel(), wanted.ravel()))
-    return top
 
 
 def _signature(function: ca.Function, steps: list[Step]) -> Signature:
