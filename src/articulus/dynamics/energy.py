@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
+from articulus.dynamics.inverse import velocity
 from articulus.dynamics.passive import spring_energy
 from articulus.dynamics.tree import ROOT, Tree
 from articulus.spatial import Force, Motion, cross
@@ -13,9 +14,8 @@ from articulus.spatial import Force, Motion, cross
 def velocities(tree: Tree, v: SX) -> list[Motion]:
     """Return the velocity of every node in its own frame."""
     V: list[Motion] = []
-    for i, node in enumerate(tree.nodes):
-        VJ = tree.joint_velocity(i, v)
-        V.append(VJ if node.parent == ROOT else node.X.motion_to_child(V[node.parent]) + VJ)
+    for i, (node, p) in enumerate(zip(tree.nodes, tree.parents)):
+        V += velocity(node, v[tree.span(i)], None if p == ROOT else V[p])
     return V
 
 
@@ -28,10 +28,10 @@ def kinetic_energy(tree: Tree, v: SX) -> SX:
     V = velocities(tree, v)
     for i, node in enumerate(tree.nodes):
         T += 0.5 * V[i].dot(node.inertia @ V[i])
-        for k, armature in zip(node.v, node.armature):
+        for k, armature in zip(tree.freedoms[i], node.armature):
             T += 0.5 * armature * v[k] ** 2
-            if node.parent != ROOT:
-                T += node.rotor.dot(V[node.parent]) * v[k]
+            if tree.parents[i] != ROOT:
+                T += node.rotor.dot(V[tree.parents[i]]) * v[k]
     return T
 
 
@@ -64,8 +64,8 @@ def _momentum(tree: Tree, v: SX) -> Force:
     V = velocities(tree, v)
     for i, (node, X) in enumerate(zip(tree.nodes, tree.world)):
         total = total + X.force_to_parent(node.inertia @ V[i])
-        for k in node.v:
-            total = total + _in_ground_axes(tree, node.parent, node.rotor * v[k])
+        for k in tree.freedoms[i]:
+            total = total + _in_ground_axes(tree, tree.parents[i], node.rotor * v[k])
     return total
 
 
@@ -96,11 +96,11 @@ def centroidal_momentum_matrix(tree: Tree) -> SX:
     com = center_of_mass(tree)
     A = SX.zeros(6, tree.description.nv)
     for i in reversed(range(len(tree))):
-        node = tree.nodes[i]
-        if node.parent != ROOT:
-            composite[node.parent] += node.X.inertia_to_parent(composite[i])
-        for S, k in zip(node.S, node.v):
+        node, p = tree.nodes[i], tree.parents[i]
+        if p != ROOT:
+            composite[p] += node.X.inertia_to_parent(composite[i])
+        for S, k in zip(node.S, tree.freedoms[i]):
             h = tree.world[i].force_to_parent(composite[i] @ S)
-            spin = _in_ground_axes(tree, node.parent, node.rotor)
+            spin = _in_ground_axes(tree, p, node.rotor)
             A[:, k] = ca.vertcat(h.n + spin.n - cross(com, h.f), h.f)
     return A

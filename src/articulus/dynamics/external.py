@@ -12,14 +12,15 @@ External = dict[str, SX]
 """Frame name to wrench (6,): moment [N m] about the frame's origin and force [N], in ground axes."""
 
 
-def external_forces(tree: Tree, external: External | None) -> list[Force]:
-    """Return the total external force on every node, in the node's frame."""
-    out = [Force.zero() for _ in tree.nodes]
-    for name, wrench in (external or {}).items():
+def taken_up(tree: Tree, external: External) -> list[Force | None]:
+    """Return the force that the surroundings take up from every node: minus the external one, None where none acts."""
+    out: list[Force | None] = [None] * len(tree)
+    for name, wrench in external.items():
         node, X = tree.frame(name)
         if node == ROOT:
             continue
         R = ca.mtimes(tree.world[node].R, X.R)
         local = Force(ca.mtimes(R.T, wrench[:3]), ca.mtimes(R.T, wrench[3:]))
-        out[node] = out[node] + X.force_to_parent(local)
+        before = out[node] or Force.zero()
+        out[node] = before - X.force_to_parent(local)
     return out

@@ -2,70 +2,137 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.external import External, external_forces
-from articulus.dynamics.inverse import base_acceleration
-from articulus.dynamics.passive import passive_forces
-from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Force, Motion
+from articulus.dynamics.inverse import base_acceleration, velocity
+from articulus.dynamics.passes import Runner
+from articulus.dynamics.tree import ROOT, Node
+from articulus.spatial import ArticulatedInertia, Force, Motion
 
 
-def forward_dynamics(tree: Tree, v: SX, tau: SX, external: External | None = None) -> SX:
+def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -> Any:
     """Return vdot = M^-1 (tau - bias), the joint accelerations (articulated-body algorithm, ABA).
 
     Parameters
     ----------
-    tree : Tree
-    v : SX, (nv,) [rad/s or m/s]
+    run : Runner
+        Runs the passes over the tree.
+    v : (nv,) [rad/s or m/s]
         Generalised velocities.
-    tau : SX, (nv,) [N m or N]
-        Forces of the actuators; friction and springs of the joints are added here.
-    external : External, optional
-        Wrenches on named frames.
+    tau : (nv,) [N m or N]
+        Joint forces, friction and springs included.
+    force : list, optional
+        Force that the surroundings take up from every node (minus the external force), in its frame.
 
     Returns
     -------
-    SX, (nv,) [rad/s^2 or m/s^2]
+    (nv,) [rad/s^2 or m/s^2]
 
     Source: Featherstone 2008, table 7.1; several freedoms of a joint are eliminated one after the other; rotors
     carried by the parent as in Chen & Ou 1989. Cost: O(n).
     """
-    n, nodes = len(tree), tree.nodes
-    tau = tau + passive_forces(tree, v)
-    force = external_forces(tree, external)
-    V: list[Motion] = []
-    c: list[Motion] = []
-    IA = [node.inertia.articulated() for node in nodes]
-    pA: list[Force] = []
-    for i, node in enumerate(nodes):
-        VJ = tree.joint_velocity(i, v)
-        V.append(VJ if node.parent == ROOT else node.X.motion_to_child(V[node.parent]) + VJ)
-        c.append(V[i].cross(VJ))
-        pA.append(V[i].cross_force(node.inertia @ V[i]) - force[i])
-    U: dict[int, Force] = {}
-    u, d_inverse = {}, {}
+    tree = run.tree
+    n, parents = len(tree), tree.parents
+    v_of = [v[tree.span(i)] for i in range(n)]
+    V: list = []
+    for i in range(n):
+        V += run(velocity, i, v_of[i], _of(V, parents[i]))
+    IA: list = [None] * n
+    pA: list = list(force or [None] * n)
+    found: list = [None] * n
     for i in reversed(range(n)):
-        node, Ia, pa = nodes[i], IA[i], pA[i]
-        rotor = node.X.force_to_child(node.rotor)
-        for S, k, armature in reversed(list(zip(node.S, node.v, node.armature))):
-            IS = Ia @ S
-            U[k] = IS + rotor
-            d_inverse[k] = 1 / (S.dot(IS) + armature)
-            u[k] = tau[k] - S.dot(pa) + rotor.dot(c[i])
-            Ia = Ia.minus_dyad(U[k], U[k] * d_inverse[k])
-            pa = pa + U[k] * (d_inverse[k] * u[k])
-        if node.parent != ROOT:
-            IA[node.parent] += node.X.inertia_to_parent(Ia)
-            pA[node.parent] += node.X.force_to_parent(pa + Ia @ c[i])
-            for k in node.v:
-                pA[node.parent] += V[node.parent].cross_force(node.rotor * v[k])
-    A: list[Motion] = []
-    vdot = SX.zeros(tree.description.nv)
-    for i, node in enumerate(nodes):
-        a = node.X.motion_to_child(base_acceleration(tree) if node.parent == ROOT else A[node.parent]) + c[i]
-        for S, k in zip(node.S, node.v):
-            vdot[k] = d_inverse[k] * (u[k] - U[k].dot(a))
-            a = a + S * vdot[k]
-        A.append(a)
-    return vdot
+        p = parents[i]
+        inputs = (v_of[i], tau[tree.span(i)], V[i], _of(V, p), IA[i], pA[i])
+        if p == ROOT:
+            found[i] = run(eliminate, i, *inputs)
+        else:
+            *found[i], IA[p], pA[p] = run(eliminate_inward, i, *inputs, IA[p], pA[p])
+    A: list = []
+    vdot = []
+    ground = run.value(base_acceleration(tree))
+    for i, p in enumerate(parents):
+        acceleration, rates = run(accelerate, i, v_of[i], V[i], ground if p == ROOT else A[p], *found[i])
+        A.append(acceleration)
+        vdot.append(rates)
+    return ca.vertcat(*vdot) if vdot else SX(0, 1)
+
+
+def _of(values: list, i: int) -> Any:
+    return None if i == ROOT else values[i]
+
+
+def eliminate(
+    node: Node,
+    v: SX,
+    tau: SX,
+    V: Motion,
+    Vp: Motion | None,
+    IA: ArticulatedInertia | None,
+    pA: Force | None,
+) -> tuple[SX, SX, SX]:
+    """Return U, 1/d and u of the node's freedoms from what its children left (second pass)."""
+    U, d_inverse, u, _, _ = _eliminated(node, v, tau, V, IA, pA)
+    return U, d_inverse, u
+
+
+def eliminate_inward(
+    node: Node,
+    v: SX,
+    tau: SX,
+    V: Motion,
+    Vp: Motion,
+    IA: ArticulatedInertia | None,
+    pA: Force | None,
+    IA_parent: ArticulatedInertia | None,
+    pA_parent: Force | None,
+) -> tuple[SX, SX, SX, ArticulatedInertia, Force]:
+    """Return the same and, added to the parent's sums, the articulated inertia and force that remain."""
+    U, d_inverse, u, Ia, pa = _eliminated(node, v, tau, V, IA, pA)
+    I_up = node.X.inertia_to_parent(Ia)
+    p_up = node.X.force_to_parent(pa + Ia @ V.cross(node.joint_velocity(v)))
+    for k in range(len(node.S)):
+        p_up = p_up + Vp.cross_force(node.rotor * v[k])
+    return (
+        U,
+        d_inverse,
+        u,
+        I_up if IA_parent is None else IA_parent + I_up,
+        p_up if pA_parent is None else pA_parent + p_up,
+    )
+
+
+def _eliminated(
+    node: Node, v: SX, tau: SX, V: Motion, IA: ArticulatedInertia | None, pA: Force | None
+) -> tuple[SX, SX, SX, ArticulatedInertia, Force]:
+    Ia = node.inertia.articulated()
+    Ia = Ia if IA is None else Ia + IA
+    pa = V.cross_force(node.inertia @ V)
+    pa = pa if pA is None else pa + pA
+    c = V.cross(node.joint_velocity(v))
+    rotor = node.X.force_to_child(node.rotor)
+    U, d_inverse, u = [], [], []
+    for k in reversed(range(len(node.S))):
+        S = node.S[k]
+        IS = Ia @ S
+        U.append(IS + rotor)
+        d_inverse.append(1 / (S.dot(IS) + node.armature[k]))
+        u.append(tau[k] - S.dot(pa) + rotor.dot(c))
+        Ia = Ia.minus_dyad(U[-1], U[-1] * d_inverse[-1])
+        pa = pa + U[-1] * (d_inverse[-1] * u[-1])
+    columns = [x.column() for x in reversed(U)]
+    return ca.vertcat(*columns), ca.vertcat(*d_inverse[::-1]), ca.vertcat(*u[::-1]), Ia, pa
+
+
+def accelerate(
+    node: Node, v: SX, V: Motion, Ap: Motion, U: SX, d_inverse: SX, u: SX
+) -> tuple[Motion, SX]:
+    """Return the node's acceleration and that of its freedoms (third pass)."""
+    a = node.X.motion_to_child(Ap) + V.cross(node.joint_velocity(v))
+    rates = []
+    for k, S in enumerate(node.S):
+        rates.append(d_inverse[k] * (u[k] - Force.of(U[6 * k : 6 * k + 6]).dot(a)))
+        a = a + S * rates[-1]
+    return a, ca.vertcat(*rates)

@@ -88,8 +88,3 @@ def turn_about_z(outer: Placement, inner: Placement) -> tuple[float, float]:
     angle = float(np.arctan2(R[1, 0], R[0, 0]))
     shift = float(outer.R[:, 2] @ (inner.p - outer.p))
     return (0.0 if abs(angle) < 4e-16 else angle), shift
-
-
-def sparse(R: np.ndarray) -> bool:
-    """Return whether a rotation turns in one coordinate plane only (or not at all)."""
-    return int(np.count_nonzero(R)) <= 5

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.external import External, external_forces
-from articulus.dynamics.passive import passive_forces
-from articulus.dynamics.tree import ROOT, Tree
+from articulus.dynamics.passes import Runner
+from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion
 
 
@@ -16,13 +17,13 @@ from articulus.spatial import Force, Motion
 class Newton:
     """What the recursion finds on its way, each in the frame of its node."""
 
-    V: list[Motion]
+    V: list
     """Velocities."""
-    A: list[Motion]
+    A: list
     """Accelerations, with gravity as an upward acceleration of the ground."""
-    F: list[Force]
+    F: list
     """Force that each joint transmits from the parent to the node."""
-    tau: SX
+    tau: Any
 
 
 def base_acceleration(tree: Tree) -> Motion:
@@ -30,64 +31,71 @@ def base_acceleration(tree: Tree) -> Motion:
     return Motion(SX.zeros(3), -tree.gravity)
 
 
-def newton_euler(
-    tree: Tree, v: SX, vdot: SX, gravity: bool = True, external: External | None = None
-) -> Newton:
+def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: list | None = None) -> Newton:
     """Return velocities, accelerations and transmitted forces of all nodes (RNEA), without friction and springs.
-
-    Source: Featherstone 2008, table 5.1; Luh, Walker & Paul 1980; rotors as in Chen & Ou 1989. Cost: O(n).
-    """
-    nodes = tree.nodes
-    ground = base_acceleration(tree) if gravity else Motion.zero()
-    force = external_forces(tree, external)
-    V: list[Motion] = []
-    A: list[Motion] = []
-    F: list[Force] = []
-    for i, node in enumerate(nodes):
-        VJ, AJ = tree.joint_velocity(i, v), tree.joint_velocity(i, vdot)
-        V.append(VJ if node.parent == ROOT else node.X.motion_to_child(V[node.parent]) + VJ)
-        A.append(node.X.motion_to_child(ground if node.parent == ROOT else A[node.parent]) + AJ + V[i].cross(VJ))
-        F.append(node.inertia @ A[i] + V[i].cross_force(node.inertia @ V[i]) - force[i])
-    tau = SX.zeros(tree.description.nv)
-    for i in reversed(range(len(nodes))):
-        node = nodes[i]
-        for S, k, armature in zip(node.S, node.v, node.armature):
-            tau[k] = S.dot(F[i]) + armature * vdot[k]
-        if node.parent != ROOT:
-            F[node.parent] += node.X.force_to_parent(F[i])
-            for k in node.v:
-                tau[k] += node.rotor.dot(A[node.parent])
-                F[node.parent] += node.rotor * vdot[k] + V[node.parent].cross_force(node.rotor * v[k])
-    return Newton(V, A, F, tau)
-
-
-def inverse_dynamics(tree: Tree, v: SX, vdot: SX, external: External | None = None) -> SX:
-    """Return tau = M vdot + bias, what the actuators must give (recursive Newton-Euler algorithm, RNEA).
 
     Parameters
     ----------
-    tree : Tree
-    v, vdot : SX, (nv,) [rad/s, m/s; rad/s^2, m/s^2]
+    run : Runner
+        Runs the passes over the tree.
+    v, vdot : (nv,)
         Generalised velocities and accelerations.
-    external : External, optional
-        Wrenches on named frames.
+    gravity : bool
+        Whether gravity acts.
+    force : list, optional
+        Force that the surroundings take up from every node (minus the external force), in its frame.
 
-    Returns
-    -------
-    SX, (nv,) [N m or N]
-        Friction and springs of the joints included.
-
-    Source: see `newton_euler`. Cost: O(n).
+    Source: Featherstone 2008, table 5.1; Luh, Walker & Paul 1980; rotors as in Chen & Ou 1989. Cost: O(n).
     """
-    return newton_euler(tree, v, vdot, external=external).tau - passive_forces(tree, v)
+    tree, n = run.tree, len(run.tree)
+    ground = run.value(base_acceleration(tree) if gravity else Motion.zero())
+    V: list = []
+    A: list = []
+    F: list = []
+    for i, p in enumerate(tree.parents):
+        rates = (v[tree.span(i)], vdot[tree.span(i)])
+        front = (None, ground) if p == ROOT else (V[p], A[p])
+        for values, found in zip((V, A, F), run(outward, i, *rates, *front, force[i] if force else None)):
+            values.append(found)
+    tau: list = [None] * n
+    for i in reversed(range(n)):
+        p, rates = tree.parents[i], (v[tree.span(i)], vdot[tree.span(i)])
+        if p == ROOT:
+            (tau[i],) = run(project, i, rates[1], F[i])
+        else:
+            tau[i], F[p] = run(project_inward, i, *rates, F[i], V[p], A[p], F[p])
+    return Newton(V, A, F, ca.vertcat(*tau) if tau else SX(0, 1))
 
 
-def bias(tree: Tree, v: SX) -> SX:
-    """Return the forces at zero acceleration: Coriolis, centrifugal, gravity, friction and springs, (nv,) [N m or N]."""
-    return inverse_dynamics(tree, v, SX.zeros(tree.description.nv))
+def velocity(node: Node, v: SX, Vp: Motion | None) -> tuple[Motion]:
+    """Return the velocity of a node from that of its parent."""
+    VJ = node.joint_velocity(v)
+    return (VJ if Vp is None else node.X.motion_to_child(Vp) + VJ,)
 
 
-def gravity_forces(tree: Tree) -> SX:
-    """Return the forces that hold the mechanism against gravity alone, (nv,) [N m or N]."""
-    zero = SX.zeros(tree.description.nv)
-    return newton_euler(tree, zero, zero).tau
+def outward(
+    node: Node, v: SX, vdot: SX, Vp: Motion | None, Ap: Motion, force: Force | None
+) -> tuple[Motion, Motion, Force]:
+    """Return velocity, acceleration and the force that moves the node's own body."""
+    (V,) = velocity(node, v, Vp)
+    A = node.X.motion_to_child(Ap) + node.joint_velocity(vdot) + V.cross(node.joint_velocity(v))
+    F = node.inertia @ A + V.cross_force(node.inertia @ V)
+    return V, A, F if force is None else F + force
+
+
+def project(node: Node, vdot: SX, F: Force) -> tuple[SX]:
+    """Return the transmitted force along the free directions."""
+    rows = [S.dot(F) + node.armature[k] * vdot[k] for k, S in enumerate(node.S)]
+    return (ca.vertcat(SX(0, 1), *rows),)
+
+
+def project_inward(
+    node: Node, v: SX, vdot: SX, F: Force, Vp: Motion, Ap: Motion, F_parent: Force
+) -> tuple[SX, Force]:
+    """Return the same with the rotor's share, and the parent's force with what this node passes on."""
+    (tau,) = project(node, vdot, F)
+    F_parent = F_parent + node.X.force_to_parent(F)
+    for k in range(len(node.S)):
+        tau[k] += node.rotor.dot(Ap)
+        F_parent = F_parent + node.rotor * vdot[k] + Vp.cross_force(node.rotor * v[k])
+    return tau, F_parent

@@ -9,6 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.inverse import newton_euler
+from articulus.dynamics.passes import Inline
 from articulus.dynamics.tree import ROOT, Tree
 from articulus.spatial import Motion, Transform, cross
 
@@ -33,7 +34,7 @@ def velocity(tree: Tree, frame: str, v: SX) -> SX:
         return SX.zeros(6)
     V = Motion.zero()
     for i in reversed(tree.path(node)):
-        V = tree.nodes[i].X.motion_to_child(V) + tree.joint_velocity(i, v)
+        V = tree.nodes[i].X.motion_to_child(V) + tree.nodes[i].joint_velocity(v[tree.span(i)])
     return _in_ground_axes(tree, frame, V).column()
 
 
@@ -46,7 +47,7 @@ def acceleration(tree: Tree, frame: str, v: SX, vdot: SX) -> SX:
     node, _ = tree.frame(frame)
     if node == ROOT:
         return SX.zeros(6)
-    motion = newton_euler(tree, v, vdot, gravity=False)
+    motion = newton_euler(Inline(tree), v, vdot, gravity=False)
     A = _in_ground_axes(tree, frame, motion.A[node])
     V = _in_ground_axes(tree, frame, motion.V[node])
     return ca.vertcat(A.w, A.v + cross(V.w, V.v))
@@ -59,7 +60,7 @@ def node_jacobian(tree: Tree, frame: str) -> dict[int, Motion]:
     columns = {}
     for i in tree.path(node):
         at_origin = Transform(tree.world[i].R, tree.world[i].p - origin)
-        for S, k in zip(tree.nodes[i].S, tree.nodes[i].v):
+        for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
             columns[k] = at_origin.motion_to_parent(S)
     return columns
 
@@ -82,14 +83,14 @@ def jacobian_rate(tree: Tree, frame: str, v: SX) -> SX:
     J = node_jacobian(tree, frame)
     V: dict[int, Motion] = {}
     for i in reversed(tree.path(node)):
-        total = V.get(tree.nodes[i].parent, Motion.zero())
-        for k in tree.nodes[i].v:
+        total = V.get(tree.parents[i], Motion.zero())
+        for k in tree.freedoms[i]:
             total = total + J[k] * v[k]
         V[i] = total
     rate = SX.zeros(6, tree.description.nv)
     for i, V_i in V.items():
         relative = Motion(V_i.w, V_i.v - V[node].v)
-        for k in tree.nodes[i].v:
+        for k in tree.freedoms[i]:
             rate[:, k] = relative.cross(J[k]).column()
     return rate
 

@@ -72,23 +72,24 @@ def inverse_dynamics_derivatives(tree: Tree, v: SX, vdot: SX) -> tuple[SX, SX, S
     spin: list[SX] = []
     F: list[Force] = []
     for i, node in enumerate(nodes):
-        Vp = Motion.zero() if node.parent == ROOT else V[node.parent]
-        Ap = base_acceleration(tree) if node.parent == ROOT else A[node.parent]
+        p, freedoms = tree.parents[i], tree.freedoms[i]
+        Vp = Motion.zero() if p == ROOT else V[p]
+        Ap = base_acceleration(tree) if p == ROOT else A[p]
         VJ = AJ = Motion.zero()
-        for s, k in zip(node.S, node.v):
+        for s, k in zip(node.S, freedoms):
             S[k] = tree.world[i].motion_to_parent(s)
             VJ, AJ = VJ + S[k] * v[k], AJ + S[k] * vdot[k]
         V.append(Vp + VJ)
         A.append(Ap + AJ + V[i].cross(VJ))
-        for k in node.v:
+        for k in freedoms:
             psid[k] = Vp.cross(S[k])
             psidd[k] = Ap.cross(S[k]) + Vp.cross(psid[k])
             rate[k] = psid[k] + V[i].cross(S[k])
-            r = Force.zero() if node.parent == ROOT else tree.world[node.parent].force_to_parent(node.rotor)
+            r = Force.zero() if p == ROOT else tree.world[p].force_to_parent(node.rotor)
             rotor[k] = (r, Vp.cross_force(r))
-            if node.parent != ROOT:
-                spin[node.parent] += r.n * v[k]
-                F[node.parent] += r * vdot[k] + Vp.cross_force(r * v[k])
+            if p != ROOT:
+                spin[p] += r.n * v[k]
+                F[p] += r * vdot[k] + Vp.cross_force(r * v[k])
         inertia.append(tree.world[i].inertia_to_parent(node.inertia))
         h.append(inertia[i] @ V[i])
         spin.append(SX.zeros(3))
@@ -96,26 +97,26 @@ def inverse_dynamics_derivatives(tree: Tree, v: SX, vdot: SX) -> tuple[SX, SX, S
     B = [RateMatrix.of(inertia[i], V[i], h[i].f, spin[i]) for i in range(len(nodes))]
     dq, dv, M = SX.zeros(nv, nv), SX.zeros(nv, nv), SX.zeros(nv, nv)
     for i in reversed(range(len(nodes))):
-        node = nodes[i]
-        for k, armature in zip(node.v, node.armature):
+        p, freedoms = tree.parents[i], tree.freedoms[i]
+        for k, armature in zip(freedoms, nodes[i].armature):
             r, r_rate = rotor[k]
             IS = inertia[i] @ S[k]
             by_q = inertia[i] @ psidd[k] + B[i] @ psid[k]
             by_v = inertia[i] @ rate[k] + B[i] @ S[k]
-            for l in node.v:
+            for l in freedoms:
                 dq[l, k], dv[l, k], M[l, k] = S[l].dot(by_q), S[l].dot(by_v), S[l].dot(IS)
             M[k, k] += armature
             by_q, by_v, row = by_q + S[k].cross_force(F[i]), by_v + r_rate, IS + r
             row_rate = B[i].row(S[k]) + r_rate
-            for j in tree.path(node.parent):
-                for l in nodes[j].v:
+            for j in tree.path(p):
+                for l in tree.freedoms[j]:
                     dq[l, k], dv[l, k] = S[l].dot(by_q), S[l].dot(by_v)
                     M[l, k] = M[k, l] = S[l].dot(row)
                     dq[k, l] = psidd[l].dot(row) + psid[l].dot(row_rate)
                     dv[k, l] = rate[l].dot(row) + S[l].dot(row_rate)
-        if node.parent != ROOT:
-            inertia[node.parent] += inertia[i]
-            B[node.parent] += B[i]
-            F[node.parent] += F[i]
+        if p != ROOT:
+            inertia[p] += inertia[i]
+            B[p] += B[i]
+            F[p] += F[i]
     by_position, by_rate = passive_rates(tree, v)
     return dq - ca.densify(ca.diag(by_position)), dv - ca.densify(ca.diag(by_rate)), M

@@ -20,17 +20,17 @@ def mass_matrix(tree: Tree) -> SX:
     M = SX.zeros(tree.description.nv, tree.description.nv)
     composite = [node.inertia for node in tree.nodes]
     for i in reversed(range(len(tree))):
-        node = tree.nodes[i]
-        if node.parent != ROOT:
-            composite[node.parent] += node.X.inertia_to_parent(composite[i])
-        for a, (S, k, armature) in enumerate(zip(node.S, node.v, node.armature)):
+        node, v, p = tree.nodes[i], tree.freedoms[i], tree.parents[i]
+        if p != ROOT:
+            composite[p] += node.X.inertia_to_parent(composite[i])
+        for a, (S, k, armature) in enumerate(zip(node.S, v, node.armature)):
             F = composite[i] @ S
-            for S_same, l in list(zip(node.S, node.v))[: a + 1]:
+            for S_same, l in list(zip(node.S, v))[: a + 1]:
                 M[k, l] = M[l, k] = S_same.dot(F)
             M[k, k] += armature
-            F, j = node.X.force_to_parent(F) + node.rotor, node.parent
+            F, j = node.X.force_to_parent(F) + node.rotor, p
             while j != ROOT:
-                for S_up, l in zip(tree.nodes[j].S, tree.nodes[j].v):
+                for S_up, l in zip(tree.nodes[j].S, tree.freedoms[j]):
                     M[k, l] = M[l, k] = S_up.dot(F)
-                F, j = tree.nodes[j].X.force_to_parent(F), tree.nodes[j].parent
+                F, j = tree.nodes[j].X.force_to_parent(F), tree.parents[j]
     return M

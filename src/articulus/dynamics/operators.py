@@ -44,24 +44,24 @@ def factors(tree: Tree) -> Factors:
     for i in reversed(range(len(tree))):
         node, Pi, X = tree.nodes[i], P[i], tree.world[i]
         rotor = node.X.force_to_child(node.rotor)
-        for s, k, armature in reversed(list(zip(node.S, node.v, node.armature))):
+        for s, k, armature in reversed(list(zip(node.S, tree.freedoms[i], node.armature))):
             Ps = Pi @ s
             U = Ps + rotor
             D_inverse[k] = 1 / (s.dot(Ps) + armature)
             Pi = Pi.minus_dyad(U, U * D_inverse[k])
             S[k] = X.motion_to_parent(s)
             K[k] = X.force_to_parent(U * D_inverse[k])
-        if node.parent != ROOT:
-            P[node.parent] += node.X.inertia_to_parent(Pi)
+        if tree.parents[i] != ROOT:
+            P[tree.parents[i]] += node.X.inertia_to_parent(Pi)
     return Factors(S, K, D_inverse, _chain(tree))
 
 
 def _chain(tree: Tree) -> dict[int, int]:
     last: dict[int, int] = {ROOT: ROOT}
     chain = {}
-    for i, node in enumerate(tree.nodes):
-        inward = last[node.parent]
-        for k in node.v:
+    for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
+        inward = last[p]
+        for k in v:
             chain[k], inward = inward, k
         last[i] = inward
     return chain
@@ -164,7 +164,7 @@ def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
 
 
 def _freedoms(tree: Tree, node: int) -> list[int]:
-    return [k for i in tree.path(node) for k in reversed(tree.nodes[i].v)]
+    return [k for i in tree.path(node) for k in reversed(tree.freedoms[i])]
 
 
 def _through(f: Factors, k: int, accelerations: SX) -> SX:

@@ -12,8 +12,10 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics import energy, forward, inverse, kinematics, linearise, operators, reactions
-from articulus.dynamics.external import External
+from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.mass_matrix import mass_matrix
+from articulus.dynamics.passes import Inline
+from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import Description
@@ -61,11 +63,34 @@ class Quantity:
     merge_fixed: bool = True
 
 
+def forward_dynamics(s: Question) -> SX:
+    """Return vdot that tau, friction, springs and external wrenches give."""
+    tau = s["tau"] + passive_forces(s.tree, s["v"])
+    return forward.forward_dynamics(Inline(s.tree), s["v"], tau, taken_up(s.tree, s.external))
+
+
+def inverse_dynamics(s: Question, vdot: SX) -> SX:
+    """Return what the actuators must give: friction and springs included, external wrenches taken off."""
+    motion = inverse.newton_euler(Inline(s.tree), s["v"], vdot, force=taken_up(s.tree, s.external))
+    return motion.tau - passive_forces(s.tree, s["v"])
+
+
+def bias(s: Question) -> SX:
+    """Return inverse dynamics at zero acceleration."""
+    return inverse_dynamics(s, SX.zeros(s.tree.description.nv))
+
+
+def gravity(s: Question) -> SX:
+    """Return the joint forces that hold the mechanism at rest against gravity alone."""
+    zero = SX.zeros(s.tree.description.nv)
+    return inverse.newton_euler(Inline(s.tree), zero, zero).tau
+
+
 def _inverse_mass_and_derivatives(s: Question) -> tuple[SX, ...]:
     """Return M^-1 and the derivatives of inverse dynamics at the acceleration that tau gives."""
     tree = s.tree
     inverse_mass = operators.mass_matrix_inverse(operators.factors(tree))
-    vdot = ca.mtimes(inverse_mass, s["tau"] - inverse.bias(tree, s["v"]))
+    vdot = ca.mtimes(inverse_mass, s["tau"] - bias(s))
     by_q, by_v, _ = linearise.inverse_dynamics_derivatives(tree, s["v"], vdot)
     return ca.cse([inverse_mass, by_q, by_v])
 
@@ -74,18 +99,18 @@ QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(
         ("q", "v", "vdot"),
         ("tau",),
-        lambda s: (inverse.inverse_dynamics(s.tree, s["v"], s["vdot"], s.external),),
+        lambda s: (inverse_dynamics(s, s["vdot"]),),
         external=True,
     ),
     "forward_dynamics": Quantity(
         ("q", "v", "tau"),
         ("vdot",),
-        lambda s: (forward.forward_dynamics(s.tree, s["v"], s["tau"], s.external),),
+        lambda s: (forward_dynamics(s),),
         external=True,
     ),
     "mass_matrix": Quantity(("q",), ("M",), lambda s: (mass_matrix(s.tree),)),
-    "bias": Quantity(("q", "v"), ("bias",), lambda s: (inverse.bias(s.tree, s["v"]),)),
-    "gravity": Quantity(("q",), ("gravity",), lambda s: (inverse.gravity_forces(s.tree),)),
+    "bias": Quantity(("q", "v"), ("bias",), lambda s: (bias(s),)),
+    "gravity": Quantity(("q",), ("gravity",), lambda s: (gravity(s),)),
     "energy": Quantity(
         ("q", "v"),
         ("kinetic", "potential"),

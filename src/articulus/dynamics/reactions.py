@@ -5,12 +5,13 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.external import External
+from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.inverse import newton_euler
+from articulus.dynamics.passes import Inline
 from articulus.dynamics.tree import Tree
 
 
-def reactions(tree: Tree, v: SX, vdot: SX, external: External | None = None) -> SX:
+def reactions(tree: Tree, v: SX, vdot: SX, external: External) -> SX:
     """Return the wrench that each joint exerts on its child body, one row a joint.
 
     Parameters
@@ -28,7 +29,7 @@ def reactions(tree: Tree, v: SX, vdot: SX, external: External | None = None) -> 
 
     Source: backward pass of the Newton-Euler recursion.
     """
-    motion = newton_euler(tree, v, vdot, external=external)
+    motion = newton_euler(Inline(tree), v, vdot, force=taken_up(tree, external))
     rows = []
     for c in tree.description.connections:
         node, X = tree.joint_frame(c.name)

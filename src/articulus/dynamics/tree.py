@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.frames import Placement, common_normal, sparse, turn_about_z
+from articulus.dynamics.frames import Placement, common_normal, turn_about_z
 from articulus.mechanism import GROUND, Connection, Description, Fixed, Joint, Number, Parameter, Pose
 from articulus.spatial import (
     Force,
@@ -36,18 +36,145 @@ ROOT = -1
 class Node:
     """One elementary joint and the rigid body behind it, in the node's own frame."""
 
-    parent: int
+    at_root: bool
     X: Transform | Product
     """Pose in the parent's frame at the joint's position."""
     S: tuple[Motion, ...]
     """Free directions, constant in this frame."""
-    v: tuple[int, ...]
-    """Where their rates stand in v."""
     inertia: RigidInertia
     armature: tuple[SX, ...]
     """Inertia added to each freedom, reflected rotors included."""
     rotor: Force
     """Spin momentum that unit joint speed gives a rotor on the parent, in the parent's frame."""
+
+    def joint_velocity(self, v: SX) -> Motion:
+        """Return the velocity relative to the parent for the rates `v` of this node's freedoms."""
+        total = Motion.zero()
+        for k, S in enumerate(self.S):
+            total = total + S * v[k]
+        return total
+
+
+@dataclass(frozen=True)
+class NodeParts:
+    """The constants that a node is made of; `with_data` makes them symbols.
+
+    A joint with an axis turns by q + `angle` and shifts by `shift` (+ q) about z behind the constant pose `outer`.
+    """
+
+    parent: int
+    joint: Joint
+    q: slice
+    v: tuple[int, ...]
+    has_axis: bool
+    outer: Transform
+    angle: SX
+    shift: SX
+    inertia: RigidInertia
+    armature: tuple[SX, ...]
+    rotor: SX
+
+    def inner(self, q: SX) -> Transform:
+        """Return the pose behind the joint in the frame `outer`."""
+        if not self.has_axis:
+            return self.joint.transform(q)
+        moved = self._along_z().transform(q)
+        if not self.angle.is_zero():
+            turn = q[0] + self.angle if self.joint.rotational[0] else self.angle
+            moved = Transform(axis_angle((0, 0, 1), ca.sin(turn), ca.cos(turn)), moved.p)
+        return Transform(moved.R, moved.p + ca.vertcat(0, 0, self.shift))
+
+    def place(self, q: SX) -> SX:
+        """Return the numbers of the joint's pose that change: cosine, sine, shift; or a whole rotation and position."""
+        inner = self.inner(q)
+        if self.has_axis:
+            return ca.vertcat(inner.R[0, 0], inner.R[1, 0], inner.p[2])
+        X = self.outer @ inner
+        return ca.vertcat(ca.vec(X.R), X.p)
+
+    def node(self, place: SX) -> Node:
+        """Return the node whose joint is at `place`."""
+        if self.has_axis:
+            c, s, z = place[0], place[1], place[2]
+            inner = Transform(ca.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]]), ca.vertcat(0, 0, z))
+            X = Product(self.outer, inner) if self._sparse() else self.outer @ inner
+        else:
+            X = Transform(ca.reshape(place[:9], 3, 3), place[9:12])
+        return Node(
+            self.parent == ROOT, X, self.subspace(), self.inertia, self.armature, Force(self.rotor, SX.zeros(3))
+        )
+
+    def subspace(self) -> tuple[Motion, ...]:
+        """Return the free directions in the working frame."""
+        return tuple((self._along_z() if self.has_axis else self.joint).motion_subspace())
+
+    def _along_z(self) -> Joint:
+        return dataclasses.replace(self.joint, axis=(0.0, 0.0, 1.0))  # type: ignore[type-var]
+
+    def _sparse(self) -> bool:
+        return self.outer.R.nnz() - _zeros(self.outer.R) <= 5
+
+    # shape and data: what differs in kind, and what differs in number only
+
+    def is_constant(self) -> bool:
+        """Return whether no parameter of the mechanism is among the numbers."""
+        return all(x.is_constant() for x in self._leaves()) and not ca.symvar(ca.vertcat(*self.subspace_columns()))
+
+    def subspace_columns(self) -> list[SX]:
+        return [SX(0, 1), *(S.column() for S in self.subspace())]
+
+    def _leaves(self) -> list[SX]:
+        return [self.outer.R, self.outer.p, self.angle, self.shift, self.inertia.pack(), *self.armature, self.rotor]
+
+    def shape(self) -> tuple:
+        """Return what two nodes must have in common to share code: joint and pattern of the constants."""
+        joint = repr(self._along_z() if self.has_axis else self.joint)
+        return (joint, self.has_axis, self.parent == ROOT, tuple(self._patterns()))
+
+    def _patterns(self) -> list[tuple]:
+        """Return for each leaf its entries that stay as they are, None for those that become data.
+
+        The rotation keeps its zeros and ones; elsewhere a leaf is all zero or all data, so that many nodes share code.
+        """
+        R, *rest = self._leaves()
+        return [_pattern(R), *(_pattern(x) if all(v == 0 for v in _values(x)) else (None,) * x.numel() for x in rest)]
+
+    def data(self) -> ca.DM:
+        """Return the constants that differ from node to node."""
+        pairs = zip(self._leaves(), self._patterns())
+        return ca.DM([x for leaf, kinds in pairs for x, kind in zip(_values(leaf), kinds) if kind is None])
+
+    def with_data(self, data: SX) -> NodeParts:
+        """Return the same node with symbols for its constants, in the order of `data`."""
+        taken = iter(range(data.numel()))
+
+        def symbolic(leaf: SX, kinds: tuple) -> SX:
+            entries = [data[next(taken)] if kind is None else SX(kind) for kind in kinds]
+            return ca.reshape(ca.vertcat(*entries), *leaf.shape)
+
+        R, p, angle, shift, inertia, *armature, rotor = map(symbolic, self._leaves(), self._patterns())
+        return dataclasses.replace(
+            self,
+            outer=Transform(R, p),
+            angle=angle,
+            shift=shift,
+            inertia=RigidInertia.unpack(inertia),
+            armature=tuple(armature),
+            rotor=rotor,
+        )
+
+
+def _values(leaf: SX) -> list[float]:
+    return [float(x) for x in np.array(ca.DM(ca.densify(leaf))).ravel(order="F")]
+
+
+def _pattern(leaf: SX) -> tuple[int | None, ...]:
+    """Return for each entry 0, 1 or -1 when it is exactly that, else None."""
+    return tuple(int(x) if x in (0.0, 1.0, -1.0) else None for x in _values(leaf))
+
+
+def _zeros(matrix: SX) -> int:
+    return sum(matrix[i].is_zero() for i in range(matrix.numel()))
 
 
 @dataclass
@@ -79,7 +206,12 @@ class Tree:
     ----------
     q, v, p : SX
         Symbols of position, velocity and named parameters.
-    nodes : tuple of Node
+    parts : tuple of NodeParts
+        The constants of every node.
+    parents : tuple of int
+        Parent of every node, ROOT for the ground.
+    freedoms : tuple of tuple of int
+        Where the rates of every node stand in v.
     gravity : SX
         Acceleration of gravity in ground axes [m/s^2].
 
@@ -107,7 +239,9 @@ class Tree:
                 )
                 self._raw[node].inertia += X.inertia_to_parent(inertia)
         self._working = _WorkingFrames(self._raw)
-        self.nodes = tuple(self._node(i) for i in range(len(self._raw)))
+        self.parts = tuple(self._parts(i) for i in range(len(self._raw)))
+        self.parents = tuple(part.parent for part in self.parts)
+        self.freedoms = tuple(part.v for part in self.parts)
         self._place = {name: self._in_working_frame(*at) for name, at in self._place.items()}
         self._joints = {name: self._in_working_frame(*at) for name, at in self._joints.items()}
 
@@ -135,7 +269,7 @@ class Tree:
     # what the algorithms ask
 
     def __len__(self) -> int:
-        return len(self.nodes)
+        return len(self.parts)
 
     def frame(self, name: str) -> tuple[int, Transform]:
         """Return the node that carries a body or frame, and the frame's pose in that node's frame."""
@@ -151,9 +285,9 @@ class Tree:
     def world(self) -> tuple[Transform, ...]:
         """Return the pose of every node in the ground frame."""
         out: list[Transform] = []
-        for node in self.nodes:
+        for node, parent in zip(self.nodes, self.parents):
             X = node.X.merged() if isinstance(node.X, Product) else node.X
-            out.append(X if node.parent == ROOT else out[node.parent] @ X)
+            out.append(X if parent == ROOT else out[parent] @ X)
         return tuple(out)
 
     def world_frame(self, name: str) -> Transform:
@@ -161,21 +295,18 @@ class Tree:
         node, X = self.frame(name)
         return X if node == ROOT else self.world[node] @ X
 
+    def span(self, i: int) -> slice:
+        """Return where the rates of node i stand in v."""
+        v = self.freedoms[i]
+        return slice(v[0], v[-1] + 1) if v else slice(0, 0)
+
     def path(self, i: int) -> list[int]:
         """Return node i and its ancestors, outermost first."""
         out = []
         while i != ROOT:
             out.append(i)
-            i = self.nodes[i].parent
+            i = self.parents[i]
         return out
-
-    def joint_velocity(self, i: int, v: SX) -> Motion:
-        """Return the velocity of node i relative to its parent for generalised velocities `v`."""
-        node = self.nodes[i]
-        total = Motion.zero()
-        for S, k in zip(node.S, node.v):
-            total = total + S * v[k]
-        return total
 
     # building
 
@@ -211,19 +342,28 @@ class Tree:
         armature[0] += ratio**2 * inertia
         return tuple(armature), ratio * inertia * self.vector(c.rotor.axis)
 
-    def _node(self, i: int) -> Node:
-        raw = self._raw[i]
+    def _parts(self, i: int) -> NodeParts:
+        raw, (angle, shift) = self._raw[i], self._working.offset[i]
         to_working = _transform(self._working.inner[i]).inverse()
         R_parent = np.eye(3) if raw.parent == ROOT else self._working.inner[raw.parent].R
-        return Node(
+        return NodeParts(
             parent=raw.parent,
-            X=self._working.pose(i, self.q[raw.q]),
-            S=tuple(self._working.subspace(i)),
+            joint=raw.joint,
+            q=raw.q,
             v=raw.v,
+            has_axis=self._working.has_axis(i),
+            outer=self._working.outer[i],
+            angle=SX(angle),
+            shift=SX(shift),
             inertia=to_working.inertia_to_parent(raw.inertia),
             armature=raw.armature,
-            rotor=Force(ca.mtimes(SX(ca.DM(R_parent.T)), raw.rotor), SX.zeros(3)),
+            rotor=ca.mtimes(SX(ca.DM(R_parent.T)), raw.rotor),
         )
+
+    @functools.cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Return the nodes on the symbols of the position."""
+        return tuple(part.node(part.place(self.q[part.q])) for part in self.parts)
 
     def _in_working_frame(self, node: int, X: Transform) -> tuple[int, Transform]:
         if node == ROOT:
@@ -242,25 +382,25 @@ class _WorkingFrames:
         self._raw = raw
         self._leading: dict[int, int] = {}
         for i, node in enumerate(raw):
-            if node.parent != ROOT and self._has_axis(i) and node.parent not in self._leading:
+            if node.parent != ROOT and self.has_axis(i) and node.parent not in self._leading:
                 self._leading[node.parent] = i
         self.inner: list[Placement] = []
-        self._outer: list[Transform] = []
-        self._offset: list[tuple[float, float]] = []
+        self.outer: list[Transform] = []
+        self.offset: list[tuple[float, float]] = []
         for i in range(len(raw)):
             self._choose(i)
 
-    def _has_axis(self, i: int) -> bool:
+    def has_axis(self, i: int) -> bool:
         return self._raw[i].joint.axis_line is not None and self._raw[i].placement is not None
 
     def _choose(self, i: int) -> None:
         raw = self._raw[i]
         parent_inner = Placement.identity() if raw.parent == ROOT else self.inner[raw.parent]
         to_parent = _transform(parent_inner).inverse()
-        if not self._has_axis(i):
+        if not self.has_axis(i):
             self.inner.append(Placement.identity())
-            self._outer.append(to_parent @ raw.X)
-            self._offset.append((0.0, 0.0))
+            self.outer.append(to_parent @ raw.X)
+            self.offset.append((0.0, 0.0))
             return
         joint_frame = raw.placement
         assert joint_frame is not None
@@ -271,8 +411,8 @@ class _WorkingFrames:
         own = self._normal(i)
         inner = own.foot if own else outer_raw
         self.inner.append(inner)
-        self._outer.append(_transform(outer))
-        self._offset.append(turn_about_z(outer_raw, inner))
+        self.outer.append(_transform(outer))
+        self.offset.append(turn_about_z(outer_raw, inner))
 
     def _plain(self, joint_frame: Placement, axis: np.ndarray) -> Placement:
         return Placement(frame_with_z(joint_frame.R @ axis), joint_frame.p)
@@ -281,35 +421,13 @@ class _WorkingFrames:
     def _normal(self, i: int):  # type: ignore[no-untyped-def]
         """Return the common normal from node i's axis to its leading child's, in i's raw frame, or None."""
         child = self._leading.get(i)
-        turns = i != ROOT and self._has_axis(i) and self._raw[i].joint.rotational[0]
+        turns = i != ROOT and self.has_axis(i) and self._raw[i].joint.rotational[0]
         if child is None or not turns:
             return None
         at = self._raw[child].placement
         assert at is not None
         direction = at.R @ np.array(self._raw[child].joint.axis_line)
         return common_normal(np.array(self._raw[i].joint.axis_line), at.p, direction)
-
-    def pose(self, i: int, q: SX) -> Transform | Product:
-        """Return the pose of node i in its parent's working frame."""
-        outer, joint = self._outer[i], self._raw[i].joint
-        if not self._has_axis(i):
-            return outer @ joint.transform(q)
-        angle, shift = self._offset[i]
-        along_z = dataclasses.replace(joint, axis=(0.0, 0.0, 1.0))  # type: ignore[type-var]
-        moved = along_z.transform(q)  # type: ignore[attr-defined]
-        if angle:
-            turn = q[0] + angle if joint.rotational[0] else SX(angle)
-            moved = Transform(axis_angle((0, 0, 1), ca.sin(turn), ca.cos(turn)), moved.p)
-        inner = Transform(moved.R, moved.p + SX(ca.DM([0, 0, shift])))
-        constant = np.array(ca.DM(outer.R))
-        return Product(outer, inner) if sparse(constant) else outer @ inner
-
-    def subspace(self, i: int) -> list[Motion]:
-        """Return the free directions in the working frame."""
-        joint = self._raw[i].joint
-        if self._has_axis(i):
-            joint = dataclasses.replace(joint, axis=(0.0, 0.0, 1.0))  # type: ignore[type-var]
-        return joint.motion_subspace()
 
 
 def _transform(placement: Placement) -> Transform:

@@ -18,6 +18,17 @@ def symmetric(upper: SX) -> SX:
     )
 
 
+def upper_triangle(a: SX) -> SX:
+    """Return the six numbers of a symmetric 3 x 3 matrix, by rows."""
+    return ca.vertcat(a[0, 0], a[0, 1], a[0, 2], a[1, 1], a[1, 2], a[2, 2])
+
+
+def from_upper_triangle(six: SX) -> SX:
+    """Return the symmetric 3 x 3 matrix of six numbers."""
+    a = six
+    return ca.blockcat([[a[0], a[1], a[2]], [a[1], a[3], a[4]], [a[2], a[4], a[5]]])
+
+
 @dataclass(frozen=True)
 class RigidInertia:
     """Mass `m`, first moment `h` = m c and moment of inertia `J` about the origin."""
@@ -53,6 +64,14 @@ class RigidInertia:
         J = self.J + ca.dot(p, k) * SX.eye(3) - 0.5 * (outer + outer.T)
         return RigidInertia(self.m, self.h + self.m * p, symmetric(J))
 
+    def pack(self) -> SX:
+        """Return the ten numbers m, h, J (upper triangle by rows) as a column."""
+        return ca.vertcat(self.m, self.h, upper_triangle(self.J))
+
+    @staticmethod
+    def unpack(ten: SX) -> RigidInertia:
+        return RigidInertia(ten[0], ten[1:4], from_upper_triangle(ten[4:10]))
+
     def articulated(self) -> ArticulatedInertia:
         return ArticulatedInertia(self.J, skew(self.h), self.m * SX.eye(3))
 
@@ -64,6 +83,18 @@ class ArticulatedInertia:
     J: SX
     H: SX
     M: SX
+
+    def pack(self) -> SX:
+        """Return the 21 numbers J and M (upper triangles), H (by columns) as a column."""
+        return ca.vertcat(upper_triangle(self.J), upper_triangle(self.M), ca.vec(self.H))
+
+    @staticmethod
+    def unpack(numbers: SX) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            from_upper_triangle(numbers[:6]),
+            ca.reshape(numbers[12:21], 3, 3),
+            from_upper_triangle(numbers[6:12]),
+        )
 
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         return ArticulatedInertia(self.J + other.J, self.H + other.H, self.M + other.M)

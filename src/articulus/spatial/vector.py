@@ -42,6 +42,13 @@ class Motion:
     def column(self) -> SX:
         return ca.vertcat(self.w, self.v)
 
+    def pack(self) -> SX:
+        return self.column()
+
+    @staticmethod
+    def unpack(six: SX) -> Motion:
+        return Motion(six[:3], six[3:])
+
     def __add__(self, other: Motion) -> Motion:
         return Motion(self.w + other.w, self.v + other.v)
 
@@ -81,6 +88,13 @@ class Force:
 
     def column(self) -> SX:
         return ca.vertcat(self.n, self.f)
+
+    def pack(self) -> SX:
+        return self.column()
+
+    @staticmethod
+    def unpack(six: SX) -> Force:
+        return Force(six[:3], six[3:])
 
     def __add__(self, other: Force) -> Force:
         return Force(self.n + other.n, self.f + other.f)
