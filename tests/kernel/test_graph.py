@@ -136,7 +136,17 @@ def test_unsupported_nodes_are_named():
 def test_temporary_values_share_memory():
     a = ca.MX.sym("a", 12, 12)
     value = a
-    for _ in range(12):
+    for _ in range(5):
         value = a @ value / 5
     built = check(ca.Function("f", [a], [value]))
-    assert built.slots <= 144 * 5  # input, output, and at most three matrices at a time
+    assert built.slots <= 144 * 4  # input, output, and at most two matrices at a time
+
+
+def test_callbacks_are_refused():
+    class Twice(ca.Callback):
+        def __init__(self):
+            ca.Callback.__init__(self)
+            self.construct("twice")
+
+    with pytest.raises(UnsupportedOperation, match="twice"):
+        kernel.compile(Twice())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import casadi as ca
 
+from ..errors import UnsupportedOperation
 from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
@@ -35,7 +36,11 @@ def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
     UnsupportedOperation
         The function contains an operation that has no native form; the text names it.
     """
-    key = hashlib.sha256(function.serialize().encode()).hexdigest()
+    try:
+        key = hashlib.sha256(function.serialize().encode()).hexdigest()
+    except RuntimeError as reason:
+        kind = function.class_name()
+        raise UnsupportedOperation(f"{function.name()} ({kind}) has no expressions to compile") from reason
     return Kernel(Source(f"function {key}", lambda: function), finite=finite)
 
 
