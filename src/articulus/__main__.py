@@ -1,0 +1,5 @@
+"""`python -m articulus` is `articulus`."""
+
+from articulus.cli import main
+
+main()

@@ -1,0 +1,335 @@
+"""The command line. Imports what it needs only when a command runs."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from articulus.errors import ArticulusError, InputError, UnsupportedOperation
+
+if TYPE_CHECKING:
+    from articulus.api import Mechanism
+    from articulus.cases import Case, Row
+    from articulus.mechanism import Connection
+
+PIPE_WIDTH = 240
+"""Columns of a table that does not go to a terminal."""
+TABLE_WIDTH = 150
+"""Columns of a terminal from which the verification is a table."""
+
+app = typer.Typer(
+    name="articulus",
+    help="Computational control of articulated mechanisms.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; a user's mistake prints its message and exits with 2."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="articulus")
+    except ArticulusError as error:
+        _console(stderr=True).print(Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True)
+        raise SystemExit(2) from None
+
+
+def _console(stderr: bool = False) -> Console:
+    """Return a console that takes texts literally: names and units may hold brackets."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+
+
+# articulus --version
+
+
+def _version(asked: bool) -> None:
+    if not asked:
+        return
+    from importlib.metadata import version
+
+    from articulus.kernel.jit import host, versions
+
+    found, target = versions(), host()
+    fused = " with fused multiply-add" if target.fma else ""
+    typer.echo(f"articulus {version('articulus')}")
+    typer.echo(f"casadi {version('casadi')}")
+    typer.echo(f"llvmlite {found['llvmlite']} (LLVM {found['llvm']})")
+    typer.echo(f"{found['cpu']}: {target.lanes} lanes of 64 bits{fused}")
+    raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show versions and processor.")
+    ] = False,
+) -> None:
+    pass
+
+
+# articulus info
+
+
+@app.command()
+def info(
+    model: Annotated[
+        str, typer.Argument(help="Library name, or path of a .toml, .urdf, .xml or .mjcf file.")
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Argument of the model, such as n=10."),
+    ] = None,
+) -> None:
+    """Show what a mechanism is made of."""
+    from articulus.load import load
+
+    mechanism = load(model, **dict(_setting(text) for text in settings or ()))
+    console = _console()
+    console.print(_summary(mechanism))
+    console.print(_drawing(mechanism))
+    for table in (_bodies(mechanism), _joints(mechanism), _frames(mechanism), _parameters(mechanism)):
+        if table.row_count:
+            console.print(table)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise InputError(f"--set {text}: expected NAME=VALUE, such as n=10")
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
+
+
+def _summary(mechanism: Mechanism) -> Text:
+    from articulus.mechanism.numbers import value_of
+
+    held = mechanism.description
+    mass = sum(value_of(b.mass) for b in held.bodies)
+    counts = f"{len(held.bodies)} bodies, {len(held.connections)} joints, nq = {held.nq}, nv = {held.nv}"
+    text = Text.assemble(
+        (held.name, "bold"), f": {counts}, {mass:.6g} kg, gravity {_vector(held.gravity)} m/s^2"
+    )
+    return text.append(f"\n{held.source}", "dim") if held.source else text
+
+
+def _drawing(mechanism: Mechanism) -> Tree:
+    held = mechanism.description
+    root = Tree(Text("ground", "bold"))
+    places = {"ground": root}
+    for c in held.connections:
+        label = Text.assemble((c.child, "bold"), f"  {c.name} ({_kind(c)})")
+        places[c.child] = places[c.parent].add(label)
+    for frame in held.frames:
+        places[frame.body].add(Text(f"{frame.name} (frame)", "italic"))
+    return root
+
+
+def _kind(c: Connection) -> str:
+    return f"{c.joint.type_name}, geared" if c.rotor else c.joint.type_name
+
+
+def _bodies(mechanism: Mechanism) -> Table:
+    table = _table("bodies", "name", "mass [kg]", "centre of mass [m]", "Ixx Iyy Izz Ixy Ixz Iyz [kg m^2]")
+    for b in mechanism.description.bodies:
+        table.add_row(b.name, _number(b.mass), _vector(b.com), _vector(b.inertia))
+    return table
+
+
+def _joints(mechanism: Mechanism) -> Table:
+    table = _table(
+        "joints", "name", "type", "parent", "child", "freedoms", "axis", "position", "speed", "effort"
+    )
+    for c in mechanism.description.connections:
+        limits = c.limits
+        axis = getattr(c.joint, "axis", None)
+        table.add_row(
+            c.name,
+            _kind(c),
+            c.parent,
+            c.child,
+            str(c.joint.nv),
+            "" if axis is None else _vector(axis),
+            f"{_vector(limits.lower)} to {_vector(limits.upper)}" if limits.lower or limits.upper else "",
+            _vector(limits.velocity),
+            _vector(limits.effort),
+        )
+    return table
+
+
+def _frames(mechanism: Mechanism) -> Table:
+    table = _table("frames", "name", "body", "position [m]")
+    for f in mechanism.description.frames:
+        table.add_row(f.name, f.body, _vector(f.at.xyz))
+    return table
+
+
+def _parameters(mechanism: Mechanism) -> Table:
+    table = _table("parameters", "name", "value")
+    for name, value in mechanism.parameters.items():
+        table.add_row(name, f"{value:.6g}")
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    from rich import box
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else f"{value.name} = {value.value:.6g}"
+
+
+def _vector(values: Any) -> str:
+    return " ".join(_number(x) for x in values)
+
+
+# articulus verify
+
+
+@app.command()
+def verify(
+    cases: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names, or folders with cases of your own; all if none is given."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a row.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the cases.")] = False,
+) -> None:
+    """Compute published cases and compare with their printed numbers; exit with 1 if any differs."""
+    from articulus import cases as library
+
+    found = library.find(cases or None)
+    if list_:
+        _list_cases(found, json)
+        return
+    rows = [row for case in _watched(found) for row in case.rows()]
+    if json:
+        typer.echo(json_text.dumps([row.as_dict() for row in rows], indent=1, allow_nan=False))
+    else:
+        _print_rows(rows)
+    if not all(row.passed for row in rows):
+        raise typer.Exit(1)
+
+
+def _watched(cases: list[Case]) -> Any:
+    console = _console(stderr=True)
+    return track(cases, "verifying", console=console, transient=True) if console.is_terminal else cases
+
+
+def _list_cases(cases: list[Case], json: bool) -> None:
+    if json:
+        keys = ("name", "title", "source", "reference")
+        typer.echo(json_text.dumps([{key: getattr(c, key) for key in keys} for c in cases], indent=1))
+        return
+    table = _table("cases", "name", "rows", "title", "source")
+    for c in cases:
+        table.add_row(c.name, str(len(c.expected)), c.title, c.reference)
+    _console().print(table)
+
+
+def _print_rows(rows: list[Row]) -> None:
+    console = _console()
+    if console.width >= TABLE_WIDTH:
+        console.print(_row_table(rows))
+    else:
+        for row in rows:
+            console.print(_row_lines(row))
+    failed = sum(not row.passed for row in rows)
+    console.print(f"{len(rows)} rows, {len(rows) - failed} pass, {failed} fail")
+
+
+def _row_table(rows: list[Row]) -> Table:
+    columns = ("case", "source", "quantity", "printed", "computed", "tolerance", "reason", "pass")
+    table, last = _table("verification", *columns), ""
+    for row in rows:
+        if last and row.case != last:
+            table.add_section()
+        last = row.case
+        numbers = (_value(row.printed), _value(row.computed, row.tolerance), f"{row.tolerance:g}")
+        table.add_row(row.case, row.source, row.quantity, *numbers, row.reason, _verdict(row))
+    return table
+
+
+def _row_lines(row: Row) -> Text:
+    """Return a row as lines, for a terminal too narrow for the table."""
+    values = {"printed": _value(row.printed), "computed": _value(row.computed, row.tolerance)}
+    text = Text.assemble(_verdict(row), f" {row.case}: ", (row.quantity, "bold"), "\n")
+    for name, value in values.items():
+        text.append(f"  {name:<10}" + value.replace("\n", "\n" + 12 * " ") + "\n")
+    return text.append(f"  tolerance {row.tolerance:g}; {row.reason}\n  {row.source}\n", "dim")
+
+
+def _verdict(row: Row) -> Text:
+    return Text("pass", "green") if row.passed else Text("FAIL", "bold red")
+
+
+def _value(value: Any, tolerance: float = 0.0) -> str:
+    """Return a number, a vector on one line, or a matrix with a line for each row; noise gets two digits."""
+    if value is None:
+        return "none"
+    if not isinstance(value, list):
+        return f"{value + 0.0:.{2 if abs(value) < tolerance else 9}g}"
+    between = "\n" if value and isinstance(value[0], list) else " "
+    return between.join(_value(item, tolerance) for item in value)
+
+
+# articulus bench
+
+
+@app.command()
+def bench(
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a row.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and shorter runs.")] = False,
+) -> None:
+    """Measure the speed of dynamics on this machine, beside other packages that are installed."""
+    try:
+        from articulus import bench as benchmark  # type: ignore[attr-defined, unused-ignore]
+    except ImportError:
+        raise UnsupportedOperation("this installation has no benchmark (articulus.bench)") from None
+    benchmark.run(quick=quick, json=json)
+
+
+# articulus demo
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--output", help="Folder of the picture.")] = Path("articulus-demo"),
+) -> None:
+    """Run the PUMA 600 study: the torques of a 10 s motion, played back without feedback."""
+    from articulus.cases.puma600.study import plot, study
+    from articulus.load import load
+
+    result = study(load("puma600"))
+    path = folder / "puma600.png"
+    try:
+        plot(result, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    table = _table("PUMA 600 study", "figure", "value")
+    for name, text in result.figures():
+        table.add_row(name, text)
+    console = _console()
+    console.print(table)
+    console.print(f"plot: {path.resolve()}", soft_wrap=True)
