@@ -1,0 +1,43 @@
+"""Every row of every published case."""
+
+import functools
+
+import pytest
+
+from articulus import cases
+
+CASES = {case.name: case for case in cases.find()}
+ROWS = [(name, i) for name, case in CASES.items() for i in range(len(case.expected))]
+
+
+@functools.cache
+def rows(name):
+    return CASES[name].rows()
+
+
+@pytest.mark.parametrize(("name", "i"), ROWS, ids=[f"{name}-{i + 1}" for name, i in ROWS])
+def test_row_agrees(name, i):
+    row = rows(name)[i]
+    assert row.passed, f"{row.quantity}: printed {row.printed}, computed {row.computed}, {row.reason}"
+
+
+def test_the_required_cases_are_there():
+    assert set(cases.names()) >= {
+        "cat215b",
+        "gear_rotors",
+        "human_torso",
+        "inertia_matrix",
+        "puma600",
+        "spatial_operators",
+        "two_link",
+        "van_der_pol",
+    }
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
+def test_a_case_says_where_it_comes_from(case):
+    assert case.title
+    assert case.source in case.reference.replace(" ", "").lower() or case.source[-4:] in case.reference
+    for expected in case.expected:
+        assert expected.where, expected.quantity
+        assert expected.reason, expected.quantity
