@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,15 +62,6 @@ def agrees(printed: Value, computed: Value, tolerance: float) -> bool:
     """Return whether the shapes are equal and no entry differs by more than the tolerance (NaN never agrees)."""
     a, b = np.asarray(printed, dtype=float), np.asarray(computed, dtype=float)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= tolerance))
-
-
-def numbers(value: Value) -> Iterator[float]:
-    """Yield the numbers of a nested list."""
-    if isinstance(value, list):
-        for item in value:
-            yield from numbers(item)
-    else:
-        yield value
 
 
 def _finite(value: Value | None) -> Any:
