@@ -452,8 +452,13 @@ class Mechanism:
         found = self._kernels.get(key)
         if found is None:
             text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
-            found = self._kernels[key] = kernel.cached(text, lambda: self.function(*key))
+            found = self._kernels[key] = kernel.cached(text, lambda: self._compilable(*key))
         return found
+
+    def _compilable(self, *key: Any) -> casadi.Function:
+        from articulus import dynamics
+
+        return dynamics.compilable(self.description, *key)
 
     @functools.cached_property
     def _kernels(self) -> dict[tuple, kernel.Kernel]:

@@ -8,8 +8,8 @@ import pytest
 
 from articulus import kernel
 from articulus.errors import UnsupportedOperation
-from articulus.kernel import graph, program
-from articulus.kernel.graph import Body, Product
+from articulus.kernel import program
+from articulus.kernel.graph import Call, Product
 
 from .support import run, same_bits, targets
 
@@ -108,9 +108,27 @@ def test_a_function_called_repeatedly_is_emitted_once():
     for _ in range(5):
         value = value + 0.1 * inner(value)
     built = check(ca.Function("f", [q], [value]))
-    bodies = [s for s in built.steps if isinstance(s, Body) and s.operations > graph.SHARE_SIZE]
-    assert len(bodies) == 5
-    assert len({id(s) for s in bodies}) == 1
+    calls = [s for s in built.steps if isinstance(s, Call)]
+    assert len(calls) == 5
+    assert len({id(s.procedure) for s in calls}) == 1
+
+
+def test_constant_arguments_of_a_shared_function():
+    x, k = ca.SX.sym("x", 3), ca.SX.sym("k", 2)
+    inner = ca.Function("inner", [x, k], [ca.sin(x) * k[0] + k[1], ca.dot(x, x)])
+    q = ca.MX.sym("q", 3)
+    value, total = q, 0
+    for i in range(4):
+        value, square = inner(value, ca.DM([0.1 * i, 2.0 - i]))
+        total = total + square
+    check(ca.Function("f", [q], [value, total]))
+
+
+def test_an_argument_that_is_constant_in_some_calls_only():
+    x, k = ca.SX.sym("x", 3), ca.SX.sym("k", 2)
+    inner = ca.Function("inner", [x, k], [ca.sin(x) * k[0] + k[1]])
+    q, r = ca.MX.sym("q", 3), ca.MX.sym("r", 2)
+    check(ca.Function("f", [q, r], [inner(inner(q, ca.DM([0.5, 0.25])), r), ca.MX(ca.DM([1.0, 2.0]))]))
 
 
 def test_small_graphs_expand():

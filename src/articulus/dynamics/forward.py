@@ -10,7 +10,7 @@ from casadi import SX
 from articulus.dynamics.inverse import base_acceleration, velocity
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node
-from articulus.spatial import ArticulatedInertia, Force, Motion
+from articulus.spatial import ArticulatedInertia, Force, Motion, over, reciprocal
 
 
 def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -> Any:
@@ -118,9 +118,10 @@ def _eliminated(
         S = node.S[k]
         IS = Ia @ S
         U.append(IS + rotor)
-        d_inverse.append(1 / (S.dot(IS) + node.armature[k]))
+        d = S.dot(IS) + node.armature[k]
+        d_inverse.append(reciprocal(d))
         u.append(tau[k] - S.dot(pa) + rotor.dot(c))
-        Ia = Ia.minus_dyad(U[-1], U[-1] * d_inverse[-1])
+        Ia = Ia.minus_dyad(U[-1], over(U[-1], d, d_inverse[-1]))
         pa = pa + U[-1] * (d_inverse[-1] * u[-1])
     columns = [x.column() for x in reversed(U)]
     return ca.vertcat(*columns), ca.vertcat(*d_inverse[::-1]), ca.vertcat(*u[::-1]), Ia, pa

@@ -21,7 +21,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Force, Motion, Transform
+from articulus.spatial import Force, Motion, Transform, over, reciprocal
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,12 @@ def factors(tree: Tree) -> Factors:
         for s, k, armature in reversed(list(zip(node.S, tree.freedoms[i], node.armature))):
             Ps = Pi @ s
             U = Ps + rotor
-            D_inverse[k] = 1 / (s.dot(Ps) + armature)
-            Pi = Pi.minus_dyad(U, U * D_inverse[k])
+            D = s.dot(Ps) + armature
+            D_inverse[k] = reciprocal(D)
+            gain = over(U, D, D_inverse[k])
+            Pi = Pi.minus_dyad(U, gain)
             S[k] = X.motion_to_parent(s)
-            K[k] = X.force_to_parent(U * D_inverse[k])
+            K[k] = X.force_to_parent(gain)
         if tree.parents[i] != ROOT:
             P[tree.parents[i]] += node.X.inertia_to_parent(Pi)
     return Factors(S, K, D_inverse, _chain(tree))

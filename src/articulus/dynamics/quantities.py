@@ -14,7 +14,7 @@ from casadi import SX
 from articulus.dynamics import energy, forward, inverse, kinematics, linearise, operators, reactions
 from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline
+from articulus.dynamics.passes import Inline, Rolled
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
@@ -226,6 +226,52 @@ def function(
     return ca.Function(
         name, list(inputs.values()), [ca.densify(x) for x in outputs], list(inputs), list(quantity.outputs)
     )
+
+
+def _rolled_forward(run: Rolled, s: dict[str, ca.MX], passive: ca.MX | None) -> ca.MX:
+    tau = s["tau"] if passive is None else s["tau"] + passive
+    return forward.forward_dynamics(run, s["v"], tau)
+
+
+def _rolled_inverse(run: Rolled, s: dict[str, ca.MX], passive: ca.MX | None) -> ca.MX:
+    tau = inverse.newton_euler(run, s["v"], s["vdot"]).tau
+    return tau if passive is None else tau - passive
+
+
+ROLLED: dict[str, Callable[[Rolled, dict[str, ca.MX], ca.MX | None], ca.MX]] = {
+    "forward_dynamics": _rolled_forward,
+    "inverse_dynamics": _rolled_inverse,
+}
+ROLL_FROM = 16
+"""Nodes from which the recursions are called and not written out: measured, see the benchmarks page."""
+
+
+def compilable(
+    description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
+) -> ca.Function:
+    """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls.
+
+    Long mechanisms get forward and inverse dynamics as calls of shared passes. Parameters and external wrenches
+    keep the written-out form.
+    """
+    if name in ROLLED and not wrenches and not description.parameters:
+        tree = Tree(description)
+        if len(tree) >= ROLL_FROM:
+            return _rolled(tree, name)
+    return function(description, name, frames, wrenches)
+
+
+def _rolled(tree: Tree, name: str) -> ca.Function:
+    quantity = QUANTITIES[name]
+    sizes = {"q": tree.description.nq}
+    symbols = {n: ca.MX.sym(n, sizes.get(n, tree.description.nv)) for n in quantity.inputs}
+    passive = passive_forces(tree, tree.v)
+    if passive.is_zero():
+        joint_forces = None
+    else:
+        joint_forces = ca.Function("passive", [tree.q, tree.v], [passive])(symbols["q"], symbols["v"])
+    output = ROLLED[name](Rolled(tree, symbols["q"]), symbols, joint_forces)
+    return ca.Function(name, list(symbols.values()), [output], list(symbols), list(quantity.outputs))
 
 
 def _derivatives(description: Description) -> ca.Function:

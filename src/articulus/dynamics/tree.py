@@ -136,8 +136,9 @@ class NodeParts:
 
         The rotation keeps its zeros and ones; elsewhere a leaf is all zero or all data, so that many nodes share code.
         """
-        R, *rest = self._leaves()
-        return [_pattern(R), *(_pattern(x) if all(v == 0 for v in _values(x)) else (None,) * x.numel() for x in rest)]
+        R, p, angle, shift, *rest = self._leaves()
+        joint = [(None,) if self.has_axis else (0,)] * 2
+        return [_pattern(R), _all_or_nothing(p), *joint, *map(_all_or_nothing, rest)]
 
     def data(self) -> ca.DM:
         """Return the constants that differ from node to node."""
@@ -171,6 +172,10 @@ def _values(leaf: SX) -> list[float]:
 def _pattern(leaf: SX) -> tuple[int | None, ...]:
     """Return for each entry 0, 1 or -1 when it is exactly that, else None."""
     return tuple(int(x) if x in (0.0, 1.0, -1.0) else None for x in _values(leaf))
+
+
+def _all_or_nothing(leaf: SX) -> tuple[int | None, ...]:
+    return _pattern(leaf) if not any(_values(leaf)) else (None,) * leaf.numel()
 
 
 def _zeros(matrix: SX) -> int:

@@ -20,7 +20,6 @@ from .instructions import Instructions, instructions
 from .ops import operation_name
 
 LOOP_SIZE = 1000  # multiply-adds from which a product is a loop and not straight-line code
-SHARE_SIZE = 200  # instructions from which a function called twice is emitted once
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,46 @@ class Elementwise:
         return [self.result]
 
 
-Step = Body | Product | Elementwise
+@dataclass(frozen=True)
+class Procedure:
+    """Straight-line code that several calls share; it finds its operands through pointers."""
+
+    code: Instructions
+    inputs: list[int]
+    outputs: list[int]
+    """Nonzeros of each input and output."""
+    constant: set[int] = field(default_factory=set)
+    """Inputs that are constants in every call."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a procedure; every operand is a contiguous run of numbers, inputs may be constants."""
+
+    procedure: Procedure
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+
+    @property
+    def operations(self) -> int:
+        """Rows that compute something."""
+        return self.procedure.code.arithmetic_count
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations."""
+        return self.procedure.code.flops
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return self.inputs
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return self.outputs
+
+
+Step = Body | Product | Elementwise | Call
 
 
 @dataclass
@@ -107,15 +145,21 @@ class Graph:
 
     count: int
     steps: list[Step] = field(default_factory=list)
+    constants: dict[int, float] = field(default_factory=dict)
+    _known: dict[tuple, np.ndarray] = field(default_factory=dict)
 
     def fresh(self, size: int) -> np.ndarray:
         """Return new numbers."""
         self.count += size
         return np.arange(self.count - size, self.count)
 
-    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
-        """Append the copying of values."""
-        self.steps.append(copying(source, target))
+    def constant(self, values: list[float]) -> np.ndarray:
+        """Return numbers that stand for constants; equal constants have the same numbers."""
+        key = tuple(map(float.hex, map(float, values)))
+        if key not in self._known:
+            self._known[key] = self.fresh(len(values))
+            self.constants.update(zip(self._known[key].tolist(), values))
+        return self._known[key]
 
 
 def copying(source: np.ndarray, target: np.ndarray) -> Body:
@@ -161,7 +205,7 @@ def simplified(function: ca.Function) -> ca.Function:
 
 def _keeps_graph(function: ca.Function) -> bool:
     return any(_multiply_adds(node) >= LOOP_SIZE for node in _nodes(function)) or any(
-        times > 1 and _size(called) >= SHARE_SIZE for called, times in _calls(function)
+        times > 1 and called.is_a("SXFunction") for called, times in _calls(function)
     )
 
 
@@ -191,22 +235,12 @@ def _calls(function: ca.Function) -> list[tuple[ca.Function, int]]:
     return [(called[key], n) for key, n in times.items()]
 
 
-def _size(function: ca.Function) -> int:
-    return function.n_instructions() if function.is_a("SXFunction") else 0
-
-
 class Tracer:
     """Walks a function and appends its steps to a graph."""
 
-    def __init__(self, function: ca.Function, graph: Graph):
+    def __init__(self, graph: Graph):
         self.graph = graph
-        self.shared = self._repeated(function)
-        self.frames: dict[int, Body] = {}
-
-    def _repeated(self, function: ca.Function) -> set[int]:
-        if not function.is_a("MXFunction"):
-            return set()
-        return {f.__hash__() for f, times in _calls(function) if times > 1 and _size(f) >= SHARE_SIZE}
+        self.procedures: dict[int, Procedure] = {}
 
     def trace(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Append the steps of one call; return the numbers of its outputs' nonzeros."""
@@ -217,28 +251,27 @@ class Tracer:
         return self.trace(expanded(function), arguments)
 
     def _straight_line(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-        if function.__hash__() in self.shared:
-            return self._shared_call(function, arguments)
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
         self.graph.steps.append(Body(instructions(simplified(function)), list(arguments), outputs))
         return outputs
 
-    def _shared_call(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Copy the arguments to the function's frame, run it there, copy the results out."""
-        frame = self.frames.get(function.__hash__()) or self._frame(function)
-        self.graph.copy(
-            np.concatenate([*arguments, []]).astype(int), np.concatenate([*frame.inputs, []]).astype(int)
-        )
-        self.graph.steps.append(frame)
-        outputs = [self.graph.fresh(len(o)) for o in frame.outputs]
-        self.graph.copy(np.concatenate(frame.outputs), np.concatenate(outputs))
+    def _call(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        key = function.__hash__()
+        if key not in self.procedures:
+            sizes = [function.nnz_in(k) for k in range(function.n_in())]
+            results = [function.nnz_out(k) for k in range(function.n_out())]
+            self.procedures[key] = Procedure(instructions(simplified(function)), sizes, results)
+        procedure = self.procedures[key]
+        outputs = [self.graph.fresh(size) for size in procedure.outputs]
+        self.graph.steps.append(Call(procedure, [self._contiguous(a) for a in arguments], outputs))
         return outputs
 
-    def _frame(self, function: ca.Function) -> Body:
-        inputs = [self.graph.fresh(function.nnz_in(k)) for k in range(function.n_in())]
-        outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
-        self.frames[function.__hash__()] = Body(instructions(simplified(function)), inputs, outputs)
-        return self.frames[function.__hash__()]
+    def _contiguous(self, numbers: np.ndarray) -> np.ndarray:
+        if len(numbers) < 2 or np.array_equal(numbers, numbers[0] + np.arange(len(numbers))):
+            return numbers
+        fresh = self.graph.fresh(len(numbers))
+        self.graph.steps.append(copying(numbers, fresh))
+        return fresh
 
     def _walk(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         held: dict[int, np.ndarray] = {}
@@ -262,8 +295,12 @@ class Tracer:
         rearranged = _rearrange(node, operands)
         if rearranged is not None:
             return rearranged
+        if node.is_call() and node.which_function().is_a("SXFunction"):
+            return self._call(node.which_function(), operands)
         if node.is_call():
             return self.trace(node.which_function(), operands)
+        if node.is_constant():
+            return [self.graph.constant(node.to_DM().nonzeros())]
         if _multiply_adds(node):
             return [self._product(node, operands)]
         if node.op() in (ca.OP_ADD, ca.OP_SUB, ca.OP_NEG) and _same(node):

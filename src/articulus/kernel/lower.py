@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -17,7 +18,18 @@ CHUNK = (
 )
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
 
-Row = tuple[int, int, tuple[int, ...]]  # operation, result, operands
+Row = tuple[int, Any, tuple[int, ...]]  # operation, result (a place for STORE), operands
+
+
+class Place(NamedTuple):
+    """Where an operand of a procedure lives: element `index` behind the pointer `base`."""
+
+    base: str
+    index: int
+    constant: bool
+    """One double for all lanes, instead of one per lane."""
+
+
 _PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
 _LEAVES = (ca.OP_INPUT, ca.OP_CONST)
 
@@ -33,7 +45,8 @@ class Placed:
     constant : dict
         Value number to constant.
     slot : dict
-        Value number to workspace slot, for inputs and for values that cross a chunk border.
+        Value number to workspace slot (or place behind a pointer), for inputs and for values that cross a chunk
+        border.
     chunks : list of (int, int)
         Row ranges of the emitted functions.
     scratch : int
@@ -42,25 +55,25 @@ class Placed:
 
     rows: list[Row]
     constant: dict[int, float]
-    slot: dict[int, int]
+    slot: dict[int, int | Place]
     chunks: list[tuple[int, int]]
     scratch: int
 
 
 def place(
-    code: Instructions, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], scratch: int
+    code: Instructions, inputs: Sequence[Sequence], outputs: Sequence[Sequence], scratch: int
 ) -> Placed:
-    """Schedule a function whose input and output nonzeros live at the given slots.
+    """Schedule a function whose input and output nonzeros live at the given slots or places.
 
     Crossing values take slots from `scratch` upwards, reused as soon as their value is dead.
     """
     rows = _with_stores(_pair_sines(code, _fuse(code)), code, outputs)
     chunks = [(start, min(start + CHUNK, len(rows))) for start in range(0, len(rows), CHUNK)]
     known = {
-        i: int(inputs[code.first[i]][code.second[i]]) for i, op in enumerate(code.op) if op == ca.OP_INPUT
+        i: inputs[code.first[i]][code.second[i]] for i, op in enumerate(code.op) if op == ca.OP_INPUT
     }
     crossing, used = _crossing_slots(rows, known.keys() | code.constant.keys(), scratch)
-    return Placed(rows, code.constant, known | crossing, chunks, used)
+    return Placed(rows, code.constant, {**known, **crossing}, chunks, used)
 
 
 def _fuse(code: Instructions) -> list[Row]:
@@ -141,11 +154,11 @@ def _reads(row: Row) -> tuple[int, ...]:
     return row[2][:1] if row[0] == ops.SINCOS else row[2]
 
 
-def _with_stores(rows: list[Row], code: Instructions, outputs: Sequence[np.ndarray]) -> list[Row]:
+def _with_stores(rows: list[Row], code: Instructions, outputs: Sequence[Sequence]) -> list[Row]:
     """Insert the writing of each output right after its value; inputs and constants come last."""
-    wanted: dict[int, list[int]] = {}
+    wanted: dict[int, list] = {}
     for values, slots in zip(code.outputs, outputs):
-        for value, slot in zip(values.tolist(), slots.tolist()):
+        for value, slot in zip(values.tolist(), slots):
             wanted.setdefault(value, []).append(slot)
     complete: list[Row] = []
     for row in rows:
@@ -179,17 +192,17 @@ def _crossing_slots(rows: list[Row], known: set[int], base: int) -> tuple[dict[i
     return slot, top - base
 
 
-def emit(placed: Placed, name: str, target: Target) -> list[str]:
+def emit(placed: Placed, name: str, target: Target, parameters: str = "ptr noalias %w") -> list[str]:
     """Return the text of one internal function per chunk: `@name.0(ptr %w)`, `@name.1`, ..."""
-    emitter = _Emitter(placed, target, name)
+    emitter = _Emitter(placed, target, name, parameters)
     return [emitter.chunk(k, start, stop) for k, (start, stop) in enumerate(placed.chunks)]
 
 
 class _Emitter:
     """Writes chunks; keeps the templates and the texts of constants between them."""
 
-    def __init__(self, placed: Placed, target: Target, name: str):
-        self.placed, self.target, self.name = placed, target, name
+    def __init__(self, placed: Placed, target: Target, name: str, parameters: str):
+        self.placed, self.target, self.name, self.parameters = placed, target, name, parameters
         self.templates = ops.templates(target)
         self.constant = {value: target.constant(x) for value, x in placed.constant.items()}
 
@@ -200,9 +213,8 @@ class _Emitter:
         for row in self.placed.rows[start:stop]:
             self._row(*row)
         body = "\n".join(self.lines)
-        return (
-            f"define internal void @{self.name}.{index}(ptr noalias %w) nounwind {{\n{body}\nret void\n}}\n"
-        )
+        signature = f"@{self.name}.{index}({self.parameters})"
+        return f"define internal void {signature} nounwind {{\n{body}\nret void\n}}\n"
 
     def _row(self, kind: int, result: int, operands: tuple[int, ...]) -> None:
         if kind == STORE:
@@ -230,15 +242,30 @@ class _Emitter:
         return text or self._load(value)
 
     def _load(self, value: int) -> str:
-        size, name = self.target.bytes, f"%v{value}"
-        self.lines.append(
-            f"{name}.p = getelementptr inbounds i8, ptr %w, i64 {self.placed.slot[value] * size}"
-        )
-        self.lines.append(f"{name} = load {self.target.type}, ptr {name}.p, align {size}")
+        name, slot = f"%v{value}", self.placed.slot[value]
         self.known[value] = name
+        if isinstance(slot, Place) and slot.constant:
+            self._load_constant(name, slot)
+            return name
+        self.lines.append(f"{name}.p = {self._address(slot)}")
+        self.lines.append(f"{name} = load {self.target.type}, ptr {name}.p, align {self.target.bytes}")
         return name
 
-    def _store(self, text: str, slot: int) -> None:
-        size, name = self.target.bytes, f"%s{len(self.lines)}"
-        self.lines.append(f"{name} = getelementptr inbounds i8, ptr %w, i64 {slot * size}")
-        self.lines.append(f"store {self.target.type} {text}, ptr {name}, align {size}")
+    def _load_constant(self, name: str, place: Place) -> None:
+        self.lines.append(f"{name}.p = getelementptr inbounds double, ptr {place.base}, i64 {place.index}")
+        if self.target.lanes == 1:
+            self.lines.append(f"{name} = load double, ptr {name}.p, align 8")
+            return
+        t, n = self.target.type, self.target.lanes
+        self.lines.append(f"{name}.d = load double, ptr {name}.p, align 8")
+        self.lines.append(f"{name}.i = insertelement {t} poison, double {name}.d, i64 0")
+        self.lines.append(f"{name} = shufflevector {t} {name}.i, {t} poison, <{n} x i32> zeroinitializer")
+
+    def _store(self, text: str, slot: int | Place) -> None:
+        name = f"%s{len(self.lines)}"
+        self.lines.append(f"{name} = {self._address(slot)}")
+        self.lines.append(f"store {self.target.type} {text}, ptr {name}, align {self.target.bytes}")
+
+    def _address(self, slot: int | Place) -> str:
+        base, index = ("%w", slot) if not isinstance(slot, Place) else (slot.base, slot.index)
+        return f"getelementptr inbounds i8, ptr {base}, i64 {index * self.target.bytes}"

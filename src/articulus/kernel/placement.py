@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 
 from . import graph, product
-from .graph import Body, Graph, Product, Step
+from .graph import Body, Call, Graph, Product, Step
+from .instructions import Instructions
 
 
 def place(
@@ -23,10 +26,39 @@ def place(
                 slot[number] = target
             else:
                 copies.append((number, target))
-    top = _place_temporaries(flow.steps, slot, [a for a, _ in copies], n_in + n_out)
-    steps, top = _resolve(flow.steps, slot, top)
+    _mark_constant_inputs(flow)
+    written = _constants_in_memory(flow, [a for a, _ in copies], results)
+    top = _place_temporaries(written + flow.steps, slot, [a for a, _ in copies], n_in + n_out)
+    steps, top = _resolve(written + flow.steps, slot, top, flow.constants)
     zeros = set(range(n_in, n_in + n_out)).difference(*(x.tolist() for x in outputs))
     return steps + _finish(copies, slot, zeros), top
+
+
+def _mark_constant_inputs(flow: Graph) -> None:
+    """Tell each procedure which of its inputs are constants in every call."""
+    calls = [step for step in flow.steps if isinstance(step, Call)]
+    for call in calls:
+        call.procedure.constant.update(k for k, numbers in enumerate(call.inputs) if len(numbers))
+    for call in calls:
+        for k, numbers in enumerate(call.inputs):
+            if any(n not in flow.constants for n in numbers.tolist()):
+                call.procedure.constant.discard(k)
+
+
+def _constants_in_memory(flow: Graph, kept: list[int], results: list[np.ndarray]) -> list[Step]:
+    """Return the step that writes those constants which someone reads otherwise than as constant operand of a call."""
+    wanted = {n for x in results for n in x.tolist()} | set(kept)
+    for step in flow.steps:
+        fixed = step.procedure.constant if isinstance(step, Call) else {}
+        for k, numbers in enumerate(step.reads()):
+            if k not in fixed:
+                wanted.update(numbers.ravel().tolist())
+    written = sorted(wanted & flow.constants.keys())
+    if not written:
+        return []
+    values = {k: flow.constants[n] for k, n in enumerate(written)}
+    code = Instructions([ca.OP_CONST] * len(written), [-1] * len(written), [-1] * len(written), values, [np.arange(len(written))])
+    return [Body(code, [], [np.array(written)])]
 
 
 def _place_temporaries(steps: list[Step], slot: np.ndarray, kept: list[int], base: int) -> int:
@@ -57,25 +89,25 @@ def _last_steps(steps: list[Step], count: int) -> np.ndarray:
 
 
 class _Memory:
-    """First-fit allocation of blocks of slots, each with the last step that needs it."""
+    """Blocks of slots; a block whose last step is over serves the next block of the same size."""
 
     def __init__(self, base: int):
-        self.base = self.top = base
-        self.taken: list[tuple[int, int, int]] = []  # start, end, last step; sorted by start
+        self.top = base
+        self.free: dict[int, list[int]] = {}
+        self.taken: list[tuple[int, int, int]] = []  # heap of last step, start, size
 
     def release(self, now: int) -> None:
-        """Forget the blocks whose last step lies before `now`."""
-        self.taken = [block for block in self.taken if block[2] >= now]
+        """Make free the blocks whose last step lies before `now`."""
+        while self.taken and self.taken[0][0] < now:
+            _, start, size = heapq.heappop(self.taken)
+            self.free.setdefault(size, []).append(start)
 
     def take(self, size: int, last: int) -> int:
         """Return the start of a block that stays taken until step `last` is over."""
-        start = self.base
-        for begin, end, _ in self.taken:
-            if begin - start >= size:
-                break
-            start = end
-        self.taken = sorted([*self.taken, (start, start + size, last)])
+        free = self.free.get(size)
+        start = free.pop() if free else self.top
         self.top = max(self.top, start + size)
+        heapq.heappush(self.taken, (last, start, size))
         return start
 
 
@@ -89,7 +121,9 @@ def _finish(copies: list[tuple[int, int]], slot: np.ndarray, zeros: set[int]) ->
     return steps
 
 
-def _resolve(steps: list[Step], slot: np.ndarray, top: int) -> tuple[list[Step], int]:
+def _resolve(
+    steps: list[Step], slot: np.ndarray, top: int, constants: dict[int, float]
+) -> tuple[list[Step], int]:
     """Write slots into the steps; matrix products also need regular strides, by a copy if need be."""
     resolved: list[Step] = []
     seen: dict[int, Step] = {}
@@ -102,7 +136,38 @@ def _resolve(steps: list[Step], slot: np.ndarray, top: int) -> tuple[list[Step],
             resolved.append(seen[id(step)])
         elif isinstance(step, Product):
             top = _resolve_product(step, slot, top, resolved)
+        elif isinstance(step, Call):
+            top = _resolve_call(step, slot, top, resolved, constants)
     return resolved, top
+
+
+def _resolve_call(
+    step: Call, slot: np.ndarray, top: int, resolved: list[Step], constants: dict[int, float]
+) -> int:
+    """Append the call with slots; a constant operand keeps its values, an operand that is scattered is copied."""
+    inputs: list[np.ndarray] = []
+    for k, numbers in enumerate(step.inputs):
+        if k in step.procedure.constant:
+            inputs.append(np.array([constants[n] for n in numbers.tolist()]))
+            continue
+        inputs.append(slot[numbers])
+        if not _contiguous(inputs[-1]):
+            inputs[-1] = top + np.arange(len(numbers))
+            top += len(numbers)
+            resolved.append(graph.copying(slot[numbers], inputs[-1]))
+    outputs, after = [], []
+    for numbers in step.outputs:
+        outputs.append(slot[numbers])
+        if not _contiguous(outputs[-1]):
+            outputs[-1] = top + np.arange(len(numbers))
+            top += len(numbers)
+            after.append(graph.copying(outputs[-1], slot[numbers]))
+    resolved += [Call(step.procedure, inputs, outputs), *after]
+    return top
+
+
+def _contiguous(slots: np.ndarray) -> bool:
+    return len(slots) < 2 or np.array_equal(slots, slots[0] + np.arange(len(slots)))
 
 
 def _resolve_product(step: Product, slot: np.ndarray, top: int, resolved: list[Step]) -> int:

@@ -14,7 +14,8 @@ import numpy as np
 from . import fold, graph, lower, placement, product
 from .driver import driver
 from .elementary import helpers
-from .graph import Body, Graph, Product, Step
+from .graph import Body, Call, Graph, Product, Step
+from .procedure import Procedures
 from .target import Target
 
 Shape = tuple[int, ...]
@@ -53,15 +54,18 @@ class Program:
 
     def text(self, target: Target) -> str:
         """Return the LLVM text of the whole module."""
-        parts: list[str] = []
-        calls: dict[int, str] = {}
-        scratch = 0
+        shared = Procedures([s for s in self.steps if isinstance(s, Call)], self.slots, target)
+        parts, calls, scratch = shared.text, [], shared.scratch
         for number, step in enumerate(self.steps):
-            if id(step) not in calls:
-                text, calls[id(step)], used = self._emit(step, f"step{number}", target)
-                parts += text
-                scratch = max(scratch, used)
-        body = "\n".join(calls[id(step)] for step in self.steps)
+            if isinstance(step, Call):
+                calls.append(shared.call(step, number))
+                continue
+            text, call, used = self._emit(step, f"step{number}", target)
+            parts += text
+            calls.append(call)
+            scratch = max(scratch, used)
+        parts.append(shared.table())
+        body = "\n".join(calls)
         parts.append(f"define internal void @body(ptr noalias %w) nounwind {{\n{body}\nret void\n}}\n")
         parts.append(driver(target, sizes(self.signature.input_shapes), sizes(self.signature.output_shapes)))
         parts.append(product.tiles(target, [s for s in self.steps if isinstance(s, Product)]))
@@ -87,7 +91,7 @@ def build(function: ca.Function) -> Program:
     inputs = _slots(function.n_in(), function.sparsity_in, 0)
     outputs = _slots(function.n_out(), function.sparsity_out, n_in)
     flow = Graph(n_in)
-    results = graph.Tracer(function, flow).trace(function, inputs)
+    results = graph.Tracer(flow).trace(function, inputs)
     flow.steps = fold.simplify(flow, results)
     steps, top = placement.place(flow, results, outputs, n_in, n_out)
     return Program(_signature(function, steps), steps, top)

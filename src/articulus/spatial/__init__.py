@@ -1,6 +1,6 @@
 """Value types of spatial algebra (angular part first) and rotations, on CasADi SX symbols."""
 
-from articulus.spatial.inertia import ArticulatedInertia, RigidInertia
+from articulus.spatial.inertia import ArticulatedInertia, RigidInertia, over, reciprocal
 from articulus.spatial.rotation import (
     axis_angle,
     exact,
@@ -24,9 +24,11 @@ __all__ = [
     "cross",
     "exact",
     "frame_with_z",
+    "over",
     "quaternion_matrix",
     "quaternion_product",
     "quaternion_rate",
+    "reciprocal",
     "rpy_matrix",
     "skew",
 ]

@@ -29,6 +29,28 @@ def from_upper_triangle(six: SX) -> SX:
     return ca.blockcat([[a[0], a[1], a[2]], [a[1], a[3], a[4]], [a[2], a[4], a[5]]])
 
 
+def reciprocal(d: SX) -> SX:
+    """Return 1/d in a form that CasADi keeps as one division; written as 1/d, every product with it becomes another."""
+    return 0.5 / (0.5 * d)
+
+
+def over(U: Force, d: SX, d_inverse: SX) -> Force:
+    """Return U/d by products with 1/d; an entry that is d itself gives exactly 1, so that symbols cancel."""
+
+    def part(u: SX) -> SX:
+        exact = [u[i] / d for i in range(3)]
+        return ca.vertcat(*(e if e.is_constant() else u[i] * d_inverse for i, e in enumerate(exact)))
+
+    return Force(part(U.n), part(U.f))
+
+
+def outer(u: SX, w: SX, x: SX, y: SX) -> SX:
+    """Return u x'/d for w = u/d and y = x/d, each entry as u y or w x, whichever has the constant factor."""
+    return ca.blockcat(
+        [[u[i] * y[j] if y[j].is_constant() else w[i] * x[j] for j in range(3)] for i in range(3)]
+    )
+
+
 @dataclass(frozen=True)
 class RigidInertia:
     """Mass `m`, first moment `h` = m c and moment of inertia `J` about the origin."""
@@ -104,12 +126,12 @@ class ArticulatedInertia:
             ca.mtimes(self.J, a.w) + ca.mtimes(self.H, a.v), ca.mtimes(self.H.T, a.w) + ca.mtimes(self.M, a.v)
         )
 
-    def minus_dyad(self, U: Force, U_over_d: Force) -> ArticulatedInertia:
-        """Return this inertia less U U'/d, what a free joint direction takes away."""
+    def minus_dyad(self, U: Force, W: Force) -> ArticulatedInertia:
+        """Return this inertia less U W' = U U'/d, what a free joint direction takes away."""
         return ArticulatedInertia(
-            symmetric(self.J - ca.mtimes(U.n, U_over_d.n.T)),
-            self.H - ca.mtimes(U.n, U_over_d.f.T),
-            symmetric(self.M - ca.mtimes(U.f, U_over_d.f.T)),
+            symmetric(self.J - outer(U.n, W.n, U.n, W.n)),
+            self.H - outer(U.n, W.n, U.f, W.f),
+            symmetric(self.M - outer(U.f, W.f, U.f, W.f)),
         )
 
     def rotated(self, R: SX) -> ArticulatedInertia:

@@ -1,0 +1,67 @@
+"""Calls of shared code: procedures that find their operands through pointers, and the constants they are given."""
+
+from __future__ import annotations
+
+from . import lower
+from .graph import Call, Procedure
+from .lower import Place
+from .target import Target, hexadecimal
+
+
+class Procedures:
+    """The procedures of a program and the table of constants that its calls point into.
+
+    Parameters
+    ----------
+    calls : list of Call
+        Operands are slots; a constant operand is an array of its values.
+    scratch : int
+        First slot for values that cross chunks.
+    target : Target
+    """
+
+    def __init__(self, calls: list[Call], scratch: int, target: Target):
+        self._target, self._first = target, scratch
+        self._chunks: dict[int, tuple[str, int]] = {}
+        self._values: list[float] = []
+        self.text: list[str] = []
+        self.scratch = 0
+        for call in calls:
+            if id(call.procedure) not in self._chunks:
+                self._emit(call.procedure)
+
+    def _emit(self, procedure: Procedure) -> None:
+        inputs = [
+            [Place(f"%i{k}", j, k in procedure.constant) for j in range(size)]
+            for k, size in enumerate(procedure.inputs)
+        ]
+        outputs = [[Place(f"%o{k}", j, False) for j in range(size)] for k, size in enumerate(procedure.outputs)]
+        placed = lower.place(procedure.code, inputs, outputs, self._first)
+        name = f"shared{len(self._chunks)}"
+        pointers = [f"%i{k}" for k in range(len(inputs))] + [f"%o{k}" for k in range(len(outputs))]
+        parameters = ", ".join(f"ptr noalias {p}" for p in ["%w", *pointers])
+        self.text += lower.emit(placed, name, self._target, parameters)
+        self._chunks[id(procedure)] = (name, len(placed.chunks))
+        self.scratch = max(self.scratch, placed.scratch)
+
+    def call(self, step: Call, number: int) -> str:
+        """Return the text that calls a procedure."""
+        lines, arguments = [], ["ptr %w"]
+        for k, operand in enumerate([*step.inputs, *step.outputs]):
+            name = f"%c{number}.{k}"
+            if k in step.procedure.constant:
+                lines.append(f"{name} = getelementptr inbounds double, ptr @constants, i64 {len(self._values)}")
+                self._values += operand.tolist()
+            else:
+                at = int(operand[0]) * self._target.bytes if len(operand) else 0
+                lines.append(f"{name} = getelementptr inbounds i8, ptr %w, i64 {at}")
+            arguments.append(f"ptr {name}")
+        name, chunks = self._chunks[id(step.procedure)]
+        return "\n".join([*lines, *(f"call void @{name}.{k}({', '.join(arguments)})" for k in range(chunks))])
+
+    def table(self) -> str:
+        """Return the text of the table of constants; complete after the last `call`."""
+        if not self._values:
+            return ""
+        values = ", ".join(f"double {hexadecimal(x)}" for x in self._values)
+        return f"@constants = internal constant [{len(self._values)} x double] [{values}], align 64\n"
