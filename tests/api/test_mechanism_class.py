@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import inspect
 import math
+import pickle
 import subprocess
 import sys
 
@@ -117,9 +119,7 @@ def results(mech, method, given, **options):
 def test_list_of_methods_is_complete():
     """A new quantity has to be added here, and so gets its shapes and messages tested."""
     public = {n for n, f in vars(art.Mechanism).items() if not n.startswith("_") and inspect.isfunction(f)}
-    others = {"body", "joint", "frame", "save", "linearize", "function", "kernel"}
     assert {n for n in public if n in {*QUANTITIES, "derivatives"}} == set(METHODS)
-    assert public - set(METHODS) - others <= {"simulate"} | {n for n in public if n not in QUANTITIES}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -403,6 +403,33 @@ def test_linear_model_of_a_batch_is_refused():
     except Exception as error:
         raise AssertionError(type(error)) from error
     raise AssertionError("accepted")
+
+
+@pytest.mark.xfail(strict=True, reason="dots become underscores, so two labels collide and one is lost")
+def test_labels_of_the_linear_model_stay_apart():
+    m = art.Mechanism("m")
+    for i, name in enumerate(("arm.1", "arm_1")):
+        m.body(f"b{i}", 1.0, inertia=(0.1, 0.1, 0.1))
+        m.joint(name, art.Revolute(), "ground", f"b{i}")
+    model = m.linearize()
+    assert len(model.state_labels) == model.nstates == 4
+    assert len(model.input_labels) == 2
+
+
+def test_quaternion_of_zeros_is_no_rotation():
+    m = art.Mechanism("m").body("b", 1.0, inertia=(0.1, 0.1, 0.1)).joint("j", art.Free(), "ground", "b")
+    with pytest.raises(art.NumericalError, match="not finite although"):
+        m.pose("b", np.zeros(7))
+
+
+@pytest.mark.xfail(strict=True, reason="compiled kernels ride along")
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))], ids=["copy", "pickle"]
+)  # noqa: S301
+def test_mechanism_that_was_asked_can_be_copied_and_sent(duplicate):
+    m = arm()
+    before = m.mass_matrix([0.1, 0.2])
+    assert np.array_equal(duplicate(m).mass_matrix([0.1, 0.2]), before)
 
 
 # documentation

@@ -276,6 +276,59 @@ def test_limit_that_is_not_a_number_is_refused(field):
     assert findings(joints=[joint(limits=art.Limits(**{field: (math.nan,)}))])
 
 
+# numbers of the wrong form or count
+
+
+def silent(reason):
+    return pytest.mark.xfail(strict=True, reason=reason)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(
+            {"rotor": lambda: art.Rotor(0.1, 1.0, (0.0, 1.0))}, marks=silent("counts are not checked")
+        ),
+        pytest.param(
+            {"rotor": lambda: art.Rotor("big")}, marks=silent("ValueError of float() comes through")
+        ),
+        pytest.param(
+            {"limits": lambda: art.Limits(lower=-1.0)}, marks=silent("TypeError of iteration comes through")
+        ),
+        pytest.param(
+            {"limits": lambda: art.Limits(lower=(-1.0, -1.0))}, marks=silent("counts are not checked")
+        ),
+        pytest.param(
+            {"armature": lambda: (1.0, 2.0)}, marks=silent("counts are checked in Mechanism.joint only")
+        ),
+        pytest.param({"joint": lambda: art.Planar(), "damping": lambda: (1.0,)}, marks=silent("as above")),
+    ],
+    ids=["rotor axis", "rotor inertia", "limit", "limits", "armature", "damping"],
+)
+def test_numbers_of_the_wrong_form(changes):
+    with pytest.raises((art.InputError, art.ModelError)):
+        Description.build("m", (body(),), (joint(**{key: make() for key, make in changes.items()}),))
+
+
+@silent("the parameter is replaced by its value without a word")
+def test_parameter_in_an_axis_is_kept_or_refused():
+    try:
+        held = art.Revolute((art.Parameter("tilt", 0.0), 0.0, 1.0)).axis
+    except art.InputError:
+        return
+    assert isinstance(held[0], art.Parameter)
+
+
+@silent("numbers of Rotor are kept as they were given, and the fingerprint is of their text")
+def test_equal_mechanisms_have_equal_fingerprints():
+    builds = [
+        Description.build("m", (body(),), (joint(rotor=art.Rotor(kind(1), kind(2))),))
+        for kind in (int, float, np.float64)
+    ]
+    assert builds[0] == builds[1] == builds[2]
+    assert len({d.fingerprint for d in builds}) == 1
+
+
 # massless bodies
 
 
