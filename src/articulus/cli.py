@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from articulus.errors import ArticulusError, InputError, UnsupportedOperation
+from articulus.errors import ArticulusError, InputError
 
 if TYPE_CHECKING:
     from articulus.api import Mechanism
@@ -299,15 +299,14 @@ def _value(value: Any, tolerance: float = 0.0) -> str:
 
 @app.command()
 def bench(
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a row.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON object: machine and rows.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table in Markdown.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and shorter runs.")] = False,
 ) -> None:
     """Measure the speed of dynamics on this machine, beside other packages that are installed."""
-    try:
-        from articulus import bench as benchmark  # type: ignore[attr-defined, unused-ignore]
-    except ImportError:
-        raise UnsupportedOperation("this installation has no benchmark (articulus.bench)") from None
-    benchmark.run(quick=quick, json=json)
+    from articulus import bench as benchmark
+
+    benchmark.run(quick=quick, json=json, markdown=markdown)
 
 
 # articulus demo

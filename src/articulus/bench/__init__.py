@@ -1,0 +1,82 @@
+"""How fast articulus is on this machine, beside other engines on the same mechanisms: `articulus bench`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+
+from articulus.bench.machine import machine, sentence
+from articulus.bench.row import Bar, Row
+from articulus.bench.rows import Effort, Section, sections
+from articulus.bench.table import as_json, as_markdown, as_table
+
+__all__ = ["Bar", "Report", "Row", "measure", "run"]
+
+QUICK_SECONDS = 0.15
+PIPE_WIDTH = 240
+"""Columns of a table that does not go to a terminal."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was measured, and on what."""
+
+    machine: dict[str, Any]
+    rows: list[Row]
+
+
+def run(quick: bool = False, json: bool = False, markdown: bool = False) -> None:
+    """Measure, and print the result.
+
+    Parameters
+    ----------
+    quick : bool
+        A smoke run: small mechanisms, few repeats, no cold starts.
+    json : bool
+        Print one JSON object.
+    markdown : bool
+        Print a table in Markdown.
+    """
+    report = measure(quick, show_progress=True)
+    if json or markdown:
+        text = as_json if json else as_markdown
+        sys.stdout.write(text(report.machine, report.rows) + "\n")
+        return
+    console = _console(stderr=False)
+    console.print(sentence(report.machine))
+    console.print(as_table(report.rows))
+    barred = [row.met for row in report.rows if row.met is not None]
+    console.print(f"{len(report.rows)} rows; {sum(barred)} of {len(barred)} bars met")
+
+
+def measure(quick: bool = False, show_progress: bool = False) -> Report:
+    """Return all rows, measured in one go on one core.
+
+    Parameters
+    ----------
+    quick : bool
+        A smoke run: small mechanisms, few repeats, no cold starts.
+    show_progress : bool
+        Show on a terminal what is being measured.
+    """
+    effort = Effort(QUICK_SECONDS, quick=True) if quick else Effort()
+    facts = machine(effort.seconds)
+    parts = sections(quick)
+    rows = [row for part in (_watched(parts) if show_progress else parts) for row in part.rows(effort)]
+    return Report(facts, [row.with_share(1e9 * facts["peak_gflops"]) for row in rows])
+
+
+def _watched(parts: list[Section]) -> Iterable[Section]:
+    console = _console(stderr=True)
+    return track(parts, "measuring", console=console, transient=True) if console.is_terminal else parts
+
+
+def _console(stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)

@@ -1,0 +1,89 @@
+"""Time to the first result in a new process: with an empty kernel cache, with a filled one, and the import."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from articulus.bench.models import Model
+from articulus.bench.timing import one_core
+
+ONE_STATE, BATCH = 0, 8
+
+_CHILD = """
+import json, sys, time
+start = time.perf_counter()
+import articulus
+imported = time.perf_counter()
+import numpy as np
+mechanism = articulus.load(sys.argv[1])
+rows = int(sys.argv[2])
+lead = (rows,) if rows else ()
+x = np.full((*lead, mechanism.nv), 0.1)
+mechanism.forward_dynamics(x, x, x)
+end = time.perf_counter()
+print(json.dumps([imported - start, end - imported]))
+"""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Seconds of one new process: the import, and from there to the first result."""
+
+    imported: float
+    first: float
+
+
+class Starter:
+    """Starts processes that load a saved chain of revolutes and compute forward dynamics, on one core."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def cold(self, model: Model, rows: int, repeats: int = 1) -> Start:
+        """Return the fastest of some starts, each with an empty cache."""
+        path = self._saved(model)
+        starts = []
+        for _ in range(repeats):
+            with TemporaryDirectory(dir=self.folder) as cache:
+                starts.append(_start(path, rows, cache))
+        return _fastest(starts)
+
+    def warm(self, model: Model, rows: int, repeats: int = 5) -> Start:
+        """Return the fastest of some starts with a cache that an earlier process filled."""
+        path = self._saved(model)
+        with TemporaryDirectory(dir=self.folder) as cache:
+            _start(path, rows, cache)
+            return _fastest([_start(path, rows, cache) for _ in range(repeats)])
+
+    def _saved(self, model: Model) -> Path:
+        path = self.folder / f"{model.name}.toml"
+        if not path.exists():
+            model.mechanism.save(path)
+        return path
+
+
+@contextmanager
+def starter() -> Iterator[Starter]:
+    """Give a starter whose files are removed afterwards."""
+    with TemporaryDirectory(prefix="articulus-bench-") as folder:
+        yield Starter(Path(folder))
+
+
+def _start(path: Path, rows: int, cache: str) -> Start:
+    environment = {**os.environ, "ARTICULUS_CACHE": cache}
+    command = [sys.executable, "-c", _CHILD, str(path), str(rows)]
+    with one_core():
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return Start(*json.loads(done.stdout))
+
+
+def _fastest(starts: list[Start]) -> Start:
+    return Start(min(s.imported for s in starts), min(s.first for s in starts))

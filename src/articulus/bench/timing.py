@@ -1,0 +1,101 @@
+"""Timing on a machine that others use too: contenders take turns on one core, the minimum of each counts."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from articulus import kernel
+
+BLOCK = 0.004
+"""Seconds of one turn; a call that takes longer is a turn of its own."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something to time: `call` does `count` evaluations."""
+
+    name: str
+    call: Callable[[], Any]
+    count: int = 1
+
+
+def race(contenders: Sequence[Contender], seconds: float, rounds: int = 5) -> list[float]:
+    """Return microseconds per evaluation of each contender.
+
+    Parameters
+    ----------
+    contenders : sequence of Contender
+        They take turns, so that all of them meet the same disturbances.
+    seconds : float [s]
+        How long to go on.
+    rounds : int
+        Turns that each gets at least.
+    """
+    with ExitStack() as stack:
+        for condition in (one_core(), kernel.threads(1), _no_collection()):
+            stack.enter_context(condition)
+        repeats = [_repeats(c.call) for c in contenders]
+        best = [float("inf")] * len(contenders)
+        end, done = perf_counter() + seconds, 0
+        while done < rounds or perf_counter() < end:
+            for k, c in enumerate(contenders):
+                best[k] = min(best[k], _turn(c.call, repeats[k]))
+            done += 1
+    return [1e6 * t / (r * c.count) for t, r, c in zip(best, repeats, contenders)]
+
+
+def _repeats(call: Callable[[], Any]) -> int:
+    """Return how many calls make a turn; the first calls compile and fill caches."""
+    call()
+    once = min(_turn(call, 1) for _ in range(3))
+    return max(1, round(BLOCK / max(once, 1e-9)))
+
+
+def _turn(call: Callable[[], Any], repeats: int) -> float:
+    """Return the seconds that `repeats` calls take."""
+    steps = range(repeats)
+    start = perf_counter()
+    for _ in steps:
+        call()
+    return perf_counter() - start
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep the process on the core that is quietest now."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    allowed = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(allowed, key=_delay)})
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _delay(core: int) -> float:
+    """Return the seconds that a fixed piece of work takes on a core, with whatever else runs there."""
+    os.sched_setaffinity(0, {core})
+    return sum(_turn(_work, 10) for _ in range(4))
+
+
+def _work() -> int:
+    return sum(range(4000))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
