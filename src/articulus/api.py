@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus import kernel
+from articulus import kernel as native
 from articulus.errors import InputError, did_you_mean
+from articulus.kernel import Kernel
 from articulus.mechanism import (
     GROUND,
     STANDARD_GRAVITY,
@@ -158,7 +159,9 @@ class Mechanism:
         """
         where = f"joint '{name}'"
         if not isinstance(joint, Joint):
-            raise InputError(f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))")
+            raise InputError(
+                f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))"
+            )
         vectors = {"armature": armature, "damping": damping, "coulomb": coulomb}
         vectors |= {"stiffness": stiffness, "rest": rest}
         connection = Connection(
@@ -444,15 +447,13 @@ class Mechanism:
 
         return dynamics.function(self.description, name, frames, wrenches)
 
-    def kernel(
-        self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
-    ) -> kernel.Kernel:
+    def kernel(self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Kernel:
         """Return a quantity as a compiled kernel; `kernel.bind(...)` prepares calls for tight loops."""
         key = (name, tuple(frames), tuple(wrenches))
         found = self._kernels.get(key)
         if found is None:
             text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
-            found = self._kernels[key] = kernel.cached(text, lambda: self._compilable(*key))
+            found = self._kernels[key] = native.cached(text, lambda: self._compilable(*key))
         return found
 
     def _compilable(self, *key: Any) -> casadi.Function:
@@ -461,7 +462,7 @@ class Mechanism:
         return dynamics.compilable(self.description, *key)
 
     @functools.cached_property
-    def _kernels(self) -> dict[tuple, kernel.Kernel]:
+    def _kernels(self) -> dict[tuple, Kernel]:
         return {}
 
     def _ask(
@@ -475,7 +476,9 @@ class Mechanism:
         if not params and not wrenches and not self.description.parameters:
             return self.kernel(name, frames)(*arguments)
         extra = [self._parameter_row(params)] if self.description.parameters or params else []
-        return self.kernel(name, frames, tuple(wrenches or ()))(*arguments, *extra, *(wrenches or {}).values())
+        return self.kernel(name, frames, tuple(wrenches or ()))(
+            *arguments, *extra, *(wrenches or {}).values()
+        )
 
     def _parameter_row(self, params: Params | None) -> Array:
         """Return the named parameters as one array (..., parameters)."""

@@ -32,5 +32,12 @@ def state_space(
     states = [s.replace(".", "_") for s in states]
     inputs = [f"tau_{s}".replace(".", "_") for s in names]
     return control.StateSpace(
-        A, B, np.eye(2 * n), np.zeros((2 * n, n)), states=states, inputs=inputs, outputs=states, name=name.replace(".", "_")
+        A,
+        B,
+        np.eye(2 * n),
+        np.zeros((2 * n, n)),
+        states=states,
+        inputs=inputs,
+        outputs=states,
+        name=name.replace(".", "_"),
     )

@@ -127,9 +127,7 @@ def _eliminated(
     return ca.vertcat(*columns), ca.vertcat(*d_inverse[::-1]), ca.vertcat(*u[::-1]), Ia, pa
 
 
-def accelerate(
-    node: Node, v: SX, V: Motion, Ap: Motion, U: SX, d_inverse: SX, u: SX
-) -> tuple[Motion, SX]:
+def accelerate(node: Node, v: SX, V: Motion, Ap: Motion, U: SX, d_inverse: SX, u: SX) -> tuple[Motion, SX]:
     """Return the node's acceleration and that of its freedoms (third pass)."""
     a = node.X.motion_to_child(Ap) + V.cross(node.joint_velocity(v))
     rates = []

@@ -178,4 +178,6 @@ def _through(f: Factors, k: int, accelerations: SX) -> SX:
 def _at_origin(tree: Tree, frame: str) -> SX:
     """Return the matrix that takes a motion about the ground origin to the frame's origin, ground axes."""
     X = Transform(SX.eye(3), tree.world_frame(frame).p)
-    return ca.horzcat(*(X.motion_to_child(Motion.of(SX(ca.DM(e)))).column() for e in ca.horzsplit(ca.DM.eye(6))))
+    return ca.horzcat(
+        *(X.motion_to_child(Motion.of(SX(ca.DM(e)))).column() for e in ca.horzsplit(ca.DM.eye(6)))
+    )

@@ -39,7 +39,7 @@ class Inline:
 class Packed:
     """A value of a spatial type (or a plain column) as one MX column."""
 
-    type: type
+    type: Any
     column: MX
 
 
@@ -76,8 +76,7 @@ class Rolled:
             self._functions[key] = self._traced(function, i, values)
         call, types = self._functions[key]
         columns = [v.column if isinstance(v, Packed) else v for v in values if v is not None]
-        outputs = call(self._data[i], self._place[i], *columns)
-        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        outputs = call.call([self._data[i], self._place[i], *columns])
         return tuple(out if t is SX else Packed(t, out) for t, out in zip(types, outputs))
 
     def value(self, constant: Any) -> Packed:
@@ -88,7 +87,7 @@ class Rolled:
         data = SX.sym("data", self._data[i].numel())
         place = SX.sym("place", self._place[i].numel())
         node = self.tree.parts[i].with_data(data).node(place)
-        symbols, arguments = [data, place], []
+        symbols, arguments = [data, place], list[Any]()
         for k, value in enumerate(values):
             if value is None:
                 arguments.append(None)

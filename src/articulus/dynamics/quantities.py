@@ -92,7 +92,7 @@ def _inverse_mass_and_derivatives(s: Question) -> tuple[SX, ...]:
     inverse_mass = operators.mass_matrix_inverse(operators.factors(tree))
     vdot = ca.mtimes(inverse_mass, s["tau"] - bias(s))
     by_q, by_v, _ = linearise.inverse_dynamics_derivatives(tree, s["v"], vdot)
-    return ca.cse([inverse_mass, by_q, by_v])
+    return tuple(ca.cse([inverse_mass, by_q, by_v]))
 
 
 QUANTITIES: dict[str, Quantity] = {

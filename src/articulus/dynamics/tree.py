@@ -101,7 +101,12 @@ class NodeParts:
         else:
             X = Transform(ca.reshape(place[:9], 3, 3), place[9:12])
         return Node(
-            self.parent == ROOT, X, self.subspace(), self.inertia, self.armature, Force(self.rotor, SX.zeros(3))
+            self.parent == ROOT,
+            X,
+            self.subspace(),
+            self.inertia,
+            self.armature,
+            Force(self.rotor, SX.zeros(3)),
         )
 
     def subspace(self) -> tuple[Motion, ...]:
@@ -118,13 +123,23 @@ class NodeParts:
 
     def is_constant(self) -> bool:
         """Return whether no parameter of the mechanism is among the numbers."""
-        return all(x.is_constant() for x in self._leaves()) and not ca.symvar(ca.vertcat(*self.subspace_columns()))
+        return all(x.is_constant() for x in self._leaves()) and not ca.symvar(
+            ca.vertcat(*self.subspace_columns())
+        )
 
     def subspace_columns(self) -> list[SX]:
         return [SX(0, 1), *(S.column() for S in self.subspace())]
 
     def _leaves(self) -> list[SX]:
-        return [self.outer.R, self.outer.p, self.angle, self.shift, self.inertia.pack(), *self.armature, self.rotor]
+        return [
+            self.outer.R,
+            self.outer.p,
+            self.angle,
+            self.shift,
+            self.inertia.pack(),
+            *self.armature,
+            self.rotor,
+        ]
 
     def shape(self) -> tuple:
         """Return what two nodes must have in common to share code: joint and pattern of the constants."""
@@ -136,7 +151,7 @@ class NodeParts:
 
         The rotation keeps its zeros and ones; elsewhere a leaf is all zero or all data, so that many nodes share code.
         """
-        R, p, angle, shift, *rest = self._leaves()
+        R, p, _angle, _shift, *rest = self._leaves()
         joint = [(None,) if self.has_axis else (0,)] * 2
         return [_pattern(R), _all_or_nothing(p), *joint, *map(_all_or_nothing, rest)]
 

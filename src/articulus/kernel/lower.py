@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import casadi as ca
-import numpy as np
 
 from . import ops
 from .instructions import Instructions
@@ -22,10 +21,10 @@ Row = tuple[int, Any, tuple[int, ...]]  # operation, result (a place for STORE),
 
 
 class Place(NamedTuple):
-    """Where an operand of a procedure lives: element `index` behind the pointer `base`."""
+    """Where an operand of a procedure lives: `element` behind the pointer `base`."""
 
     base: str
-    index: int
+    element: int
     constant: bool
     """One double for all lanes, instead of one per lane."""
 
@@ -69,9 +68,7 @@ def place(
     """
     rows = _with_stores(_pair_sines(code, _fuse(code)), code, outputs)
     chunks = [(start, min(start + CHUNK, len(rows))) for start in range(0, len(rows), CHUNK)]
-    known = {
-        i: inputs[code.first[i]][code.second[i]] for i, op in enumerate(code.op) if op == ca.OP_INPUT
-    }
+    known = {i: inputs[code.first[i]][code.second[i]] for i, op in enumerate(code.op) if op == ca.OP_INPUT}
     crossing, used = _crossing_slots(rows, known.keys() | code.constant.keys(), scratch)
     return Placed(rows, code.constant, {**known, **crossing}, chunks, used)
 
@@ -252,7 +249,7 @@ class _Emitter:
         return name
 
     def _load_constant(self, name: str, place: Place) -> None:
-        self.lines.append(f"{name}.p = getelementptr inbounds double, ptr {place.base}, i64 {place.index}")
+        self.lines.append(f"{name}.p = getelementptr inbounds double, ptr {place.base}, i64 {place.element}")
         if self.target.lanes == 1:
             self.lines.append(f"{name} = load double, ptr {name}.p, align 8")
             return
@@ -267,5 +264,5 @@ class _Emitter:
         self.lines.append(f"store {self.target.type} {text}, ptr {name}, align {self.target.bytes}")
 
     def _address(self, slot: int | Place) -> str:
-        base, index = ("%w", slot) if not isinstance(slot, Place) else (slot.base, slot.index)
+        base, index = ("%w", slot) if not isinstance(slot, Place) else (slot.base, slot.element)
         return f"getelementptr inbounds i8, ptr {base}, i64 {index * self.target.bytes}"

@@ -57,7 +57,13 @@ def _constants_in_memory(flow: Graph, kept: list[int], results: list[np.ndarray]
     if not written:
         return []
     values = {k: flow.constants[n] for k, n in enumerate(written)}
-    code = Instructions([ca.OP_CONST] * len(written), [-1] * len(written), [-1] * len(written), values, [np.arange(len(written))])
+    code = Instructions(
+        [ca.OP_CONST] * len(written),
+        [-1] * len(written),
+        [-1] * len(written),
+        values,
+        [np.arange(len(written))],
+    )
     return [Body(code, [], [np.array(written)])]
 
 

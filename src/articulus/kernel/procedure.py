@@ -35,7 +35,9 @@ class Procedures:
             [Place(f"%i{k}", j, k in procedure.constant) for j in range(size)]
             for k, size in enumerate(procedure.inputs)
         ]
-        outputs = [[Place(f"%o{k}", j, False) for j in range(size)] for k, size in enumerate(procedure.outputs)]
+        outputs = [
+            [Place(f"%o{k}", j, False) for j in range(size)] for k, size in enumerate(procedure.outputs)
+        ]
         placed = lower.place(procedure.code, inputs, outputs, self._first)
         name = f"shared{len(self._chunks)}"
         pointers = [f"%i{k}" for k in range(len(inputs))] + [f"%o{k}" for k in range(len(outputs))]
@@ -50,7 +52,9 @@ class Procedures:
         for k, operand in enumerate([*step.inputs, *step.outputs]):
             name = f"%c{number}.{k}"
             if k in step.procedure.constant:
-                lines.append(f"{name} = getelementptr inbounds double, ptr @constants, i64 {len(self._values)}")
+                lines.append(
+                    f"{name} = getelementptr inbounds double, ptr @constants, i64 {len(self._values)}"
+                )
                 self._values += operand.tolist()
             else:
                 at = int(operand[0]) * self._target.bytes if len(operand) else 0

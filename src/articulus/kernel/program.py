@@ -78,7 +78,9 @@ class Program:
         if isinstance(step, Product):
             return [product.emit(step, name, target)], f"call void @{name}(ptr %w)", 0
         assert isinstance(step, Body)
-        placed = lower.place(step.code, step.inputs, step.outputs, self.slots)
+        placed = lower.place(
+            step.code, [x.tolist() for x in step.inputs], [x.tolist() for x in step.outputs], self.slots
+        )
         calls = [f"call void @{name}.{k}(ptr %w)" for k in range(len(placed.chunks))]
         return lower.emit(placed, name, target), "\n".join(calls), placed.scratch
 

@@ -24,7 +24,8 @@ def pendulum_chain(n: int = 5, mass: float = 1.0, length: float = 1.0) -> Descri
         raise InputError(f"pendulum_chain: mass = {mass!r}, length = {length!r}; expected positive numbers")
     across, along = mass * length**2 / 12, mass * length**2 / 1200
     bodies = tuple(
-        Body(f"rod{i + 1}", mass, (0.0, 0.0, -length / 2), (across, across, along, 0.0, 0.0, 0.0)) for i in range(n)
+        Body(f"rod{i + 1}", mass, (0.0, 0.0, -length / 2), (across, across, along, 0.0, 0.0, 0.0))
+        for i in range(n)
     )
     joints = tuple(
         Connection(

@@ -11,7 +11,11 @@ from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Number, Vector, quantity, value_of, values_of
 from articulus.mechanism.pose import Pose
 
-UNLIMITED = math.inf
+
+def wrong_length(where: str, held: tuple, nv: int) -> Iterator[Finding]:
+    """Yield a finding when a field with one number a freedom has another count."""
+    if held and len(held) != nv:
+        yield Finding(where, f"{len(held)} numbers", f"{nv}, one for each freedom of the joint")
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Rotor:
     """
 
     inertia: Number = quantity("kg m^2", "moment of inertia about the rotor's own axis")
-    ratio: Number = quantity("-", "rotor speed over joint speed", default=1.0)
+    ratio: Number = quantity("- or rad/m", "rotor speed over joint speed", default=1.0)
     axis: Vector = quantity(
         "-", "unit vector of the rotor's axis in the parent's body frame", size="3", default=(0.0, 0.0, 1.0)
     )
@@ -64,7 +68,12 @@ class Limits:
     velocity: Vector = quantity("rad/s or m/s", "largest speed", size="nv", default=())
     effort: Vector = quantity("N m or N", "largest joint torque or force", size="nv", default=())
 
-    def findings(self, where: str) -> Iterator[Finding]:
+    def findings(self, where: str, nv: int) -> Iterator[Finding]:
+        for name in ("lower", "upper", "velocity", "effort"):
+            held = values_of(getattr(self, name))
+            yield from wrong_length(f"{where}.{name}", held, nv)
+            if any(math.isnan(x) for x in held):
+                yield Finding(f"{where}.{name}", "nan", "a number (infinite where there is no limit)")
         for low, high in zip(values_of(self.lower), values_of(self.upper)):
             if not low <= high:
                 yield Finding(
@@ -75,7 +84,7 @@ class Limits:
                 )
         for name in ("velocity", "effort"):
             for bound in values_of(getattr(self, name)):
-                if not bound >= 0:
+                if bound < 0:
                     yield Finding(f"{where}.{name}", f"{bound:.6g}", "at least 0")
 
 
@@ -138,6 +147,8 @@ class Connection:
 
     def findings(self, where: str) -> Iterator[Finding]:
         """Yield what is wrong with the numbers of this joint."""
+        for name in ("armature", "damping", "coulomb", "stiffness", "rest"):
+            yield from wrong_length(f"{where}.{name}", getattr(self, name), self.joint.nv)
         for name in ("armature", "damping", "coulomb", "stiffness"):
             for held in values_of(getattr(self, name)):
                 if held < 0:
@@ -159,4 +170,4 @@ class Connection:
                     "a joint with one freedom",
                 )
             yield from self.rotor.findings(f"{where}.rotor")
-        yield from self.limits.findings(f"{where}.limits")
+        yield from self.limits.findings(f"{where}.limits", self.joint.nv)

@@ -16,6 +16,7 @@ from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.mechanism.body import Body, Frame
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
+from articulus.mechanism.regular import singular_findings
 
 GROUND = "ground"
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -75,9 +76,12 @@ class Description:
         """
         draft = Description(name, tuple(bodies), tuple(connections), tuple(frames), tuple(gravity), source)
         findings = [*draft._findings(), *draft._topology_findings()]
+        if not findings:
+            draft = dataclasses.replace(draft, connections=draft._sorted_connections())
+            findings = list(singular_findings(draft.bodies, draft.connections))
         if findings:
             raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in findings)
-        return dataclasses.replace(draft, connections=draft._sorted_connections())
+        return draft
 
     # what the mechanism holds
 
@@ -235,7 +239,7 @@ class Description:
         yield from self._cycle_findings()
 
     def _cycle_findings(self) -> Iterator[Finding]:
-        parent = {c.child: c for c in self.connections}
+        parent = {c.child: c for c in self.connections if c.parent != c.child}
         done: set[str] = {GROUND}
         for start in parent:
             path: dict[str, None] = {}

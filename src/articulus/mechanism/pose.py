@@ -44,7 +44,7 @@ class Pose:
                 raise InputError(f"Pose.{name}: {error}") from None
         if self.turned_by_rpy() and self.quaternion != IDENTITY_QUATERNION:
             raise InputError("Pose: give rpy or quaternion, not both")
-        if not any(isinstance(x, float) and x != 0 or not isinstance(x, float) for x in self.quaternion):
+        if not any((isinstance(x, float) and x != 0) or not isinstance(x, float) for x in self.quaternion):
             raise InputError("Pose.quaternion: all four numbers are zero; expected (w, x, y, z)")
 
     def turned_by_rpy(self) -> bool:
@@ -125,4 +125,4 @@ def quaternion_of(R: np.ndarray) -> tuple[float, float, float, float]:
 
 def unit(vector: Sequence[Number]) -> bool:
     """Return whether three plain numbers have norm one within 1e-9."""
-    return abs(np.linalg.norm([value_of(x) for x in vector]) - 1) <= 1e-9
+    return bool(abs(np.linalg.norm([value_of(x) for x in vector]) - 1) <= 1e-9)

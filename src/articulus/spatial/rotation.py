@@ -62,7 +62,7 @@ def quaternion_rate(quaternion: SX, w: SX) -> SX:
     return 0.5 * quaternion_product(quaternion, ca.vertcat(0, w))
 
 
-def frame_with_z(axis: Sequence[float]) -> np.ndarray:
+def frame_with_z(axis: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return a constant rotation whose third column is the unit vector `axis`.
 
     For the coordinate axes it is a signed permutation, so that no symbol is lost to round-off.

@@ -21,7 +21,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import as_vector, values_of
+from articulus.mechanism.numbers import Parameter, as_vector, values_of
 from articulus.spatial import Motion, Transform
 
 
@@ -96,7 +96,12 @@ class SerialJoint(Joint):
 def unit_axis(owner: str, axis: Sequence[float]) -> tuple[float, float, float]:
     """Return three plain finite numbers of norm one, exactly as given when they already are."""
     try:
-        a = np.array(values_of(as_vector(axis, 3)))
+        numbers = as_vector(axis, 3)
+        if any(isinstance(x, Parameter) for x in numbers):
+            raise InputError(
+                "expected plain numbers; turn the joint by a Parameter in the rpy of `at` instead"
+            )
+        a = np.array(values_of(numbers))
     except InputError as error:
         raise InputError(f"{owner}.axis: {error}") from None
     norm = np.linalg.norm(a)

@@ -37,7 +37,7 @@ class Free(Joint):
         return Transform(quaternion_matrix(q[:4]), q[4:7])
 
     def motion_subspace(self) -> list[Motion]:
-        return [Motion.of(row) for row in np.eye(6)]
+        return [Motion.of(row.tolist()) for row in np.eye(6)]
 
     def position_rate(self, q: SX, v: SX) -> SX:
         return ca.vertcat(quaternion_rate(q[:4], v[:3]), ca.mtimes(quaternion_matrix(q[:4]), v[3:6]))

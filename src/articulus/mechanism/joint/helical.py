@@ -7,7 +7,7 @@ from casadi import SX
 
 from articulus.errors import InputError
 from articulus.mechanism.joint.base import Joint, along, unit_axis
-from articulus.mechanism.numbers import Number, as_number, quantity, value_of
+from articulus.mechanism.numbers import Number, Parameter, as_number, quantity, value_of
 from articulus.spatial import Motion, Transform, axis_angle
 
 
@@ -45,7 +45,13 @@ class Helical(Joint):
 
     def transform(self, q: SX) -> Transform:
         R = axis_angle(self.axis, ca.sin(q[0]), ca.cos(q[0]))
-        return Transform(R, along(self.axis) * (self.pitch * q[0]))
+        return Transform(R, along(self.axis) * (self._symbol() * q[0]))
 
     def motion_subspace(self) -> list[Motion]:
-        return [Motion(along(self.axis), along(self.axis) * self.pitch)]
+        return [Motion(along(self.axis), along(self.axis) * self._symbol())]
+
+    def _symbol(self) -> SX:
+        """Return the pitch as a symbol or number; the tree puts a parameter's symbol in its place before it asks."""
+        if isinstance(self.pitch, Parameter):
+            raise TypeError("a parameter must be replaced by its symbol or value first")
+        return SX(self.pitch)

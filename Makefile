@@ -1,0 +1,50 @@
+# On a machine with python3 (3.11 or later), pip and make:  make demo,  make test
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint docs bench verify fuzz nightly clean
+
+demo: $(VENV)/.core
+	$(BIN)/articulus demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+verify: $(VENV)/.core
+	$(BIN)/articulus verify
+
+bench: $(VENV)/.bench
+	$(BIN)/articulus bench
+
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/files/fuzz_long.py --seconds 600
+
+nightly: $(VENV)/.test
+	$(BIN)/python tests/laws/nightly.py --cases 10000
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e .
+	@touch $@
+
+# every extra set has its own stamp, so that a target installs only what it needs
+$(VENV)/.%: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e ".[$*]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
