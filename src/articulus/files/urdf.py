@@ -137,10 +137,7 @@ class _Robot:
         if roots and not ground:
             joints.insert(0, self._base(roots[0], base, {j.name for j in joints}))
         bodies = [b for b in bodies if b not in ground]
-        built = self._build(tuple(bodies), tuple(joints))
-        self._check_massless(built)
-        self.report.raise_if_any()
-        return built
+        return self._build(tuple(bodies), tuple(joints))
 
     def _each(self, tag: str, kind: str, read: Callable[[Element, str], Thing]) -> list[Thing]:
         """Return an object for each element of a tag; names have to be there and unique."""
@@ -201,26 +198,6 @@ class _Robot:
             raise
         self.report.raise_if_any()
         return built
-
-    def _check_massless(self, description: Description) -> None:
-        """Report links that move and have nothing behind them that carries mass."""
-        free = {c.child for c in description.connections if isinstance(c.joint, Free)}
-        with_mass = {b.name for b in description.bodies if not b.massless}
-        welded = set(with_mass)
-        for c in reversed(description.connections):
-            if c.child in with_mass:
-                with_mass.add(c.parent)
-            if c.child in welded and isinstance(c.joint, Fixed):
-                welded.add(c.parent)
-        for c in description.connections:
-            moving = not isinstance(c.joint, Fixed)
-            if moving and c.child not in (welded if c.child in free else with_mass):
-                self.report.add(
-                    f"body.{c.child}",
-                    f"a link without mass that moves by joint '{c.name}' and carries no mass",
-                    "an <inertial> with positive mass and inertia",
-                    "Its acceleration would be undetermined.",
-                )
 
     def refuse_mimics(self) -> None:
         """Raise UnsupportedOperation that names every joint that mimics another."""

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import Finding
-from articulus.mechanism.numbers import Number, Vector, quantity, value_of, values_of
+from articulus.mechanism.numbers import (
+    Number,
+    Vector,
+    as_number,
+    convert,
+    quantity,
+    six,
+    three,
+    value_of,
+    values_of,
+)
 from articulus.mechanism.pose import Pose
 
 TRIANGLE_SLACK = 1e-3
@@ -44,6 +54,9 @@ class Body:
         default=(0.0,) * 6,
     )
     massless: str = ""
+
+    def __post_init__(self) -> None:
+        convert(self, mass=as_number, com=three, inertia=six)
 
     def inertia_matrix(self) -> np.ndarray:
         """Return the 3 x 3 inertia about the centre of mass with every parameter at its own value."""

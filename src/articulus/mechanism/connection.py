@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 from articulus.errors import Finding
 from articulus.mechanism.joint import Joint
-from articulus.mechanism.numbers import Number, Vector, quantity, value_of, values_of
+from articulus.mechanism.numbers import (
+    Number,
+    Vector,
+    as_number,
+    as_numbers,
+    convert,
+    quantity,
+    three,
+    value_of,
+    values_of,
+)
 from articulus.mechanism.pose import Pose
 
 
@@ -41,6 +51,9 @@ class Rotor:
         "-", "unit vector of the rotor's axis in the parent's body frame", size="3", default=(0.0, 0.0, 1.0)
     )
 
+    def __post_init__(self) -> None:
+        convert(self, inertia=as_number, ratio=as_number, axis=three)
+
     def findings(self, where: str) -> Iterator[Finding]:
         if value_of(self.inertia) < 0:
             yield Finding(f"{where}.inertia", f"{value_of(self.inertia):.6g} kg m^2", "at least 0")
@@ -67,6 +80,9 @@ class Limits:
     upper: Vector = quantity("rad or m", "largest position", size="nv", default=())
     velocity: Vector = quantity("rad/s or m/s", "largest speed", size="nv", default=())
     effort: Vector = quantity("N m or N", "largest joint torque or force", size="nv", default=())
+
+    def __post_init__(self) -> None:
+        convert(self, lower=as_numbers, upper=as_numbers, velocity=as_numbers, effort=as_numbers)
 
     def findings(self, where: str, nv: int) -> Iterator[Finding]:
         for name in ("lower", "upper", "velocity", "effort"):
@@ -140,6 +156,10 @@ class Connection:
     rest: Vector = quantity("rad or m", "position at which the spring is free", size="nv", default=())
     rotor: Rotor | None = None
     limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        names = ("armature", "damping", "coulomb", "stiffness", "rest")
+        convert(self, coulomb_speed=as_number, **dict.fromkeys(names, as_numbers))
 
     def per_freedom(self, name: str) -> Vector:
         """Return a field with one number a freedom, zeros where the user gave nothing."""

@@ -71,6 +71,32 @@ def as_vector(x: Any, length: int) -> Vector:
     return items
 
 
+def as_numbers(x: Any) -> Vector:
+    """Return a number as a tuple of one, or several numbers as a tuple; raise InputError for anything else."""
+    if isinstance(x, Parameter) or not hasattr(x, "__iter__"):
+        return (as_number(x),)
+    return tuple(as_number(item) for item in x)
+
+
+def convert(thing: Any, **conversions: Any) -> None:
+    """Bring fields of a frozen dataclass to their form while it is made; name the field when one cannot be."""
+    for name, conversion in conversions.items():
+        try:
+            object.__setattr__(thing, name, conversion(getattr(thing, name)))
+        except InputError as error:
+            raise InputError(f"{type(thing).__name__}.{name}: {error}") from None
+
+
+def three(x: Any) -> Vector:
+    """Return `x` as a tuple of three Numbers."""
+    return as_vector(x, 3)
+
+
+def six(x: Any) -> Vector:
+    """Return `x` as a tuple of six Numbers."""
+    return as_vector(x, 6)
+
+
 def quantity(unit: str, meaning: str, *, size: str = "1", default: Any = dataclasses.MISSING) -> Any:
     """Return a dataclass field that knows its unit, its meaning and its size.
 
