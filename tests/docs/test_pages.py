@@ -1,0 +1,51 @@
+"""The code on the pages runs, in order, and prints what stands below it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    "README.md",
+    "docs/start.md",
+    "docs/choose.md",
+    "docs/extending/joint.md",
+    "docs/extending/quantity.md",
+]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
+
+
+def blocks(page: str) -> list[tuple[str, str, str]]:
+    """Return the Python blocks of a page as (place, code, text): text is that of the block right below, if it is one."""
+    content = (ROOT / page).read_text()
+    found = list(FENCE.finditer(content))
+    out = []
+    for block, below in zip(found, [*found[1:], None]):
+        if block[1] != "python":
+            continue
+        printed = ""
+        if below is not None and below[1] == "text" and not content[block.end() : below.start()].strip():
+            printed = below[2]
+        out.append((f"{page}:{content[: block.start()].count(chr(10)) + 1}", block[2], printed))
+    return out
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    scope: dict[str, Any] = {"__name__": "page"}
+    found = blocks(page)
+    assert found
+    for place, code, printed in found:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code, place, "exec"), scope)  # noqa: S102 (a page of this repository)
+        if printed:
+            assert out.getvalue() == printed, place

@@ -1,0 +1,62 @@
+"""What is cited is listed, what is public is documented, and what the README shows of the cases is what they hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import articulus as art
+from articulus import cases
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = r"[A-Z][a-z]+"
+CITATION = re.compile(rf"{NAME}(?:, {NAME})*(?: & {NAME})? (?:19|20)\d\d\b")
+
+
+def test_every_citation_is_listed() -> None:
+    listed = (ROOT / "docs" / "references.md").read_text()
+    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.toml")]
+    cited = {c for path in texts if "_build" not in path.parts for c in CITATION.findall(path.read_text())}
+    assert len(cited) > 10
+    assert not [c for c in cited if c not in listed]
+
+
+def test_every_public_name_is_on_the_api_page() -> None:
+    page = (ROOT / "docs" / "api.md").read_text()
+    names = [n for n in art.__all__ if n != "kernel"] + art.kernel.__all__
+    assert not [n for n in names if not re.search(rf"\b{n}\b", page) and n != "Instructions"]
+
+
+def test_every_page_is_in_the_contents() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    pages = [p.relative_to(ROOT / "docs").with_suffix("") for p in (ROOT / "docs").rglob("*.md")]
+    assert not [p for p in pages if p.parts[0] != "_build" and p.name != "index" and f"\n{p}\n" not in index]
+
+
+def test_verification_table_of_the_readme() -> None:
+    text = (ROOT / "README.md").read_text()
+    expected = {c.name: c for c in cases.find()}
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in text.splitlines()
+        if re.match(r"\| `\w+` \| \w+\d{4}, ", line)
+    ]
+    assert len(rows) >= 5
+    for name, _, quantity, printed, *_ in rows:
+        held = [r for r in expected[name.strip("`")].expected if r.quantity == quantity]
+        assert held, quantity
+        assert [float(x) for x in printed.split()] == list(_flat(held[0].printed)), quantity
+
+
+def _flat(value: object) -> list[float]:
+    return [x for item in value for x in _flat(item)] if isinstance(value, list) else [float(value)]  # type: ignore[arg-type]
+
+
+def test_no_page_names_a_machine() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").glob("*.py"),
+    ]
+    assert not [p for p in pages if re.search(r"/(home|work|root|Users)/", p.read_text())]
