@@ -1,0 +1,136 @@
+"""The benchmark runs and says what it measured; how fast anything is, is not a test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from articulus.bench import peers, rows
+from articulus.bench.models import chain, tree
+from articulus.bench.reference import joint_forces, residual
+from articulus.bench.row import Bar, Row
+from articulus.bench.table import COLUMNS, as_json, as_markdown, duration
+from articulus.bench.timing import Contender, race
+
+ROW_KEYS = {"name", "n", "ours_us", "peer", "peer_us", "ratio", "value", "unit", "bar", "met", "note"}
+MACHINE_KEYS = {
+    "cpu",
+    "vector_bits",
+    "peak_gflops",
+    "articulus",
+    "casadi",
+    "llvmlite",
+    "llvm",
+    "numpy",
+    "date",
+}
+FACTS = dict.fromkeys(("cpu", "llvm_cpu", "fma", "python", "pin", "mujoco", *MACHINE_KEYS), "") | {
+    "peak_gflops": 1.0
+}
+BRIEF = rows.Effort(seconds=0.0, quick=True)
+
+
+def test_quick_run_prints_one_json_object():
+    command = [sys.executable, "-m", "articulus", "bench", "--quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert MACHINE_KEYS <= report["machine"].keys()
+    assert report["machine"]["peak_gflops"] > 0
+    names = {row["name"] for row in report["rows"]}
+    assert {"forward dynamics, batch", "inverse dynamics, batch", "mass matrix, batch"} <= names
+    assert {"warm first result", "import articulus"} <= names
+    for row in report["rows"]:
+        assert row.keys() >= ROW_KEYS
+        assert not row["failed"], row
+        for key in ("ours_us", "peer_us", "ratio", "value", "peak_share"):
+            assert row[key] is None or row[key] > 0, row
+        assert row["ours_us"] is not None
+
+
+def test_without_pinocchio_a_row_has_ours_only(monkeypatch):
+    monkeypatch.setattr(peers, "pinocchio", lambda: None)
+    found = [*rows.inverse(BRIEF), *rows.one_state(BRIEF)]
+    assert all(row.ours_us > 0 and row.peer_us is None and row.met is None for row in found)
+    assert all("not installed" in row.note for row in found)
+
+
+def test_without_compiler_generated_code_is_skipped(monkeypatch):
+    monkeypatch.setattr(peers, "compiler", lambda: None)
+    (row,) = rows.generated_c(BRIEF)
+    assert row.ours_us > 0
+    assert "no C compiler" in row.note
+
+
+def test_a_compiler_that_refuses_is_named(monkeypatch):
+    monkeypatch.setattr(peers, "compiler", lambda: sys.executable)  # knows no -O3
+    (row,) = rows.generated_c(BRIEF)
+    assert row.met is None
+    assert "refused" in row.note
+
+
+def test_results_that_differ_are_not_timed(monkeypatch):
+    pytest.importorskip("pinocchio")
+    monkeypatch.setattr(rows, "difference", lambda *_: 1e-3)
+    row = rows.batched("forward_dynamics", chain(2), Bar(1.0), BRIEF)
+    assert row.failed
+    assert row.met is False
+    assert row.ours_us is None
+
+
+def test_a_difference_that_is_no_number_fails(monkeypatch):
+    monkeypatch.setattr(rows, "residual", lambda *_: float("nan"))
+    (row,) = rows.growth(BRIEF)
+    assert row.failed
+
+
+def test_reference_is_independent_and_agrees():
+    model = chain(5)
+    q, v, vdot = (x[0] for x in model.states(1))
+    tau = joint_forces(model, q, v, vdot)
+    np.testing.assert_allclose(tau, model.mechanism.inverse_dynamics(q, v, vdot), rtol=1e-11)
+    assert residual(model, q, v, tau, vdot) < 1e-14
+    assert residual(model, q, v, tau, vdot + 1.0) > 1e-3
+
+
+def test_the_tree_has_thirty_freedoms_and_four_limbs():
+    model = tree()
+    assert (model.nv, model.mechanism.nq) == (30, 31)
+    assert [link.parent for link in model.links].count(0) == 4
+    np.testing.assert_allclose(np.linalg.norm(model.states(3)[0][:, :4], axis=1), 1.0)
+
+
+def test_exponent_of_a_power_law():
+    assert rows.exponent((10, 30, 100), (5.0, 15.0, 50.0)) == pytest.approx(1.0)
+
+
+def test_race_counts_evaluations():
+    work = lambda: sum(range(2000))  # noqa: E731
+    one, ten = race([Contender("one", work), Contender("ten", work, 10)], 0.05)
+    assert one / ten == pytest.approx(10, rel=0.5)
+
+
+def test_bars():
+    assert Bar(20).met(20.0)
+    assert not Bar(20).met(19.9)
+    assert Bar(0.6, at_least=False).met(0.5)
+    assert str(Bar(4, at_least=False, unit="s")) == "<= 4 s"
+    assert Row("x", 1, bar=Bar(2)).met is None
+    assert Row("x", 1, bar=Bar(2), value=1.0).met is False
+
+
+def test_texts():
+    made = [
+        Row("x", 7, ours_us=0.1, peer="y", peer_us=2.0, value=20.0, bar=Bar(20), flops=50).with_share(1e9)
+    ]
+    *_, header, rule, line = as_markdown(FACTS, made).splitlines()
+    assert header.count("|") == rule.count("|") == line.count("|") == len(COLUMNS) + 1
+    assert "20 x" in line
+    assert "50 %" in line
+    (row,) = json.loads(as_json(FACTS, made))["rows"]
+    assert (row["ratio"], row["bar"], row["met"]) == (20.0, ">= 20 x", True)
+    assert [duration(t) for t in (None, 0.0912, 2500.0, 3.2e6)] == ["", "0.0912 us", "2.5 ms", "3.2 s"]
