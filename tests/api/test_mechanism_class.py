@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import doctest
 import inspect
 import math
@@ -423,13 +422,10 @@ def test_quaternion_of_zeros_is_no_rotation():
 
 
 @pytest.mark.xfail(strict=True, reason="compiled kernels ride along")
-@pytest.mark.parametrize(
-    "duplicate", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))], ids=["copy", "pickle"]
-)  # noqa: S301
-def test_mechanism_that_was_asked_can_be_copied_and_sent(duplicate):
+def test_mechanism_that_was_asked_can_be_sent_to_another_process():
     m = arm()
     before = m.mass_matrix([0.1, 0.2])
-    assert np.array_equal(duplicate(m).mass_matrix([0.1, 0.2]), before)
+    assert np.array_equal(pickle.loads(pickle.dumps(m)).mass_matrix([0.1, 0.2]), before)  # noqa: S301
 
 
 # documentation

@@ -87,8 +87,10 @@ def test_momentum(case):
     close(ask(mech, "momentum", s.q, s.v), np.sum([np.r_[n, p] for n, p in parts.values()], axis=0))
 
 
-def test_kinematics_of_frames(case):
-    mech, reference, s = case
+@pytest.mark.parametrize("name", zoo.SMALL)
+def test_kinematics_of_frames(name):
+    mech, reference = zoo.get(name), reference_of(name)
+    s = zoo.random_state(mech, 5)
     at, _ = reference.motion(s.q, s.v, s.vdot)
     for name in frames_of(mech):
         f = at[name]

@@ -87,9 +87,9 @@ def test_forward_dynamics(case):
     agree(ask(mech, "forward_dynamics", s.q, s.v, s.tau), twin.vector(vdot))
 
 
-@pytest.mark.parametrize("frame", ["tool", "camera"])
-def test_kinematics(case, frame):
+def test_kinematics(case):
     mech, twin, s = case
+    frame = "tool"
     model, data, at = twin.model, twin.data, twin.frame(frame)
     pin.forwardKinematics(model, data, twin.q(s.q), twin.v(s.v), twin.v(s.vdot))
     pin.computeJointJacobiansTimeVariation(model, data, twin.q(s.q), twin.v(s.v))
