@@ -146,7 +146,7 @@ def generated_c(effort: Effort) -> Iterator[Row]:
             function = model.mechanism.function("forward_dynamics")
             rival, result = peers.generated_c(function, states, Path(folder))
         except subprocess.CalledProcessError as error:
-            yield row(note=f"the C compiler refused: {error.stderr.strip().splitlines()[-1]}")
+            yield row(note=f"the C compiler refused: {error.stderr.strip()[:200]}")
             return
         yield _checked_race(row, ours, rival, model, states, result, effort)
 
@@ -185,25 +185,36 @@ def _checked_race(
 def one_state(effort: Effort) -> Iterator[Row]:
     """Give a prepared call and the public method for one state against `pin.aba`; the figure is a part of its time."""
     model = _chain(7)
-    mechanism = model.mechanism
     state = [np.ascontiguousarray(x[0]) for x in model.states(1)]
-    prepared = mechanism.kernel("forward_dynamics").bind(*state, out=np.zeros(model.nv))
-    calls = [
-        Contender("prepared call", prepared),
-        Contender("checked method", partial(mechanism.forward_dynamics, *state)),
-    ]
+    prepared = model.mechanism.kernel("forward_dynamics").bind(*state, out=np.zeros(model.nv))
+    method = partial(model.mechanism.forward_dynamics, *state)
+    prepared()
+    yield from _single_rows(
+        model,
+        state,
+        [("prepared call", prepared, prepared.outputs[0], 0.6), ("checked method", method, method(), 2.0)],
+        effort,
+    )
+
+
+def _single_rows(
+    model: Model, state: Sequence[Array], ways: Sequence[tuple], effort: Effort
+) -> Iterator[Row]:
+    """Give a row for each way (name, call, its result, limit) to compute one state."""
+    calls = [Contender(name, call) for name, call, _, _ in ways]
     if peers.pinocchio():
         calls.append(Contender("Pinocchio aba, one call", _twin(model).call("aba", *state)))
     times = race(calls, effort.seconds)
-    for ours, time, limit in zip(calls, times, (0.6, 2.0)):
-        row = partial(Row, f"forward dynamics, one state, {ours.name}", model.nv, ours_us=time)
+    for (name, _, result, limit), time in zip(ways, times):
         bar = Bar(limit, at_least=False, unit="of its time")
-        if len(calls) > 2:
-            yield row(
-                peer=calls[2].name, peer_us=times[2], value=time / times[2], unit="of its time", bar=bar
-            )
+        row = partial(Row, f"forward dynamics, one state, {name}", model.nv, unit=bar.unit, bar=bar)
+        if len(calls) == len(ways):
+            yield row(ours_us=time, note=NO_PINOCCHIO)
+        elif not (gap := difference([result], [calls[-1].call()])) <= AGREE:
+            yield row(failed=True, note=_differs(gap))
         else:
-            yield row(bar=bar, note=NO_PINOCCHIO)
+            note = f"agree to {gap:.0e}"
+            yield row(ours_us=time, peer=calls[-1].name, peer_us=times[-1], value=time / times[-1], note=note)
 
 
 # growth
