@@ -453,8 +453,19 @@ class Mechanism:
         found = self._kernels.get(key)
         if found is None:
             text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
-            found = self._kernels[key] = native.cached(text, lambda: self._compilable(*key))
+            found = native.cached(
+                text, lambda: self._compilable(*key), ranks=self._ranks(name, len(wrenches))
+            )
+            self._kernels[key] = found
         return found
+
+    def _ranks(self, name: str, wrenches: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        from articulus.dynamics import QUANTITIES
+
+        if name not in QUANTITIES:
+            raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")
+        inputs = len(QUANTITIES[name].inputs) + bool(self.description.parameters) + wrenches
+        return (1,) * inputs, QUANTITIES[name].ranks
 
     def _compilable(self, *key: Any) -> casadi.Function:
         from articulus import dynamics

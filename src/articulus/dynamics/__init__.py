@@ -1,5 +1,6 @@
 """One algorithm a file, on symbols, in the form in which the literature prints it."""
 
-from articulus.dynamics.quantities import QUANTITIES, Quantity, compilable, function
+from articulus.dynamics.quantities import QUANTITIES, Quantity, function
+from articulus.dynamics.rolled import compilable
 
 __all__ = ["QUANTITIES", "Quantity", "compilable", "function"]

@@ -10,7 +10,7 @@ from casadi import SX
 from articulus.dynamics.inverse import base_acceleration, velocity
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node
-from articulus.spatial import ArticulatedInertia, Force, Motion, over, reciprocal
+from articulus.spatial import ArticulatedInertia, Force, Motion, Product, Transform, over, reciprocal
 
 
 def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -> Any:
@@ -34,6 +34,24 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     Source: Featherstone 2008, table 7.1; several freedoms of a joint are eliminated one after the other; rotors
     carried by the parent as in Chen & Ou 1989. Cost: O(n).
     """
+    return _articulated(run, v, tau, force)[0]
+
+
+def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple[Any, Any, Any]]:
+    """Return vdot, and the factors of the mass matrix that it found: S and K (6, nv) in ground axes, 1/D (nv,)."""
+    vdot, found = _articulated(run, v, tau, None)
+    X: list = []
+    columns = []
+    for i, p in enumerate(run.tree.parents):
+        pose, S, K = run(factor_columns, i, _of(X, p), *found[i][:2])
+        X.append(pose)
+        columns.append((S, K, found[i][1]))
+    nv = run.tree.description.nv
+    S, K, d_inverse = (ca.vertcat(*parts) for parts in zip(*columns))
+    return vdot, (ca.reshape(S, 6, nv), ca.reshape(K, 6, nv), d_inverse)
+
+
+def _articulated(run: Runner, v: Any, tau: Any, force: list | None) -> tuple[Any, list]:
     tree = run.tree
     n, parents = len(tree), tree.parents
     v_of = [v[tree.span(i)] for i in range(n)]
@@ -57,7 +75,7 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
         acceleration, rates = run(accelerate, i, v_of[i], V[i], ground if p == ROOT else A[p], *found[i])
         A.append(acceleration)
         vdot.append(rates)
-    return ca.vertcat(*vdot) if vdot else SX(0, 1)
+    return (ca.vertcat(*vdot) if vdot else SX(0, 1)), found
 
 
 def _of(values: list, i: int) -> Any:
@@ -135,3 +153,14 @@ def accelerate(node: Node, v: SX, V: Motion, Ap: Motion, U: SX, d_inverse: SX, u
         rates.append(d_inverse[k] * (u[k] - Force.of(U[6 * k : 6 * k + 6]).dot(a)))
         a = a + S * rates[-1]
     return a, ca.vertcat(*rates)
+
+
+def factor_columns(node: Node, Xp: Transform | None, U: SX, d_inverse: SX) -> tuple[Transform, SX, SX]:
+    """Return the node's pose, its directions S and gains K = U/d, all in ground axes about the ground origin."""
+    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    X = own if Xp is None else Xp @ own
+    S = [X.motion_to_parent(s).column() for s in node.S]
+    K = [
+        X.force_to_parent(Force.of(U[6 * k : 6 * k + 6]) * d_inverse[k]).column() for k in range(len(node.S))
+    ]
+    return X, ca.vertcat(SX(0, 1), *S), ca.vertcat(SX(0, 1), *K)

@@ -17,14 +17,15 @@ with rotors. The derivative by a quaternion is with respect to a small rotation 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.inverse import base_acceleration
-from articulus.dynamics.passive import passive_rates
-from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Force, Motion, RigidInertia, cross, skew
+from articulus.dynamics.passes import Runner
+from articulus.dynamics.tree import ROOT, Node, Tree
+from articulus.spatial import Force, Motion, Product, RigidInertia, Transform, cross, skew
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,18 @@ class RateMatrix:
     """Linear momentum."""
 
     @staticmethod
-    def of(inertia: RigidInertia, V: Motion, linear_momentum: SX, spin: SX) -> RateMatrix:
-        """Return 2B of a body with velocity V that carries rotors of total spin momentum `spin`."""
+    def of(inertia: RigidInertia, V: Motion) -> RateMatrix:
+        """Return 2B of a body with velocity V."""
         moment = inertia.J - 0.5 * ca.trace(inertia.J) * SX.eye(3)
-        E = 2 * (ca.mtimes(skew(V.w), moment) - ca.mtimes(skew(inertia.h), skew(V.v))) - skew(spin)
-        return RateMatrix(E, linear_momentum)
+        E = 2 * (ca.mtimes(skew(V.w), moment) - ca.mtimes(skew(inertia.h), skew(V.v)))
+        return RateMatrix(E, (inertia @ V).f)
+
+    def pack(self) -> SX:
+        return ca.vertcat(ca.vec(self.E), self.f)
+
+    @staticmethod
+    def unpack(twelve: SX) -> RateMatrix:
+        return RateMatrix(ca.reshape(twelve[:9], 3, 3), twelve[9:])
 
     def __add__(self, other: RateMatrix) -> RateMatrix:
         return RateMatrix(self.E + other.E, self.f + other.f)
@@ -52,71 +60,191 @@ class RateMatrix:
     def __matmul__(self, m: Motion) -> Force:
         return Force(ca.mtimes(self.E, m.w), 2 * cross(m.w, self.f))
 
-    def row(self, m: Motion) -> Force:
-        """Return m' 2B as the force whose power along x is m' 2B x."""
-        return Force(ca.mtimes(self.E.T, m.w) + 2 * cross(self.f, m.v), SX.zeros(3))
+    def row(self, m: Motion) -> SX:
+        """Return the 3-vector whose product with the angular part of x is m' 2B x."""
+        return ca.mtimes(self.E.T, m.w) + 2 * cross(self.f, m.v)
 
 
-def inverse_dynamics_derivatives(tree: Tree, v: SX, vdot: SX) -> tuple[SX, SX, SX]:
-    """Return d tau/d q, d tau/d v and M of inverse dynamics at (q, v, vdot), each (nv, nv)."""
-    nodes, nv = tree.nodes, tree.description.nv
-    S: dict[int, Motion] = {}
-    psid: dict[int, Motion] = {}
-    psidd: dict[int, Motion] = {}
-    rate: dict[int, Motion] = {}
-    rotor: dict[int, tuple[Force, Force]] = {}
-    V: list[Motion] = []
-    A: list[Motion] = []
-    inertia: list[RigidInertia] = []
-    h: list[Force] = []
-    spin: list[SX] = []
-    F: list[Force] = []
-    for i, node in enumerate(nodes):
-        p, freedoms = tree.parents[i], tree.freedoms[i]
-        Vp = Motion.zero() if p == ROOT else V[p]
-        Ap = base_acceleration(tree) if p == ROOT else A[p]
-        VJ = AJ = Motion.zero()
-        for s, k in zip(node.S, freedoms):
-            S[k] = tree.world[i].motion_to_parent(s)
-            VJ, AJ = VJ + S[k] * v[k], AJ + S[k] * vdot[k]
-        V.append(Vp + VJ)
-        A.append(Ap + AJ + V[i].cross(VJ))
-        for k in freedoms:
-            psid[k] = Vp.cross(S[k])
-            psidd[k] = Ap.cross(S[k]) + Vp.cross(psid[k])
-            rate[k] = psid[k] + V[i].cross(S[k])
-            r = Force.zero() if p == ROOT else tree.world[p].force_to_parent(node.rotor)
-            rotor[k] = (r, Vp.cross_force(r))
-            if p != ROOT:
-                spin[p] += r.n * v[k]
-                F[p] += r * vdot[k] + Vp.cross_force(r * v[k])
-        inertia.append(tree.world[i].inertia_to_parent(node.inertia))
-        h.append(inertia[i] @ V[i])
-        spin.append(SX.zeros(3))
-        F.append(inertia[i] @ A[i] + V[i].cross_force(h[i]))
-    B = [RateMatrix.of(inertia[i], V[i], h[i].f, spin[i]) for i in range(len(nodes))]
+@dataclass(frozen=True)
+class Columns:
+    """What the pairs of freedoms are made of, one column a freedom, in ground axes about the ground origin."""
+
+    S: Any
+    psid: Any
+    """Angular part of Psid, (3, nv)."""
+    psidd: Any
+    rate: Any
+    """Sdot + Psid."""
+    by_q: Any
+    """Force behind the joint per change of its position, and of its rate."""
+    by_v: Any
+    row: Any
+    """What a row of the derivatives multiplies Psidd (or rate) with, and the angular part of Psid (or S) with."""
+    row_rate: Any
+    same: Any
+    """Entries between freedoms of one joint: (3, pairs) for d tau/d q, d tau/d v and M, pairs as in `same_joint`."""
+
+    def matrices(self) -> list:
+        return [
+            self.S,
+            self.psid,
+            self.psidd,
+            self.rate,
+            self.by_q,
+            self.by_v,
+            self.row,
+            self.row_rate,
+            self.same,
+        ]
+
+
+def same_joint(tree: Tree) -> list[tuple[int, int]]:
+    """Return the pairs (row, column) of freedoms that belong to one joint."""
+    return [(a, b) for v in tree.freedoms for b in v for a in v]
+
+
+def columns(run: Runner, v: Any, vdot: Any) -> Columns:
+    """Return the columns of the derivatives of inverse dynamics at (q, v, vdot). Cost: O(n)."""
+    tree, n = run.tree, len(run.tree)
+    ground = run.value(base_acceleration(tree))
+    X: list = []
+    V: list = []
+    A: list = []
+    moved: list = []
+    sums: list = []
+    for i, p in enumerate(tree.parents):
+        front = (None, None, ground) if p == ROOT else (X[p], V[p], A[p])
+        pose, velocity, acceleration, *rest = run(outward, i, v[tree.span(i)], vdot[tree.span(i)], *front)
+        X.append(pose)
+        V.append(velocity)
+        A.append(acceleration)
+        moved.append(rest[:4])
+        sums.append(rest[4:])
+    found: list = [None] * n
+    for i in reversed(range(n)):
+        p = tree.parents[i]
+        if p == ROOT:
+            found[i] = run(gather, i, *moved[i], *sums[i])
+        else:
+            rates = (v[tree.span(i)], vdot[tree.span(i)])
+            *found[i], inertia, B, F = run(
+                gather_inward, i, *moved[i], *sums[i], *rates, X[p], V[p], *sums[p]
+            )
+            sums[p] = [inertia, B, F]
+    by_freedom = [_stack([x[k] for x in moved], rows) for k, rows in enumerate((6, 3, 6, 6))]
+    rest = [_stack([x[k] for x in found], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
+    return Columns(*by_freedom, *rest)
+
+
+def _stack(columns: list, rows: int) -> Any:
+    total = ca.vertcat(*columns) if columns else SX(0, 1)
+    return ca.reshape(total, rows, total.numel() // rows)
+
+
+def outward(
+    node: Node, v: SX, vdot: SX, Xp: Transform | None, Vp: Motion | None, Ap: Motion
+) -> tuple[Transform, Motion, Motion, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
+    """Return pose, velocity, acceleration, the directions and their rates, inertia, 2B and force of a node's body."""
+    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    X = own if Xp is None else Xp @ own
+    Vp = Vp or Motion.zero()
+    S = [X.motion_to_parent(s) for s in node.S]
+    VJ = AJ = Motion.zero()
+    for k, s in enumerate(S):
+        VJ, AJ = VJ + s * v[k], AJ + s * vdot[k]
+    V = Vp + VJ
+    A = Ap + AJ + V.cross(VJ)
+    psid = [Vp.cross(s) for s in S]
+    psidd = [Ap.cross(s) + Vp.cross(d) for s, d in zip(S, psid)]
+    rate = [d + V.cross(s) for s, d in zip(S, psid)]
+    inertia = X.inertia_to_parent(node.inertia)
+    B = RateMatrix.of(inertia, V)
+    F = inertia @ A + V.cross_force(inertia @ V)
+    turned = ca.vertcat(SX(0, 1), *(d.w for d in psid))
+    return X, V, A, _packed(S), turned, _packed(psidd), _packed(rate), inertia, B, F
+
+
+def _packed(motions: list[Motion]) -> SX:
+    return ca.vertcat(SX(0, 1), *(m.column() for m in motions))
+
+
+def gather(
+    node: Node, S: SX, psid: SX, psidd: SX, rate: SX, inertia: RigidInertia, B: RateMatrix, F: Force
+) -> tuple[SX, SX, SX, SX, SX]:
+    """Return the columns that a joint at the ground adds (its bodies' sums are complete)."""
+    return _gathered(node, S, psid, psidd, rate, inertia, B, F, Force.zero(), SX.zeros(3))
+
+
+def gather_inward(
+    node: Node,
+    S: SX,
+    psid: SX,
+    psidd: SX,
+    rate: SX,
+    inertia: RigidInertia,
+    B: RateMatrix,
+    F: Force,
+    v: SX,
+    vdot: SX,
+    Xp: Transform,
+    Vp: Motion,
+    inertia_parent: RigidInertia,
+    B_parent: RateMatrix,
+    F_parent: Force,
+) -> tuple[SX, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
+    """Return the columns that a joint adds, and the parent's sums with what lies behind it."""
+    r = Xp.force_to_parent(node.rotor)
+    for k in range(len(node.S)):
+        B_parent = RateMatrix(B_parent.E - skew(r.n * v[k]), B_parent.f)
+        F_parent = F_parent + r * vdot[k] + Vp.cross_force(r * v[k])
+    found = _gathered(node, S, psid, psidd, rate, inertia, B, F, r, Vp.cross_force(r).n)
+    return (*found, inertia_parent + inertia, B_parent + B, F_parent + F)
+
+
+def _gathered(
+    node: Node,
+    S: SX,
+    psid: SX,
+    psidd: SX,
+    rate: SX,
+    inertia: RigidInertia,
+    B: RateMatrix,
+    F: Force,
+    rotor: Force,
+    rotor_rate: SX,
+) -> tuple[SX, SX, SX, SX, SX]:
+    nv = len(node.S)
+    directions = [Motion.unpack(S[6 * k : 6 * k + 6]) for k in range(nv)]
+    by_q, by_v, rows, row_rates, same = [], [], [], [], []
+    spin = Force(rotor_rate, SX.zeros(3))
+    for k, s in enumerate(directions):
+        d = Motion(psid[3 * k : 3 * k + 3], SX.zeros(3))
+        q = inertia @ Motion.unpack(psidd[6 * k : 6 * k + 6]) + B @ d
+        r = inertia @ Motion.unpack(rate[6 * k : 6 * k + 6]) + B @ s
+        momentum = inertia @ s
+        for l, t in enumerate(directions):
+            armature = node.armature[k] if k == l else 0
+            same += [t.dot(q), t.dot(r), t.dot(momentum) + armature]
+        by_q.append((q + s.cross_force(F)).column())
+        by_v.append((r + spin).column())
+        rows.append((momentum + rotor).column())
+        row_rates.append(B.row(s) + rotor_rate)
+    return tuple(ca.vertcat(SX(0, 1), *x) for x in (by_q, by_v, rows, row_rates, same))  # type: ignore[return-value]
+
+
+def pairs(tree: Tree, c: Columns) -> tuple[SX, SX, SX]:
+    """Return d tau/d q, d tau/d v and M from the columns, each (nv, nv); zero between unrelated branches."""
+    nv = tree.description.nv
     dq, dv, M = SX.zeros(nv, nv), SX.zeros(nv, nv), SX.zeros(nv, nv)
-    for i in reversed(range(len(nodes))):
-        p, freedoms = tree.parents[i], tree.freedoms[i]
-        for k, armature in zip(freedoms, nodes[i].armature):
-            r, r_rate = rotor[k]
-            IS = inertia[i] @ S[k]
-            by_q = inertia[i] @ psidd[k] + B[i] @ psid[k]
-            by_v = inertia[i] @ rate[k] + B[i] @ S[k]
-            for l in freedoms:
-                dq[l, k], dv[l, k], M[l, k] = S[l].dot(by_q), S[l].dot(by_v), S[l].dot(IS)
-            M[k, k] += armature
-            by_q, by_v, row = by_q + S[k].cross_force(F[i]), by_v + r_rate, IS + r
-            row_rate = B[i].row(S[k]) + r_rate
-            for j in tree.path(p):
+    for (a, b), entry in zip(same_joint(tree), ca.horzsplit(c.same)):
+        dq[a, b], dv[a, b], M[a, b] = entry[0], entry[1], entry[2]
+    for i, parent in enumerate(tree.parents):
+        for k in tree.freedoms[i]:
+            for j in tree.path(parent):
                 for l in tree.freedoms[j]:
-                    dq[l, k], dv[l, k] = S[l].dot(by_q), S[l].dot(by_v)
-                    M[l, k] = M[k, l] = S[l].dot(row)
-                    dq[k, l] = psidd[l].dot(row) + psid[l].dot(row_rate)
-                    dv[k, l] = rate[l].dot(row) + S[l].dot(row_rate)
-        if p != ROOT:
-            inertia[p] += inertia[i]
-            B[p] += B[i]
-            F[p] += F[i]
-    by_position, by_rate = passive_rates(tree, v)
-    return dq - ca.densify(ca.diag(by_position)), dv - ca.densify(ca.diag(by_rate)), M
+                    dq[l, k] = ca.dot(c.S[:, l], c.by_q[:, k])
+                    dv[l, k] = ca.dot(c.S[:, l], c.by_v[:, k])
+                    M[l, k] = M[k, l] = ca.dot(c.S[:, l], c.row[:, k])
+                    dq[k, l] = ca.dot(c.psidd[:, l], c.row[:, k]) + ca.dot(c.psid[:, l], c.row_rate[:, k])
+                    dv[k, l] = ca.dot(c.rate[:, l], c.row[:, k]) + ca.dot(c.S[:3, l], c.row_rate[:, k])
+    return dq, dv, M

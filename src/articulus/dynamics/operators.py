@@ -34,6 +34,17 @@ class Factors:
     chain: dict[int, int]
     """Next freedom towards the ground (the same joint's earlier freedom, or the parent's last), or ROOT."""
 
+    @staticmethod
+    def of_matrices(S: SX, K: SX, D_inverse: SX, tree: Tree) -> Factors:
+        """Return the factors from matrices with one column a freedom."""
+        freedoms = range(tree.description.nv)
+        return Factors(
+            {k: Motion.unpack(S[:, k]) for k in freedoms},
+            {k: Force.unpack(K[:, k]) for k in freedoms},
+            {k: D_inverse[k] for k in freedoms},
+            _chain(tree),
+        )
+
 
 def factors(tree: Tree) -> Factors:
     """Return the articulated-body factors of the mass matrix. Cost: O(n)."""

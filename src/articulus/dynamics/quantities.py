@@ -14,8 +14,8 @@ from casadi import SX
 from articulus.dynamics import energy, forward, inverse, kinematics, linearise, operators, reactions
 from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline, Rolled
-from articulus.dynamics.passive import passive_forces
+from articulus.dynamics.passes import Inline
+from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import Description
@@ -47,6 +47,8 @@ class Quantity:
         Names; inputs are among q, v, vdot, tau.
     answer : callable
         From the symbols to one expression for each output.
+    ranks : tuple of int
+        Whether each output is a number (0), a vector (1) or a matrix (2).
     frames : int
         How many frame names the question needs.
     external : bool
@@ -58,6 +60,7 @@ class Quantity:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     answer: Answer
+    ranks: tuple[int, ...] = (1,)
     frames: int = 0
     external: bool = False
     merge_fixed: bool = True
@@ -86,13 +89,20 @@ def gravity(s: Question) -> SX:
     return inverse.newton_euler(Inline(s.tree), zero, zero).tau
 
 
-def _inverse_mass_and_derivatives(s: Question) -> tuple[SX, ...]:
-    """Return M^-1 and the derivatives of inverse dynamics at the acceleration that tau gives."""
-    tree = s.tree
-    inverse_mass = operators.mass_matrix_inverse(operators.factors(tree))
+def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
+    """Return d tau/d q, d tau/d v and M, friction and springs included."""
+    columns = linearise.columns(Inline(s.tree), s["v"], vdot)
+    by_q, by_v, M = linearise.pairs(s.tree, columns)
+    position, rate = passive_rates(s.tree, s["v"])
+    return by_q - ca.diag(position), by_v - ca.diag(rate), M
+
+
+def derivatives(s: Question) -> tuple[SX, SX, SX]:
+    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics."""
+    inverse_mass = operators.mass_matrix_inverse(operators.factors(s.tree))
     vdot = ca.mtimes(inverse_mass, s["tau"] - bias(s))
-    by_q, by_v, _ = linearise.inverse_dynamics_derivatives(tree, s["v"], vdot)
-    return tuple(ca.cse([inverse_mass, by_q, by_v]))
+    by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
+    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -108,23 +118,26 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (forward_dynamics(s),),
         external=True,
     ),
-    "mass_matrix": Quantity(("q",), ("M",), lambda s: (mass_matrix(s.tree),)),
+    "mass_matrix": Quantity(("q",), ("M",), lambda s: (mass_matrix(s.tree),), ranks=(2,)),
     "bias": Quantity(("q", "v"), ("bias",), lambda s: (bias(s),)),
     "gravity": Quantity(("q",), ("gravity",), lambda s: (gravity(s),)),
     "energy": Quantity(
         ("q", "v"),
         ("kinetic", "potential"),
         lambda s: (energy.kinetic_energy(s.tree, s["v"]), energy.potential_energy(s.tree)),
+        ranks=(0, 0),
     ),
     "momentum": Quantity(("q", "v"), ("momentum",), lambda s: (energy.momentum(s.tree, s["v"]),)),
     "centroidal_momentum": Quantity(
         ("q", "v"), ("momentum",), lambda s: (energy.centroidal_momentum(s.tree, s["v"]),)
     ),
     "centroidal_momentum_matrix": Quantity(
-        ("q",), ("A",), lambda s: (energy.centroidal_momentum_matrix(s.tree),)
+        ("q",), ("A",), lambda s: (energy.centroidal_momentum_matrix(s.tree),), ranks=(2,)
     ),
     "center_of_mass": Quantity(("q",), ("com",), lambda s: (energy.center_of_mass(s.tree),)),
-    "pose": Quantity(("q",), ("pose",), lambda s: (kinematics.pose(s.tree, s.frames[0]),), frames=1),
+    "pose": Quantity(
+        ("q",), ("pose",), lambda s: (kinematics.pose(s.tree, s.frames[0]),), frames=1, ranks=(2,)
+    ),
     "velocity": Quantity(
         ("q", "v"), ("velocity",), lambda s: (kinematics.velocity(s.tree, s.frames[0], s["v"]),), frames=1
     ),
@@ -134,21 +147,30 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (kinematics.acceleration(s.tree, s.frames[0], s["v"], s["vdot"]),),
         frames=1,
     ),
-    "jacobian": Quantity(("q",), ("J",), lambda s: (kinematics.jacobian(s.tree, s.frames[0]),), frames=1),
+    "jacobian": Quantity(
+        ("q",), ("J",), lambda s: (kinematics.jacobian(s.tree, s.frames[0]),), frames=1, ranks=(2,)
+    ),
     "jacobian_rate": Quantity(
-        ("q", "v"), ("Jdot",), lambda s: (kinematics.jacobian_rate(s.tree, s.frames[0], s["v"]),), frames=1
+        ("q", "v"),
+        ("Jdot",),
+        lambda s: (kinematics.jacobian_rate(s.tree, s.frames[0], s["v"]),),
+        frames=1,
+        ranks=(2,),
     ),
     "position_rate": Quantity(("q", "v"), ("qdot",), lambda s: (kinematics.position_rate(s.tree, s["v"]),)),
     "integrate_position": Quantity(
         ("q", "v"), ("q_next",), lambda s: (kinematics.integrate_position(s.tree, s["v"]),)
     ),
-    "tangent_rate": Quantity(("v",), ("rate",), lambda s: (kinematics.tangent_rate(s.tree, s["v"]),)),
+    "tangent_rate": Quantity(
+        ("v",), ("rate",), lambda s: (kinematics.tangent_rate(s.tree, s["v"]),), ranks=(2,)
+    ),
     "reactions": Quantity(
         ("q", "v", "vdot"),
         ("reactions",),
         lambda s: (reactions.reactions(s.tree, s["v"], s["vdot"], s.external),),
         external=True,
         merge_fixed=False,
+        ranks=(2,),
     ),
     "mass_matrix_factors": Quantity(
         ("q",),
@@ -158,23 +180,32 @@ QUANTITIES: dict[str, Quantity] = {
             operators.diagonal(operators.factors(s.tree)),
             operators.lower_factor_inverse(operators.factors(s.tree)),
         ),
+        ranks=(2, 1, 2),
     ),
     "mass_matrix_inverse": Quantity(
-        ("q",), ("M_inverse",), lambda s: (operators.mass_matrix_inverse(operators.factors(s.tree)),)
+        ("q",),
+        ("M_inverse",),
+        lambda s: (operators.mass_matrix_inverse(operators.factors(s.tree)),),
+        ranks=(2,),
     ),
     "solve_mass_matrix": Quantity(
         ("q", "tau"), ("vdot",), lambda s: (operators.solve_mass_matrix(operators.factors(s.tree), s["tau"]),)
     ),
     "operational_inertia": Quantity(
-        ("q",), ("Lambda",), lambda s: (operators.operational_inertia(s.tree, *s.frames),), frames=2
+        ("q",),
+        ("Lambda",),
+        lambda s: (operators.operational_inertia(s.tree, *s.frames),),
+        frames=2,
+        ranks=(2,),
     ),
     "inverse_dynamics_derivatives": Quantity(
         ("q", "v", "vdot"),
         ("dtau_dq", "dtau_dv", "M"),
-        lambda s: linearise.inverse_dynamics_derivatives(s.tree, s["v"], s["vdot"]),
+        lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
+        ranks=(2, 2, 2),
     ),
-    "inverse_mass_and_derivatives": Quantity(
-        ("q", "v", "tau"), ("M_inverse", "dtau_dq", "dtau_dv"), _inverse_mass_and_derivatives
+    "derivatives": Quantity(
+        ("q", "v", "tau"), ("dvdot_dq", "dvdot_dv", "M_inverse"), derivatives, ranks=(2, 2, 2)
     ),
 }
 
@@ -188,7 +219,7 @@ def function(
     ----------
     description : Description
     name : str
-        Key of `QUANTITIES`, or "derivatives".
+        Key of `QUANTITIES`.
     frames : sequence of str
         Bodies or frames that the quantity is about.
     wrenches : sequence of str
@@ -198,12 +229,10 @@ def function(
     -------
     casadi.Function
         Inputs in the order of the quantity, then `p` (named parameters, when the mechanism has any), then
-        `wrench_<frame>`.
+        `wrench_0`, `wrench_1`, ... in the order of `wrenches`.
     """
-    if name == "derivatives":
-        return _derivatives(description)
     if name not in QUANTITIES:
-        raise InputError(f"no quantity '{name}'; {did_you_mean(name, [*QUANTITIES, 'derivatives'])}")
+        raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")
     quantity = QUANTITIES[name]
     if len(frames) != quantity.frames:
         raise InputError(f"'{name}' is about {quantity.frames} frame(s), found {len(frames)}: {list(frames)}")
@@ -226,61 +255,3 @@ def function(
     return ca.Function(
         name, list(inputs.values()), [ca.densify(x) for x in outputs], list(inputs), list(quantity.outputs)
     )
-
-
-def _rolled_forward(run: Rolled, s: dict[str, ca.MX], passive: ca.MX | None) -> ca.MX:
-    tau = s["tau"] if passive is None else s["tau"] + passive
-    return forward.forward_dynamics(run, s["v"], tau)
-
-
-def _rolled_inverse(run: Rolled, s: dict[str, ca.MX], passive: ca.MX | None) -> ca.MX:
-    tau = inverse.newton_euler(run, s["v"], s["vdot"]).tau
-    return tau if passive is None else tau - passive
-
-
-ROLLED: dict[str, Callable[[Rolled, dict[str, ca.MX], ca.MX | None], ca.MX]] = {
-    "forward_dynamics": _rolled_forward,
-    "inverse_dynamics": _rolled_inverse,
-}
-ROLL_FROM = 16
-"""Nodes from which the recursions are called and not written out: measured, see the benchmarks page."""
-
-
-def compilable(
-    description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
-) -> ca.Function:
-    """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls.
-
-    Long mechanisms get forward and inverse dynamics as calls of shared passes. Parameters and external wrenches
-    keep the written-out form.
-    """
-    if name in ROLLED and not wrenches and not description.parameters:
-        tree = Tree(description)
-        if len(tree) >= ROLL_FROM:
-            return _rolled(tree, name)
-    return function(description, name, frames, wrenches)
-
-
-def _rolled(tree: Tree, name: str) -> ca.Function:
-    quantity = QUANTITIES[name]
-    sizes = {"q": tree.description.nq}
-    symbols = {n: ca.MX.sym(n, sizes.get(n, tree.description.nv)) for n in quantity.inputs}
-    passive = passive_forces(tree, tree.v)
-    if passive.is_zero():
-        joint_forces = None
-    else:
-        joint_forces = ca.Function("passive", [tree.q, tree.v], [passive])(symbols["q"], symbols["v"])
-    output = ROLLED[name](Rolled(tree, symbols["q"]), symbols, joint_forces)
-    return ca.Function(name, list(symbols.values()), [output], list(symbols), list(quantity.outputs))
-
-
-def _derivatives(description: Description) -> ca.Function:
-    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics.
-
-    The products are matrix nodes (MX), so that the kernel makes loops of them.
-    """
-    parts = function(description, "inverse_mass_and_derivatives")
-    inputs = [ca.MX.sym(name, parts.size1_in(i)) for i, name in enumerate(parts.name_in())]
-    inverse_mass, by_q, by_v = parts(*inputs)
-    outputs = [-ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass]
-    return ca.Function("derivatives", inputs, outputs, parts.name_in(), ["dvdot_dq", "dvdot_dv", "M_inverse"])

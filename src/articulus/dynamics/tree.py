@@ -89,8 +89,7 @@ class NodeParts:
         inner = self.inner(q)
         if self.has_axis:
             return ca.vertcat(inner.R[0, 0], inner.R[1, 0], inner.p[2])
-        X = self.outer @ inner
-        return ca.vertcat(ca.vec(X.R), X.p)
+        return (self.outer @ inner).pack()
 
     def node(self, place: SX) -> Node:
         """Return the node whose joint is at `place`."""
@@ -99,7 +98,7 @@ class NodeParts:
             inner = Transform(ca.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]]), ca.vertcat(0, 0, z))
             X = Product(self.outer, inner) if self._sparse() else self.outer @ inner
         else:
-            X = Transform(ca.reshape(place[:9], 3, 3), place[9:12])
+            X = Transform.unpack(place)
         return Node(
             self.parent == ROOT,
             X,

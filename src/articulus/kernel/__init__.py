@@ -10,14 +10,14 @@ import casadi as ca
 
 from ..errors import UnsupportedOperation
 from .build import Source
-from .call import Kernel, PreparedCall
+from .call import Kernel, PreparedCall, Ranks
 from .instructions import Instructions, instructions
 from .pool import threads
 
 __all__ = ["Instructions", "Kernel", "PreparedCall", "cached", "compile", "instructions", "threads"]
 
 _sources: dict[str, Source] = {}
-_kernels: dict[tuple[str, bool], Kernel] = {}
+_kernels: dict[tuple[str, bool, Ranks | None], Kernel] = {}
 _lock = threading.Lock()
 
 
@@ -44,7 +44,9 @@ def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
     return Kernel(Source(f"function {key}", lambda: function), finite=finite)
 
 
-def cached(key: str, build: Callable[[], ca.Function], *, finite: bool = True) -> Kernel:
+def cached(
+    key: str, build: Callable[[], ca.Function], *, finite: bool = True, ranks: Ranks | None = None
+) -> Kernel:
     """Return the kernel of a function that is only built when the cache does not hold its code.
 
     Parameters
@@ -55,11 +57,13 @@ def cached(key: str, build: Callable[[], ca.Function], *, finite: bool = True) -
         Returns the function. Called at most once per process and key; never on a warm start.
     finite : bool
         Raise when an input or an output is not finite.
+    ranks : (tuple of int, tuple of int), optional
+        Number of trailing axes of each input and output, where a size of one must not take an axis away.
     """
     with _lock:
         source = _sources.setdefault(key, Source(f"cached {key}", build))
     source.signature()  # outside the lock: building one kernel must not keep others waiting
     with _lock:
-        if (key, finite) not in _kernels:
-            _kernels[key, finite] = Kernel(source, finite=finite)
-        return _kernels[key, finite]
+        if (key, finite, ranks) not in _kernels:
+            _kernels[key, finite, ranks] = Kernel(source, finite=finite, ranks=ranks)
+        return _kernels[key, finite, ranks]

@@ -238,9 +238,15 @@ def _calls(function: ca.Function) -> list[tuple[ca.Function, int]]:
 class Tracer:
     """Walks a function and appends its steps to a graph."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, function: ca.Function, graph: Graph):
         self.graph = graph
+        self.once = self._called_once(function)
         self.procedures: dict[int, Procedure] = {}
+
+    def _called_once(self, function: ca.Function) -> set[int]:
+        if not function.is_a("MXFunction"):
+            return set()
+        return {called.__hash__() for called, times in _calls(function) if times == 1}
 
     def trace(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Append the steps of one call; return the numbers of its outputs' nonzeros."""
@@ -296,7 +302,10 @@ class Tracer:
         if rearranged is not None:
             return rearranged
         if node.is_call() and node.which_function().is_a("SXFunction"):
-            return self._call(node.which_function(), operands)
+            called = node.which_function()
+            constant = any(n in self.graph.constants for x in operands for n in x[:1].tolist())
+            written_out = called.__hash__() in self.once and not constant
+            return self._straight_line(called, operands) if written_out else self._call(called, operands)
         if node.is_call():
             return self.trace(node.which_function(), operands)
         if node.is_constant():

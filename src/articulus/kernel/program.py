@@ -93,7 +93,7 @@ def build(function: ca.Function) -> Program:
     inputs = _slots(function.n_in(), function.sparsity_in, 0)
     outputs = _slots(function.n_out(), function.sparsity_out, n_in)
     flow = Graph(n_in)
-    results = graph.Tracer(flow).trace(function, inputs)
+    results = graph.Tracer(function, flow).trace(function, inputs)
     flow.steps = fold.simplify(flow, results)
     steps, top = placement.place(flow, results, outputs, n_in, n_out)
     return Program(_signature(function, steps), steps, top)

@@ -32,6 +32,14 @@ class Transform:
     def inverse(self) -> Transform:
         return Transform(self.R.T, -ca.mtimes(self.R.T, self.p))
 
+    def pack(self) -> SX:
+        """Return the twelve numbers R (by columns) and p as a column."""
+        return ca.vertcat(ca.vec(self.R), self.p)
+
+    @staticmethod
+    def unpack(twelve: SX) -> Transform:
+        return Transform(ca.reshape(twelve[:9], 3, 3), twelve[9:])
+
     def matrix(self) -> SX:
         """Return the 4 x 4 homogeneous matrix."""
         return ca.vertcat(ca.horzcat(self.R, self.p), SX([[0, 0, 0, 1]]))
