@@ -184,6 +184,10 @@ class Mechanism:
         self._frames += (Frame(name, body, _checked(f"frame '{name}'", "at", Pose.of, at)),)
         return self._changed()
 
+    def __getstate__(self) -> dict:
+        """Leave the compiled kernels behind: another process loads them from the cache."""
+        return {name: held for name, held in self.__dict__.items() if name != "_kernels"}
+
     def _changed(self) -> Mechanism:
         for derived in ("description", "_kernels"):
             self.__dict__.pop(derived, None)
@@ -322,7 +326,10 @@ class Mechanism:
         return self._ask("gravity", (q,), (), params)
 
     def energy(self, q: Any, v: Any, *, params: Params | None = None) -> tuple[Array, Array]:
-        """Return kinetic and potential energy (gravity and joint springs), each (...) [J]."""
+        """Return kinetic and potential energy (gravity and joint springs), each (...) [J].
+
+        Of everything that moves: bodies welded to the ground count for nothing.
+        """
         return self._ask("energy", (q, v), (), params)
 
     def momentum(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
@@ -415,12 +422,18 @@ class Mechanism:
         """
         from articulus.linear import state_space
 
-        q0 = self.neutral if q is None else np.asarray(q, dtype=float)
-        v0 = np.zeros(self.nv) if v is None else np.asarray(v, dtype=float)
-        u0 = self.bias(q0, v0, params=params) if u is None else np.asarray(u, dtype=float)
+        q0 = self.neutral if q is None else self._one("q", q, self.nq)
+        v0 = np.zeros(self.nv) if v is None else self._one("v", v, self.nv)
+        u0 = self.bias(q0, v0, params=params) if u is None else self._one("u", u, self.nv)
         by_q, by_v, inverse = self.derivatives(q0, v0, u0, params=params)
         turning = self._ask("tangent_rate", (v0,))
         return state_space(self.v_names, turning, by_q, by_v, inverse, name=self.name)
+
+    def _one(self, name: str, value: Any, size: int) -> Array:
+        array = _array(name, value)
+        if array.shape != (size,):
+            raise InputError(f"linearize: argument '{name}' has shape {array.shape}; expected ({size},)")
+        return array
 
     # behind the methods
 
@@ -494,11 +507,15 @@ class Mechanism:
     def _parameter_row(self, params: Params | None) -> Array:
         """Return the named parameters as one array (..., parameters)."""
         given = dict(params or {})
-        columns = [np.asarray(given.pop(p.name, p.value), dtype=float) for p in self.description.parameters]
+        columns = [_array(p.name, given.pop(p.name, p.value)) for p in self.description.parameters]
         if given:
             name = next(iter(given))
             raise InputError(f"no parameter '{name}' in '{self.name}'; {did_you_mean(name, self.parameters)}")
-        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+        try:
+            return np.stack(np.broadcast_arrays(*columns), axis=-1)
+        except ValueError:
+            shapes = {p.name: c.shape for p, c in zip(self.description.parameters, columns)}
+            raise InputError(f"params: shapes do not broadcast: {shapes}") from None
 
 
 @functools.cache
@@ -511,11 +528,18 @@ def physics_version() -> str:
     return digest.hexdigest()
 
 
+def _array(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"argument '{name}': found {value!r}; expected numbers") from None
+
+
 def _six(inertia: Any) -> tuple:
     """Return six inertia numbers from three (diagonal), six, or a symmetric 3 x 3 array."""
     if np.ndim(inertia) == 2:
         I = np.asarray(inertia, dtype=float)
-        if I.shape != (3, 3) or not np.allclose(I, I.T, rtol=1e-9, atol=0):
+        if I.shape != (3, 3) or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max():
             raise InputError("expected a symmetric 3 x 3 array")
         return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
     if len(inertia) == 3:

@@ -28,9 +28,9 @@ def state_space(
     n = len(names)
     A = np.block([[turning, np.eye(n)], [by_q, by_v]])
     B = np.vstack([np.zeros((n, n)), inverse_mass])
-    states = [*names, *(f"d_{s}" for s in names)]
-    states = [s.replace(".", "_") for s in states]
-    inputs = [f"tau_{s}".replace(".", "_") for s in names]
+    labels = _labels(names)
+    states = [*labels, *(f"d_{s}" for s in labels)]
+    inputs = [f"tau_{s}" for s in labels]
     return control.StateSpace(
         A,
         B,
@@ -41,3 +41,9 @@ def state_space(
         outputs=states,
         name=name.replace(".", "_"),
     )
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """Return signal names without the dots that python-control keeps for itself, all different."""
+    plain = [s.replace(".", "_") for s in names]
+    return [s if plain.count(s) == 1 else f"{s}_{i}" for i, s in enumerate(plain)]

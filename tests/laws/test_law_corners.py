@@ -156,7 +156,6 @@ def test_ill_conditioned_mechanism():
     )
 
 
-@pytest.mark.xfail(strict=True, reason="q[0:0] of a 1 x 1 symbol is 1 x 0, which vertcat takes for an entry")
 def test_position_of_one_coordinate_and_a_fixed_joint():
     m = chain(art.Revolute(), art.Fixed())
     assert ask(m, "integrate_position", [0.1], [0.2]).shape == (1,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nightly import case
 
@@ -19,8 +19,6 @@ def test_law_on_random_trees(law):
     @given(st.integers(0, 2**31))
     def holds(seed):
         mech, state = case(seed, most=3)
-        # known defect, see test_position_of_one_coordinate_and_a_fixed_joint
-        assume(mech.nq != 1 or all(c.joint.nv for c in mech.description.connections))
         law(mech, state)
 
     holds()
