@@ -55,6 +55,9 @@ class Quantity:
         Whether wrenches on frames may be added.
     merge_fixed : bool
         Whether bodies behind fixed joints are one with their parent.
+    regroup : bool
+        Whether inertia that a hinge does not move may be counted with its parent: for joint forces and
+        accelerations, not for what bodies do by themselves.
     """
 
     inputs: tuple[str, ...]
@@ -64,6 +67,7 @@ class Quantity:
     frames: int = 0
     external: bool = False
     merge_fixed: bool = True
+    regroup: bool = False
 
 
 def forward_dynamics(s: Question) -> SX:
@@ -107,20 +111,14 @@ def derivatives(s: Question) -> tuple[SX, SX, SX]:
 
 QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(
-        ("q", "v", "vdot"),
-        ("tau",),
-        lambda s: (inverse_dynamics(s, s["vdot"]),),
-        external=True,
+        ("q", "v", "vdot"), ("tau",), lambda s: (inverse_dynamics(s, s["vdot"]),), external=True, regroup=True
     ),
     "forward_dynamics": Quantity(
-        ("q", "v", "tau"),
-        ("vdot",),
-        lambda s: (forward_dynamics(s),),
-        external=True,
+        ("q", "v", "tau"), ("vdot",), lambda s: (forward_dynamics(s),), external=True, regroup=True
     ),
-    "mass_matrix": Quantity(("q",), ("M",), lambda s: (mass_matrix(s.tree),), ranks=(2,)),
-    "bias": Quantity(("q", "v"), ("bias",), lambda s: (bias(s),)),
-    "gravity": Quantity(("q",), ("gravity",), lambda s: (gravity(s),)),
+    "mass_matrix": Quantity(("q",), ("M",), lambda s: (mass_matrix(s.tree),), ranks=(2,), regroup=True),
+    "bias": Quantity(("q", "v"), ("bias",), lambda s: (bias(s),), regroup=True),
+    "gravity": Quantity(("q",), ("gravity",), lambda s: (gravity(s),), regroup=True),
     "energy": Quantity(
         ("q", "v"),
         ("kinetic", "potential"),
@@ -181,15 +179,20 @@ QUANTITIES: dict[str, Quantity] = {
             operators.lower_factor_inverse(operators.factors(s.tree)),
         ),
         ranks=(2, 1, 2),
+        regroup=True,
     ),
     "mass_matrix_inverse": Quantity(
         ("q",),
         ("M_inverse",),
         lambda s: (operators.mass_matrix_inverse(operators.factors(s.tree)),),
         ranks=(2,),
+        regroup=True,
     ),
     "solve_mass_matrix": Quantity(
-        ("q", "tau"), ("vdot",), lambda s: (operators.solve_mass_matrix(operators.factors(s.tree), s["tau"]),)
+        ("q", "tau"),
+        ("vdot",),
+        lambda s: (operators.solve_mass_matrix(operators.factors(s.tree), s["tau"]),),
+        regroup=True,
     ),
     "operational_inertia": Quantity(
         ("q",),
@@ -197,15 +200,17 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (operators.operational_inertia(s.tree, *s.frames),),
         frames=2,
         ranks=(2,),
+        regroup=True,
     ),
     "inverse_dynamics_derivatives": Quantity(
         ("q", "v", "vdot"),
         ("dtau_dq", "dtau_dv", "M"),
         lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
         ranks=(2, 2, 2),
+        regroup=True,
     ),
     "derivatives": Quantity(
-        ("q", "v", "tau"), ("dvdot_dq", "dvdot_dv", "M_inverse"), derivatives, ranks=(2, 2, 2)
+        ("q", "v", "tau"), ("dvdot_dq", "dvdot_dv", "M_inverse"), derivatives, ranks=(2, 2, 2), regroup=True
     ),
 }
 
@@ -238,7 +243,7 @@ def function(
         raise InputError(f"'{name}' is about {quantity.frames} frame(s), found {len(frames)}: {list(frames)}")
     if wrenches and not quantity.external:
         raise InputError(f"'{name}' takes no external wrenches")
-    tree = Tree(description, merge_fixed=quantity.merge_fixed)
+    tree = Tree(description, quantity.merge_fixed, quantity.regroup)
     external = {frame: SX.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
     symbols = {
         "q": tree.q,

@@ -26,7 +26,7 @@ def compilable(
 ) -> ca.Function:
     """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls."""
     if name in ROLL_FROM and not wrenches and not description.parameters:
-        tree = Tree(description)
+        tree = Tree(description, regroup=True)
         if len(tree) >= ROLL_FROM[name]:
             return rolled(tree, name)
     return function(description, name, frames, wrenches)

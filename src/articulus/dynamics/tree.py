@@ -15,7 +15,17 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.frames import Placement, common_normal, turn_about_z
-from articulus.mechanism import GROUND, Connection, Description, Fixed, Joint, Number, Parameter, Pose
+from articulus.mechanism import (
+    GROUND,
+    Connection,
+    Description,
+    Fixed,
+    Joint,
+    Number,
+    Parameter,
+    Pose,
+    Revolute,
+)
 from articulus.spatial import (
     Force,
     Motion,
@@ -150,9 +160,15 @@ class NodeParts:
 
         The rotation keeps its zeros and ones; elsewhere a leaf is all zero or all data, so that many nodes share code.
         """
-        R, p, _angle, _shift, *rest = self._leaves()
+        R, p, _angle, _shift, inertia, *rest = self._leaves()
         joint = [(None,) if self.has_axis else (0,)] * 2
-        return [_pattern(R), _all_or_nothing(p), *joint, *map(_all_or_nothing, rest)]
+        return [
+            _pattern(R),
+            _all_or_nothing(p),
+            *joint,
+            _inertia_pattern(inertia),
+            *map(_all_or_nothing, rest),
+        ]
 
     def data(self) -> ca.DM:
         """Return the constants that differ from node to node."""
@@ -192,8 +208,42 @@ def _all_or_nothing(leaf: SX) -> tuple[int | None, ...]:
     return _pattern(leaf) if not any(_values(leaf)) else (None,) * leaf.numel()
 
 
+def _inertia_pattern(ten: SX) -> tuple[int | None, ...]:
+    """Return the pattern of m, h, J: all zero, or data but for the zeros that `regrouped` makes."""
+    if not any(_values(ten)):
+        return _pattern(ten)
+    return tuple(0 if k in REGROUPED and x == 0 else None for k, x in enumerate(_values(ten)))
+
+
 def _zeros(matrix: SX) -> int:
     return sum(matrix[i].is_zero() for i in range(matrix.numel()))
+
+
+REGROUPED = (0, 3, 7)
+"""Of the ten numbers m, h, J of a node behind a hinge: those that `regrouped` makes zero (m, hz, Jyy)."""
+
+
+def regrouped(parts: list[NodeParts]) -> list[NodeParts]:
+    """Return the nodes with all inertia that hinges do not move counted with their parents.
+
+    A mass on the axis, a first moment along it and equal moments across it feel nothing of a turn about z: they
+    belong to the parent as well as to the node (Mayeda, Yoshida & Osuka 1990; Gautier & Khalil 1990). What the node
+    keeps has m = hz = Jyy = 0, and products with zero vanish from the equations.
+    """
+    inertia = [part.inertia for part in parts]
+    for i in reversed(range(len(parts))):
+        part, own = parts[i], inertia[i]
+        if not (part.has_axis and isinstance(part.joint, Revolute) and own.pack().is_constant()):
+            continue
+        across = own.J[1, 1]
+        moved = RigidInertia(own.m, ca.vertcat(0, 0, own.h[2]), ca.diag(ca.vertcat(across, across, 0)))
+        J = own.J
+        kept = ca.vertcat(0, own.h[:2], 0, J[0, 0] - across, J[0, 1], J[0, 2], 0, J[1, 2], J[2, 2])
+        inertia[i] = RigidInertia.unpack(kept)
+        if part.parent != ROOT:
+            at = part.outer @ Transform(SX.eye(3), ca.vertcat(0, 0, part.shift))
+            inertia[part.parent] += at.inertia_to_parent(moved)
+    return [dataclasses.replace(part, inertia=own) for part, own in zip(parts, inertia)]
 
 
 @dataclass
@@ -234,10 +284,12 @@ class Tree:
     gravity : SX
         Acceleration of gravity in ground axes [m/s^2].
 
-    With `merge_fixed=False` a fixed joint is a node without freedom, so that its force can be told.
+    With `merge_fixed=False` a fixed joint is a node without freedom, so that its force can be told. With
+    `regroup=True` inertia that a hinge does not move is counted with its parent (see `regrouped`): the joint forces
+    and accelerations stay the same, the bodies' own mass and momentum do not.
     """
 
-    def __init__(self, description: Description, merge_fixed: bool = True):
+    def __init__(self, description: Description, merge_fixed: bool = True, regroup: bool = False):
         self.description = description
         self._merge_fixed = merge_fixed
         self.q = SX.sym("q", description.nq)
@@ -258,7 +310,8 @@ class Tree:
                 )
                 self._raw[node].inertia += X.inertia_to_parent(inertia)
         self._working = _WorkingFrames(self._raw)
-        self.parts = tuple(self._parts(i) for i in range(len(self._raw)))
+        parts = [self._parts(i) for i in range(len(self._raw))]
+        self.parts = tuple(regrouped(parts) if regroup else parts)
         self.parents = tuple(part.parent for part in self.parts)
         self.freedoms = tuple(part.v for part in self.parts)
         self._place = {name: self._in_working_frame(*at) for name, at in self._place.items()}
