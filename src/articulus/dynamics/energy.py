@@ -5,7 +5,6 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.inverse import velocity
 from articulus.dynamics.passive import spring_energy
 from articulus.dynamics.tree import ROOT, Tree
 from articulus.spatial import Force, Motion, cross
@@ -15,7 +14,8 @@ def velocities(tree: Tree, v: SX) -> list[Motion]:
     """Return the velocity of every node in its own frame."""
     V: list[Motion] = []
     for i, (node, p) in enumerate(zip(tree.nodes, tree.parents)):
-        V += velocity(node, v[tree.span(i)], None if p == ROOT else V[p])
+        VJ = node.joint_velocity(v[tree.span(i)])
+        V.append(VJ if p == ROOT else node.X.motion_to_child(V[p]) + VJ)
     return V
 
 

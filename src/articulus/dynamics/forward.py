@@ -7,7 +7,13 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.inverse import base_acceleration, velocity
+from articulus.dynamics.inverse import (
+    angular_velocity,
+    base_acceleration,
+    gyroscopic_force,
+    rotor_turning,
+    velocity_product,
+)
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node
 from articulus.spatial import ArticulatedInertia, Force, Motion, Product, Transform, over, reciprocal
@@ -31,8 +37,8 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     -------
     (nv,) [rad/s^2 or m/s^2]
 
-    Source: Featherstone 2008, table 7.1; several freedoms of a joint are eliminated one after the other; rotors
-    carried by the parent as in Chen & Ou 1989. Cost: O(n).
+    Source: Featherstone 2008, table 7.1, with accelerations of origins as in `newton_euler`; several freedoms of a
+    joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989. Cost: O(n).
     """
     return _articulated(run, v, tau, force)[0]
 
@@ -55,15 +61,15 @@ def _articulated(run: Runner, v: Any, tau: Any, force: list | None) -> tuple[Any
     tree = run.tree
     n, parents = len(tree), tree.parents
     v_of = [v[tree.span(i)] for i in range(n)]
-    V: list = []
+    w: list = []
     for i in range(n):
-        V += run(velocity, i, v_of[i], _of(V, parents[i]))
+        w += run(angular_velocity, i, v_of[i], _of(w, parents[i]))
     IA: list = [None] * n
     pA: list = list(force or [None] * n)
     found: list = [None] * n
     for i in reversed(range(n)):
         p = parents[i]
-        inputs = (v_of[i], tau[tree.span(i)], V[i], _of(V, p), IA[i], pA[i])
+        inputs = (v_of[i], tau[tree.span(i)], w[i], _of(w, p), IA[i], pA[i])
         if p == ROOT:
             found[i] = run(eliminate, i, *inputs)
         else:
@@ -72,7 +78,7 @@ def _articulated(run: Runner, v: Any, tau: Any, force: list | None) -> tuple[Any
     vdot = []
     ground = run.value(base_acceleration(tree))
     for i, p in enumerate(parents):
-        acceleration, rates = run(accelerate, i, v_of[i], V[i], ground if p == ROOT else A[p], *found[i])
+        acceleration, rates = run(accelerate, i, ground if p == ROOT else A[p], *found[i])
         A.append(acceleration)
         vdot.append(rates)
     return (ca.vertcat(*vdot) if vdot else SX(0, 1)), found
@@ -86,50 +92,57 @@ def eliminate(
     node: Node,
     v: SX,
     tau: SX,
-    V: Motion,
-    Vp: Motion | None,
+    w: SX,
+    wp: SX | None,
     IA: ArticulatedInertia | None,
     pA: Force | None,
-) -> tuple[SX, SX, SX]:
-    """Return U, 1/d and u of the node's freedoms from what its children left (second pass)."""
-    U, d_inverse, u, _, _ = _eliminated(node, v, tau, V, IA, pA)
-    return U, d_inverse, u
+) -> tuple[SX, SX, SX, Motion]:
+    """Return U, 1/d, u and c of the node's freedoms from what its children left (second pass)."""
+    return _eliminated(node, v, tau, w, wp, IA, pA)[:4]
 
 
 def eliminate_inward(
     node: Node,
     v: SX,
     tau: SX,
-    V: Motion,
-    Vp: Motion,
+    w: SX,
+    wp: SX,
     IA: ArticulatedInertia | None,
     pA: Force | None,
     IA_parent: ArticulatedInertia | None,
     pA_parent: Force | None,
-) -> tuple[SX, SX, SX, ArticulatedInertia, Force]:
+) -> tuple[SX, SX, SX, Motion, ArticulatedInertia, Force]:
     """Return the same and, added to the parent's sums, the articulated inertia and force that remain."""
-    U, d_inverse, u, Ia, pa = _eliminated(node, v, tau, V, IA, pA)
+    U, d_inverse, u, c, Ia, pa = _eliminated(node, v, tau, w, wp, IA, pA)
     I_up = node.X.inertia_to_parent(Ia)
-    p_up = node.X.force_to_parent(pa + Ia @ V.cross(node.joint_velocity(v)))
+    p_up = node.X.force_to_parent(pa + Ia @ c)
     for k in range(len(node.S)):
-        p_up = p_up + Vp.cross_force(node.rotor * v[k])
+        p_up = p_up + rotor_turning(node, wp, v[k])
     return (
         U,
         d_inverse,
         u,
+        c,
         I_up if IA_parent is None else IA_parent + I_up,
         p_up if pA_parent is None else pA_parent + p_up,
     )
 
 
 def _eliminated(
-    node: Node, v: SX, tau: SX, V: Motion, IA: ArticulatedInertia | None, pA: Force | None
-) -> tuple[SX, SX, SX, ArticulatedInertia, Force]:
+    node: Node,
+    v: SX,
+    tau: SX,
+    w: SX,
+    wp: SX | None,
+    IA: ArticulatedInertia | None,
+    pA: Force | None,
+) -> tuple[SX, SX, SX, Motion, ArticulatedInertia, Force]:
     Ia = node.inertia.articulated()
     Ia = Ia if IA is None else Ia + IA
-    pa = V.cross_force(node.inertia @ V)
+    pa = gyroscopic_force(node, w)
     pa = pa if pA is None else pa + pA
-    c = V.cross(node.joint_velocity(v))
+    c = velocity_product(node, v, w)
+    c = c if wp is None else c + node.X.acceleration_to_child(Motion.zero(), wp)
     rotor = node.X.force_to_child(node.rotor)
     U, d_inverse, u = [], [], []
     for k in reversed(range(len(node.S))):
@@ -142,12 +155,12 @@ def _eliminated(
         Ia = Ia.minus_dyad(U[-1], over(U[-1], d, d_inverse[-1]))
         pa = pa + U[-1] * (d_inverse[-1] * u[-1])
     columns = [x.column() for x in reversed(U)]
-    return ca.vertcat(*columns), ca.vertcat(*d_inverse[::-1]), ca.vertcat(*u[::-1]), Ia, pa
+    return ca.vertcat(*columns), ca.vertcat(*d_inverse[::-1]), ca.vertcat(*u[::-1]), c, Ia, pa
 
 
-def accelerate(node: Node, v: SX, V: Motion, Ap: Motion, U: SX, d_inverse: SX, u: SX) -> tuple[Motion, SX]:
+def accelerate(node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion) -> tuple[Motion, SX]:
     """Return the node's acceleration and that of its freedoms (third pass)."""
-    a = node.X.motion_to_child(Ap) + V.cross(node.joint_velocity(v))
+    a = node.X.motion_to_child(Ap) + c
     rates = []
     for k, S in enumerate(node.S):
         rates.append(d_inverse[k] * (u[k] - Force.of(U[6 * k : 6 * k + 6]).dot(a)))

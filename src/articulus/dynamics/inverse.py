@@ -10,17 +10,17 @@ from casadi import SX
 
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
-from articulus.spatial import Force, Motion
+from articulus.spatial import Force, Motion, cross
 
 
 @dataclass(frozen=True)
 class Newton:
     """What the recursion finds on its way, each in the frame of its node."""
 
-    V: list
-    """Velocities."""
+    w: list
+    """Angular velocities."""
     A: list
-    """Accelerations, with gravity as an upward acceleration of the ground."""
+    """Accelerations of the origins, with gravity as an upward acceleration of the ground."""
     F: list
     """Force that each joint transmits from the parent to the node."""
     tau: Any
@@ -33,6 +33,9 @@ def base_acceleration(tree: Tree) -> Motion:
 
 def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: list | None = None) -> Newton:
     """Return velocities, accelerations and transmitted forces of all nodes (RNEA), without friction and springs.
+
+    Linear velocities never enter: accelerations are those of the origins (Luh, Walker & Paul), which is Featherstone's
+    table with every origin momentarily at rest.
 
     Parameters
     ----------
@@ -49,13 +52,13 @@ def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: li
     """
     tree, n = run.tree, len(run.tree)
     ground = run.value(base_acceleration(tree) if gravity else Motion.zero())
-    V: list = []
+    w: list = []
     A: list = []
     F: list = []
     for i, p in enumerate(tree.parents):
         rates = (v[tree.span(i)], vdot[tree.span(i)])
-        front = (None, ground) if p == ROOT else (V[p], A[p])
-        for values, found in zip((V, A, F), run(outward, i, *rates, *front, force[i] if force else None)):
+        front = (None, ground) if p == ROOT else (w[p], A[p])
+        for values, found in zip((w, A, F), run(outward, i, *rates, *front, force[i] if force else None)):
             values.append(found)
     tau: list = [None] * n
     for i in reversed(range(n)):
@@ -63,24 +66,37 @@ def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: li
         if p == ROOT:
             (tau[i],) = run(project, i, rates[1], F[i])
         else:
-            tau[i], F[p] = run(project_inward, i, *rates, F[i], V[p], A[p], F[p])
-    return Newton(V, A, F, ca.vertcat(*tau) if tau else SX(0, 1))
+            tau[i], F[p] = run(project_inward, i, *rates, F[i], w[p], A[p], F[p])
+    return Newton(w, A, F, ca.vertcat(*tau) if tau else SX(0, 1))
 
 
-def velocity(node: Node, v: SX, Vp: Motion | None) -> tuple[Motion]:
-    """Return the velocity of a node from that of its parent."""
+def angular_velocity(node: Node, v: SX, wp: SX | None) -> tuple[SX]:
+    """Return the angular velocity of a node from that of its parent."""
+    w = node.joint_velocity(v).w
+    return (w if wp is None else node.X.rotate_to_child(wp) + w,)
+
+
+def velocity_product(node: Node, v: SX, w: SX) -> Motion:
+    """Return the acceleration that the joint's own motion has at zero vdot: w x wJ, (2 w - wJ) x vJ."""
     VJ = node.joint_velocity(v)
-    return (VJ if Vp is None else node.X.motion_to_child(Vp) + VJ,)
+    return Motion(cross(w, VJ.w), cross(2 * w - VJ.w, VJ.v))
+
+
+def gyroscopic_force(node: Node, w: SX) -> Force:
+    """Return the force that keeps the body turning at w with its origin at rest."""
+    V = Motion(w, SX.zeros(3))
+    return V.cross_force(node.inertia @ V)
 
 
 def outward(
-    node: Node, v: SX, vdot: SX, Vp: Motion | None, Ap: Motion, force: Force | None
-) -> tuple[Motion, Motion, Force]:
-    """Return velocity, acceleration and the force that moves the node's own body."""
-    (V,) = velocity(node, v, Vp)
-    A = node.X.motion_to_child(Ap) + node.joint_velocity(vdot) + V.cross(node.joint_velocity(v))
-    F = node.inertia @ A + V.cross_force(node.inertia @ V)
-    return V, A, F if force is None else F + force
+    node: Node, v: SX, vdot: SX, wp: SX | None, Ap: Motion, force: Force | None
+) -> tuple[SX, Motion, Force]:
+    """Return angular velocity, acceleration and the force that moves the node's own body."""
+    (w,) = angular_velocity(node, v, wp)
+    carried = node.X.acceleration_to_child(Ap, SX.zeros(3) if wp is None else wp)
+    A = carried + node.joint_velocity(vdot) + velocity_product(node, v, w)
+    F = node.inertia @ A + gyroscopic_force(node, w)
+    return w, A, F if force is None else F + force
 
 
 def project(node: Node, vdot: SX, F: Force) -> tuple[SX]:
@@ -90,12 +106,17 @@ def project(node: Node, vdot: SX, F: Force) -> tuple[SX]:
 
 
 def project_inward(
-    node: Node, v: SX, vdot: SX, F: Force, Vp: Motion, Ap: Motion, F_parent: Force
+    node: Node, v: SX, vdot: SX, F: Force, wp: SX, Ap: Motion, F_parent: Force
 ) -> tuple[SX, Force]:
     """Return the same with the rotor's share, and the parent's force with what this node passes on."""
     (tau,) = project(node, vdot, F)
     F_parent = F_parent + node.X.force_to_parent(F)
     for k in range(len(node.S)):
         tau[k] += node.rotor.dot(Ap)
-        F_parent = F_parent + node.rotor * vdot[k] + Vp.cross_force(node.rotor * v[k])
+        F_parent = F_parent + node.rotor * vdot[k] + rotor_turning(node, wp, v[k])
     return tau, F_parent
+
+
+def rotor_turning(node: Node, wp: SX, rate: SX) -> Force:
+    """Return the moment that turns the spin of the joint's rotor with the parent."""
+    return Force(cross(wp, node.rotor.n) * rate, SX.zeros(3))

@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.passes import Inline
 from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Motion, Transform, cross
+from articulus.spatial import Motion, Transform
 
 
 def pose(tree: Tree, frame: str) -> SX:
@@ -41,16 +41,15 @@ def velocity(tree: Tree, frame: str, v: SX) -> SX:
 def acceleration(tree: Tree, frame: str, v: SX, vdot: SX) -> SX:
     """Return the angular and linear acceleration of a frame, (6,) [rad/s^2, m/s^2].
 
-    The linear part is the second derivative of the position of the frame's origin: the spatial acceleration
-    plus w x v.
+    The linear part is the second derivative of the position of the frame's origin.
     """
-    node, _ = tree.frame(frame)
+    node, X = tree.frame(frame)
     if node == ROOT:
         return SX.zeros(6)
     motion = newton_euler(Inline(tree), v, vdot, gravity=False)
-    A = _in_ground_axes(tree, frame, motion.A[node])
-    V = _in_ground_axes(tree, frame, motion.V[node])
-    return ca.vertcat(A.w, A.v + cross(V.w, V.v))
+    local = X.acceleration_to_child(motion.A[node], motion.w[node])
+    R = ca.mtimes(tree.world[node].R, X.R)
+    return ca.vertcat(ca.mtimes(R, local.w), ca.mtimes(R, local.v))
 
 
 def node_jacobian(tree: Tree, frame: str) -> dict[int, Motion]:

@@ -51,6 +51,18 @@ class Transform:
     def motion_to_child(self, m: Motion) -> Motion:
         return Motion(ca.mtimes(self.R.T, m.w), ca.mtimes(self.R.T, m.v - cross(self.p, m.w)))
 
+    def acceleration_to_child(self, a: Motion, w: SX) -> Motion:
+        """Return the acceleration of B's origin when A has the acceleration `a` and the angular velocity `w`.
+
+        Accelerations in the everyday sense: second derivative of the origin's position, in the frame's axes.
+        """
+        turning = cross(a.w, self.p) + cross(w, cross(w, self.p))
+        return Motion(ca.mtimes(self.R.T, a.w), ca.mtimes(self.R.T, a.v + turning))
+
+    def rotate_to_child(self, w: SX) -> SX:
+        """Return the components in B of a vector in A."""
+        return ca.mtimes(self.R.T, w)
+
     def force_to_parent(self, f: Force) -> Force:
         force = ca.mtimes(self.R, f.f)
         return Force(ca.mtimes(self.R, f.n) + cross(self.p, force), force)
@@ -74,6 +86,13 @@ class Product:
 
     def motion_to_child(self, m: Motion) -> Motion:
         return self.second.motion_to_child(self.first.motion_to_child(m))
+
+    def rotate_to_child(self, w: SX) -> SX:
+        return self.second.rotate_to_child(self.first.rotate_to_child(w))
+
+    def acceleration_to_child(self, a: Motion, w: SX) -> Motion:
+        between = self.first.acceleration_to_child(a, w)
+        return self.second.acceleration_to_child(between, self.first.rotate_to_child(w))
 
     def motion_to_parent(self, m: Motion) -> Motion:
         return self.first.motion_to_parent(self.second.motion_to_parent(m))
