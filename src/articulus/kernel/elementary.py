@@ -1,12 +1,14 @@
 """Elementary functions as internal functions of the emitted module.
 
 Sine and cosine are computed in all lanes at once, both in one evaluation. The argument is reduced to
-r = x - n pi/2, |r| <= pi/4, as an unevaluated sum of two doubles (Cody and Waite 1980), and the two kernels are
+r = x - n pi/2, |r| <= pi/4, with pi/2 in several parts (Cody and Waite 1980), and the two kernels are
 the minimax polynomials of fdlibm (Sun Microsystems 1993). Beyond `BOUND` the lane takes the C library's result.
 Everything else is one call of the C library per lane.
 """
 
 from __future__ import annotations
+
+import struct
 
 from .ops import LIBM_1, LIBM_2
 from .target import Target
@@ -24,20 +26,56 @@ BOUND_PLAIN = 2.0**20
 
 SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
         2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
-COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+COSINE = (-0.5, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
           -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 
 
+class _Tabled(Writer):
+    """A writer whose constants are loads from a table of whole vectors.
+
+    As immediate operands LLVM would broadcast each from one double, an instruction of its own; a load of the whole
+    vector becomes the memory operand of the instruction that uses it.
+    """
+
+    def __init__(self, target: Target, name: str):
+        super().__init__(target)
+        self.name, self.values = name, list[str]()
+
+    def constant(self, value: float) -> str:
+        """Return `value` in every lane."""
+        return self._entry(self.target.constant(value))
+
+    def integer(self, value: int) -> str:
+        """Return an integer in every lane."""
+        bits = self._entry(self.target.constant(struct.unpack("<d", struct.pack("<q", value))[0]))
+        return self.do(f"bitcast {self.target.type} {bits} to {self.target.of('i64')}")
+
+    def magnitude(self, value: str) -> str:
+        """Return the absolute value."""
+        t, integer = self.target.type, self.target.of("i64")
+        bits = self.do(f"bitcast {t} {value} to {integer}")
+        return self.do(
+            f"bitcast {integer} {self.do(f'and {integer} {bits}, {self.integer(2**63 - 1)}')} to {t}"
+        )
+
+    def _entry(self, text: str) -> str:
+        if text not in self.values:
+            self.values.append(text)
+        return self.load(self.offset(self.name, self.values.index(text) * self.target.bytes))
+
+    def table(self) -> str:
+        """Return the text of the table."""
+        t = self.target.type
+        values = ", ".join(f"{t} {value}" for value in self.values)
+        return f"{self.name} = internal constant [{len(self.values)} x {t}] [{values}], align {self.target.bytes}\n"
+
+
 def sincos(target: Target) -> str:
-    """Return the text of `@lanes.sincos`: sine and cosine, error below 1 ulp up to the bound."""
-    w = Writer(target)
+    """Return the text of `@lanes.sincos`: sine and cosine, error below 1.5 ulp up to the bound."""
+    w = _Tabled(target, "@sincos.constants")
     t = target.type
-    n, quadrant = _nearest_quarter(w, "%x")
-    high, low = (_reduce_fma if target.fma else _reduce_plain)(w, "%x", n)
-    sine, cosine = _by_quadrant(w, quadrant, _sine(w, high, low), _cosine(w, high, low))
-    sine = w.select(w.compare("oeq", "%x", w.constant(0.0)), "%x", sine)  # keeps the sign of zero
-    bound = w.constant(BOUND_FMA if target.fma else BOUND_PLAIN)
-    far = w.compare("ogt", w.fabs("%x"), bound)
+    sine, cosine = _near(w, "%x")
+    far = w.compare("ugt", w.magnitude("%x"), w.constant(BOUND_FMA if target.fma else BOUND_PLAIN))
     w.line(f"br i1 {w.any(far)}, label %far, label %near, !prof !0")
     w.label("near")
     _return_pair(w, sine, cosine)
@@ -45,7 +83,17 @@ def sincos(target: Target) -> str:
     far_sine = w.select(far, w.do(f"call {t} @lanes.sin({t} %x)"), sine)
     far_cosine = w.select(far, w.do(f"call {t} @lanes.cos({t} %x)"), cosine)
     _return_pair(w, far_sine, far_cosine)
-    return w.function(f"internal {{ {t}, {t} }} @lanes.sincos({t} %x)", "nounwind noinline")
+    return w.table() + w.function(f"internal {{ {t}, {t} }} @lanes.sincos({t} %x)", "nounwind noinline")
+
+
+def _near(w: _Tabled, x: str) -> tuple[str, str]:
+    """Return sine and cosine of an argument within the bound."""
+    n, quadrant = _nearest_quarter(w, x)
+    r = (_reduce_fma if w.target.fma else _reduce_plain)(w, x, n)
+    z = w.mul(r, r)
+    sine, cosine = _by_quadrant(w, quadrant, _sine(w, r, z), _cosine(w, z))
+    zero = w.compare("oeq", x, w.target.constant(0.0))
+    return w.select(zero, x, sine), cosine  # the sum in `_sine` loses the sign of zero
 
 
 def _nearest_quarter(w: Writer, x: str) -> tuple[str, str]:
@@ -55,31 +103,25 @@ def _nearest_quarter(w: Writer, x: str) -> tuple[str, str]:
     return w.sub(shifted, w.constant(ROUND)), quadrant
 
 
-def _reduce_fma(w: Writer, x: str, n: str) -> tuple[str, str]:
-    """Return x - n pi/2 as high + low.
+def _reduce_fma(w: Writer, x: str, n: str) -> str:
+    """Return x - n pi/2.
 
-    The first step is exact. In the second the difference loses nothing either, because r is a multiple of 2**-52 and
-    so of the last place of n times the second part.
+    The first step is exact: its result is a multiple of 2**-52 below 1. The second rounds once, whatever cancels. The
+    third matters next to multiples of pi/2, and rounds once more.
     """
-    first, second, third = map(w.constant, HALF_PI_53)
     minus = w.neg(n)
-    r = w.fma(minus, first, x)
-    part = w.mul(n, second)
-    part_error = w.fma(n, second, w.neg(part))
-    high = w.sub(r, part)
-    error = w.sub(w.sub(r, high), part)
-    return high, w.fma(minus, third, w.sub(error, part_error))
+    for part in HALF_PI_53:
+        x = w.fma(minus, w.constant(part), x)
+    return x
 
 
-def _reduce_plain(w: Writer, x: str, n: str) -> tuple[str, str]:
+def _reduce_plain(w: Writer, x: str, n: str) -> str:
     """The same without fused multiply-add: products with 33-bit parts are exact, differences compensated."""
     first, second, third, fourth = map(w.constant, HALF_PI_33)
     r = w.sub(x, w.mul(n, first))
     r, error_2 = _two_difference(w, r, w.mul(n, second))
     r, error_3 = _two_difference(w, r, w.mul(n, third))
-    error = w.sub(w.add(error_2, error_3), w.mul(n, fourth))
-    high = w.add(r, error)
-    return high, w.add(w.sub(r, high), error)
+    return w.add(r, w.sub(w.add(error_2, error_3), w.mul(n, fourth)))
 
 
 def _two_difference(w: Writer, a: str, b: str) -> tuple[str, str]:
@@ -96,39 +138,27 @@ def _polynomial(w: Writer, z: str, coefficients: tuple[float, ...]) -> str:
     return value
 
 
-def _sine(w: Writer, x: str, y: str) -> str:
-    """Return sin(x + y) = x - ((z (y/2 - x z P) - y) - x z S1), z = x^2."""
-    z = w.mul(x, x)
-    v = w.mul(z, x)
-    p = _polynomial(w, z, SINE[1:])
-    inner = w.sub(w.mul(w.constant(0.5), y), w.mul(v, p))
-    outer = w.sub(w.fma(z, inner, w.neg(y)), w.mul(v, w.constant(SINE[0])))
-    return w.sub(x, outer)
+def _sine(w: Writer, r: str, z: str) -> str:
+    """Return sin(r) = r + r z P(z), z = r^2."""
+    return w.fma(w.mul(r, z), _polynomial(w, z, SINE), r)
 
 
-def _cosine(w: Writer, x: str, y: str) -> str:
-    """Return cos(x + y) = u + (((1 - u) - z/2) + (z^2 P - x y)), u = 1 - z/2."""
-    z = w.mul(x, x)
-    half = w.mul(w.constant(0.5), z)
-    u = w.sub(w.constant(1.0), half)
-    p = _polynomial(w, z, COSINE)
-    tail = w.fma(w.mul(z, z), p, w.neg(w.mul(x, y)))
-    return w.add(u, w.add(w.sub(w.sub(w.constant(1.0), u), half), tail))
+def _cosine(w: Writer, z: str) -> str:
+    """Return cos(r) = 1 + z P(z), z = r^2."""
+    return w.fma(z, _polynomial(w, z, COSINE), w.constant(1.0))
 
 
-def _by_quadrant(w: Writer, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
+def _by_quadrant(w: _Tabled, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
     """Swap in odd quadrants; flip the sine's sign in 2, 3 and the cosine's in 1, 2."""
     integer = w.target.of("i64")
-    one, two = w.target.integer(1), w.target.integer(2)
-    odd = w.do(f"icmp ne {integer} {w.do(f'and {integer} {quadrant}, {one}')}, {w.target.integer(0)}")
-    next_quadrant = w.do(f"add {integer} {quadrant}, {one}")
-    sine_sign = w.do(f"shl {integer} {w.do(f'and {integer} {quadrant}, {two}')}, {w.target.integer(62)}")
-    cosine_sign = w.do(
-        f"shl {integer} {w.do(f'and {integer} {next_quadrant}, {two}')}, {w.target.integer(62)}"
-    )
+    odd = w.do(f"shl {integer} {quadrant}, {w.target.integer(63)}")
+    upper = w.do(f"and {integer} {quadrant}, {w.integer(2)}")
+    sine_sign = w.do(f"shl {integer} {upper}, {w.target.integer(62)}")
+    cosine_sign = w.do(f"xor {integer} {sine_sign}, {odd}")
+    swap = w.do(f"icmp slt {integer} {odd}, {w.target.integer(0)}")
     return (
-        _flip(w, w.select(odd, cosine, sine), sine_sign),
-        _flip(w, w.select(odd, sine, cosine), cosine_sign),
+        _flip(w, w.select(swap, cosine, sine), sine_sign),
+        _flip(w, w.select(swap, sine, cosine), cosine_sign),
     )
 
 
