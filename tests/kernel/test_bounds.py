@@ -41,7 +41,7 @@ class Guarded:
 
 
 @pytest.mark.parametrize("at_end", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 17])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 63, 64, 68, 71])
 def test_no_overrun(n, at_end):
     x, y = ca.SX.sym("x", n), ca.SX.sym("y", n)
     code = native(ca.Function("f", [x, y], [x + 2 * y, ca.dot(x, y)]), jit.host())

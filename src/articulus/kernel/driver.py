@@ -7,6 +7,9 @@
 and processes rows [begin, end) in blocks of as many rows as there are lanes. In the last block the row of a lane is
 clamped to the last one: such lanes compute and store the same value again, so that there are no masks. Row
 stride 0 broadcasts one row; it is gathered in the first block only.
+
+One function per row length moves the rows of a block, by square transposes of as many columns as there are lanes.
+Where the length is no multiple, the last square overlaps its neighbour.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from .target import Target
 from .writer import Writer
 
 HEADER = 3  # words before the pointers of a frame
+UNROLL = 64  # columns up to which the squares are written out
 
 
 def frame_length(inputs: int, outputs: int) -> int:
@@ -29,13 +33,9 @@ def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int]) -> str
 
     Input and output elements occupy the first slots of the workspace in that order.
     """
-    sizes = {n for n in (*inputs, *outputs) if n}
     parts = [_run(target, inputs, outputs)]
-    if any(n >= target.lanes for n in sizes):
-        parts += [_gather(target), _scatter(target)]
-    parts += [
-        _gather_narrow(target, n) + _scatter_narrow(target, n) for n in sorted(sizes) if n < target.lanes
-    ]
+    parts += [_mover(target, n, gather=True) for n in sorted(set(inputs)) if n]
+    parts += [_mover(target, n, gather=False) for n in sorted(set(outputs)) if n]
     return "\n".join(parts)
 
 
@@ -52,14 +52,15 @@ def _run(target: Target, inputs: Sequence[int], outputs: Sequence[int]) -> str:
     w.label("block")
     row, seen_in, seen_out = (w.phi(t, v, "entry") for t, v in _loop_variables(target, begin))
     w.line(f"%first = icmp eq i64 {row}, {begin}")
+    steps = _steps(w, row)
     place, check = 0, seen_in
     for k, n in enumerate(inputs):
-        check = _gather_call(w, k, n, (*operands[k], row, check), place)
+        check = _gather_call(w, k, n, (*operands[k], row, check), steps, place)
         place += n
     w.line("call void @body(ptr %work)")
     out_check = seen_out
     for k, n in enumerate(outputs):
-        out_check = _scatter_call(w, n, (*operands[len(inputs) + k], row, out_check), place)
+        out_check = _call(w, f"scatter.{n}", n, (*operands[len(inputs) + k], row, out_check), steps, place)
         place += n
     following = w.do(f"add i64 {row}, {target.lanes}")
     w.line("br label %done")
@@ -77,6 +78,12 @@ def _loop_variables(target: Target, begin: str) -> list[tuple[str, str]]:
     return [("i64", begin), (target.type, zero), (target.type, zero)]
 
 
+def _steps(w: Writer, row: str) -> list[str]:
+    """Return how many rows each lane after the first lies ahead: its number, clamped to the rows that are left."""
+    left = w.do(f"sub i64 %last, {row}")
+    return [w.do(f"call i64 @llvm.smin.i64(i64 {left}, i64 {lane})") for lane in range(1, w.target.lanes)]
+
+
 def _flags(w: Writer, check_in: str, check_out: str) -> str:
     """Return the flags: bit 0 when an input was not finite, bit 1 when an output was not."""
     zero = w.constant(0.0)
@@ -85,83 +92,119 @@ def _flags(w: Writer, check_in: str, check_out: str) -> str:
     return w.do(f"or i64 {bad_in}, {w.do(f'shl i64 {bad_out}, 1')}")
 
 
-def _scatter_call(w: Writer, n: int, values: tuple[str, ...], place: int) -> str:
-    """Scatter one output; return the finite check."""
-    pointer, stride, row, check = values
-    if not n:
-        return check
-    t = w.target.type
-    address = w.do(f"inttoptr i64 {pointer} to ptr")
-    lanes = w.offset("%work", place * w.target.bytes)
-    arguments = f"ptr {lanes}, ptr {address}, i64 {stride}, i64 {row}, i64 %last, i64 {n}, {t} {check}"
-    return w.do(f"call {t} @scatter{_variant(w.target, n)}({arguments})")
-
-
-def _gather_call(w: Writer, k: int, n: int, values: tuple[str, ...], place: int) -> str:
+def _gather_call(w: Writer, k: int, n: int, values: tuple[str, ...], steps: list[str], place: int) -> str:
     """Gather input `k`, unless it is broadcast and this is not the first block; return the finite check."""
-    pointer, stride, row, check = values
+    _, stride, _, check = values
     if not n:
         return check
-    t = w.target.type
     moves = w.do(f"icmp ne i64 {stride}, 0")
     w.line(f"br label %before{k}")
     w.label(f"before{k}")
     w.line(f"br i1 {w.do(f'or i1 {moves}, %first')}, label %gather{k}, label %after{k}")
     w.label(f"gather{k}")
-    address = w.do(f"inttoptr i64 {pointer} to ptr")
-    lanes = w.offset("%work", place * w.target.bytes)
-    arguments = f"ptr {address}, i64 {stride}, i64 {row}, i64 %last, ptr {lanes}, i64 {n}, {t} {check}"
-    seen = w.do(f"call {t} @gather{_variant(w.target, n)}({arguments})")
+    seen = _call(w, f"gather.{n}", n, values, steps, place)
     w.line(f"br label %after{k}")
     w.label(f"after{k}")
-    return w.do(f"phi {t} [ {check}, %before{k} ], [ {seen}, %gather{k} ]")
+    return w.do(f"phi {w.target.type} [ {check}, %before{k} ], [ {seen}, %gather{k} ]")
 
 
-def _variant(target: Target, n: int) -> str:
-    return "" if n >= target.lanes else f".{n}"
+def _call(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str], place: int) -> str:
+    """Move the rows of one operand in this block; return the finite check."""
+    pointer, stride, row, check = values
+    if not n:
+        return check
+    t = w.target.type
+    base = w.do(f"inttoptr i64 {pointer} to ptr")
+    first = w.offset(base, w.do(f"mul i64 {row}, {stride}"))
+    ahead = [w.do(f"mul i64 {step}, {stride}") for step in steps]
+    lanes = w.offset("%work", place * w.target.bytes)
+    arguments = ", ".join([f"ptr {lanes}, {t} {check}, ptr {first}", *(f"i64 {x}" for x in ahead)])
+    return w.do(f"call {t} @{name}({arguments})")
 
 
-def _row_pointers(w: Writer, base: str) -> list[str]:
-    """Return the pointer to each lane's row, clamped to the last one."""
-    pointers = []
-    for lane in range(w.target.lanes):
-        wanted = w.do(f"add i64 %row, {lane}")
-        row = w.do(f"call i64 @llvm.smin.i64(i64 {wanted}, i64 %last)")
-        pointers.append(w.offset(base, w.do(f"mul i64 {row}, %stride")))
-    return pointers
+def _mover(target: Target, n: int, *, gather: bool) -> str:
+    """Return the text of `@gather.n` or `@scatter.n`: the rows of one block, to lanes or back.
 
-
-def _column_loop(w: Writer) -> tuple[str, str, str]:
-    """Open the loop over column blocks; return its counter, the check so far and the block's first column.
-
-    The last block overlaps its neighbour, so that every block is whole.
+    Its arguments are the lanes, the finite check so far, the first row and the distances of the other rows in bytes.
     """
+    w = Writer(target)
+    w.label("entry")
+    rows = ["%row", *(w.offset("%row", f"%ahead{lane}") for lane in range(1, target.lanes))]
+    if n < target.lanes:
+        check = (_gather_narrow if gather else _scatter_narrow)(w, n, rows, "%check")
+    elif n <= UNROLL:
+        check = _squares(w, n, rows, gather)
+    else:
+        check = _loop(w, n, rows, gather)
+    w.line(f"ret {target.type} {check}")
+    ahead = "".join(f", i64 %ahead{lane}" for lane in range(1, target.lanes))
+    name = f"{'gather' if gather else 'scatter'}.{n}"
+    return w.function(
+        f"internal {target.type} @{name}(ptr noalias %lanes, {target.type} %check, ptr %row{ahead})"
+    )
+
+
+def _squares(w: Writer, n: int, rows: list[str], gather: bool) -> str:
+    """Move all squares one after the other; return the finite check.
+
+    Two checks take turns and start from zero, so that their sums wait for nothing.
+    """
+    lanes = w.target.lanes
+    checks = [w.constant(0.0)] * 2
+    for start in range(0, n, lanes):
+        column = min(start, n - lanes)
+        here = [w.offset(row, 8 * column) for row in rows]
+        checks = _square(w, here, w.offset("%lanes", column * w.target.bytes), checks, gather, start - column)
+    return w.add("%check", w.add(*checks))
+
+
+def _square(
+    w: Writer, rows: list[str], lanes: str, checks: list[str], gather: bool, skip: int = 0
+) -> list[str]:
+    """Move one square of columns, of which `skip` are in their lanes already; return the checks."""
+    places = [w.offset(lanes, k * w.target.bytes) for k in range(w.target.lanes)]
+    if gather:
+        values = [w.load(row, align=8) for row in rows]
+        for value, place in list(zip(transpose(w, values), places))[skip:]:
+            w.store(value, place)
+    else:
+        values = [w.load(place) for place in places]
+        for value, row in zip(transpose(w, values), rows):
+            w.store(value, row, align=8)
+    return _watched(w, values[0 if gather else skip :], checks)
+
+
+def _watched(w: Writer, values: list[str], checks: list[str]) -> list[str]:
+    """Add 0 x to the checks in turn: they stay 0 as long as every value is finite, else become NaN."""
+    checks = list(checks)
+    zero = w.constant(0.0)
+    for k, value in enumerate(values):
+        checks[k % len(checks)] = w.fma(value, zero, checks[k % len(checks)])
+    return checks
+
+
+def _loop(w: Writer, n: int, rows: list[str], gather: bool) -> str:
+    """Move the squares of a long row in a loop, the last one after it; return the finite check."""
+    lanes = w.target.lanes
     w.line("br label %columns")
     w.label("columns")
-    counter, seen = w.phi("i64", "0", "entry"), w.phi(w.target.type, "%check", "entry")
-    limit = w.do(f"sub i64 %n, {w.target.lanes}")
-    return counter, seen, w.do(f"call i64 @llvm.smin.i64(i64 {counter}, i64 {limit})")
-
-
-def _close_column_loop(w: Writer, counter: str, seen: str, values: list[str]) -> None:
-    check = w.add(seen, _finite_sum(w, values))
-    following = w.do(f"add i64 {counter}, {w.target.lanes}")
-    w.close(counter, following, "columns")
-    w.close(seen, check, "columns")
-    w.line(f"br i1 {w.do(f'icmp slt i64 {following}, %n')}, label %columns, label %end")
+    column = w.phi("i64", "0", "entry")
+    checks = [w.phi(w.target.type, w.constant(0.0), "entry") for _ in range(2)]
+    byte = w.do(f"mul i64 {column}, 8")
+    here = [w.offset(row, byte) for row in rows]
+    place = w.offset("%lanes", w.do(f"mul i64 {column}, {w.target.bytes}"))
+    after = _square(w, here, place, checks, gather)
+    following = w.do(f"add i64 {column}, {lanes}")
+    for variable, value in ((column, following), *zip(checks, after)):
+        w.close(variable, value, "columns")
+    w.line(f"br i1 {w.do(f'icmp sle i64 {following}, {n - lanes}')}, label %columns, label %end")
     w.label("end")
-    w.line(f"ret {w.target.type} {check}")
-
-
-def _finite_sum(w: Writer, values: list[str]) -> str:
-    """Return a sum that is 0 when every value is finite and NaN otherwise (x - x is NaN for inf and NaN)."""
-    terms = [w.sub(v, v) for v in values]
-    while len(terms) > 1:
-        terms = [
-            w.add(*pair) if len(pair) == 2 else pair[0]
-            for pair in (terms[i : i + 2] for i in range(0, len(terms), 2))
-        ]
-    return terms[0]
+    rest = n % lanes
+    if rest:
+        here = [w.offset(row, 8 * (n - lanes)) for row in rows]
+        place = w.offset("%lanes", (n - lanes) * w.target.bytes)
+        after = _square(w, here, place, after, gather, lanes - rest)
+    return w.add("%check", w.add(*after))
 
 
 def transpose(w: Writer, rows: list[str]) -> list[str]:
@@ -180,69 +223,18 @@ def transpose(w: Writer, rows: list[str]) -> list[str]:
     return rows
 
 
-def _lane_pointers(w: Writer, column: str) -> list[str]:
-    base = w.offset("%lanes", w.do(f"mul i64 {column}, {w.target.bytes}"))
-    return [w.offset(base, k * w.target.bytes) for k in range(w.target.lanes)]
-
-
-def _gather(target: Target) -> str:
-    w = Writer(target)
-    w.label("entry")
-    rows = _row_pointers(w, "%source")
-    counter, seen, column = _column_loop(w)
-    byte = w.do(f"mul i64 {column}, 8")
-    values = transpose(w, [w.load(w.offset(row, byte), align=8) for row in rows])
-    for value, pointer in zip(values, _lane_pointers(w, column)):
-        w.store(value, pointer)
-    _close_column_loop(w, counter, seen, values)
-    return w.function(_gather_signature(target, ""))
-
-
-def _scatter(target: Target) -> str:
-    w = Writer(target)
-    w.label("entry")
-    rows = _row_pointers(w, "%destination")
-    counter, seen, column = _column_loop(w)
-    values = [w.load(pointer) for pointer in _lane_pointers(w, column)]
-    byte = w.do(f"mul i64 {column}, 8")
-    for value, row in zip(transpose(w, values), rows):
-        w.store(value, w.offset(row, byte), align=8)
-    _close_column_loop(w, counter, seen, values)
-    return w.function(_scatter_signature(target, ""))
-
-
-def _gather_narrow(target: Target, n: int) -> str:
+def _gather_narrow(w: Writer, n: int, rows: list[str], check: str) -> str:
     """Rows shorter than the lane count: element by element."""
-    w = Writer(target)
-    rows = _row_pointers(w, "%source")
     values = []
     for k in range(n):
         values.append(w.pack([w.load(w.offset(row, 8 * k), "double", 8) for row in rows]))
-        w.store(values[-1], w.offset("%lanes", k * target.bytes))
-    w.line(f"ret {target.type} {w.add('%check', _finite_sum(w, values))}")
-    return w.function(_gather_signature(target, f".{n}"))
+        w.store(values[-1], w.offset("%lanes", k * w.target.bytes))
+    return _watched(w, values, [check])[0]
 
 
-def _scatter_narrow(target: Target, n: int) -> str:
-    w = Writer(target)
-    rows = _row_pointers(w, "%destination")
-    values = [w.load(w.offset("%lanes", k * target.bytes)) for k in range(n)]
+def _scatter_narrow(w: Writer, n: int, rows: list[str], check: str) -> str:
+    values = [w.load(w.offset("%lanes", k * w.target.bytes)) for k in range(n)]
     for k, value in enumerate(values):
         for lane, row in enumerate(rows):
             w.store(w.lane(value, lane), w.offset(row, 8 * k), "double", 8)
-    w.line(f"ret {target.type} {w.add('%check', _finite_sum(w, values))}")
-    return w.function(_scatter_signature(target, f".{n}"))
-
-
-def _gather_signature(target: Target, variant: str) -> str:
-    return (
-        f"internal {target.type} @gather{variant}(ptr %source, i64 %stride, i64 %row, i64 %last, "
-        f"ptr noalias %lanes, i64 %n, {target.type} %check)"
-    )
-
-
-def _scatter_signature(target: Target, variant: str) -> str:
-    return (
-        f"internal {target.type} @scatter{variant}(ptr noalias %lanes, ptr %destination, i64 %stride, i64 %row, "
-        f"i64 %last, i64 %n, {target.type} %check)"
-    )
+    return _watched(w, values, [check])[0]
