@@ -42,7 +42,7 @@ class Factors:
             {k: Motion.unpack(S[:, k]) for k in freedoms},
             {k: Force.unpack(K[:, k]) for k in freedoms},
             {k: D_inverse[k] for k in freedoms},
-            _chain(tree),
+            next_inward(tree),
         )
 
 
@@ -66,10 +66,11 @@ def factors(tree: Tree) -> Factors:
             K[k] = X.force_to_parent(gain)
         if tree.parents[i] != ROOT:
             P[tree.parents[i]] += node.X.inertia_to_parent(Pi)
-    return Factors(S, K, D_inverse, _chain(tree))
+    return Factors(S, K, D_inverse, next_inward(tree))
 
 
-def _chain(tree: Tree) -> dict[int, int]:
+def next_inward(tree: Tree) -> dict[int, int]:
+    """Return for each freedom the next one towards the ground, ROOT for the innermost."""
     last: dict[int, int] = {ROOT: ROOT}
     chain = {}
     for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):

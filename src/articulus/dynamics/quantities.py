@@ -11,7 +11,16 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics import energy, forward, inverse, kinematics, linearise, operators, reactions
+from articulus.dynamics import (
+    composite,
+    energy,
+    forward,
+    inverse,
+    kinematics,
+    linearise,
+    operators,
+    reactions,
+)
 from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
@@ -70,10 +79,18 @@ class Quantity:
     regroup: bool = False
 
 
+COMPOSITE_UP_TO = 9
+"""Freedoms up to which the mass matrix is the shorter way to forward dynamics: 1431 operations against 1677 at seven
+revolutes in general position, 2172 against 2284 at nine, 2590 against 2589 at ten."""
+
+
 def forward_dynamics(s: Question) -> SX:
     """Return vdot that tau, friction, springs and external wrenches give."""
-    tau = s["tau"] + passive_forces(s.tree, s["v"])
-    return forward.forward_dynamics(Inline(s.tree), s["v"], tau, taken_up(s.tree, s.external))
+    tree = s.tree
+    if tree.description.nv <= COMPOSITE_UP_TO:
+        return composite.solve_factored(tree, mass_matrix(tree), s["tau"] - bias(s))
+    tau = s["tau"] + passive_forces(tree, s["v"])
+    return forward.forward_dynamics(Inline(tree), s["v"], tau, taken_up(tree, s.external))
 
 
 def inverse_dynamics(s: Question, vdot: SX) -> SX:
