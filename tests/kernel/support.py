@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from articulus.kernel import batch, jit, program
+from articulus.kernel import arrays, batch, jit, program
 from articulus.kernel.target import Target
 
 
@@ -35,10 +35,14 @@ def run(
     rows = len(inputs[0])
     inputs = [np.ascontiguousarray(x, dtype=float) for x in inputs]
     outputs = [np.empty((rows, function.numel_out(k))) for k in range(function.n_out())]
-    operands = [(x, x.strides[0]) for x in (*inputs, *outputs)]
-    frame = batch.frame(0, rows, batch.workspace(code), operands)
-    code.run(frame)
+    code.run(frame(code, rows, [*inputs, *outputs]))
     return outputs
+
+
+def frame(code: jit.Native, rows: int, memory: list[np.ndarray], work: int | None = None) -> bytes:
+    """Return the frame of a run over all rows; `memory` must outlive it."""
+    words = arrays.words([(x, x.strides[0]) for x in memory])
+    return batch.frame(0, rows, batch.workspace(code) if work is None else work, words)
 
 
 def virtual_machine(function: ca.Function, inputs: list[np.ndarray]) -> list[np.ndarray]:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from articulus import kernel
-from articulus.kernel import batch, jit
+from articulus.kernel import jit
 
-from .support import native
+from .support import frame, native
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="mprotect through libc")
 PAGE = mmap.PAGESIZE
@@ -50,13 +50,8 @@ def test_no_overrun(n, at_end):
         a, b, c, d = (m.array((rows, k), at_end) for m, k in zip(memory, (n, n, n, 1)))
         a[:], b[:] = np.arange(rows * n).reshape(rows, n), 1.0
         work = Guarded(8 * code.slots * code.lanes)  # a multiple of the lane size below the page: aligned
-        frame = batch.frame(
-            0,
-            rows,
-            work.array((code.slots * code.lanes,), True).ctypes.data,
-            [(m, m.strides[0]) for m in (a, b, c, d)],
-        )
-        assert code.run(frame) == 0
+        scratch = work.array((code.slots * code.lanes,), True).ctypes.data
+        assert code.run(frame(code, rows, [a, b, c, d], scratch)) == 0
         assert np.array_equal(c, a + 2)
         assert np.allclose(d[:, 0], a.sum(axis=1))
 

@@ -117,6 +117,17 @@ def test_memory_layouts_and_types():
     assert k(x[0], a[0], 2)[2] == k(x[0] * 1.0, a[0] * 1.0, 2.0)[2]
 
 
+def test_read_only_arrays_and_single_rows_in_a_batch():
+    k, rng = kernel.compile(sample()), np.random.default_rng(6)
+    x, a, s = rng.normal(size=(9, 5)), rng.normal(size=(2, 5)), rng.uniform(1, 2, 9)
+    expected = k(x, np.tile(a, (9, 1, 1)), s)
+    x.flags.writeable = a.flags.writeable = False
+    assert all(same_bits(f, e) for f, e in zip(k(x, a, s), expected))
+    assert all(same_bits(f, e) for f, e in zip(k(x, a[None], s), expected))
+    with pytest.raises(InputError, match="do not broadcast"):
+        k(x, a, s[:8])
+
+
 def test_empty_batch_and_empty_function():
     k = kernel.compile(sample())
     assert [out.shape for out in k(np.zeros((0, 5)), np.zeros((2, 5)), 1.0)] == [(0, 2), (0, 2, 5), (0,)]

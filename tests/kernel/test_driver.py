@@ -6,9 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from articulus.kernel import batch
-
-from .support import native, run, targets
+from .support import frame, native, run, targets
 
 LENGTHS = (1, 3, 4, 5, 7, 8, 13, 64, 66, 71)
 
@@ -38,9 +36,5 @@ def test_no_value_escapes_the_check(n, target):
         for value, flags in ((np.nan, 3), (-np.inf, 1), (0.0, 2)):
             bad = good.copy()
             bad[place] = value
-            frame = batch.frame(
-                0, rows, batch.workspace(code), [(bad, bad.strides[0]), (out, out.strides[0])]
-            )
-            assert code.run(frame) == flags
-    frame = batch.frame(0, rows, batch.workspace(code), [(good, 8 * n), (out, 8 * n)])
-    assert code.run(frame) == 0
+            assert code.run(frame(code, rows, [bad, out])) == flags
+    assert code.run(frame(code, rows, [good, out])) == 0

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..errors import InputError
 
 FLOAT = np.dtype(np.float64)
+_addressof = ctypes.addressof
+_first_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 Shape = tuple[int, ...]
 
 
@@ -25,7 +28,7 @@ def aligned(count: int) -> np.ndarray:
 def address(array: np.ndarray) -> int:
     """Return where the data of an array begin; the short way works for writable packed arrays only."""
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
+        return _addressof(_first_byte(array))
     except (TypeError, ValueError, BufferError):
         return array.ctypes.data
 
@@ -84,31 +87,42 @@ def row_bytes(shape: Shape) -> int:
     return 8 * math.prod(shape)
 
 
-def plain_rows(
-    inputs: Sequence[Any], expected_rows: Sequence[tuple[Shape, int, int]]
-) -> tuple[Shape, list[tuple[np.ndarray, int]]] | None:
-    """Return batch axes and rows of the ordinary case, C-order float64 arrays of one batch, else None.
+def words(operands: Sequence[tuple[np.ndarray, int]]) -> list[int]:
+    """Return address and row stride of each operand, one after the other; they hold while the arrays live."""
+    return [word for memory, stride in operands for word in (address(memory), stride)]
 
-    `expected_rows` holds trailing shape, its length and the bytes of a row, for each input. This is the short way
-    for the common case; `converted`, `common_batch` and `rows` do everything else.
+
+def plain_words(
+    inputs: Sequence[Any], expected_rows: Sequence[tuple[Shape, int, int]]
+) -> tuple[Shape, list[int]] | None:
+    """Return batch axes and words of the ordinary case, else None.
+
+    The ordinary case are C-order float64 arrays, each with the same batch axes or with none. `expected_rows` holds
+    trailing shape, its length and the bytes of a row, for each input. This is the short way;
+    `converted`, `common_batch`, `rows` and `words` do everything else.
     """
-    batch: Shape | None = None
-    operands = []
+    batch: Shape = ()
+    found: list[int] = []
     for x, (shape, axes, size) in zip(inputs, expected_rows):
-        if type(x) is not np.ndarray or x.dtype is not FLOAT or not x.flags.carray:
+        if type(x) is not ndarray or x.dtype is not FLOAT or not (x.flags.carray or _is_solid(x)):
             return None
-        lead = x.shape[: x.ndim - axes]
-        if x.shape[x.ndim - axes :] != shape or (batch is not None and lead != batch):
-            return None
-        batch = lead
-        operands.append((x, size))
-    return (batch, operands) if batch else None
+        if x.shape == shape:
+            size = 0
+        else:
+            batch = batch or x.shape[: x.ndim - axes]
+            if not batch or x.shape != batch + shape:
+                return None
+        found += (address(x), size)
+    return (batch, found) if batch else None
+
+
+def _is_solid(array: np.ndarray) -> bool:
+    return array.flags.c_contiguous and array.flags.aligned
 
 
 def _solid(array: np.ndarray) -> np.ndarray:
     """Return the array in C order and aligned, copied only if it is not."""
-    flags = array.flags
-    return array if flags.c_contiguous and flags.aligned else np.array(array, FLOAT, order="C")
+    return array if _is_solid(array) else np.array(array, FLOAT, order="C")
 
 
 def _packed(array: np.ndarray, shape: Shape) -> bool:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
+import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 
-import numpy as np
-
 from . import pool
-from .arrays import address, aligned
+from .arrays import aligned
 from .driver import HEADER
 from .jit import Native
 
 SHARE = 1_000_000  # instructions x rows that pay for one more thread
 
 _local = threading.local()
-Rows = tuple[np.ndarray, int]  # memory, row stride in bytes
 
 
 def workspace(native: Native) -> int:
@@ -31,25 +28,19 @@ def workspace(native: Native) -> int:
 
 
 @cache
-def _words(count: int) -> type[ctypes.Array[ctypes.c_int64]]:
-    return ctypes.c_int64 * count
+def _packer(count: int) -> Callable[..., bytes]:
+    return struct.Struct(f"{count}q").pack
 
 
-def frame(begin: int, end: int, work: int, operands: Sequence[Rows]) -> ctypes.Array[ctypes.c_int64]:
+def frame(begin: int, end: int, work: int, words: Sequence[int]) -> bytes:
     """Return the words that `run` reads: rows, workspace, pointer and stride of each input and output."""
-    words = [begin, end, work]
-    for memory, stride in operands:
-        words += (address(memory), stride)
-    return _words(len(words))(*words)
+    return _packer(HEADER + len(words))(begin, end, work, *words)
 
 
-def run(native: Native, operands: Sequence[Rows], count: int, instructions: int) -> int:
+def run(native: Native, words: Sequence[int], count: int, instructions: int) -> int:
     """Run rows [0, count) on as many threads as pay; return the flags."""
-    shares = min(1 + count * instructions // SHARE, -(-count // native.lanes))
-    shares = 1 if shares == 1 else min(shares, pool.count())
-    words = frame(0, count, workspace(native), operands)
-    if shares == 1:
-        return native.run(words)
+    if count * instructions < SHARE or (shares := _shares(native, count, instructions)) == 1:
+        return native.run(frame(0, count, workspace(native), words))
     cuts = [count * k // shares // native.lanes * native.lanes for k in range(shares)] + [count]
     executor = pool.executor(shares - 1)
     others = [executor.submit(_part, native, words, a, b) for a, b in pairwise(cuts[1:])]
@@ -59,10 +50,11 @@ def run(native: Native, operands: Sequence[Rows], count: int, instructions: int)
     return flags
 
 
-def _part(native: Native, words: ctypes.Array[ctypes.c_int64], begin: int, end: int) -> int:
-    """Run a share of the rows in this thread, on a frame of its own."""
-    if begin >= end:
-        return 0
-    own = type(words)(*words)
-    own[:HEADER] = [begin, end, workspace(native)]
-    return native.run(own)
+def _shares(native: Native, count: int, instructions: int) -> int:
+    """Return how many threads pay for the rows."""
+    return min(1 + count * instructions // SHARE, -(-count // native.lanes), pool.count())
+
+
+def _part(native: Native, words: Sequence[int], begin: int, end: int) -> int:
+    """Run a share of the rows in this thread."""
+    return native.run(frame(begin, end, workspace(native), words)) if begin < end else 0

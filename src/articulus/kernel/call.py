@@ -110,7 +110,7 @@ class Kernel:
                 if flags := single.run():
                     self._check_single(flags, single)
                 return single.result()
-        if len(inputs) == self._count and (plain := arrays.plain_rows(inputs, self._rows)):
+        if len(inputs) == self._count and (plain := arrays.plain_words(inputs, self._rows)):
             return self._run_batch(inputs, *plain)
         return self._general(inputs)
 
@@ -134,7 +134,8 @@ class Kernel:
     def _prepare(self, inputs: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...]) -> PreparedCall:
         native = self._source.native(1)
         work = arrays.aligned(native.slots)
-        frame = batch.frame(0, 1, work.ctypes.data, [(x, 8 * x.size) for x in (*inputs, *outputs)])
+        words = arrays.words([(x, 8 * x.size) for x in (*inputs, *outputs)])
+        frame = ctypes.create_string_buffer(batch.frame(0, 1, arrays.address(work), words))
         run = native.run_holding_lock if self.flops < HOLD_LOCK else native.run
         call = PreparedCall(run, ctypes.addressof(frame))
         call.inputs, call.outputs = inputs, outputs
@@ -166,18 +167,20 @@ class Kernel:
                 self._check_single(flags, single)
             return single.result()
         operands = [arrays.rows(x, s, shape) for x, s in zip(given, self.input_shapes)]
-        return self._run_batch(given, shape, operands)
+        return self._run_batch(given, shape, arrays.words(operands))
 
-    def _run_batch(self, given: Sequence[np.ndarray], shape: Shape, operands: list[batch.Rows]) -> Any:
+    def _run_batch(self, given: Sequence[np.ndarray], shape: Shape, words: list[int]) -> Any:
         count = math.prod(shape)
-        outputs = tuple([np.empty(shape + s) for s in self.output_shapes])
+        outputs = []
+        for each, size in self._out_rows:
+            outputs.append(np.empty(shape + each))
+            words += (arrays.address(outputs[-1]), size)
         if count:
             native = self._source.native(1 if count == 1 else self.lanes)
-            operands += [(x, size) for x, (_, size) in zip(outputs, self._out_rows)]
-            flags = batch.run(native, operands, count, self.instruction_count)
+            flags = batch.run(native, words, count, self.instruction_count)
             if flags and self.finite:
-                report.raise_for(flags, self._signature, given, outputs)
-        return outputs if len(outputs) != 1 else outputs[0]
+                report.raise_for(flags, self._signature, given, tuple(outputs))
+        return tuple(outputs) if len(outputs) != 1 else outputs[0]
 
     def _require_count(self, inputs: Sequence[Any]) -> None:
         if len(inputs) != self._count:
