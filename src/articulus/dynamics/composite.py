@@ -1,7 +1,7 @@
 """Forward dynamics of short mechanisms: mass matrix by composite bodies, factored along the tree.
 
-O(n^3) in general, but with the smaller number of operations up to some ten freedoms, as Fijany & Jain 1989 count and
-as measured here; the articulated-body algorithm takes over beyond.
+O(n^3) in general, but the way with the fewest operations up to some ten freedoms (Walker & Orin 1982); the
+articulated-body algorithm takes over beyond.
 """
 
 from __future__ import annotations
