@@ -13,7 +13,7 @@ from .instructions import Instructions
 from .target import Target
 
 CHUNK = (
-    200  # rows per emitted function: measured best; one huge block compiles super-linearly and spills more
+    400  # rows per emitted function: measured best; one huge block compiles super-linearly and spills more
 )
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
 
