@@ -25,7 +25,7 @@ from articulus.mechanism import (
     Pose,
     Rotor,
 )
-from articulus.mechanism.numbers import as_number, as_vector
+from articulus.mechanism.numbers import as_number, as_vector, values_of
 
 if TYPE_CHECKING:
     import casadi
@@ -63,9 +63,9 @@ class Mechanism:
     """
 
     def __init__(self, name: str, gravity: Sequence[Any] = STANDARD_GRAVITY, source: str = ""):
-        self.name = name
+        self.name = _name("mechanism", name)
         self.source = source
-        self._gravity = as_vector(gravity, 3)
+        self._gravity = _checked(f"mechanism '{name}'", "gravity", as_vector, gravity, 3)
         self._bodies: tuple[Body, ...] = ()
         self._connections: tuple[Connection, ...] = ()
         self._frames: tuple[Frame, ...] = ()
@@ -109,7 +109,7 @@ class Mechanism:
         """
         where = f"body '{name}'"
         body = Body(
-            name,
+            _name("body", name),
             _checked(where, "mass", as_number, mass),
             _checked(where, "com", as_vector, com, 3),
             _checked(where, "inertia", _six, inertia),
@@ -165,15 +165,15 @@ class Mechanism:
         vectors = {"armature": armature, "damping": damping, "coulomb": coulomb}
         vectors |= {"stiffness": stiffness, "rest": rest}
         connection = Connection(
-            name,
+            _name("joint", name),
             joint,
-            parent,
-            child,
+            _name(f"{where}, parent", parent),
+            _name(f"{where}, child", child),
             _checked(where, "at", Pose.of, at),
             _checked(where, "child_at", Pose.of, child_at),
             coulomb_speed=_checked(where, "coulomb_speed", as_number, coulomb_speed),
             rotor=rotor,
-            limits=limits or Limits(),
+            limits=Limits() if limits is None else limits,
             **{key: _checked(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
         )
         self._connections += (connection,)
@@ -181,12 +181,21 @@ class Mechanism:
 
     def frame(self, name: str, body: str, at: Any = None) -> Mechanism:
         """Add a named point of interest on a body (or on "ground") and return the mechanism."""
-        self._frames += (Frame(name, body, _checked(f"frame '{name}'", "at", Pose.of, at)),)
+        where = f"frame '{name}'"
+        pose = _checked(where, "at", Pose.of, at)
+        self._frames += (Frame(_name("frame", name), _name(f"{where}, body", body), pose),)
         return self._changed()
 
     def __getstate__(self) -> dict:
         """Leave the compiled kernels behind: another process loads them from the cache."""
         return {name: held for name, held in self.__dict__.items() if name != "_kernels"}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and name not in ("name", "source"):
+            raise InputError(f"Mechanism.{name} cannot be set; build a mechanism with body, joint and frame")
+        object.__setattr__(self, name, value)
+        if not name.startswith("_"):
+            self._changed()
 
     def _changed(self) -> Mechanism:
         for derived in ("description", "_kernels"):
@@ -249,6 +258,11 @@ class Mechanism:
         return {p.name: p.value for p in self.description.parameters}
 
     @property
+    def gravity_vector(self) -> Array:
+        """Acceleration of gravity in ground axes with every parameter at its own value, (3,) [m/s^2]."""
+        return np.array(values_of(self.description.gravity))
+
+    @property
     def neutral(self) -> Array:
         """Position at which every joint frame coincides with its parent's, (nq,)."""
         return self.description.neutral.copy()
@@ -302,7 +316,9 @@ class Mechanism:
     def forward_dynamics(
         self, q: Any, v: Any, tau: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
     ) -> Array:
-        """Return vdot = M^-1 (tau - bias), (..., nv) [rad/s^2 or m/s^2], by the articulated-body algorithm.
+        """Return vdot = M^-1 (tau - bias), (..., nv) [rad/s^2 or m/s^2].
+
+        By the articulated-body algorithm; up to nine freedoms by the factored mass matrix, which is shorter there.
 
         Parameters
         ----------
@@ -346,6 +362,8 @@ class Mechanism:
 
     def center_of_mass(self, q: Any, *, params: Params | None = None) -> Array:
         """Return the centre of mass of everything that moves, ground frame, (..., 3) [m]."""
+        if not self.nv:
+            raise InputError(f"'{self.name}' has no moving body and therefore no centre of mass")
         return self._ask("center_of_mass", (q,), (), params)
 
     def reactions(
@@ -458,11 +476,13 @@ class Mechanism:
         """
         from articulus import dynamics
 
+        frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
         return dynamics.function(self.description, name, frames, wrenches)
 
     def kernel(self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Kernel:
         """Return a quantity as a compiled kernel; `kernel.bind(...)` prepares calls for tight loops."""
-        key = (name, tuple(frames), tuple(wrenches))
+        frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
+        key = (name, frames, wrenches)
         found = self._kernels.get(key)
         if found is None:
             text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
@@ -498,16 +518,29 @@ class Mechanism:
         wrenches: Wrenches | None = None,
     ) -> Any:
         if not params and not wrenches and not self.description.parameters:
-            return self.kernel(name, frames)(*arguments)
+            try:
+                ready = self._kernels.get((name, frames, ()))
+            except TypeError:
+                raise InputError(f"{name}: found frames {frames!r}; expected names") from None
+            return (ready or self.kernel(name, frames))(*arguments)
         extra = [self._parameter_row(params)] if self.description.parameters or params else []
-        return self.kernel(name, frames, tuple(wrenches or ()))(
-            *arguments, *extra, *(wrenches or {}).values()
-        )
+        acting = {frame: self._wrench(frame, w) for frame, w in _mapping("wrenches", wrenches or {}).items()}
+        return self.kernel(name, frames, tuple(acting))(*arguments, *extra, *acting.values())
+
+    def _wrench(self, frame: str, wrench: Any) -> Array:
+        self.description.carrier(frame)
+        array = _array(f"wrench on '{frame}'", wrench)
+        if array.shape[-1:] != (6,):
+            raise InputError(f"wrench on '{frame}' has shape {array.shape}; expected (..., 6)")
+        return array
 
     def _parameter_row(self, params: Params | None) -> Array:
         """Return the named parameters as one array (..., parameters)."""
-        given = dict(params or {})
+        given = dict(_mapping("params", params or {}))
         columns = [_array(p.name, given.pop(p.name, p.value)) for p in self.description.parameters]
+        for p, column in zip(self.description.parameters, columns):
+            if not np.isfinite(column).all():
+                raise InputError(f"parameter '{p.name}': found a value that is not finite")
         if given:
             name = next(iter(given))
             raise InputError(f"no parameter '{name}' in '{self.name}'; {did_you_mean(name, self.parameters)}")
@@ -528,6 +561,18 @@ def physics_version() -> str:
     return digest.hexdigest()
 
 
+def _name(kind: str, name: Any) -> str:
+    if not isinstance(name, str):
+        raise InputError(f"{kind}: found {name!r}; expected a name")
+    return name
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name}: found {value!r}; expected a dict from name to value")
+    return value
+
+
 def _array(name: str, value: Any) -> Array:
     try:
         return np.asarray(value, dtype=float)
@@ -542,6 +587,8 @@ def _six(inertia: Any) -> tuple:
         if I.shape != (3, 3) or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max():
             raise InputError("expected a symmetric 3 x 3 array")
         return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
+    if np.ndim(inertia) == 0:
+        raise InputError("expected three or six numbers, or a symmetric 3 x 3 array")
     if len(inertia) == 3:
         return (*as_vector(inertia, 3), 0.0, 0.0, 0.0)
     return as_vector(inertia, 6)
@@ -556,7 +603,7 @@ def _per_freedom(held: Any, nv: int) -> tuple:
 def _checked(where: str, field: str, convert: Any, *arguments: Any) -> Any:
     try:
         return convert(*arguments)
-    except (InputError, TypeError) as error:
+    except (InputError, TypeError, ValueError) as error:
         raise InputError(f"{where}, {field}: {error}") from None
 
 

@@ -59,10 +59,6 @@ class KernelError(ArticulusError, RuntimeError):
     """A kernel could not be built or loaded."""
 
 
-class ConvergenceError(ArticulusError, RuntimeError):
-    """The value of an iteration that did not converge was asked for."""
-
-
 class Status(IntFlag):
     """What a compiled kernel reports about the rows it was given."""
 

@@ -17,7 +17,7 @@ from articulus.dynamics.quantities import QUANTITIES, function
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 
-ROLL_FROM = {"forward_dynamics": 28, "inverse_dynamics": 16, "derivatives": 10}
+ROLL_FROM = {"forward_dynamics": 28, "inverse_dynamics": 16, "bias": 16, "gravity": 16, "derivatives": 10}
 """Nodes from which a quantity is called and not written out: measured, see the benchmarks page."""
 
 
@@ -57,6 +57,16 @@ def _inverse(run: Rolled, s: dict[str, MX]) -> tuple[MX]:
     return (inverse.newton_euler(run, s["v"], s["vdot"]).tau - _passive(run.tree, s),)
 
 
+def _bias(run: Rolled, s: dict[str, MX]) -> tuple[MX]:
+    zero = MX(ca.DM.zeros(run.tree.description.nv))
+    return (inverse.newton_euler(run, s["v"], zero).tau - _passive(run.tree, s),)
+
+
+def _gravity(run: Rolled, s: dict[str, MX]) -> tuple[MX]:
+    zero = MX(ca.DM.zeros(run.tree.description.nv))
+    return (inverse.newton_euler(run, zero, zero).tau,)
+
+
 def _derivatives(run: Rolled, s: dict[str, MX]) -> tuple[MX, MX, MX]:
     tree, v = run.tree, s["v"]
     vdot, factors = forward.accelerations_and_factors(run, v, s["tau"] + _passive(tree, s))
@@ -86,5 +96,7 @@ def _pairs(tree: Tree) -> ca.Function:
 _ANSWERS: dict[str, Callable[[Rolled, dict[str, MX]], tuple]] = {
     "forward_dynamics": _forward,
     "inverse_dynamics": _inverse,
+    "bias": _bias,
+    "gravity": _gravity,
     "derivatives": _derivatives,
 }

@@ -46,7 +46,6 @@ ROOT = -1
 class Node:
     """One elementary joint and the rigid body behind it, in the node's own frame."""
 
-    at_root: bool
     X: Transform | Product
     """Pose in the parent's frame at the joint's position."""
     S: tuple[Motion, ...]
@@ -110,7 +109,6 @@ class NodeParts:
         else:
             X = Transform.unpack(place)
         return Node(
-            self.parent == ROOT,
             X,
             self.subspace(),
             self.inertia,

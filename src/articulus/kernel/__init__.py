@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import casadi as ca
 
-from ..errors import UnsupportedOperation
+from ..errors import InputError, UnsupportedOperation
 from .build import Source
 from .call import Kernel, PreparedCall, Ranks
 from .instructions import Instructions, instructions
@@ -36,6 +36,8 @@ def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
     UnsupportedOperation
         The function contains an operation that has no native form; the text names it.
     """
+    if not isinstance(function, ca.Function):
+        raise InputError(f"kernel.compile: found {function!r}; expected a casadi.Function")
     try:
         key = hashlib.sha256(function.serialize().encode()).hexdigest()
     except RuntimeError as reason:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from articulus.errors import InputError
 from articulus.mechanism import Body, Connection, Description, Frame, Pose, Revolute
 
@@ -18,9 +20,9 @@ def pendulum_chain(n: int = 5, mass: float = 1.0, length: float = 1.0) -> Descri
     length : float [m]
         Length of a rod.
     """
-    if not isinstance(n, int) or n < 1:
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise InputError(f"pendulum_chain: n = {n!r}; expected an integer of at least 1")
-    if not (mass > 0 and length > 0):
+    if not all(isinstance(x, (int, float)) and 0 < x < math.inf for x in (mass, length)):
         raise InputError(f"pendulum_chain: mass = {mass!r}, length = {length!r}; expected positive numbers")
     across, along = mass * length**2 / 12, mass * length**2 / 1200
     bodies = tuple(

@@ -15,6 +15,7 @@ from articulus.mechanism.numbers import (
     as_numbers,
     convert,
     quantity,
+    require,
     three,
     value_of,
     values_of,
@@ -158,6 +159,7 @@ class Connection:
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
+        require(f"joint {self.name!r}", rotor=(self.rotor, Rotor | None), limits=(self.limits, Limits))
         names = ("armature", "damping", "coulomb", "stiffness", "rest")
         convert(self, coulomb_speed=as_number, **dict.fromkeys(names, as_numbers))
 

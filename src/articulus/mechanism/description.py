@@ -7,6 +7,7 @@ import functools
 import hashlib
 import heapq
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,11 @@ from articulus.mechanism.regular import singular_findings
 
 GROUND = "ground"
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+MAX_BODIES = 20_000
+"""More bodies than this are refused: expressions and code would not fit in memory."""
+
+_PARAMETER_VALUE = re.compile(r"(?<=', )value=[^)]*(?=\))")
 
 Locate = Callable[[str], str]
 
@@ -100,8 +106,11 @@ class Description:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Return a hash of everything that the equations depend on: two equal ones have the same dynamics."""
-        text = repr(dataclasses.replace(self, source=""))
+        """Return a hash of everything that the equations depend on: two equal ones have the same dynamics.
+
+        The values that parameters start from are not part of it: they come in with every call.
+        """
+        text = _PARAMETER_VALUE.sub("", repr(dataclasses.replace(self, source="")))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @functools.cached_property
@@ -129,6 +138,8 @@ class Description:
 
     def carrier(self, name: str) -> tuple[str, Frame]:
         """Return the body (or ground) that carries the body or frame `name`, and that frame on it."""
+        if not isinstance(name, str):
+            raise InputError(f"frame: found {name!r}; expected the name of a body or frame")
         for frame in self.frames:
             if frame.name == name:
                 return frame.body, frame
@@ -169,6 +180,8 @@ class Description:
     def _name_findings(self) -> Iterator[Finding]:
         if not self.bodies:
             yield Finding("body", "no body at all", "at least one body with mass")
+        if len(self.bodies) > MAX_BODIES:
+            yield Finding("body", f"{len(self.bodies)} bodies", f"at most {MAX_BODIES}")
         points = [("body", b.name) for b in self.bodies] + [("frame", f.name) for f in self.frames]
         joints = [("joint", c.name) for c in self.connections]
         for group in (points, joints):
@@ -216,7 +229,7 @@ class Description:
                     f"{where}.child",
                     f"'{c.child}', which joint '{parents[c.child]}' already carries",
                     "one joint to a parent for each body",
-                    "A closed loop needs a loop joint; a chain written upside down needs parent and child exchanged.",
+                    "Closed loops are not supported yet; a chain written upside down needs parent and child exchanged.",
                 )
             else:
                 parents[c.child] = c.name
@@ -251,7 +264,7 @@ class Description:
                         f"joint.{parent[body].name}",
                         f"a cycle {' <- '.join(ring)}",
                         "every body to hang on ground through its parents",
-                        "A closed loop needs a loop joint.",
+                        "Closed loops are not supported yet.",
                     )
                     break
                 path[body] = None

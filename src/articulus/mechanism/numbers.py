@@ -27,9 +27,12 @@ class Parameter:
     value: float
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
+        if not isinstance(self.name, str) or not self.name.isidentifier():
             raise InputError(f"Parameter name {self.name!r}: expected letters, digits and underscores")
-        object.__setattr__(self, "value", float(self.value))
+        try:
+            object.__setattr__(self, "value", float(self.value))
+        except (TypeError, ValueError):
+            raise InputError(f"Parameter '{self.name}': found {self.value!r}; expected a number") from None
         if not math.isfinite(self.value):
             raise InputError(f"Parameter '{self.name}': value {self.value!r} is not finite")
 
@@ -85,6 +88,14 @@ def convert(thing: Any, **conversions: Any) -> None:
             object.__setattr__(thing, name, conversion(getattr(thing, name)))
         except InputError as error:
             raise InputError(f"{type(thing).__name__}.{name}: {error}") from None
+
+
+def require(owner: str, **fields: tuple[Any, Any]) -> None:
+    """Raise InputError that names the field whose value is not of its type; fields are (value, type)."""
+    for name, (value, kind) in fields.items():
+        if not isinstance(value, kind):
+            expected = getattr(kind, "__name__", str(kind).replace("articulus.mechanism.connection.", ""))
+            raise InputError(f"{owner}, {name}: found {value!r}; expected {expected}")
 
 
 def three(x: Any) -> Vector:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import Number, Vector, as_vector, quantity, value_of
+from articulus.mechanism.numbers import Vector, as_vector, quantity, value_of
 
 IDENTITY_QUATERNION = (1.0, 0.0, 0.0, 0.0)
 
@@ -53,9 +52,6 @@ class Pose:
     @property
     def is_identity(self) -> bool:
         return self == Pose()
-
-    def numbers(self) -> tuple[Number, ...]:
-        return self.xyz + self.rpy + self.quaternion
 
     @staticmethod
     def of(value: Any) -> Pose:
@@ -121,8 +117,3 @@ def quaternion_of(R: np.ndarray) -> tuple[float, float, float, float]:
         q[1 + l] = R[l, i] + R[i, l]
     q = q / np.linalg.norm(q) * (1 if q[0] >= 0 else -1)
     return tuple(map(float, q))  # type: ignore[return-value]
-
-
-def unit(vector: Sequence[Number]) -> bool:
-    """Return whether three plain numbers have norm one within 1e-9."""
-    return bool(abs(np.linalg.norm([value_of(x) for x in vector]) - 1) <= 1e-9)

@@ -1,7 +1,7 @@
-"""Whether the mass matrix of a mechanism can be inverted: needed only where bodies without mass hang in it.
+"""Whether the mass matrix of a mechanism can be inverted: asked only where bodies without mass hang in it.
 
-Plain numbers, no recursion: the kinetic energy of every body gives J' I J of its Jacobian, at a few positions that
-are not special.
+Plain numbers at one position that is not special. Joints are eliminated from the tips inward; a freedom along which
+what remains behind it has no inertia makes the mass matrix singular. Cost: O(n).
 """
 
 from __future__ import annotations
@@ -18,78 +18,66 @@ from articulus.mechanism.body import Body
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, value_of, values_of
-from articulus.spatial import Transform
 
 SINGULAR = 1e-9
-"""Reciprocal condition of the scaled mass matrix below which it counts as singular."""
+"""Share of the inertia behind a freedom that must remain when the joints behind it give way."""
 
 
 def singular_findings(bodies: Sequence[Body], connections: Sequence[Connection]) -> Iterator[Finding]:
-    """Yield a finding when a direction of motion has no inertia, whatever the position."""
+    """Yield a finding for each joint along which no inertia is felt; connections are sorted, parents first."""
     if not any(body.massless for body in bodies):
         return
-    rng = np.random.default_rng(0)
-    matrices = [_mass_matrix(bodies, connections, rng) for _ in range(3)]
-    best = max(matrices, key=_reciprocal_condition)
-    if best.size and _reciprocal_condition(best) < SINGULAR:
-        owner = _weakest(best, connections)
-        names = ", ".join(f"'{b.name}'" for b in bodies if b.massless)
-        yield Finding(
-            f"joint.{owner.name}",
-            f"motion that moves no mass (massless: {names})",
-            "inertia behind every freedom",
-            "Give the body behind it a mass, give the joint an armature, or fix the joint.",
-        )
+    directions, pose = _directions(connections, np.random.default_rng(0))
+    articulated = {body.name: _inertia_at_ground(body, pose[body.name]) for body in bodies}
+    articulated["ground"] = np.zeros((6, 6))
+    rigid = {name: I.copy() for name, I in articulated.items()}
+    for c in reversed(connections):
+        P = articulated[c.child]
+        for S, armature in reversed(list(zip(directions[c.name], _added_inertia(c)))):
+            U = P @ S
+            d = S @ U + armature
+            if d <= SINGULAR * (S @ rigid[c.child] @ S + armature):
+                yield _finding(c, bodies)
+                return
+            P = P - np.outer(U, U) / d
+        articulated[c.parent] += P
+        rigid[c.parent] += rigid[c.child]
 
 
-def _scaled(M: np.ndarray) -> np.ndarray:
-    size = np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
-    return M / np.outer(size, size)
+def _finding(c: Connection, bodies: Sequence[Body]) -> Finding:
+    names = [f"'{b.name}'" for b in bodies if b.massless]
+    shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return Finding(
+        f"joint.{c.name}",
+        f"motion that moves no mass (massless: {shown})",
+        "inertia behind every freedom",
+        "Give the body behind it a mass, give the joint an armature, or fix the joint.",
+    )
 
 
-def _reciprocal_condition(M: np.ndarray) -> float:
-    if not M.size:
-        return 1.0
-    if np.any(np.diag(M) <= 0):
-        return 0.0
-    return float(np.linalg.eigvalsh(_scaled(M))[0])
+def _added_inertia(c: Connection) -> list[float]:
+    added = list(values_of(c.per_freedom("armature")))
+    if c.rotor is not None and added:
+        added[0] += value_of(c.rotor.ratio) ** 2 * value_of(c.rotor.inertia)
+    return added
 
 
-def _weakest(M: np.ndarray, connections: Sequence[Connection]) -> Connection:
-    """Return the joint that moves most in the direction without inertia."""
-    k = int(np.argmin(np.diag(M)))
-    if M[k, k] > 0:
-        k = int(np.argmax(np.abs(np.linalg.eigh(_scaled(M))[1][:, 0])))
-    owners = [c for c in connections for _ in range(c.joint.nv)]
-    return owners[k]
-
-
-def _mass_matrix(
-    bodies: Sequence[Body], connections: Sequence[Connection], rng: np.random.Generator
-) -> np.ndarray:
-    """Return the mass matrix at a random position; connections are sorted, parents first."""
-    nv = sum(c.joint.nv for c in connections)
+def _directions(
+    connections: Sequence[Connection], rng: np.random.Generator
+) -> tuple[dict[str, list[np.ndarray]], dict[str, np.ndarray]]:
+    """Return the free directions of every joint about the ground origin, and the poses of the bodies."""
     pose = {"ground": np.eye(4)}
-    jacobian = {"ground": np.zeros((6, nv))}
-    M = np.zeros((nv, nv))
-    at = 0
+    directions: dict[str, list[np.ndarray]] = {}
     for c in connections:
-        X, J = pose[c.parent] @ c.at.matrix(), jacobian[c.parent].copy()
+        X = pose[c.parent] @ c.at.matrix()
+        directions[c.name] = []
         for part in _with_values(c.joint).elementary():
             q = part.neutral() + 0.5 * rng.normal(size=part.nq)
-            X = X @ _numbers(part.transform(SX(ca.DM(q))))
-            for k, S in enumerate(part.motion_subspace()):
-                J[:, at + k] = _at_ground(X, np.array(ca.DM(S.column())).ravel())
-            at += part.nv
-        pose[c.child], jacobian[c.child] = X @ np.linalg.inv(c.child_at.matrix()), J
-        freedoms = range(at - c.joint.nv, at)
-        for k, armature in zip(freedoms, values_of(c.per_freedom("armature"))):
-            M[k, k] += armature
-        if c.rotor is not None and c.joint.nv == 1:
-            M[at - 1, at - 1] += value_of(c.rotor.ratio) ** 2 * value_of(c.rotor.inertia)
-    for body in bodies:
-        M += jacobian[body.name].T @ _inertia_at_ground(body, pose[body.name]) @ jacobian[body.name]
-    return M
+            X = X @ np.array(ca.DM(part.transform(SX(ca.DM(q))).matrix()))
+            columns = [np.array(ca.DM(S.column())).ravel() for S in part.motion_subspace()]
+            directions[c.name] += [_at_ground(X, S) for S in columns]
+        pose[c.child] = X @ np.linalg.inv(c.child_at.matrix())
+    return directions, pose
 
 
 def _with_values(joint: Joint) -> Joint:
@@ -97,10 +85,6 @@ def _with_values(joint: Joint) -> Joint:
     held = {f.name: getattr(joint, f.name) for f in dataclasses.fields(joint)}  # type: ignore[arg-type]
     values = {name: x.value for name, x in held.items() if isinstance(x, Parameter)}
     return dataclasses.replace(joint, **values) if values else joint  # type: ignore[type-var]
-
-
-def _numbers(X: Transform) -> np.ndarray:
-    return np.array(ca.DM(X.matrix()))
 
 
 def _at_ground(X: np.ndarray, motion: np.ndarray) -> np.ndarray:

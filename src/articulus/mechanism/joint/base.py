@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import casadi as ca
@@ -21,7 +22,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import Parameter, as_vector, values_of
+from articulus.mechanism.numbers import Parameter, as_vector, quantity, values_of
 from articulus.spatial import Motion, Transform
 
 
@@ -77,6 +78,28 @@ class Joint(abc.ABC):
     def neutral(self) -> np.ndarray:
         """Return the position at which A and B coincide, shape (nq,)."""
         return np.zeros(self.nq)
+
+
+@dataclass(frozen=True)
+class AxisJoint(Joint):
+    """An elementary joint about one axis through the origin of its frame.
+
+    Parameters
+    ----------
+    axis : three numbers [-]
+        Unit vector of the axis in the joint frame.
+    """
+
+    axis: tuple[float, float, float] = quantity(
+        "-", "unit vector of the axis in the joint frame", size="3", default=(0.0, 0.0, 1.0)
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(type(self).__name__, self.axis))
+
+    @property
+    def axis_line(self) -> tuple[float, float, float]:
+        return self.axis
 
 
 class SerialJoint(Joint):

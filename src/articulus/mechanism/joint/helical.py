@@ -6,13 +6,13 @@ import casadi as ca
 from casadi import SX
 
 from articulus.errors import InputError
-from articulus.mechanism.joint.base import Joint, along, unit_axis
+from articulus.mechanism.joint.base import AxisJoint, along
 from articulus.mechanism.numbers import Number, Parameter, as_number, quantity, value_of
 from articulus.spatial import Motion, Transform, axis_angle
 
 
 @dataclass(frozen=True)
-class Helical(Joint):
+class Helical(AxisJoint):
     """Rotation about an axis with a proportional translation along it.
 
     Parameters
@@ -23,25 +23,18 @@ class Helical(Joint):
         Advance along the axis for one radian.
     """
 
-    axis: tuple[float, float, float] = quantity(
-        "-", "unit vector of the axis in the joint frame", size="3", default=(0.0, 0.0, 1.0)
-    )
     pitch: Number | SX = quantity("m/rad", "advance along the axis for one radian", default=0.0)
 
     type_name = "helical"
     nq = nv = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit_axis("Helical", self.axis))
+        super().__post_init__()
         if isinstance(self.pitch, SX):
             return
         object.__setattr__(self, "pitch", as_number(self.pitch))
         if not abs(value_of(self.pitch)) < float("inf"):
             raise InputError(f"Helical.pitch: found {self.pitch!r}; expected a finite number in m/rad")
-
-    @property
-    def axis_line(self) -> tuple[float, float, float]:
-        return self.axis
 
     def transform(self, q: SX) -> Transform:
         R = axis_angle(self.axis, ca.sin(q[0]), ca.cos(q[0]))
