@@ -162,6 +162,42 @@ REFUSED = {
 }  # fmt: skip
 
 
+BODY = '<body><joint/><geom size="1"/></body>'
+CROWDS = {
+    "bodies": BODY * 20_001,
+    "replicate": f'<replicate count="200">{BODY * 101}</replicate>',
+    "nested": f'<replicate count="1000"><replicate count="1000">{BODY}</replicate></replicate>',
+    "geoms": '<replicate count="1000"><replicate count="1000"><geom size="1"/></replicate></replicate>',
+    "grid": '<body><composite type="cable" count="20000 2 1" size="1"/></body>',
+}
+
+
+@pytest.mark.parametrize("case", CROWDS)
+def test_too_many_bodies(case: str, tmp_path: Path) -> None:
+    text = f"<mujoco><worldbody>{CROWDS[case]}</worldbody></mujoco>"
+    assert "at most 20000" in message(lambda: parse_mjcf(text, "robot.xml"))
+    (tmp_path / "robot.xml").write_text(text)
+    assert "at most 20000" in message(lambda: read_mjcf(tmp_path / "robot.xml"))
+
+
+def test_too_many_bodies_by_an_included_file(tmp_path: Path) -> None:
+    (tmp_path / "more.xml").write_text(f"<mujoco>{BODY * 101}</mujoco>")
+    (tmp_path / "robot.xml").write_text(
+        '<mujoco><worldbody><replicate count="200"><include file="more.xml"/></replicate></worldbody></mujoco>'
+    )
+    assert "more.xml:1: <body>" in message(lambda: read_mjcf(tmp_path / "robot.xml"))
+
+
+def test_too_many_bodies_between_joints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("articulus.files.mjcf_check.MAX_BODIES", 4)
+    assert "body 5 of the model" in message(lambda: parse_mjcf(SEVERAL, "robot.xml"))
+
+
+def test_replicated_bodies_are_read() -> None:
+    text = f'<mujoco><worldbody><replicate count="7" offset="9 0 0">{BODY}</replicate></worldbody></mujoco>'
+    assert parse_mjcf(text).nv == 7
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str) -> None:
     text, part = REFUSED[case]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import articulus as art
 from articulus.errors import InputError, ModelError
 from articulus.files import parse_toml, parse_urdf, read_model, read_toml, read_urdf
 
@@ -29,7 +30,7 @@ def test_unknown_option_names_it(tmp_path: Path) -> None:
         read_model(tmp_path / "a.toml", base="floating")
 
 
-@pytest.mark.parametrize("name", ["a.step", "a", "a.toml", "a.urdf", "a.xml", "nowhere/a.toml"])
+@pytest.mark.parametrize("name", ["a.step", "a.toml", "a.urdf", "a.xml", "nowhere/a.toml"])
 def test_missing_or_unknown(name: str, tmp_path: Path) -> None:
     assert name in message(lambda: read_model(tmp_path / name))
 
@@ -42,6 +43,29 @@ def test_directory_and_wrong_content(suffix: str, tmp_path: Path) -> None:
     for content in (b"", b"\x00\x01", b"\xff\xfe<\x00", b"<other/>", b"a = 1", b"\xc3"):
         (tmp_path / f"x{suffix}").write_bytes(content)
         assert f"x{suffix}" in message(lambda: read_model(tmp_path / f"x{suffix}"))
+
+
+def test_directory_without_suffix(tmp_path: Path) -> None:
+    assert "found a directory" in message(lambda: read_model(tmp_path))
+
+
+def test_path_without_suffix_says_what_library_names_are() -> None:
+    for call in (read_model, art.load):
+        with pytest.raises(InputError, match=r"without suffix.*\.mjcf, \.toml, \.urdf, \.xml.*plain strings"):
+            call(Path("puma600"))
+
+
+@pytest.mark.parametrize("model", [None, 3, 2.5, ["a.toml"]])
+def test_model_that_is_no_path(model: object) -> None:
+    with pytest.raises(InputError, match="path"):
+        read_model(model)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("roots", ["meshes", "", ["meshes"], 3, {"arm": 3}, {"arm": None}, {3: "meshes"}])
+def test_package_roots_of_the_wrong_type(roots: object, tmp_path: Path) -> None:
+    (tmp_path / "a.urdf").write_text(ARM)
+    with pytest.raises(InputError, match=r"package_roots: found .*; expected a mapping from package names"):
+        read_model(tmp_path / "a.urdf", package_roots=roots)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")

@@ -188,3 +188,10 @@ def test_a_text_that_is_no_unicode_is_not_written(tmp_path: Path) -> None:
     odd = Description.build("\ud800", crane.bodies, crane.connections)
     with pytest.raises(InputError, match="UTF-8"):
         write_toml(odd, tmp_path / "odd.toml")
+
+
+def test_too_many_bodies_are_refused() -> None:
+    text = 'schema = 1\nname = "crowd"\n' + "".join(f"[body.b{i}]\n" for i in range(20_001))
+    assert "model.toml:3: body: found 20001 bodies; expected at most 20000" in message(
+        lambda: parse_toml(text)
+    )

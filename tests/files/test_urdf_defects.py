@@ -156,6 +156,13 @@ def test_too_many_links_are_refused() -> None:
     assert "at most 20000" in message(lambda: parse_urdf(text, NAME))
 
 
+@pytest.mark.parametrize("mass", ["0", "-2"])
+def test_hint_of_a_mass_that_is_not_positive_is_one_for_urdf(mass: str) -> None:
+    said = message(lambda: parse_urdf(lower('value="2"', f'value="{mass}"'), NAME))
+    assert "Delete <inertial> for a link that is only a frame." in said
+    assert "massless" not in said
+
+
 DOCTYPES = [
     "<!DOCTYPE robot>",
     '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>',

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation
-from articulus.files.mjcf_check import check_file, check_text
+from articulus.files.mjcf_check import check_bodies, check_file, check_text
 from articulus.files.mjcf_convert import convert
 from articulus.files.mjcf_unsupported import refuse_unsupported
 from articulus.files.report import Report
@@ -46,6 +46,7 @@ def parse_mjcf(text: str, name: str = "model.xml") -> Description:
 def _converted(root: Element, name: str, load: Callable[[Any], Any]) -> Description:
     mujoco = _mujoco()
     model = _compiled(mujoco, load, name)
+    check_bodies(sum(max(1, int(joints)) for joints in model.body_jntnum[1:]), root, name)
     refuse_unsupported(model, name)
     report = Report(name, _lines(root))
     disabled = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from articulus.errors import Finding, ModelError
 from articulus.files.asset_paths import why_not_inside
-from articulus.files.storage import load_text
+from articulus.files.storage import MAX_BODIES, load_text
 from articulus.files.xml_tree import Element, parse_xml
 
 MAX_FILES = 200
@@ -19,6 +20,9 @@ COUNTS = ("count", "nrow", "ncol", "width", "height", "nuserdata", "nkey", "njma
 
 MODEL_TAGS = ("include", "model")
 """Elements whose file is a model itself."""
+
+GRIDS = ("composite", "flexcomp")
+"""Elements that make a body for each place of a grid of `count`."""
 
 ASSET_FOLDERS = {"mesh": ("meshdir", "assetdir"), "texture": ("texturedir", "assetdir")}
 """Attributes of <compiler> that say where files of a kind lie; every kind but textures goes by the meshes'."""
@@ -30,10 +34,13 @@ NAMES = ("name", "class", "childclass", "body", "joint", "site", "mesh", "materi
 def check_text(text: str, name: str) -> Element:
     """Return the root of an MJCF text that has no folder: it may name no file."""
     root = parse_xml(text, name)
-    for element in root.everything():
-        _check_numbers(element, name)
+    bodies = 0
+    for element, copies in _copied(root):
+        _check_numbers(element, name, copies)
         for value in _files(element):
             raise _refused(element, name, f'the file "{value}"', "none: a text has no folder to read it from")
+        bodies += copies * _bodies(element)
+        check_bodies(bodies, element, name)
     return _check_root(root, name)
 
 
@@ -49,12 +56,15 @@ class _Document:
         Folder that its file names start from: that of the model which includes it.
     chain : tuple of Path
         The files that led to it, itself last.
+    copies : int
+        How often <replicate> around its <include> repeats it.
     """
 
     root: Element
     path: Path
     base: Path
     chain: tuple[Path, ...]
+    copies: int = 1
 
 
 def check_file(path: Path) -> Element:
@@ -73,7 +83,7 @@ def check_file(path: Path) -> Element:
 
 def _documents(first: _Document, folder: Path) -> list[_Document]:
     """Return a file and every file that it includes, each looked at before it is followed."""
-    out, todo = [], [first]
+    out, todo, bodies = [], [first], 0
     while todo:
         document = todo.pop()
         out.append(document)
@@ -81,11 +91,40 @@ def _documents(first: _Document, folder: Path) -> list[_Document]:
             raise _refused(
                 document.root, document.path.name, "a chain of included files", f"at most {MAX_FILES} files"
             )
-        for element in document.root.everything():
-            _check_numbers(element, document.path.name)
+        for element, copies in _copied(document.root, document.copies):
+            _check_numbers(element, document.path.name, copies)
+            bodies += copies * _bodies(element)
+            check_bodies(bodies, element, document.path.name)
             for value in _files(element) if element.tag in MODEL_TAGS else ():
-                todo.append(_included(element, document, value, folder))
+                todo.append(replace(_included(element, document, value, folder), copies=copies))
     return out
+
+
+def check_bodies(count: float, element: Element, name: str) -> None:
+    """Refuse more bodies than a model may hold."""
+    if count > MAX_BODIES:
+        raise _refused(element, name, f"body {count:.0f} of the model", f"at most {MAX_BODIES} bodies")
+
+
+def _copied(root: Element, copies: int = 1) -> Iterator[tuple[Element, int]]:
+    """Yield every element, in the order of the text, with how often <replicate> around it repeats it."""
+    todo = [(root, copies)]
+    while todo:
+        element, copies = todo.pop()
+        yield element, copies
+        inside = copies * _product(element) if element.tag == "replicate" else copies
+        todo += [(child, inside) for child in reversed(element.children)]
+
+
+def _bodies(element: Element) -> int:
+    """Return how many bodies an element makes, at most."""
+    return 1 if element.tag == "body" else _product(element) if element.tag in GRIDS else 0
+
+
+def _product(element: Element) -> int:
+    """Return the product of the numbers of `count`, each within MAX_COUNT."""
+    numbers = _numbers(element.attributes.get("count", ""))
+    return math.prod(int(min(max(n, 1), MAX_COUNT)) for n in numbers if math.isfinite(n))
 
 
 def _check_root(root: Element, name: str) -> Element:
@@ -137,8 +176,10 @@ def _files(element: Element) -> list[str]:
     return [v for k, v in element.attributes.items() if k.startswith("file") and k != "fileformat"]
 
 
-def _check_numbers(element: Element, name: str) -> None:
+def _check_numbers(element: Element, name: str, copies: int) -> None:
     """Refuse numbers that are not finite, and counts that would make MuJoCo allocate without bound."""
+    if copies > MAX_COUNT:
+        raise _refused(element, name, f"{copies} copies by <replicate>", f"at most {MAX_COUNT}")
     for key, value in element.attributes.items():
         numbers = _numbers(value)
         if key not in NAMES and not all(map(math.isfinite, numbers)):

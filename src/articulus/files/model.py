@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -47,7 +48,14 @@ def _reader(path: StrPath) -> Reader:
             return XML_ROOTS[root.tag]
         found, expected = f"<{root.tag}>", "<robot> (URDF) or <mujoco> (MJCF)"
         raise ModelError(Finding(f"{place.name}:{root.line}", found, expected))
-    if suffix not in READERS:
-        expected = f"one of {', '.join(sorted([*READERS, '.xml']))}"
-        raise ModelError(Finding(str(place), f"the suffix '{place.suffix}'", expected))
-    return READERS[suffix]
+    if suffix in READERS:
+        return READERS[suffix]
+    known = ", ".join(sorted([*READERS, ".xml"]))
+    if os.path.isdir(place):
+        raise ModelError(Finding(str(place), "a directory", f"a model file: {known}"))
+    if not suffix:
+        raise InputError(
+            f"{place}: found a path without suffix; expected one of {known}. "
+            f'Models of the library have plain strings as names, such as load("puma600")'
+        )
+    raise ModelError(Finding(str(place), f"the suffix '{place.suffix}'", f"one of {known}"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.storage import MAX_BODIES, StrPath, as_path, load_text
 from articulus.files.toml_fields import JOINTS, fields_of
 from articulus.files.toml_lines import key_lines
 from articulus.files.toml_numbers import Numbers, shown
@@ -43,7 +43,10 @@ def _parse(text: str, name: str) -> Description:
         report.add(
             "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
         )
-        report.raise_if_any()
+    bodies = data.get("body")
+    if isinstance(bodies, dict) and len(bodies) > MAX_BODIES:
+        report.add("body", f"{len(bodies)} bodies", f"at most {MAX_BODIES}")
+    report.raise_if_any()
     return _Reader(data, report).description()
 
 

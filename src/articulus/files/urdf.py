@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -10,13 +12,12 @@ from articulus.errors import Finding, InputError, ModelError, UnsupportedOperati
 from articulus.files.asset_paths import why_outside
 from articulus.files.lump import lump_fixed as lumped
 from articulus.files.report import Report
-from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.storage import MAX_BODIES, StrPath, as_path, load_text
 from articulus.files.urdf_elements import Elements
 from articulus.files.xml_tree import Element, parse_xml
 from articulus.mechanism import GROUND, Body, Connection, Description, Fixed, Free
 
 MAX_DEPTH = 64
-MAX_LINKS = 20_000
 
 Base = Literal["fixed", "floating"]
 Mimic = Literal["refuse", "independent"]
@@ -64,7 +65,7 @@ def parse_urdf(
     """Return the mechanism of a URDF text, as `read_urdf` does; `name` stands for the file in messages."""
     _one_of("base", base, ("fixed", "floating"))
     _one_of("mimic", mimic, ("refuse", "independent"))
-    roots = {key: as_path(root) for key, root in (package_roots or {}).items()}
+    roots = _roots_of(package_roots)
     robot = _Robot(parse_xml(text, name, MAX_DEPTH), name)
     robot.check_files(folder, roots)
     description = robot.description(base)
@@ -76,6 +77,26 @@ def parse_urdf(
 def _one_of(option: str, value: str, valid: tuple[str, ...]) -> None:
     if value not in valid:
         raise InputError(f"{option}: found {value!r}; expected one of {', '.join(map(repr, valid))}")
+
+
+def _roots_of(package_roots: Mapping[str, StrPath] | None) -> dict[str, Path]:
+    """Return the folder of each package; raise InputError when the option is no such mapping."""
+    if package_roots is None:
+        return {}
+    expected = "a mapping from package names to folders, such as {'name': 'folder'}"
+    if not isinstance(package_roots, Mapping):
+        raise InputError(f"package_roots: found {package_roots!r}; expected {expected}")
+    for key, root in package_roots.items():
+        if not isinstance(key, str) or not isinstance(root, (str, os.PathLike)):
+            raise InputError(f"package_roots: found {key!r}: {root!r}; expected {expected}")
+    return {key: as_path(root) for key, root in package_roots.items()}
+
+
+def _in_urdf(finding: Finding) -> Finding:
+    """Return a finding with what a URDF can do about it, where its hint is written for TOML."""
+    if finding.expected == "mass > 0":
+        return replace(finding, hint="Delete <inertial> for a link that is only a frame.")
+    return finding
 
 
 def _said(finding: Finding) -> bool:
@@ -100,8 +121,8 @@ class _Robot:
             self.report.add("", "xacro macros", "plain URDF", "Expand the file with xacro first.")
         if self.root.named("loop_joint"):
             self.report.add("", "<loop_joint>", "a tree of links", "Closed loops are not part of URDF.")
-        if len(self.root.named("link")) > MAX_LINKS:
-            self.report.add("", f"{len(self.root.named('link'))} links", f"at most {MAX_LINKS}")
+        if len(self.root.named("link")) > MAX_BODIES:
+            self.report.add("", f"{len(self.root.named('link'))} links", f"at most {MAX_BODIES}")
         self.report.raise_if_any()
         self.elements.check(self.root, "robot")
 
@@ -193,7 +214,7 @@ class _Robot:
         try:
             built = Description.build(title, bodies, joints, source=source, locate=self.report.locate)
         except ModelError as error:
-            self.report.findings += [f for f in error.findings if not _said(f)]
+            self.report.findings += [_in_urdf(f) for f in error.findings if not _said(f)]
             self.report.raise_if_any()
             raise
         self.report.raise_if_any()
