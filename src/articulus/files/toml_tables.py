@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from articulus.files.toml_fields import JOINTS, Field, fields_of
 from articulus.files.units import UNITS, base_text
-from articulus.mechanism import Body, Connection, Frame, Limits, Pose, Rotor
+from articulus.mechanism import Body, Connection, Frame, Joint, Limits, Pose, Rotor
 
 TABLES: dict[str, type] = {
     "body": Body,
@@ -16,6 +16,22 @@ TABLES: dict[str, type] = {
 }
 """Kind of table in the file, and the class it describes."""
 
+MEANINGS: dict[tuple[type, str], str] = {
+    (Body, "massless"): "why the body has neither mass nor inertia",
+    (Connection, "parent"): "body that carries the joint, or `ground`",
+    (Connection, "child"): "body that hangs on it",
+    (Connection, "at"): "pose of the joint's frame in the parent's body frame",
+    (Connection, "child_at"): "pose of the joint's frame in the child's body frame",
+    (Connection, "rotor"): "geared rotor on the parent, for a joint with one freedom",
+    (Connection, "limits"): "range of position, largest speed and effort",
+    (Frame, "body"): "body that carries the frame, or `ground`",
+    (Frame, "at"): "pose in the body frame",
+}
+"""Meaning of the keys that hold no numbers, whose declarations carry none."""
+
+UNLESS_MASSLESS = ((Body, "mass"), (Body, "inertia"))
+"""Keys that a file has to give although the classes have a default for them."""
+
 _KINDS = {"text": "text", "pose": "pose", "record": "table"}
 _SIZES = {"1": "number", "nv": "one number a freedom"}
 
@@ -23,7 +39,8 @@ _SIZES = {"1": "number", "nv": "one number a freedom"}
 def field_table(cls: type) -> str:
     """Return a Markdown table of the keys of one kind of TOML table."""
     rows = [
-        f"| `{f.name}` | {_shape(f)} | {f.unit or ''} | {_default(f)} | {f.meaning} |" for f in fields_of(cls)
+        f"| `{f.name}` | {_shape(f)} | {f.unit} | {_default(cls, f)} | {f.meaning or MEANINGS[cls, f.name]} |"
+        for f in fields_of(cls)
     ]
     return "\n".join(["| key | value | unit | without it | meaning |", "|---|---|---|---|---|", *rows])
 
@@ -33,8 +50,7 @@ def joint_table() -> str:
     rows = []
     for name, kind in JOINTS.items():
         own = "; ".join(f"`{f.name}` [{f.unit}] {f.meaning}" for f in fields_of(kind))
-        q = ", ".join(n or name for n in kind.coordinate_names)
-        rows.append(f"| `{name}` | {kind.nq} | {kind.nv} | {q} | {own} |")
+        rows.append(f"| `{name}` | {kind.nq} | {kind.nv} | {_coordinates(kind)} | {own} |")
     return "\n".join(["| type | nq | nv | coordinates | own keys |", "|---|---|---|---|---|", *rows])
 
 
@@ -48,7 +64,19 @@ def _shape(field: Field) -> str:
     return _KINDS.get(field.kind) or _SIZES.get(field.size) or f"{field.size} numbers"
 
 
-def _default(field: Field) -> str:
+def _coordinates(kind: type[Joint]) -> str:
+    """Return the coordinates of a joint with their units; a lone one, which has no name, by what it is."""
+    names = [n or ("angle" if kind.rotational[0] else "displacement") for n in kind.coordinate_names]
+    if kind.nq == kind.nv:
+        units = [" [rad]" if turns else " [m]" for turns in kind.rotational]
+    else:  # a quaternion, then lengths
+        units = ["" if i < 4 else " [m]" for i in range(kind.nq)]
+    return ", ".join(n + unit for n, unit in zip(names, units))
+
+
+def _default(cls: type, field: Field) -> str:
+    if (cls, field.name) in UNLESS_MASSLESS:
+        return "required unless `massless`"
     if field.required:
         return "required"
     if field.kind == "pose":
