@@ -27,7 +27,6 @@ def load(model: str | Path, **options: Any) -> Mechanism:
     from articulus import library
     from articulus.files import read_model
 
-    text = str(model)
-    if isinstance(model, str) and not Path(text).suffix and "/" not in text:
-        return Mechanism.from_description(library.read(text, **options))
-    return Mechanism.from_description(read_model(Path(text), **options))
+    if isinstance(model, str) and not Path(model).suffix and "/" not in model:
+        return Mechanism.from_description(library.read(model, **options))
+    return Mechanism.from_description(read_model(model, **options))
