@@ -10,8 +10,9 @@ from pathlib import Path
 
 from articulus.errors import Finding, ModelError
 from articulus.files.asset_paths import why_not_inside
-from articulus.files.storage import MAX_BODIES, load_text
+from articulus.files.storage import load_text
 from articulus.files.xml_tree import Element, parse_xml
+from articulus.mechanism import MAX_BODIES
 
 MAX_FILES = 200
 MAX_COUNT = 20_000

@@ -11,8 +11,6 @@ from articulus.errors import Finding, InputError, ModelError
 MAX_BYTES = 64 * 2**20
 """Largest model file that is read."""
 
-MAX_BODIES = 20_000
-"""Most bodies that a model file may hold."""
 
 StrPath = str | os.PathLike[str]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.storage import MAX_BODIES, StrPath, as_path, load_text
+from articulus.files.storage import StrPath, as_path, load_text
 from articulus.files.toml_fields import JOINTS, fields_of
 from articulus.files.toml_lines import key_lines
 from articulus.files.toml_numbers import Numbers, shown
 from articulus.files.toml_values import Values
-from articulus.mechanism import GROUND, Body, Connection, Description, Frame, Joint
+from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Frame, Joint
 from articulus.mechanism.numbers import parameters_in
 
 SCHEMA = 1

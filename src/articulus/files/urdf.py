@@ -12,10 +12,10 @@ from articulus.errors import Finding, InputError, ModelError, UnsupportedOperati
 from articulus.files.asset_paths import why_outside
 from articulus.files.lump import lump_fixed as lumped
 from articulus.files.report import Report
-from articulus.files.storage import MAX_BODIES, StrPath, as_path, load_text
+from articulus.files.storage import StrPath, as_path, load_text
 from articulus.files.urdf_elements import Elements
 from articulus.files.xml_tree import Element, parse_xml
-from articulus.mechanism import GROUND, Body, Connection, Description, Fixed, Free
+from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Fixed, Free
 
 MAX_DEPTH = 64
 

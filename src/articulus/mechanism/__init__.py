@@ -2,7 +2,7 @@
 
 from articulus.mechanism.body import Body, Frame
 from articulus.mechanism.connection import Connection, Limits, Rotor
-from articulus.mechanism.description import GROUND, STANDARD_GRAVITY, Description
+from articulus.mechanism.description import GROUND, MAX_BODIES, STANDARD_GRAVITY, Description
 from articulus.mechanism.joint import (
     ALL_JOINTS,
     Cylindrical,
@@ -22,6 +22,7 @@ from articulus.mechanism.pose import Pose
 __all__ = [
     "ALL_JOINTS",
     "GROUND",
+    "MAX_BODIES",
     "STANDARD_GRAVITY",
     "Body",
     "Connection",
