@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from articulus.bench.timing import Contender, race
 
 ROWS = 4096
 """Rows of a batch."""
+RESULT_BYTES = 2 * 2**20
+"""Batches of big results have fewer rows: like the peer's one result at a time, they should not leave the cache."""
 CHECKED = 16
 """Rows that are compared with the peer before timing."""
 AGREE = 1e-9
@@ -296,6 +299,8 @@ _chain, _tree, _twin = cache(chain), cache(tree), cache(peers.Pinocchio)
 
 def _ours(quantity: str, model: Model, rows: int = ROWS) -> tuple[Contender, tuple[Array, ...]]:
     """Return the public method on a batch, and the batch."""
+    per_row = sum(8 * math.prod(shape) for shape in model.mechanism.kernel(quantity).output_shapes)
+    rows = min(rows, max(CHECKED, RESULT_BYTES // max(1, per_row)))
     states = model.states(rows)[: 1 if quantity == "mass_matrix" else 3]
     return Contender("articulus", partial(getattr(model.mechanism, quantity), *states), rows), states
 

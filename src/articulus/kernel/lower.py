@@ -12,9 +12,11 @@ from . import ops
 from .instructions import Instructions
 from .target import Target
 
-CHUNK = (
-    400  # rows per emitted function: measured best; one huge block compiles super-linearly and spills more
-)
+SHORT_CODE = 3000  # rows up to which the instructions stay in the processor's nearest caches
+CHUNKS = (
+    400,
+    200,
+)  # rows per emitted function for short and long code: measured; one huge block compiles badly
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
 
 Row = tuple[int, Any, tuple[int, ...]]  # operation, result (a place for STORE), operands
@@ -67,9 +69,10 @@ def place(
     Crossing values take slots from `scratch` upwards, reused as soon as their value is dead.
     """
     rows = _with_stores(_pair_sines(code, _fuse(code)), code, outputs)
-    chunks = [(start, min(start + CHUNK, len(rows))) for start in range(0, len(rows), CHUNK)]
+    size = CHUNKS[len(rows) > SHORT_CODE]
+    chunks = [(start, min(start + size, len(rows))) for start in range(0, len(rows), size)]
     known = {i: inputs[code.first[i]][code.second[i]] for i, op in enumerate(code.op) if op == ca.OP_INPUT}
-    crossing, used = _crossing_slots(rows, known.keys() | code.constant.keys(), scratch)
+    crossing, used = _crossing_slots(rows, known.keys() | code.constant.keys(), scratch, size)
     return Placed(rows, code.constant, {**known, **crossing}, chunks, used)
 
 
@@ -166,8 +169,8 @@ def _with_stores(rows: list[Row], code: Instructions, outputs: Sequence[Sequence
     return complete
 
 
-def _crossing_slots(rows: list[Row], known: set[int], base: int) -> tuple[dict[int, int], int]:
-    """Give a slot to each value read in a later chunk than its own (linear scan over the rows)."""
+def _crossing_slots(rows: list[Row], known: set[int], base: int, size: int) -> tuple[dict[int, int], int]:
+    """Give a slot to each value read in a later chunk (of `size` rows) than its own (linear scan over the rows)."""
     last: dict[int, int] = {}
     born: dict[int, int] = {}
     for number, row in enumerate(rows):
@@ -181,7 +184,7 @@ def _crossing_slots(rows: list[Row], known: set[int], base: int) -> tuple[dict[i
     for number, row in enumerate(rows):
         free += [slot[v] for v in dict.fromkeys(_reads(row)) if v in slot and last[v] == number]
         for value in _results(row):
-            if last.get(value, -1) // CHUNK > number // CHUNK and value not in known:
+            if last.get(value, -1) // size > number // size and value not in known:
                 if not free:
                     free.append(top)
                     top += 1
