@@ -54,6 +54,9 @@ class Rotor:
 
     def __post_init__(self) -> None:
         convert(self, inertia=as_number, ratio=as_number, axis=three)
+        length = math.hypot(*values_of(self.axis))
+        if all(isinstance(x, float) for x in self.axis) and 4e-16 < abs(length - 1) <= 1e-6:
+            object.__setattr__(self, "axis", tuple(x / length for x in values_of(self.axis)))
 
     def findings(self, where: str) -> Iterator[Finding]:
         if value_of(self.inertia) < 0:

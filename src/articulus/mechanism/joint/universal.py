@@ -37,9 +37,9 @@ class Universal(SerialJoint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis("Universal", self.axis))
         object.__setattr__(self, "second_axis", unit_axis("Universal (second)", self.second_axis))
-        if np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-6:
+        if np.linalg.norm(np.cross(self.axis, self.second_axis)) < 1e-3:
             raise InputError(
-                f"Universal: its axes {self.axis} and {self.second_axis} are parallel; expected two different "
+                f"Universal: its axes {self.axis} and {self.second_axis} are parallel or nearly so; expected two different "
                 "directions. For one direction use Revolute."
             )
 
