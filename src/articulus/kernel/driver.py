@@ -8,6 +8,9 @@ and processes rows [begin, end) in blocks of as many rows as there are lanes. In
 clamped to the last one: such lanes compute and store the same value again, so that there are no masks. Row
 stride 0 broadcasts one row; it is gathered in the first block only.
 
+Several blocks go through long code together, chunk by chunk: a chunk is fetched and decoded once and run for each
+block, and one block's work hides the waiting of another.
+
 One function per row length moves the rows of a block, by square transposes of as many columns as there are lanes.
 Where the length is no multiple, the last square overlaps its neighbour.
 """
@@ -28,49 +31,79 @@ def frame_length(inputs: int, outputs: int) -> int:
     return HEADER + 2 * (inputs + outputs)
 
 
-def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int]) -> str:
+def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots: int, blocks: int) -> str:
     """Return the text of `@run` and of its helpers, for inputs and outputs of the given sizes.
 
-    Input and output elements occupy the first slots of the workspace in that order.
+    Input and output elements occupy the first slots of a workspace in that order. There are `blocks` workspaces of
+    `slots` each, one behind the other: as long as enough rows are left, so many blocks go through the code together.
     """
-    parts = [_run(target, inputs, outputs)]
+    parts = [_run(target, blocks), *(_pass(target, inputs, outputs, slots, k) for k in sorted({1, blocks}))]
     parts += [_mover(target, n, gather=True) for n in sorted(set(inputs)) if n]
     parts += [_mover(target, n, gather=False) for n in sorted(set(outputs)) if n]
     return "\n".join(parts)
 
 
-def _run(target: Target, inputs: Sequence[int], outputs: Sequence[int]) -> str:
+def _run(target: Target, blocks: int) -> str:
+    """Return the text of `@run`: whole groups of blocks first, then what is left block by block."""
+    w = Writer(target)
+    w.label("entry")
+    begin, end = (w.load(w.offset("%frame", 8 * k), "i64", 8) for k in range(2))
+    group = blocks * target.lanes
+    count = w.do(f"sub i64 {end}, {begin}")
+    whole = w.do(f"mul i64 {w.do(f'sdiv i64 {count}, {group}')}, {group}")
+    middle = w.do(f"add i64 {begin}, {whole if blocks > 1 else 0}")
+    flags = w.do(f"call i64 @pass.{blocks}(ptr %frame, i64 {begin}, i64 {middle})") if blocks > 1 else "0"
+    rest = w.do(f"call i64 @pass.1(ptr %frame, i64 {middle}, i64 {end})")
+    w.line(f"ret i64 {w.do(f'or i64 {flags}, {rest}')}")
+    return w.function("i64 @run(ptr %frame)")
+
+
+def _pass(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots: int, blocks: int) -> str:
+    """Return the text of `@pass.k`: rows [begin, end) in groups of k blocks, each in its own workspace."""
     w = Writer(target)
     w.label("entry")
     words = [
         w.load(w.offset("%frame", 8 * k), "i64", 8) for k in range(frame_length(len(inputs), len(outputs)))
     ]
-    begin, end, operands = words[0], words[1], [words[k : k + 2] for k in range(HEADER, len(words), 2)]
+    operands = [words[k : k + 2] for k in range(HEADER, len(words), 2)]
     w.line(f"%work = inttoptr i64 {words[2]} to ptr")
-    w.line(f"%last = sub i64 {end}, 1")
+    works = [w.offset("%work", k * slots * target.bytes) for k in range(blocks)]
+    w.line("%last = sub i64 %end, 1")
+    w.line(f"br i1 {w.do('icmp slt i64 %begin, %end')}, label %start, label %nothing")
+    w.label("nothing")
+    w.line("ret i64 0")
+    w.label("start")
     w.line("br label %block")
     w.label("block")
-    row, seen_in, seen_out = (w.phi(t, v, "entry") for t, v in _loop_variables(target, begin))
-    w.line(f"%first = icmp eq i64 {row}, {begin}")
-    steps = _steps(w, row)
-    place, check = 0, seen_in
-    for k, n in enumerate(inputs):
-        check = _gather_call(w, k, n, (*operands[k], row, check), steps, place)
-        place += n
-    w.line("call void @body(ptr %work)")
-    out_check = seen_out
-    for k, n in enumerate(outputs):
-        out_check = _call(w, f"scatter.{n}", n, (*operands[len(inputs) + k], row, out_check), steps, place)
-        place += n
-    following = w.do(f"add i64 {row}, {target.lanes}")
+    row, check, out_check = (w.phi(t, v, "start") for t, v in _loop_variables(target, "%begin"))
+    variables = [row, check, out_check]
+    w.line(f"%first = icmp eq i64 {row}, %begin")
+    rows = [w.do(f"add i64 {row}, {k * target.lanes}") for k in range(blocks)]
+    steps = [_steps(w, r) for r in rows]
+    for b in range(blocks):
+        place = 0
+        for k, n in enumerate(inputs):
+            values = (*operands[k], rows[b], check)
+            check = _gather_call(w, f"{b}.{k}", n, values, steps[b], w.offset(works[b], place * target.bytes))
+            place += n
+    w.line(f"call void @body.{blocks}({', '.join(f'ptr {x}' for x in works)})")
+    for b in range(blocks):
+        place = sum(inputs)
+        for k, n in enumerate(outputs):
+            values = (*operands[len(inputs) + k], rows[b], out_check)
+            out_check = _call(
+                w, f"scatter.{n}", n, values, steps[b], w.offset(works[b], place * target.bytes)
+            )
+            place += n
+    following = w.do(f"add i64 {row}, {blocks * target.lanes}")
     w.line("br label %done")
     w.label("done")
-    for variable, value in ((row, following), (seen_in, check), (seen_out, out_check)):
+    for variable, value in zip(variables, (following, check, out_check)):
         w.close(variable, value, "done")
-    w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {end}')}, label %block, label %finish")
+    w.line(f"br i1 {w.do(f'icmp slt i64 {following}, %end')}, label %block, label %finish")
     w.label("finish")
     w.line(f"ret i64 {_flags(w, check, out_check)}")
-    return w.function("i64 @run(ptr %frame)")
+    return w.function(f"internal i64 @pass.{blocks}(ptr %frame, i64 %begin, i64 %end)")
 
 
 def _loop_variables(target: Target, begin: str) -> list[tuple[str, str]]:
@@ -92,7 +125,7 @@ def _flags(w: Writer, check_in: str, check_out: str) -> str:
     return w.do(f"or i64 {bad_in}, {w.do(f'shl i64 {bad_out}, 1')}")
 
 
-def _gather_call(w: Writer, k: int, n: int, values: tuple[str, ...], steps: list[str], place: int) -> str:
+def _gather_call(w: Writer, k: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
     """Gather input `k`, unless it is broadcast and this is not the first block; return the finite check."""
     _, stride, _, check = values
     if not n:
@@ -102,13 +135,13 @@ def _gather_call(w: Writer, k: int, n: int, values: tuple[str, ...], steps: list
     w.label(f"before{k}")
     w.line(f"br i1 {w.do(f'or i1 {moves}, %first')}, label %gather{k}, label %after{k}")
     w.label(f"gather{k}")
-    seen = _call(w, f"gather.{n}", n, values, steps, place)
+    seen = _call(w, f"gather.{n}", n, values, steps, lanes)
     w.line(f"br label %after{k}")
     w.label(f"after{k}")
     return w.do(f"phi {w.target.type} [ {check}, %before{k} ], [ {seen}, %gather{k} ]")
 
 
-def _call(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str], place: int) -> str:
+def _call(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
     """Move the rows of one operand in this block; return the finite check."""
     pointer, stride, row, check = values
     if not n:
@@ -117,7 +150,6 @@ def _call(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str
     base = w.do(f"inttoptr i64 {pointer} to ptr")
     first = w.offset(base, w.do(f"mul i64 {row}, {stride}"))
     ahead = [w.do(f"mul i64 {step}, {stride}") for step in steps]
-    lanes = w.offset("%work", place * w.target.bytes)
     arguments = ", ".join([f"ptr {lanes}, {t} {check}, ptr {first}", *(f"i64 {x}" for x in ahead)])
     return w.do(f"call {t} @{name}({arguments})")
 

@@ -46,8 +46,8 @@ class Procedures:
         self._chunks[id(procedure)] = (name, len(placed.chunks))
         self.scratch = max(self.scratch, placed.scratch)
 
-    def call(self, step: Call, number: int) -> str:
-        """Return the text that calls a procedure."""
+    def call(self, step: Call, number: int) -> list[str]:
+        """Return the texts that call a procedure, one for each of its chunks."""
         lines, arguments = [], ["ptr %w"]
         for k, operand in enumerate([*step.inputs, *step.outputs]):
             name = f"%c{number}.{k}"
@@ -61,7 +61,8 @@ class Procedures:
                 lines.append(f"{name} = getelementptr inbounds i8, ptr %w, i64 {at}")
             arguments.append(f"ptr {name}")
         name, chunks = self._chunks[id(step.procedure)]
-        return "\n".join([*lines, *(f"call void @{name}.{k}({', '.join(arguments)})" for k in range(chunks))])
+        calls = [f"call void @{name}.{k}({', '.join(arguments)})" for k in range(chunks)]
+        return ["\n".join([*lines, calls[0]]), *calls[1:]] if calls else []
 
     def table(self) -> str:
         """Return the text of the table of constants; complete after the last `call`."""

@@ -20,6 +20,9 @@ from .target import Target
 
 Shape = tuple[int, ...]
 
+MOST_BLOCKS = 3
+NEAR_BYTES = 96 * 1024  # workspaces of all blocks together; both figures measured
+
 
 @dataclass(frozen=True)
 class Signature:
@@ -58,20 +61,28 @@ class Program:
         parts, calls, scratch = shared.text, [], shared.scratch
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
-                calls.append(shared.call(step, number))
+                calls += shared.call(step, number)
                 continue
             text, call, used = self._emit(step, f"step{number}", target)
             parts += text
-            calls.append(call)
+            calls += call.split("\n")
             scratch = max(scratch, used)
         parts.append(shared.table())
-        body = "\n".join(calls)
-        parts.append(f"define internal void @body(ptr noalias %w) nounwind {{\n{body}\nret void\n}}\n")
-        parts.append(driver(target, sizes(self.signature.input_shapes), sizes(self.signature.output_shapes)))
+        slots = self.slots + scratch
+        blocks = self._blocks(slots, target)
+        parts += [_body(calls, k) for k in sorted({1, blocks})]
+        shapes = sizes(self.signature.input_shapes), sizes(self.signature.output_shapes)
+        parts.append(driver(target, *shapes, slots, blocks))
         parts.append(product.tiles(target, [s for s in self.steps if isinstance(s, Product)]))
-        parts.append(f"@slots = constant i64 {self.slots + scratch}\n")
+        parts.append(f"@slots = constant i64 {slots * blocks}\n")
         module = "\n".join(parts)
         return module + helpers(target, module)
+
+    def _blocks(self, slots: int, target: Target) -> int:
+        """Return how many blocks of rows go through the code together: few enough for the near caches."""
+        if target.lanes == 1:
+            return 1
+        return min(MOST_BLOCKS, max(1, NEAR_BYTES // (slots * target.bytes)))
 
     def _emit(self, step: Step, name: str, target: Target) -> tuple[list[str], str, int]:
         """Return the functions of a step, the text that calls them, and the scratch slots it uses."""
@@ -83,6 +94,17 @@ class Program:
         )
         calls = [f"call void @{name}.{k}(ptr %w)" for k in range(len(placed.chunks))]
         return lower.emit(placed, name, target), "\n".join(calls), placed.scratch
+
+
+def _body(calls: list[str], blocks: int) -> str:
+    """Return the text of `@body.k(ptr %w0, ...)`: every call for each of the k workspaces in turn."""
+    lines = []
+    for call in calls:
+        for k in range(blocks):
+            lines.append(call.replace("%w", f"%w{k}").replace("%c", f"%c{k}."))
+    pointers = ", ".join(f"ptr noalias %w{k}" for k in range(blocks))
+    text = "\n".join(lines)
+    return f"define internal void @body.{blocks}({pointers}) nounwind {{\n{text}\nret void\n}}\n"
 
 
 def build(function: ca.Function) -> Program:
