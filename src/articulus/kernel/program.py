@@ -21,7 +21,7 @@ from .target import Target
 Shape = tuple[int, ...]
 
 MOST_BLOCKS = 3
-NEAR_BYTES = 96 * 1024  # workspaces of all blocks together; both figures measured
+NEAR_BYTES = 70 * 1024  # workspaces of all blocks together; both figures measured
 
 
 @dataclass(frozen=True)
