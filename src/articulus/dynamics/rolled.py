@@ -18,7 +18,8 @@ from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 
 ROLL_FROM = {"forward_dynamics": 28, "inverse_dynamics": 16, "bias": 16, "gravity": 16, "derivatives": 10}
-"""Nodes from which a quantity is called and not written out: measured, see the benchmarks page."""
+"""Nodes from which a quantity is called and not written out. Measured with 256-bit vectors: inverse dynamics runs faster
+this way at 30 nodes, forward dynamics about as fast, and both compile several times faster."""
 
 
 def compilable(

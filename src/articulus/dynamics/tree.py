@@ -128,15 +128,6 @@ class NodeParts:
 
     # shape and data: what differs in kind, and what differs in number only
 
-    def is_constant(self) -> bool:
-        """Return whether no parameter of the mechanism is among the numbers."""
-        return all(x.is_constant() for x in self._leaves()) and not ca.symvar(
-            ca.vertcat(*self.subspace_columns())
-        )
-
-    def subspace_columns(self) -> list[SX]:
-        return [SX(0, 1), *(S.column() for S in self.subspace())]
-
     def _leaves(self) -> list[SX]:
         return [
             self.outer.R,
