@@ -60,7 +60,7 @@ class _Converter:
             joints += chain
         frames = tuple(self._site(i) for i in range(m.nsite))
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
-        return Description.build(title, tuple(bodies), tuple(joints), frames, gravity, source, locate)
+        return Description.build(title, tuple(bodies), tuple(joints), frames, gravity, source, locate=locate)
 
     def _point(self, name: str, stand_in: str, suffix: str) -> str:
         """Return a name that no body or frame has yet."""

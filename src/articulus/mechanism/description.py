@@ -16,6 +16,7 @@ import numpy as np
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.mechanism.body import Body, Frame
 from articulus.mechanism.connection import Connection
+from articulus.mechanism.constraint.base import Constraint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.regular import singular_findings
 
@@ -54,6 +55,8 @@ class Description:
         Acceleration of gravity in ground axes.
     source : str
         Where the numbers come from.
+    constraints : tuple of Constraint
+        What closes loops, prescribes motions and restricts velocities.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Description:
         "m/s^2", "acceleration of gravity in ground axes", size="3", default=STANDARD_GRAVITY
     )
     source: str = ""
+    constraints: tuple[Constraint, ...] = ()
 
     @staticmethod
     def build(
@@ -73,6 +77,7 @@ class Description:
         frames: tuple[Frame, ...] = (),
         gravity: Vector = STANDARD_GRAVITY,
         source: str = "",
+        constraints: tuple[Constraint, ...] = (),
         locate: Locate = _nowhere,
     ) -> Description:
         """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
@@ -80,7 +85,7 @@ class Description:
         `locate` turns the path of an object, such as "body.boom.mass", into what a message shows for it, such as
         "crane.toml:12: body.boom.mass".
         """
-        draft = Description(name, tuple(bodies), tuple(connections), tuple(frames), tuple(gravity), source)
+        draft = Description(name, tuple(bodies), tuple(connections), tuple(frames), tuple(gravity), source, tuple(constraints))
         findings = [*draft._findings(), *draft._topology_findings()]
         if not findings:
             draft = dataclasses.replace(draft, connections=draft._sorted_connections())

@@ -1,0 +1,1 @@
+"""Runs: a mechanism with its components, in time."""

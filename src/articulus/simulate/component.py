@@ -1,0 +1,128 @@
+"""What every component of a loop is: a frozen class that reads and writes signals, on symbols.
+
+To add a component: one file with one frozen dataclass in `components`, one line in `ALL_COMPONENTS`. It derives from
+`Sensor`, `Controller`, `Actuator` or `Disturbance`; components work in that order, and in the given order within a kind.
+
+A component with a `period` is sampled: it works at t = 0, period, 2 period, ... and everything it writes, commands or
+pushes with is held in between. A component without one is continuous.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any, ClassVar, Protocol
+
+from casadi import SX
+
+from articulus.mechanism import Description, Number
+
+
+class Scope(Protocol):
+    """What a component sees while it works. All expressions are CasADi SX columns."""
+
+    description: Description
+    t: SX
+    """Time [s]."""
+    q: SX
+    v: SX
+    vdot: SX
+    """Accelerations under the present forces. What rests on them may be measured, not fed back without sampling."""
+    h: SX
+    """Step of the integration [s]."""
+
+    def number(self, x: Number) -> SX:
+        """Return a number as an expression; a Parameter becomes one of the run's parameters."""
+
+    def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = ()) -> Any:
+        """Return a quantity of the mechanism at the given inputs, e.g. ask("pose", s.q, frames=["tool"])."""
+
+    def joint_q(self, joint: str) -> SX:
+        """Return the coordinates of a joint; a wrong name is an error that says so."""
+
+    def joint_v(self, joint: str) -> SX:
+        """Return the velocities of a joint."""
+
+    # states
+
+    def state(self, name: str, initial: Any) -> SX:
+        """Return a continuous state of this component, which starts at `initial` (a number or a sequence)."""
+
+    def rate(self, name: str, value: SX) -> None:
+        """Give the time derivative of a continuous state."""
+
+    def memory(self, name: str, initial: Any) -> SX:
+        """Return what a sampled component remembered at its last instant."""
+
+    def remember(self, name: str, value: SX) -> None:
+        """Give what is remembered from this instant on."""
+
+    # signals
+
+    def write(self, name: str, value: SX) -> None:
+        """Publish a signal as "<component>.<name>"; it can be read by later components and logged."""
+
+    def read(self, signal: str) -> SX:
+        """Return a signal by its full name, such as "gyro.rate"; also "q", "v" and "t"."""
+
+    def command(self, value: SX) -> None:
+        """Add to the commands of all actuators, (nu,): one a freedom where the run has no actuators."""
+
+    @property
+    def commands(self) -> SX:
+        """Return the sum of all commands so far, (nu,)."""
+
+    def commanded(self) -> SX:
+        """Return the command of the actuator that is working."""
+
+    # effects
+
+    def force(self, joint: str, value: SX) -> None:
+        """Add a force to a joint's freedoms, (nv of the joint,) [N m or N]; its power counts as input."""
+
+    def wrench(self, frame: str, value: SX) -> None:
+        """Add a moment about a frame's origin and a force, ground axes, (6,) [N m, N]; its power counts as input."""
+
+    def noise(self, count: int) -> SX:
+        """Return independent normal numbers of unit variance, new at every step (at every instant when sampled)."""
+
+
+class Component(abc.ABC):
+    """A part of a loop.
+
+    Attributes
+    ----------
+    type_name : str
+        Name in study files.
+    name : str
+        Unique among the components of a run.
+    period : number or None [s]
+        Sampling period; a whole number of steps. None: continuous.
+    """
+
+    type_name: ClassVar[str]
+    name: str
+    period: float | None = None
+
+    @abc.abstractmethod
+    def work(self, s: Scope) -> None:
+        """Read what is needed, write what follows."""
+
+
+class Sensor(Component):
+    """Makes signals from the state of the mechanism."""
+
+
+class Controller(Component):
+    """Makes commands from signals."""
+
+
+class Actuator(Component):
+    """Makes forces from its own command. A run with actuators has one command for each."""
+
+    joint: str = ""
+    """Joint (of one freedom) that it drives; empty for one that pushes elsewhere."""
+
+
+class Disturbance(Component):
+    """Makes forces and wrenches from time."""
