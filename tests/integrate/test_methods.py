@@ -1,5 +1,6 @@
 """Laws of the integration methods, over all of them."""
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -87,6 +88,23 @@ def test_evaluations_in_a_step_are_as_stated(method):
         state = method.step(oscillator, state, 0.01)
     method.step(counted, state, 0.01)
     assert len(calls) == method.evaluations
+
+
+@methods
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_advance_builds_the_same_step_from_symbols(method, kind):
+    """What a native time loop is made of: t, h, x and the slopes are symbols."""
+    rng = np.random.default_rng(2)
+    t, h, x, *slopes = (kind.sym("s", n) for n in [1, 1, 2] + [2] * method.past)
+    x_next, slopes_next = method.advance(
+        lambda t, x: ca.vertcat(x[1], -x[0] + ca.cos(2 * t)), t, x, tuple(slopes), h
+    )
+    step = ca.Function("step", [t, h, x, *slopes], [x_next, *slopes_next])
+    assert step.n_out() == 1 + method.past
+    numbers = rng.normal(size=(1 + method.past, 2))
+    want, want_slopes = method.advance(oscillator, 0.3, numbers[0], tuple(numbers[1:]), 0.1)
+    got = [np.array(part).ravel() for part in step.call([0.3, 0.1, *numbers])]
+    np.testing.assert_allclose(got, [want, *want_slopes], rtol=1e-14, atol=1e-15)
 
 
 @methods

@@ -6,5 +6,5 @@ from articulus.integrate.adams import AdamsBashforth
 class AB2(AdamsBashforth):
     """Adams-Bashforth of order 2. Source: Kasahara, Honda & Narita 1989, table I. Printed there under the name "Trapezoidal"."""
 
-    name, order, past = "ab2", 2, 2
+    name, order, past = "ab2", 2, 1
     weights = (3 / 2, -1 / 2)

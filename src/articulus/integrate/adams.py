@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from articulus.integrate.base import Array, Method, Rhs, State
 from articulus.integrate.rk4 import RK4
-from articulus.integrate.runge_kutta import advance, runge_kutta_step
+from articulus.integrate.runge_kutta import combine, runge_kutta_step
 
 
 class Adams(Method):
@@ -17,20 +17,24 @@ class Adams(Method):
     serves as the history too.
     """
 
-    past: ClassVar[int]
-    """Number of derivatives that a step needs, the one at t included."""
+    def advance(
+        self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array
+    ) -> tuple[Array, tuple[Array, ...]]:
+        slopes = (f(t, x), *slopes)
+        return self.look_back(f, t, x, slopes, h), slopes[: self.past]
 
     def step(self, f: Rhs, state: State, h: float) -> State:
-        slope = f(state.t, state.x)
-        slopes = (slope, *state.earlier(h))[: self.past]
-        if len(slopes) < self.past:
-            x = runge_kutta_step(RK4.tableau, _reusing(slope, f, state.t), state.t, state.x, h)
+        earlier = state.earlier(h)
+        if len(earlier) == self.past:
+            x, slopes = self.advance(f, state.t, state.x, earlier, h)
         else:
-            x = self.look_back(f, state.t, state.x, slopes, h)
+            slope = f(state.t, state.x)
+            x = runge_kutta_step(RK4.tableau, _reusing(slope, f, state.t), state.t, state.x, h)
+            slopes = (slope, *earlier)
         return State(state.t + h, x, slopes, h)
 
     @abc.abstractmethod
-    def look_back(self, f: Rhs, t: float, x: Array, slopes: tuple[Array, ...], h: float) -> Array:
+    def look_back(self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array) -> Array:
         """Return x at t + h from the slopes at t, t - h, ..."""
 
 
@@ -40,8 +44,8 @@ class AdamsBashforth(Adams):
     weights: ClassVar[tuple[float, ...]]
     evaluations = 1
 
-    def look_back(self, f: Rhs, t: float, x: Array, slopes: tuple[Array, ...], h: float) -> Array:
-        return advance(x, h, self.weights, slopes)
+    def look_back(self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array) -> Array:
+        return combine(x, h, self.weights, slopes)
 
 
 def _reusing(slope: Array, f: Rhs, t0: float) -> Rhs:

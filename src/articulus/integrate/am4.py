@@ -5,7 +5,7 @@ from __future__ import annotations
 from articulus.integrate.ab4 import AB4
 from articulus.integrate.adams import Adams
 from articulus.integrate.base import Array, Rhs
-from articulus.integrate.runge_kutta import advance
+from articulus.integrate.runge_kutta import combine
 
 
 class AM4(Adams):
@@ -16,9 +16,9 @@ class AM4(Adams):
     Source: Kasahara, Honda & Narita 1989, table I.
     """
 
-    name, order, past, evaluations = "am4", 4, 4, 2
+    name, order, past, evaluations = "am4", 4, 3, 2
     weights = (9 / 24, 19 / 24, -5 / 24, 1 / 24)
 
-    def look_back(self, f: Rhs, t: float, x: Array, slopes: tuple[Array, ...], h: float) -> Array:
-        predicted = advance(x, h, AB4.weights, slopes)
-        return advance(x, h, self.weights, (f(t + h, predicted), *slopes))
+    def look_back(self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array) -> Array:
+        predicted = combine(x, h, AB4.weights, slopes)
+        return combine(x, h, self.weights, (f(t + h, predicted), *slopes))

@@ -5,14 +5,15 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from articulus.errors import InputError
 
-Array = np.ndarray
-Rhs = Callable[[float, Array], Array]
+Array = Any
+"""A numpy array (..., n), or an SX or MX column."""
+Rhs = Callable[[Array, Array], Array]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,29 +42,60 @@ class State:
         return self.history if h == self.h else ()
 
 
-class Method(abc.ABC):
+class Integrator(abc.ABC):
+    """What the list of methods says about each."""
+
+    name: ClassVar[str]
+    """Name by which `method` finds it."""
+    kind: ClassVar[Literal["explicit", "second order", "adaptive", "implicit", "casadi"]]
+    """How it is called: methods of a kind have the same signatures."""
+    order: ClassVar[int]
+    """Power of the step with which the global error falls."""
+
+
+class Method(Integrator):
     """A method with fixed steps for x' = f(t, x).
 
-    To add one: a file with a subclass that sets the three class variables and writes `step`, and its line in
+    To add one: a file with a subclass that sets the class variables and writes `advance` and `step`, and its line in
     `ALL_METHODS`; the tests then measure its order. A Runge-Kutta method is a coefficient table only (see `rk4`).
+    `advance` is arithmetic only, so that the same text runs on numbers and builds native time loops from symbols.
 
     A method holds no state: everything between two steps is in `State`, so that a run may stop, be saved and go on.
     """
 
-    name: ClassVar[str]
-    """Name by which `method` finds it."""
-    order: ClassVar[int]
-    """Power of the step with which the global error falls."""
+    kind = "explicit"
+    explicit: ClassVar[bool] = True
     evaluations: ClassVar[int]
     """Evaluations of f in a step."""
+    past: ClassVar[int] = 0
+    """Number of earlier derivatives that a step needs, the one at t not counted."""
 
     def start(self, t: float, x: Any) -> State:
         """Return the state of an integration that begins at time t [s] with x, (..., n)."""
         return State(float(t), np.array(x, dtype=float))
 
     @abc.abstractmethod
+    def advance(
+        self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array
+    ) -> tuple[Array, tuple[Array, ...]]:
+        """Return x at t + h and the slopes that the next step looks back on.
+
+        Arithmetic only: numbers, SX and MX alike.
+
+        Parameters
+        ----------
+        f : callable
+            From time [s] and state to the derivative.
+        t : number or symbol [s]
+        x : array (..., n) or column of symbols
+        slopes : tuple
+            Derivatives at t - h, ..., t - past h.
+        h : number or symbol [s]
+        """
+
+    @abc.abstractmethod
     def step(self, f: Rhs, state: State, h: float) -> State:
-        """Return the state at t + h.
+        """Return the state at t + h, for numbers; while the history is short, by a step of another method.
 
         Parameters
         ----------

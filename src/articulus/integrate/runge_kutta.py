@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import ClassVar
 
 from articulus.integrate.base import Array, Method, Rhs, State
@@ -32,19 +33,25 @@ class ExplicitRungeKutta(Method):
 
     tableau: ClassVar[Tableau]
 
+    def advance(
+        self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array
+    ) -> tuple[Array, tuple[Array, ...]]:
+        return runge_kutta_step(self.tableau, f, t, x, h), ()
+
     def step(self, f: Rhs, state: State, h: float) -> State:
-        return State(state.t + h, runge_kutta_step(self.tableau, f, state.t, state.x, h))
+        x, _ = self.advance(f, state.t, state.x, (), h)
+        return State(state.t + h, x)
 
 
-def runge_kutta_step(tableau: Tableau, f: Rhs, t: float, x: Array, h: float) -> Array:
+def runge_kutta_step(tableau: Tableau, f: Rhs, t: Array, x: Array, h: Array) -> Array:
     """Return x at t + h: k_i = f(t + c_i h, x + h sum_j A_ij k_j), x + h sum_i b_i k_i."""
     slopes: list[Array] = []
     for node, row in zip(tableau.nodes, tableau.stages):
-        slopes.append(f(t + node * h, advance(x, h, row, slopes)))
-    return advance(x, h, tableau.weights, slopes)
+        slopes.append(f(t + node * h, combine(x, h, row, slopes)))
+    return combine(x, h, tableau.weights, slopes)
 
 
-def advance(x: Array, h: float, weights: tuple[float, ...], slopes: list[Array] | tuple[Array, ...]) -> Array:
+def combine(x: Array, h: Array, weights: Sequence[float], slopes: Sequence[Array]) -> Array:
     """Return x + h sum_i weights_i slopes_i."""
     total = x
     for weight, slope in zip(weights, slopes):
