@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import casadi as ca
 
 from ..errors import InputError, UnsupportedOperation
+from . import march, program
 from .build import Source
 from .call import Kernel, PreparedCall, Ranks
 from .instructions import Instructions, instructions
 from .pool import threads
+from .recurrence import NEVER, Recurrence
 
-__all__ = ["Instructions", "Kernel", "PreparedCall", "cached", "compile", "instructions", "threads"]
+__all__ = [
+    "NEVER",
+    "Instructions",
+    "Kernel",
+    "PreparedCall",
+    "Recurrence",
+    "cached",
+    "compile",
+    "instructions",
+    "recurrence",
+    "threads",
+]
 
 _sources: dict[str, Source] = {}
 _kernels: dict[tuple[str, bool, Ranks | None], Kernel] = {}
@@ -43,7 +56,7 @@ def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
     except RuntimeError as reason:
         kind = function.class_name()
         raise UnsupportedOperation(f"{function.name()} ({kind}) has no expressions to compile") from reason
-    return Kernel(Source(f"function {key}", lambda: function), finite=finite)
+    return Kernel(Source(f"function {key}", lambda: program.build(function)), finite=finite)
 
 
 def cached(
@@ -63,9 +76,27 @@ def cached(
         Number of trailing axes of each input and output, where a size of one must not take an axis away.
     """
     with _lock:
-        source = _sources.setdefault(key, Source(f"cached {key}", build))
+        source = _sources.setdefault(key, Source(f"cached {key}", lambda: program.build(build())))
     source.signature()  # outside the lock: building one kernel must not keep others waiting
     with _lock:
         if (key, finite, ranks) not in _kernels:
             _kernels[key, finite, ranks] = Kernel(source, finite=finite, ranks=ranks)
         return _kernels[key, finite, ranks]
+
+
+def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int) -> Recurrence:
+    """Return native code that applies maps again and again, built only when the cache does not hold it.
+
+    Parameters
+    ----------
+    key : str
+        Text that determines the maps completely.
+    build : callable
+        Returns the maps, each from x (nx), p (np), w (nw) and k (the number of the step) to x; the step itself last.
+    logged : int
+        Number of leading state elements in a sample.
+    """
+    text = f"recurrence {logged} {key}"
+    with _lock:
+        source = _sources.setdefault(text, Source(text, lambda: march.build(build(), logged)))
+    return Recurrence(source, logged)

@@ -7,11 +7,22 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Protocol
 
 import casadi as ca
 
-from . import cache, jit, program
-from .program import Program, Signature
+from . import cache, jit
+from .program import Signature
+from .target import Target
+
+
+class Translatable(Protocol):
+    """What can be compiled: a `Program`, or several in a loop."""
+
+    signature: Signature
+
+    def text(self, target: Target) -> str:
+        """Return the LLVM text of the whole module."""
 
 
 class Source:
@@ -22,13 +33,13 @@ class Source:
     key : str
         Text that determines the function completely.
     build : callable
-        Returns the function; called only when the cache does not have what is asked.
+        Returns the program; called only when the cache does not have what is asked.
     """
 
-    def __init__(self, key: str, build: Callable[[], ca.Function]):
+    def __init__(self, key: str, build: Callable[[], Translatable]):
         self._key = hashlib.sha256(key.encode()).hexdigest()
         self._build = build
-        self._program: Program | None = None
+        self._program: Translatable | None = None
         self._signature: Signature | None = None
         self._native: dict[int, jit.Native] = {}
         self._lock = threading.RLock()
@@ -65,9 +76,9 @@ class Source:
                 self._native[lanes] = jit.Native(code, lanes)
             return self._native[lanes]
 
-    def _built(self) -> Program:
+    def _built(self) -> Translatable:
         if self._program is None:
-            self._program = program.build(self._build())
+            self._program = self._build()
         return self._program
 
     def _fields(self, what: str) -> dict[str, str]:

@@ -37,13 +37,13 @@ def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots:
     Input and output elements occupy the first slots of a workspace in that order. There are `blocks` workspaces of
     `slots` each, one behind the other: as long as enough rows are left, so many blocks go through the code together.
     """
-    parts = [_run(target, blocks), *(_pass(target, inputs, outputs, slots, k) for k in sorted({1, blocks}))]
-    parts += [_mover(target, n, gather=True) for n in sorted(set(inputs)) if n]
-    parts += [_mover(target, n, gather=False) for n in sorted(set(outputs)) if n]
+    parts = [run_function(target, blocks), *(_pass(target, inputs, outputs, slots, k) for k in sorted({1, blocks}))]
+    parts += [mover(target, n, gather=True) for n in sorted(set(inputs)) if n]
+    parts += [mover(target, n, gather=False) for n in sorted(set(outputs)) if n]
     return "\n".join(parts)
 
 
-def _run(target: Target, blocks: int) -> str:
+def run_function(target: Target, blocks: int) -> str:
     """Return the text of `@run`: whole groups of blocks first, then what is left block by block."""
     w = Writer(target)
     w.label("entry")
@@ -79,7 +79,7 @@ def _pass(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots: 
     variables = [row, check, out_check]
     w.line(f"%first = icmp eq i64 {row}, %begin")
     rows = [w.do(f"add i64 {row}, {k * target.lanes}") for k in range(blocks)]
-    steps = [_steps(w, r) for r in rows]
+    steps = [lanes_ahead(w, r) for r in rows]
     for b in range(blocks):
         place = 0
         for k, n in enumerate(inputs):
@@ -91,7 +91,7 @@ def _pass(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots: 
         place = sum(inputs)
         for k, n in enumerate(outputs):
             values = (*operands[len(inputs) + k], rows[b], out_check)
-            out_check = _call(
+            out_check = move_rows(
                 w, f"scatter.{n}", n, values, steps[b], w.offset(works[b], place * target.bytes)
             )
             place += n
@@ -111,7 +111,7 @@ def _loop_variables(target: Target, begin: str) -> list[tuple[str, str]]:
     return [("i64", begin), (target.type, zero), (target.type, zero)]
 
 
-def _steps(w: Writer, row: str) -> list[str]:
+def lanes_ahead(w: Writer, row: str) -> list[str]:
     """Return how many rows each lane after the first lies ahead: its number, clamped to the rows that are left."""
     left = w.do(f"sub i64 %last, {row}")
     return [w.do(f"call i64 @llvm.smin.i64(i64 {left}, i64 {lane})") for lane in range(1, w.target.lanes)]
@@ -135,13 +135,13 @@ def _gather_call(w: Writer, k: str, n: int, values: tuple[str, ...], steps: list
     w.label(f"before{k}")
     w.line(f"br i1 {w.do(f'or i1 {moves}, %first')}, label %gather{k}, label %after{k}")
     w.label(f"gather{k}")
-    seen = _call(w, f"gather.{n}", n, values, steps, lanes)
+    seen = move_rows(w, f"gather.{n}", n, values, steps, lanes)
     w.line(f"br label %after{k}")
     w.label(f"after{k}")
     return w.do(f"phi {w.target.type} [ {check}, %before{k} ], [ {seen}, %gather{k} ]")
 
 
-def _call(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
+def move_rows(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str], lanes: str) -> str:
     """Move the rows of one operand in this block; return the finite check."""
     pointer, stride, row, check = values
     if not n:
@@ -154,7 +154,7 @@ def _call(w: Writer, name: str, n: int, values: tuple[str, ...], steps: list[str
     return w.do(f"call {t} @{name}({arguments})")
 
 
-def _mover(target: Target, n: int, *, gather: bool) -> str:
+def mover(target: Target, n: int, *, gather: bool) -> str:
     """Return the text of `@gather.n` or `@scatter.n`: the rows of one block, to lanes or back.
 
     Its arguments are the lanes, the finite check so far, the first row and the distances of the other rows in bytes.

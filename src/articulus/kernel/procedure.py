@@ -18,10 +18,12 @@ class Procedures:
     scratch : int
         First slot for values that cross chunks.
     target : Target
+    prefix : str
+        Begins every name, so that several programs fit in one module.
     """
 
-    def __init__(self, calls: list[Call], scratch: int, target: Target):
-        self._target, self._first = target, scratch
+    def __init__(self, calls: list[Call], scratch: int, target: Target, prefix: str = ""):
+        self._target, self._first, self._prefix = target, scratch, prefix
         self._chunks: dict[int, tuple[str, int]] = {}
         self._values: list[float] = []
         self.text: list[str] = []
@@ -39,7 +41,7 @@ class Procedures:
             [Place(f"%o{k}", j, False) for j in range(size)] for k, size in enumerate(procedure.outputs)
         ]
         placed = lower.place(procedure.code, inputs, outputs, self._first)
-        name = f"shared{len(self._chunks)}"
+        name = f"{self._prefix}shared{len(self._chunks)}"
         pointers = [f"%i{k}" for k in range(len(inputs))] + [f"%o{k}" for k in range(len(outputs))]
         parameters = ", ".join(f"ptr noalias {p}" for p in ["%w", *pointers])
         self.text += lower.emit(placed, name, self._target, parameters)
@@ -53,7 +55,7 @@ class Procedures:
             name = f"%c{number}.{k}"
             if k in step.procedure.constant:
                 lines.append(
-                    f"{name} = getelementptr inbounds double, ptr @constants, i64 {len(self._values)}"
+                    f"{name} = getelementptr inbounds double, ptr @{self._prefix}constants, i64 {len(self._values)}"
                 )
                 self._values += operand.tolist()
             else:
@@ -69,4 +71,4 @@ class Procedures:
         if not self._values:
             return ""
         values = ", ".join(f"double {hexadecimal(x)}" for x in self._values)
-        return f"@constants = internal constant [{len(self._values)} x double] [{values}], align 64\n"
+        return f"@{self._prefix}constants = internal constant [{len(self._values)} x double] [{values}], align 64\n"

@@ -57,32 +57,26 @@ class Program:
 
     def text(self, target: Target) -> str:
         """Return the LLVM text of the whole module."""
-        shared = Procedures([s for s in self.steps if isinstance(s, Call)], self.slots, target)
+        code = self.code(target)
+        blocks = blocks_together(code.slots, target)
+        shapes = sizes(self.signature.input_shapes), sizes(self.signature.output_shapes)
+        return module(target, [code], blocks, driver(target, *shapes, code.slots, blocks))
+
+    def code(self, target: Target, prefix: str = "") -> Code:
+        """Return the functions of all steps, their names behind a prefix, and the calls that run them."""
+        shared = Procedures([s for s in self.steps if isinstance(s, Call)], self.slots, target, prefix)
         parts, calls, scratch = shared.text, [], shared.scratch
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
                 calls += shared.call(step, number)
                 continue
-            text, call, used = self._emit(step, f"step{number}", target)
+            text, call, used = self._emit(step, f"{prefix}step{number}", target)
             parts += text
             calls += call.split("\n")
             scratch = max(scratch, used)
         parts.append(shared.table())
-        slots = self.slots + scratch
-        blocks = self._blocks(slots, target)
-        parts += [_body(calls, k) for k in sorted({1, blocks})]
-        shapes = sizes(self.signature.input_shapes), sizes(self.signature.output_shapes)
-        parts.append(driver(target, *shapes, slots, blocks))
-        parts.append(product.tiles(target, [s for s in self.steps if isinstance(s, Product)]))
-        parts.append(f"@slots = constant i64 {slots * blocks}\n")
-        module = "\n".join(parts)
-        return module + helpers(target, module)
-
-    def _blocks(self, slots: int, target: Target) -> int:
-        """Return how many blocks of rows go through the code together: few enough for the near caches."""
-        if target.lanes == 1:
-            return 1
-        return min(MOST_BLOCKS, max(1, NEAR_BYTES // (slots * target.bytes)))
+        products = [s for s in self.steps if isinstance(s, Product)]
+        return Code(prefix, parts, calls, self.slots + scratch, products)
 
     def _emit(self, step: Step, name: str, target: Target) -> tuple[list[str], str, int]:
         """Return the functions of a step, the text that calls them, and the scratch slots it uses."""
@@ -96,15 +90,43 @@ class Program:
         return lower.emit(placed, name, target), "\n".join(calls), placed.scratch
 
 
-def _body(calls: list[str], blocks: int) -> str:
-    """Return the text of `@body.k(ptr %w0, ...)`: every call for each of the k workspaces in turn."""
-    lines = []
-    for call in calls:
-        for k in range(blocks):
-            lines.append(call.replace("%w", f"%w{k}").replace("%c", f"%c{k}."))
-    pointers = ", ".join(f"ptr noalias %w{k}" for k in range(blocks))
-    text = "\n".join(lines)
-    return f"define internal void @body.{blocks}({pointers}) nounwind {{\n{text}\nret void\n}}\n"
+@dataclass(frozen=True)
+class Code:
+    """The text of one program: functions, the calls that run it on a workspace `%w`, and what those need."""
+
+    prefix: str
+    parts: list[str]
+    calls: list[str]
+    slots: int
+    products: list[Product]
+
+    def body(self, blocks: int) -> str:
+        """Return the text of `@<prefix>body.k(ptr %w0, ...)`: every call for each of the k workspaces in turn."""
+        lines = []
+        for call in self.calls:
+            for k in range(blocks):
+                lines.append(call.replace("%w", f"%w{k}").replace("%c", f"%c{k}."))
+        pointers = ", ".join(f"ptr noalias %w{k}" for k in range(blocks))
+        text = "\n".join(lines)
+        return f"define internal void @{self.prefix}body.{blocks}({pointers}) nounwind {{\n{text}\nret void\n}}\n"
+
+
+def blocks_together(slots: int, target: Target) -> int:
+    """Return how many blocks of rows go through the code together: few enough for the near caches."""
+    if target.lanes == 1:
+        return 1
+    return min(MOST_BLOCKS, max(1, NEAR_BYTES // (slots * target.bytes)))
+
+
+def module(target: Target, codes: list[Code], blocks: int, driver_text: str) -> str:
+    """Return the text of a module: programs that share one workspace layout, and the driver that calls them."""
+    parts = [part for code in codes for part in code.parts]
+    parts += [code.body(k) for code in codes for k in sorted({1, blocks})]
+    parts.append(driver_text)
+    parts.append(product.tiles(target, [step for code in codes for step in code.products]))
+    parts.append(f"@slots = constant i64 {max(code.slots for code in codes) * blocks}\n")
+    text = "\n".join(parts)
+    return text + helpers(target, text)
 
 
 def build(function: ca.Function) -> Program:
