@@ -1,0 +1,41 @@
+"""Where a run comes from: model, method, seed, versions, date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from articulus.api import Mechanism
+
+PACKAGES = ("articulus", "casadi", "numpy", "llvmlite")
+
+
+def provenance(
+    mechanism: Mechanism, *, method: str, step: float | None, seed: int | None, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the `meta` of a run.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    method : str
+        Name of the integration method.
+    step : float [s]
+        Its step; None where the method chooses its steps.
+    seed : int
+        Seed of the random streams; None without noise.
+    settings : dict
+        Everything else that was asked for: plain numbers, texts, lists and dicts.
+    """
+    return {
+        "model": mechanism.name,
+        "fingerprint": mechanism.description.fingerprint,
+        "method": method,
+        "step": step,
+        "seed": seed,
+        "settings": dict(settings),
+        "versions": {name: version(name) for name in PACKAGES},
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
