@@ -10,6 +10,7 @@ pushes with is held in between. A component without one is continuous.
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -108,9 +109,23 @@ class Component(abc.ABC):
     def work(self, s: Scope) -> None:
         """Read what is needed, write what follows."""
 
+    @property
+    def times(self) -> tuple[float, ...]:
+        """Return the instants at which what it does may jump or bend, from its tables, ascending [s]."""
+        held = [getattr(self, f.name) for f in dataclasses.fields(self)] if dataclasses.is_dataclass(self) else []
+        return tuple(sorted({t for x in held for t in getattr(x, "times", ())}))
+
 
 class Sensor(Component):
     """Makes signals from the state of the mechanism."""
+
+    @abc.abstractmethod
+    def measure(self, s: Scope) -> dict[str, SX]:
+        """Return the signals by name."""
+
+    def work(self, s: Scope) -> None:
+        for name, value in self.measure(s).items():
+            s.write(name, value)
 
 
 class Controller(Component):
@@ -122,6 +137,13 @@ class Actuator(Component):
 
     joint: str = ""
     """Joint (of one freedom) that it drives; empty for one that pushes elsewhere."""
+
+    @abc.abstractmethod
+    def drive(self, s: Scope, command: SX) -> None:
+        """Turn a command into forces."""
+
+    def work(self, s: Scope) -> None:
+        self.drive(s, s.commanded())
 
 
 class Disturbance(Component):
