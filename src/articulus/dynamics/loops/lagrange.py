@@ -1,0 +1,33 @@
+"""Lagrange multipliers with Baumgarte's stabilisation: the joint-coordinate equations of index 1."""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.loops.base import Problem, Solution, stabilised
+from articulus.dynamics.loops.schur import Schur
+
+
+def lagrange(problem: Problem, frequency: SX | float = 0.0, damping: SX | float = 1.0) -> Solution:
+    """Return vdot and multipliers of
+
+    [ M  G' ] [ vdot   ]   [ f                                      ]
+    [ G  0  ] [ lambda ] = [ -(gamma + 2 w mu (G v + g_t) + w^2 g)  ]
+
+    by (G M^-1 G') lambda = G M^-1 f + gamma + ... . Exact but for rounding; the rows must be independent. At singular
+    positions and with redundant rows (see `Constraints.rows`) the result is not finite or wrong: use `regularised`.
+
+    Parameters
+    ----------
+    problem : Problem
+    frequency, damping : numbers or (m,)
+        w [rad/s] and mu [-] of the stabilised constraints.
+
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 11-14 (nu = -lambda); Bayo & Avello 1994, equation 4.
+    """
+    c = problem.constraints
+    schur = Schur(problem.M, c.G)
+    free = schur.free(problem.f)
+    multipliers = schur.multipliers(ca.mtimes(c.G, free) + stabilised(c, frequency, damping))
+    return Solution(free - schur.response(multipliers), multipliers)

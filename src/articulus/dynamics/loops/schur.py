@@ -1,0 +1,42 @@
+"""Constrained equations through the Schur complement G M^-1 G' of the mass matrix."""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.loops.factor import Factored
+
+
+class Schur:
+    """M x + G' lambda = b, G x + wanted = compliance lambda, factored.
+
+    With M = L D L' and Y = L^-1 G' the complement is Y' D^-1 Y + compliance: half the substitutions of M^-1 G'.
+
+    Parameters
+    ----------
+    M : SX, (n, n)
+        Positive definite.
+    G : SX, (m, n)
+        Of full rank, unless there is compliance.
+    compliance : SX, (m,), optional
+        What a unit multiplier lets a row give way; positive. None for rigid constraints.
+    """
+
+    def __init__(self, M: SX, G: SX, compliance: SX | None = None):
+        self._mass = Factored(M)
+        self._Y = self._mass.forward(ca.sparsify(G.T))
+        complement = ca.mtimes(self._Y.T, self._mass.scaled(self._Y))
+        self._complement = Factored(complement if compliance is None else complement + ca.diag(compliance))
+
+    def free(self, b: SX) -> SX:
+        """Return M^-1 b."""
+        return self._mass.solve(b)
+
+    def multipliers(self, residual: SX) -> SX:
+        """Return lambda that takes a residual G x + wanted away."""
+        return self._complement.solve(residual)
+
+    def response(self, multipliers: SX) -> SX:
+        """Return M^-1 G' lambda."""
+        return self._mass.backward(ca.mtimes(self._Y, multipliers))
