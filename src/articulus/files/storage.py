@@ -1,9 +1,11 @@
-"""Model files on disk: reading with a size cap and clear refusals, writing whole or not at all."""
+"""Files on disk: reading models with a size cap and clear refusals, writing whole or not at all."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from articulus.errors import Finding, InputError, ModelError
@@ -72,24 +74,31 @@ def write_text(path: StrPath, text: str) -> None:
         raise InputError(
             f"{place.name}: the character {text[error.start]!r} cannot be written as UTF-8"
         ) from None
+    with replacing(place) as temporary:
+        temporary.write_bytes(content)
+
+
+@contextlib.contextmanager
+def replacing(path: StrPath) -> Iterator[Path]:
+    """Give the path of an empty temporary file beside `path`; what was written to it is on the disk and in place afterwards.
+
+    When the block raises, nothing has changed and the temporary file is gone.
+    """
+    place = as_path(path)
     try:
-        _replace(place, content)
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+        os.close(handle)
+        try:
+            yield Path(name)
+            with open(name, "rb") as file:
+                os.fchmod(file.fileno(), _mode(place))
+                os.fsync(file.fileno())
+            os.replace(name, place)
+        except BaseException:
+            os.unlink(name)
+            raise
     except OSError as error:
         raise InputError(f"{place}: cannot be written ({error.strerror or error})") from None
-
-
-def _replace(place: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), _mode(place))
-            os.fsync(file.fileno())
-        os.replace(temporary, place)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _mode(place: Path) -> int:

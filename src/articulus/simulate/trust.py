@@ -101,4 +101,4 @@ def _origin(run: Run) -> Iterator[tuple[str, str]]:
 def _largest(values: np.ndarray) -> float:
     """Return the largest size; NaN, which stands after the end of a run, does not count."""
     sizes = np.abs(values)
-    return float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+    return float(np.max(sizes, initial=0.0, where=~np.isnan(sizes)))
