@@ -134,20 +134,37 @@ def mass_matrix_inverse(f: Factors) -> SX:
 
 def solve_mass_matrix(f: Factors, tau: SX) -> SX:
     """Return M^-1 tau without forming a matrix, (nv,). Cost: O(n)."""
-    n = len(f.S)
-    innermost_last = sorted(f.S, key=lambda k: len(inward(f.chain, k)), reverse=True)
+    return apply_transposed(f, weighted(f, apply_inverse(f, tau)))
+
+
+def apply_inverse(f: Factors, tau: SX) -> SX:
+    """Return (I - H psi K) tau, from the tips to the ground, (nv,). Cost: O(n)."""
     z: dict[int, Force] = {k: Force.zero() for k in [ROOT, *f.S]}
-    nu: dict[int, SX] = {}
-    for k in innermost_last:
+    nu = SX.zeros(len(f.S))
+    for k in _innermost_last(f):
         nu[k] = tau[k] - f.S[k].dot(z[k])
         z[f.chain[k]] = z[f.chain[k]] + z[k] + f.K[k] * nu[k]
+    return nu
+
+
+def apply_transposed(f: Factors, nu: SX) -> SX:
+    """Return (I - H psi K)' nu, from the ground to the tips, (nv,). Cost: O(n)."""
     a: dict[int, Motion] = {ROOT: Motion.zero()}
-    out = SX.zeros(n)
-    for k in reversed(innermost_last):
+    out = SX.zeros(len(f.S))
+    for k in reversed(_innermost_last(f)):
         inner = a[f.chain[k]]
-        out[k] = f.D_inverse[k] * nu[k] - f.K[k].dot(inner)
+        out[k] = nu[k] - f.K[k].dot(inner)
         a[k] = inner + f.S[k] * out[k]
     return out
+
+
+def weighted(f: Factors, columns: SX) -> SX:
+    """Return D^-1 times columns, (nv, m)."""
+    return ca.mtimes(ca.diag(ca.vertcat(SX(0, 1), *(f.D_inverse[k] for k in sorted(f.S)))), columns)
+
+
+def _innermost_last(f: Factors) -> list[int]:
+    return sorted(f.S, key=lambda k: len(inward(f.chain, k)), reverse=True)
 
 
 def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
