@@ -14,7 +14,8 @@
 At step k the maps are applied in order; the sample is taken before the last one, which is the step itself. With
 `closing`, step `start` is sampled and the last map is left out: the state is prepared as if to go on.
 
-A lane whose state stops being finite keeps its last good state and the number of the step; its neighbours go on.
+A lane whose state is no number any more, or larger than `BOUND`, keeps its last good state and the number of the step; its
+neighbours go on.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ from .target import Target
 from .writer import Writer
 
 WORDS = ("x", "xs", "p", "ps", "w", "ws", "wstep", "log", "ls", "lstep", "failed", "fs", "start", "stop", "every", "closing")  # fmt: skip
+
+
+BOUND = 1e15
+"""Size of a state element beyond which the row has failed: what diverges is stopped before it overflows."""
 
 
 @dataclass(frozen=True)
@@ -193,16 +198,17 @@ class _Driver:
         zero = w.constant(0.0)
         places = [w.offset("%w", i * t.bytes) for i in range(self.nx)]
         fresh = [w.load(w.offset("%w", (first_new + i) * t.bytes)) for i in range(self.nx)]
-        checks = [zero, zero]
-        for i, value in enumerate(fresh):
-            checks[i % 2] = w.fma(value, zero, checks[i % 2])
+        mask, inside = t.of("i1"), []
+        for value in fresh:
+            inside.append(w.compare("ole", w.fabs(value), w.constant(BOUND)))
+        while len(inside) > 1:
+            inside = [*(w.do(f"and {mask} {a}, {b}") for a, b in zip(inside[::2], inside[1::2])), *inside[len(inside) & ~1 :]]
         at_failed = w.offset("%w", (self.slots - 1) * t.bytes)
         failed = w.load(at_failed)
         number = w.load(w.offset("%w", (self.nx + self.np + self.nw) * t.bytes))
-        bad = w.compare("une", w.add(*checks), zero)
         alive = w.compare("olt", failed, zero)
-        w.store(w.select(alive, w.select(bad, number, failed), failed), at_failed)
-        good = w.compare("oeq", w.select(alive, w.add(*checks), w.constant(1.0)), zero)
+        w.store(w.select(alive, w.select(inside[0], failed, number), failed), at_failed)
+        good = w.do(f"and {mask} {alive}, {inside[0]}")
         for value, place in zip(fresh, places):
             w.store(w.select(good, value, w.load(place)), place)
         w.line("ret void")

@@ -58,7 +58,7 @@ class Recurrence:
         w : array, (rows, stop - start, nw) or (stop - start, nw)
             Inputs of every step.
         failed : array, (rows,)
-            NEVER, or the number of the step whose result was not finite; such rows keep the state before it.
+            NEVER, or the number of the step whose result was no number or too large; such rows keep the state before it.
         log : array, (rows, samples, logged)
             One sample for every k in [start, stop) that is a multiple of `every`, taken before the step.
         start, stop : int

@@ -9,6 +9,7 @@ expressions become a map that renews them.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -166,7 +167,7 @@ class Network:
 
     # the state
 
-    @property
+    @functools.cached_property
     def continuous(self) -> dict[str, tuple[SX, np.ndarray]]:
         """Return symbol and initial value of every continuous state, in order."""
         d = self.description
@@ -176,7 +177,7 @@ class Network:
         zero = np.zeros(1)
         return out | {INPUT: (SX.sym(INPUT), zero), DISSIPATED: (SX.sym(DISSIPATED), zero)}
 
-    @property
+    @functools.cached_property
     def discrete(self) -> dict[str, tuple[SX, np.ndarray]]:
         """Return symbol and initial value of every held value, in order."""
         out: dict[str, tuple[SX, np.ndarray]] = {}

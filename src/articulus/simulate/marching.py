@@ -1,0 +1,164 @@
+"""Fixed steps in native code: one step of a method on symbols, repeated by a kernel's time loop.
+
+A row of the loop's state is (c, d, earlier slopes); its parameters are (t0, h, p). The time of step k is t0 + k h, not a
+sum of steps.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+from casadi import MX
+
+from articulus import kernel
+from articulus.errors import InputError
+from articulus.integrate import RK4
+from articulus.integrate.base import Method
+from articulus.simulate.system import System
+
+
+class Marcher:
+    """A system that goes forward in fixed steps of one method.
+
+    Parameters
+    ----------
+    system : System
+    method : Method
+        With `advance` on symbols.
+    h : float [s]
+    """
+
+    def __init__(self, system: System, method: Method, h: float):
+        self.system, self.method, self.h = system, method, h
+        self.past = method.past
+        self.nx = system.nc * (1 + self.past) + system.nd
+        self.periods = [_steps(u.name, u.period, h) for u in system.updates]
+
+    def rows(self, c: np.ndarray, d: np.ndarray) -> np.ndarray:
+        """Return the states of the loop, (rows, nx), for a start without history."""
+        x = np.zeros((len(c), self.nx))
+        x[:, : self.system.nc], x[:, self.system.nc : self.system.nc + self.system.nd] = c, d
+        return x
+
+    def parameters(self, t0: float, p: np.ndarray) -> np.ndarray:
+        """Return the parameters of the loop, (rows, 2 + np) or (2 + np,)."""
+        first = np.broadcast_to([t0, self.h], (*p.shape[:-1], 2))
+        return np.ascontiguousarray(np.concatenate([first, p], axis=-1))
+
+    @property
+    def logged(self) -> int:
+        """Number of leading elements of a row that a sample holds: c and d."""
+        return self.system.nc + self.system.nd
+
+    # native code
+
+    @functools.cached_property
+    def loop(self) -> kernel.Recurrence:
+        """The time loop of the method."""
+        return self._recurrence(self.method)
+
+    @functools.cached_property
+    def starter(self) -> kernel.Recurrence:
+        """The time loop of the first steps of a method that looks back: RK4 that leaves slopes behind."""
+        return self._recurrence(RK4())
+
+    def _recurrence(self, method: Method) -> kernel.Recurrence:
+        maps = [*self._update_maps(), self._step_map(method)]
+        key = hashlib.sha256("".join(m.serialize() for m in maps).encode()).hexdigest()
+        return kernel.recurrence(key, lambda: maps, self.logged)
+
+    def _symbols(self) -> tuple[MX, MX, MX, MX]:
+        s = self.system
+        return MX.sym("x", self.nx), MX.sym("p", 2 + s.np), MX.sym("w", s.nw), MX.sym("k")
+
+    def _split(self, x: MX) -> tuple[MX, MX, tuple[MX, ...]]:
+        """Return c, d and the earlier slopes."""
+        nc, nd = self.system.nc, self.system.nd
+        first = nc + nd
+        slopes = tuple(x[first + i * nc : first + (i + 1) * nc] for i in range(self.past))
+        return x[:nc], x[nc:first], slopes
+
+    def _step_map(self, method: Method) -> ca.Function:
+        """Return the step on symbols, (x, p, w, k) -> x."""
+        x, p, w, k = self._symbols()
+        c, d, slopes = self._split(x)
+        t0, h, given = p[0], p[1], p[2:]
+        rhs, t = self.system.rhs, t0 + k * h
+
+        def rate(at: MX, state: MX) -> MX:
+            return rhs(state, d, given, w, at, h)
+
+        if method.past == self.past:
+            after, slopes = method.advance(rate, t, c, slopes, h)
+        else:  # a starting step: the slope at t joins the history
+            first = rate(t, c)
+            after, _ = method.advance(rate, t, c, (), h)
+            slopes = (first, *slopes)[: self.past]
+        if self.system.correction is not None:
+            after = self.system.correction(after, d, given, w, t + h, h)
+        return self._map("step", (x, p, w, k), ca.vertcat(after, d, *slopes))
+
+    def _update_maps(self) -> list[ca.Function]:
+        maps = []
+        for update in self.system.updates:
+            x, p, w, k = self._symbols()
+            c, d, slopes = self._split(x)
+            renewed = update.function(c, d, p[2:], w, p[0] + k * p[1], p[1])
+            maps.append(self._map("update", (x, p, w, k), ca.vertcat(c, renewed, *slopes)))
+        return maps
+
+    def _map(self, name: str, symbols: Sequence[MX], out: MX) -> ca.Function:
+        return ca.Function(name, list(symbols), [ca.densify(out)], ["x", "p", "w", "k"], ["x_next"])
+
+    # going forward
+
+    def march(
+        self,
+        x: np.ndarray,
+        p: np.ndarray,
+        w: np.ndarray,
+        failed: np.ndarray,
+        log: np.ndarray,
+        start: int,
+        stop: int,
+        *,
+        every: int,
+        first: int = 0,
+    ) -> None:
+        """Take the steps [start, stop) of all rows in place; `first` is the step at which the history began."""
+        middle = min(stop, max(start, first + self.past))
+        before = -(-middle // every) - -(-start // every)
+        nw = self.system.nw
+        for loop, a, b, part, noise in (
+            (self.starter if middle > start else None, start, middle, log[:, :before], w[..., : middle - start, :]),
+            (self.loop if stop > middle else None, middle, stop, log[:, before:], w[..., middle - start :, :]),
+        ):
+            if loop is None:
+                continue
+            taken = np.ascontiguousarray(part)
+            given = np.ascontiguousarray(noise) if nw else noise
+            loop.run(x, p, given, failed, taken, a, b, every=every, periods=self.periods)
+            if taken is not part:
+                part[...] = taken
+
+    def prepare(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, failed: np.ndarray, k: int) -> np.ndarray:
+        """Return the sample at step k, (rows, logged), as if the run went on there; x stays as it is."""
+        log = np.zeros((len(x), 1, self.logged))
+        self.loop.run(
+            x.copy(), p, w, failed.copy(), log, k, k + 1, every=1, periods=self.periods, closing=True
+        )
+        return log[:, 0]
+
+
+def _steps(name: str, period: float, h: float) -> int:
+    """Return a sampling period as a whole number of steps."""
+    count = round(period / h)
+    if count < 1 or abs(count * h - period) > 1e-9 * period:
+        raise InputError(
+            f"component '{name}': period {period:.6g} s is no whole number of steps of {h:.6g} s; expected a multiple"
+        )
+    return count
