@@ -95,6 +95,8 @@ class Component(abc.ABC):
     ----------
     type_name : str
         Name in study files.
+    signals : dict of str to str
+        Unit of each signal that it writes.
     name : str
         Unique among the components of a run.
     period : number or None [s]
@@ -102,6 +104,7 @@ class Component(abc.ABC):
     """
 
     type_name: ClassVar[str]
+    signals: ClassVar[dict[str, str]] = {}
     name: str
     period: float | None = None
 
@@ -109,10 +112,18 @@ class Component(abc.ABC):
     def work(self, s: Scope) -> None:
         """Read what is needed, write what follows."""
 
+    def signal_units(self) -> dict[str, str]:
+        """Return the unit of each signal that it writes."""
+        return self.signals
+
     @property
     def times(self) -> tuple[float, ...]:
         """Return the instants at which what it does may jump or bend, from its tables, ascending [s]."""
-        held = [getattr(self, f.name) for f in dataclasses.fields(self)] if dataclasses.is_dataclass(self) else []
+        held = (
+            [getattr(self, f.name) for f in dataclasses.fields(self)]
+            if dataclasses.is_dataclass(self)
+            else []
+        )
         return tuple(sorted({t for x in held for t in getattr(x, "times", ())}))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
-from casadi import SX
-
-from articulus.mechanism.numbers import Number, as_numbers, quantity
+from articulus.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulate.component import Controller, Scope
+from articulus.simulate.components.checks import sampling
+from articulus.simulate.components.columns import as_in_time, column
+from articulus.simulate.components.tracking import names, optional, tracking_errors, two_signals
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,13 @@ class PD(Controller):
     kp : numbers [N m/rad or N/m]
         One for all freedoms, or one each.
     kd : numbers [N m s/rad or N s/m]
-    target : numbers [rad or m]
-    rate : numbers [rad/s or m/s]
+    target : numbers, Table or casadi.Function of t [rad or m]
+    rate : numbers, Table or casadi.Function of t [rad/s or m/s]
+        The time derivative of the target if not given.
+    joints : names
+        Joints that it works on, in the order of its commands; all if not given.
+    measured : two names
+        Signals taken for position and velocity; the true ones of the joints if not given.
     period : number [s]
         Sampling period; continuous if not given.
     name : str
@@ -30,21 +35,23 @@ class PD(Controller):
 
     kp: Any = quantity("N m/rad or N/m", "stiffness", size="1 or nv")
     kd: Any = quantity("N m s/rad or N s/m", "damping", size="1 or nv")
-    target: Any = quantity("rad or m", "position to hold", size="1 or nv", default=0.0)
-    rate: Any = quantity("rad/s or m/s", "velocity to hold", size="1 or nv", default=0.0)
+    target: Any = quantity("rad or m", "position to follow", size="1 or nv", default=0.0)
+    rate: Any = quantity(
+        "rad/s or m/s", "velocity to follow; that of the target if not given", size="1 or nv", default=None
+    )
+    joints: tuple[str, ...] = ()
+    measured: tuple[str, str] | None = None
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "pd"
 
     type_name = "pd"
 
+    def __post_init__(self) -> None:
+        convert(self, kp=as_numbers, kd=as_numbers, target=as_in_time)
+        convert(self, rate=optional, joints=names, measured=two_signals)
+        sampling(self)
+
     def work(self, s: Scope) -> None:
-        kp, kd, target, rate = (per_freedom(s, x) for x in (self.kp, self.kd, self.target, self.rate))
-        s.command(kp * (target - s.q) + kd * (rate - s.v))
-
-
-def per_freedom(s: Scope, held: Any) -> SX:
-    """Return one number a freedom from one number for all, or from one each."""
-    numbers: tuple[Number, ...] = as_numbers(held)
-    if len(numbers) == 1:
-        numbers = numbers * s.description.nv
-    return ca.vertcat(*map(s.number, numbers))
+        error, rate = tracking_errors(s, self)
+        n = error.numel()
+        s.command(column(s, self, "kp", n) * error + column(s, self, "kd", n) * rate)
