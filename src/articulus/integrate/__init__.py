@@ -1,20 +1,59 @@
-"""Integration of ordinary differential equations: one file per method, one base class."""
+"""Integration in time: one file per method, one base class per kind.
+
+| kind | integrates | how it is called |
+|---|---|---|
+| explicit | x' = f(t, x), fixed steps | `Method`: advance, start, step, integrate |
+| second order | `SecondOrder`: q displaced by v, v' = a(t, q, v), fixed steps | `SecondOrderMethod`: advance, integrate |
+| adaptive | f(t, x), or `Linearised` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
+| implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
+| casadi | a casadi.Function, error controlled | `Sundials`: prepare, integrate |
+"""
+
+from typing import Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.integrate.ab2 import AB2
 from articulus.integrate.ab3 import AB3
 from articulus.integrate.ab4 import AB4
+from articulus.integrate.adaptive import Adaptive, AdaptiveState, StepControl
+from articulus.integrate.alpha import AlphaMethod, AlphaState
 from articulus.integrate.am4 import AM4
-from articulus.integrate.base import Method, State
+from articulus.integrate.base import Integrator, Method, State
+from articulus.integrate.cvodes import Cvodes
+from articulus.integrate.dormand_prince import DormandPrince
 from articulus.integrate.euler import Euler
+from articulus.integrate.generalized_alpha import GeneralizedAlpha
+from articulus.integrate.hht import HHT
+from articulus.integrate.idas import Idas
+from articulus.integrate.lie_rk4 import LieRK4
+from articulus.integrate.mechanical import Mechanical
+from articulus.integrate.newmark import Newmark
+from articulus.integrate.renormalised import Renormalised, unit_quaternions
 from articulus.integrate.rk4 import RK4
+from articulus.integrate.rosenbrock import Linearised, Rosenbrock
 from articulus.integrate.runge_kutta import ExplicitRungeKutta, Tableau
+from articulus.integrate.second_order import SecondOrder, SecondOrderMethod
+from articulus.integrate.semi_implicit_euler import SemiImplicitEuler
+from articulus.integrate.solution import Solution, Statistics
+from articulus.integrate.sundials import Sundials
 
-ALL_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4())
+EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4())
+ALL_METHODS: tuple[Integrator, ...] = (
+    *EXPLICIT_METHODS,
+    SemiImplicitEuler(),
+    LieRK4(),
+    DormandPrince(),
+    Rosenbrock(),
+    Newmark(),
+    HHT(),
+    GeneralizedAlpha(),
+    Cvodes(),
+    Idas(),
+)
 
 
-def method(name: str) -> Method:
-    """Return the method of a name, such as "rk4"."""
+def method(name: str) -> Any:
+    """Return the method of a name, such as "rk4"; its `kind` says how it is called."""
     by_name = {m.name: m for m in ALL_METHODS}
     if name not in by_name:
         raise InputError(f"no integration method '{name}'; {did_you_mean(name, by_name)}")
@@ -27,11 +66,36 @@ __all__ = [
     "AB4",
     "ALL_METHODS",
     "AM4",
+    "EXPLICIT_METHODS",
+    "HHT",
     "RK4",
+    "Adaptive",
+    "AdaptiveState",
+    "AlphaMethod",
+    "AlphaState",
+    "Cvodes",
+    "DormandPrince",
     "Euler",
     "ExplicitRungeKutta",
+    "GeneralizedAlpha",
+    "Idas",
+    "Integrator",
+    "LieRK4",
+    "Linearised",
+    "Mechanical",
     "Method",
+    "Newmark",
+    "Renormalised",
+    "Rosenbrock",
+    "SecondOrder",
+    "SecondOrderMethod",
+    "SemiImplicitEuler",
+    "Solution",
     "State",
+    "Statistics",
+    "StepControl",
+    "Sundials",
     "Tableau",
     "method",
+    "unit_quaternions",
 ]

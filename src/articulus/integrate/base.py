@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,12 +45,12 @@ class State:
 class Integrator(abc.ABC):
     """What the list of methods says about each."""
 
-    name: ClassVar[str]
+    name: str
     """Name by which `method` finds it."""
-    kind: ClassVar[Literal["explicit", "second order", "adaptive", "implicit", "casadi"]]
+    kind: Literal["explicit", "second order", "adaptive", "implicit", "casadi"]
     """How it is called: methods of a kind have the same signatures."""
-    order: ClassVar[int]
-    """Power of the step with which the global error falls."""
+    order: int | None
+    """Power of the step with which the global error falls; None where the method chooses."""
 
 
 class Method(Integrator):
@@ -64,10 +64,11 @@ class Method(Integrator):
     """
 
     kind = "explicit"
-    explicit: ClassVar[bool] = True
-    evaluations: ClassVar[int]
+    order: int
+    explicit: bool = True
+    evaluations: int
     """Evaluations of f in a step."""
-    past: ClassVar[int] = 0
+    past: int = 0
     """Number of earlier derivatives that a step needs, the one at t not counted."""
 
     def start(self, t: float, x: Any) -> State:

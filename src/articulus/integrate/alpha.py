@@ -1,0 +1,194 @@
+"""The family of generalized-alpha methods: one step for all, four coefficients for each."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import InputError, NumericalError
+from articulus.integrate.base import Integrator
+from articulus.integrate.mechanical import Mechanical, saddle
+
+EPS = float(np.finfo(float).eps)
+
+
+@dataclasses.dataclass(frozen=True)
+class AlphaState:
+    """Where an integration stands between two steps.
+
+    Parameters
+    ----------
+    t : float [s]
+    q, v, vdot : arrays, (nq,), (nv,), (nv,)
+    a : array, (nv,)
+        Auxiliary acceleration of the method; follows v' with a shift in time.
+    multipliers : array, (m,)
+        -G' lambda are the constraint forces.
+    iterations : int
+        Newton iterations so far.
+    """
+
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    vdot: np.ndarray
+    a: np.ndarray
+    multipliers: np.ndarray
+    iterations: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Coefficients:
+    """(1 - alpha_m) a1 + alpha_m a0 = (1 - alpha_f) v1' + alpha_f v0'; beta and gamma of Newmark."""
+
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+
+
+@dataclasses.dataclass(frozen=True)
+class AlphaMethod(Integrator):
+    """Implicit method for M v' + G' lambda = f, g = 0 (index 3) or without constraints, in Lie-group form.
+
+    q1 = q0 displaced by h v0 + h^2 ((1/2 - beta) a0 + beta a1),  v1 = v0 + h ((1 - gamma) a0 + gamma a1)
+
+    The equations of motion and g = 0 hold at the end of each step, to the accuracy of Newton's iteration. The equations
+    of motion are scaled by h^2, so that the linear systems stay well conditioned as h falls.
+
+    Sources: Arnold & Brüls 2007 (index 3, order 2); Brüls & Cardona 2010 (Lie groups); Bottasso, Dopico & Trainelli
+    2008 (scaling).
+
+    Parameters
+    ----------
+    rho_inf : float
+        Spectral radius at infinite frequency: 1 damps nothing, 0 annihilates fast motion in a step. Constraints need
+        less than 1.
+    tolerance : float
+        Newton's iteration ends when a correction of the position is less than this part of the step's displacement.
+    max_iterations : int
+    """
+
+    rho_inf: float = 0.8
+    tolerance: float = 1e-8
+    max_iterations: int = 25
+    kind = "implicit"
+    lowest = 0.0
+    """Smallest rho_inf that the method can have."""
+
+    def __post_init__(self) -> None:
+        if not self.lowest <= self.rho_inf <= 1:
+            raise InputError(f"{self.name}: rho_inf = {self.rho_inf!r}; expected {self.lowest:g} to 1")
+
+    @property
+    @abc.abstractmethod
+    def coefficients(self) -> Coefficients:
+        """Return the four numbers of the method."""
+
+    def start(self, problem: Mechanical, t: float, q: Any, v: Any) -> AlphaState:
+        """Return the state at t [s] with accelerations and multipliers that fit q, (nq,), and v, (nv,)."""
+        t, q, v = float(t), np.array(q, dtype=float), np.array(v, dtype=float)
+        g, G = problem.rows(t, q)
+        if g.size and not np.abs(g).max() <= 1e-6 * (1 + np.abs(q).max()):
+            raise InputError(
+                f"{self.name}: the constraints are off by {np.abs(g).max():.3g} at the start, row {np.abs(g).argmax()}; "
+                "expected a position that fulfils them: close the loops first"
+            )
+        right = problem.force(t, q, v)
+        if problem.gamma is not None:
+            right = np.concatenate([right, -problem.gamma(t, q, v)])
+        solved = self._solve(saddle(problem.mass(t, q), G), right, t)
+        vdot = solved[: v.size]
+        return AlphaState(t, q, v, vdot, vdot, solved[v.size :])
+
+    def step(self, problem: Mechanical, state: AlphaState, h: float) -> AlphaState:
+        """Return the state at t + h.
+
+        Raises
+        ------
+        NumericalError
+            Newton's iteration did not converge, or its matrix is singular; `result` is the state before the step.
+        """
+        c, t = self.coefficients, state.t + h
+        by_v = c.gamma / (h * c.beta)
+        by_vdot = (1 - c.alpha_m) / (h**2 * c.beta * (1 - c.alpha_f))
+        vdot, multipliers = state.vdot, state.multipliers
+        a = self._auxiliary(state, vdot)
+        dq = h * state.v + h**2 * ((0.5 - c.beta) * state.a + c.beta * a)
+        v = state.v + h * ((1 - c.gamma) * state.a + c.gamma * a)
+        for iteration in range(1, self.max_iterations + 1):
+            q = problem.displace(state.q, dq)
+            g, G = problem.rows(t, q)
+            residual = problem.mass(t, q) @ vdot - problem.force(t, q, v)
+            if g.size:
+                residual = residual + G.T @ multipliers
+            matrix = problem.tangent(t, q, v, vdot, multipliers, by_v, by_vdot)
+            change = self._solve(saddle(matrix, G), -np.concatenate([residual / by_vdot, g]), t, state)
+            d = change[: v.size]
+            dq, v, vdot = dq + d, v + by_v * d, vdot + by_vdot * d
+            multipliers = multipliers + by_vdot * change[v.size :]
+            limit = max(self.tolerance * np.abs(dq).max(), 64 * EPS * (1 + np.abs(q).max()))
+            if np.abs(d).max() <= limit:
+                return AlphaState(
+                    t,
+                    problem.displace(state.q, dq),
+                    v,
+                    vdot,
+                    self._auxiliary(state, vdot),
+                    multipliers,
+                    state.iterations + iteration,
+                )
+        raise NumericalError(
+            f"{self.name}: Newton's iteration did not converge from t = {state.t:.9g} s with h = {h:.3g} s: correction "
+            f"{np.abs(d).max():.3g} after {self.max_iterations} iterations; likely the step is too long, "
+            "or stiffness and damping are not the derivatives of the force",
+            result=state,
+        )
+
+    def integrate(
+        self, problem: Mechanical, t0: float, t1: float, q0: Any, v0: Any, steps: int
+    ) -> tuple[np.ndarray, list[AlphaState]]:
+        """Return times and states of `steps` equal steps from t0 to t1.
+
+        Parameters
+        ----------
+        problem : Mechanical
+        t0, t1 : float [s]
+        q0, v0 : arrays, (nq,) and (nv,)
+            They fulfil the constraints and their rates.
+        steps : int
+
+        Returns
+        -------
+        t : array, (steps + 1,) [s]
+        states : list of AlphaState, one a time
+        """
+        if not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise InputError(f"{self.name}: steps = {steps!r}; expected an integer of at least 1")
+        t, h = np.linspace(t0, t1, steps + 1), (t1 - t0) / steps
+        states = [self.start(problem, t0, q0, v0)]
+        for end in t[1:]:
+            states.append(dataclasses.replace(self.step(problem, states[-1], h), t=float(end)))
+        return t, states
+
+    def _auxiliary(self, state: AlphaState, vdot: np.ndarray) -> np.ndarray:
+        c = self.coefficients
+        return ((1 - c.alpha_f) * vdot + c.alpha_f * state.vdot - c.alpha_m * state.a) / (1 - c.alpha_m)
+
+    def _solve(
+        self, matrix: np.ndarray, right: np.ndarray, t: float, state: AlphaState | None = None
+    ) -> np.ndarray:
+        try:
+            out = np.linalg.solve(matrix, right)
+        except np.linalg.LinAlgError:
+            out = np.full(right.shape, np.nan)
+        if not np.isfinite(out).all():
+            raise NumericalError(
+                f"{self.name}: no finite solution of the linear system at t = {t:.9g} s; likely redundant constraint "
+                "rows, a singular position, or a force that is not finite",
+                result=state,
+            )
+        return out

@@ -1,0 +1,80 @@
+"""Mechanical systems for implicit methods, with or without constraints."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.integrate.second_order import add
+
+Array = np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class Mechanical:
+    """M(t, q) v' + G' lambda = f(t, q, v) with g(t, q) = 0, and its tangents; q moves with v by `displace`.
+
+    Parameters
+    ----------
+    mass : callable
+        M, (nv, nv), at t and q.
+    force : callable
+        f, (nv,), at t, q and v.
+    stiffness : callable or None
+        K = d(M v' + G' lambda - f) / dq along displacements, (nv, nv), at t, q, v, v' and lambda. Without it (and
+        without `damping`) the iteration takes it as zero, which serves where h^2 K is small beside M.
+    damping : callable or None
+        C = -df/dv, (nv, nv), at t, q and v.
+    constraint : callable or None
+        g, (m,), at t and q.
+    jacobian : callable or None
+        G = dg/dq along displacements, (m, nv), at t and q.
+    gamma : callable or None
+        What G v' + gamma = 0 needs, (m,), at t, q and v; for consistent accelerations at the start.
+    displace : callable
+        From q and dq to the displaced position.
+    """
+
+    mass: Callable[[float, Array], Array]
+    force: Callable[[float, Array, Array], Array]
+    stiffness: Callable[[float, Array, Array, Array, Array], Array] | None = None
+    damping: Callable[[float, Array, Array], Array] | None = None
+    constraint: Callable[[float, Array], Array] | None = None
+    jacobian: Callable[[float, Array], Array] | None = None
+    gamma: Callable[[float, Array, Array], Array] | None = None
+    displace: Callable[[Array, Array], Array] = add
+
+    def __post_init__(self) -> None:
+        rows = {name: getattr(self, name) for name in ("constraint", "jacobian", "gamma")}
+        missing = [name for name, value in rows.items() if value is None]
+        if 0 < len(missing) < 3:
+            raise InputError(f"a mechanical system with constraints needs {' and '.join(missing)} as well")
+
+    def rows(self, t: float, q: Array) -> tuple[Array, Array]:
+        """Return g and G; none of them has rows where there are no constraints."""
+        if self.constraint is None or self.jacobian is None:
+            return np.zeros(0), np.zeros((0, 1))
+        return np.asarray(self.constraint(t, q), dtype=float), np.asarray(self.jacobian(t, q), dtype=float)
+
+    def tangent(
+        self, t: float, q: Array, v: Array, vdot: Array, multipliers: Array, by_v: float, by_vdot: float
+    ) -> Array:
+        """Return (K + by_v C + by_vdot M) / by_vdot: how the equations change with the position.
+
+        v changes `by_v` and v' changes `by_vdot` times as much as the position.
+        """
+        matrix = np.array(self.mass(t, q), dtype=float)
+        if self.damping is not None:
+            matrix += (by_v / by_vdot) * self.damping(t, q, v)
+        if self.stiffness is not None:
+            matrix += self.stiffness(t, q, v, vdot, multipliers) / by_vdot
+        return matrix
+
+
+def saddle(matrix: Array, G: Array) -> Array:
+    """Return [[matrix, G'], [G, 0]]."""
+    m = len(G)
+    return np.block([[matrix, G.T], [G, np.zeros((m, m))]]) if m else matrix
