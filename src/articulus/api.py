@@ -18,10 +18,12 @@ from articulus.mechanism import (
     STANDARD_GRAVITY,
     Body,
     Connection,
+    Constraint,
     Description,
     Frame,
     Joint,
     Limits,
+    LoopJoint,
     Pose,
     Rotor,
 )
@@ -37,9 +39,9 @@ Wrenches = Mapping[str, Any]
 
 
 class Mechanism:
-    """A mechanism of rigid bodies and joints.
+    """A mechanism of rigid bodies and joints, open or with closed loops.
 
-    Build one by hand (`body`, `joint`, `frame`), or get one from `articulus.load`. Every numeric method takes one
+    Build one by hand (`body`, `joint`, `frame`, `loop`, `constrain`), or get one from `articulus.load`. Every numeric method takes one
     state, shape (n,), or a batch, shape (..., n), and returns the same leading axes. `params` sets named parameters,
     each a number or an array that broadcasts with the batch.
 
@@ -69,19 +71,21 @@ class Mechanism:
         self._bodies: tuple[Body, ...] = ()
         self._connections: tuple[Connection, ...] = ()
         self._frames: tuple[Frame, ...] = ()
+        self._constraints: tuple[Constraint, ...] = ()
 
     @classmethod
     def from_description(cls, description: Description) -> Mechanism:
         """Return the mechanism of a validated description."""
         self = cls(description.name, description.gravity, description.source)
         self._bodies, self._frames = description.bodies, description.frames
-        self._connections = description.connections
+        self._connections, self._constraints = description.connections, description.constraints
         self.__dict__["description"] = description
         return self
 
     def __repr__(self) -> str:
         bodies, joints = len(self._bodies), len(self._connections)
-        return f"<Mechanism '{self.name}': {bodies} bodies, {joints} joints>"
+        rest = f", {len(self._constraints)} constraints" if self._constraints else ""
+        return f"<Mechanism '{self.name}': {bodies} bodies, {joints} joints{rest}>"
 
     # building
 
@@ -186,13 +190,50 @@ class Mechanism:
         self._frames += (Frame(_name("frame", name), _name(f"{where}, body", body), pose),)
         return self._changed()
 
+    def loop(
+        self, name: str, joint: Joint, parent: str, child: str, at: Any = None, child_at: Any = None
+    ) -> Mechanism:
+        """Close a loop by a joint between two bodies that both hang in the tree already; return the mechanism.
+
+        Parameters
+        ----------
+        name : str
+            Unique among loops and other constraints.
+        joint : Joint
+            Its type with its axis; any but `Free`.
+        parent, child : str
+            Bodies or frames, or "ground".
+        at, child_at : Pose, three numbers [m] or a 4 x 4 matrix
+            Where the joint frame is in the parent and in the child.
+        """
+        where = f"loop '{name}'"
+        if not isinstance(joint, Joint):
+            raise InputError(
+                f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))"
+            )
+        poses = _checked(where, "at", Pose.of, at), _checked(where, "child_at", Pose.of, child_at)
+        ends = _name(f"{where}, parent", parent), _name(f"{where}, child", child)
+        return self.constrain(LoopJoint(_name("loop", name), joint, *ends, *poses))
+
+    def constrain(self, constraint: Constraint) -> Mechanism:
+        """Add a constraint, such as `Distance("rod", "a", "b", length=0.3)`, and return the mechanism."""
+        if not isinstance(constraint, Constraint):
+            raise InputError(
+                f'constrain: found {constraint!r}; expected a constraint such as PointOnPoint("pin", "a", "b")'
+            )
+        _name(type(constraint).__name__, constraint.name)
+        self._constraints += (constraint,)
+        return self._changed()
+
     def __getstate__(self) -> dict:
         """Leave the compiled kernels behind: another process loads them from the cache."""
         return {name: held for name, held in self.__dict__.items() if name != "_kernels"}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name not in ("name", "source"):
-            raise InputError(f"Mechanism.{name} cannot be set; build a mechanism with body, joint and frame")
+            raise InputError(
+                f"Mechanism.{name} cannot be set; build a mechanism with body, joint, frame and loop"
+            )
         object.__setattr__(self, name, value)
         if not name.startswith("_"):
             self._changed()
@@ -214,7 +255,13 @@ class Mechanism:
     def description(self) -> Description:
         """The frozen, validated data; raises ModelError with everything that is wrong."""
         return Description.build(
-            self.name, self._bodies, self._connections, self._frames, self._gravity, self.source
+            self.name,
+            self._bodies,
+            self._connections,
+            self._frames,
+            self._gravity,
+            self.source,
+            self._constraints,
         )
 
     @property

@@ -9,18 +9,17 @@ A constraint that is not holonomic is its own velocity row A v + b, with G = A.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.kinematics import position_rate
-from articulus.dynamics.tree import ROOT, Tree
-from articulus.mechanism import Number, Pose
-from articulus.mechanism.constraint import Constraint
-from articulus.spatial import Motion, Transform
+from articulus.dynamics.external import External
+from articulus.dynamics.kinematics import position_rate, velocity
+from articulus.dynamics.tree import Tree
+from articulus.mechanism import Constraint, Joint, Number, Pose
+from articulus.spatial import Motion, Product, Transform, cross, skew
 
 
 @dataclass(frozen=True)
@@ -74,42 +73,99 @@ def _time_derivative(view: View, expression: SX) -> SX:
     return along + ca.jacobian(expression, view.t)
 
 
+def by_displacement(tree: Tree, expression: SX) -> SX:
+    """Return the derivative of an expression by small displacements in the directions of v, (rows, nv)."""
+    if not tree.description.nq:
+        return SX(expression.numel(), 0)
+    directions = ca.jacobian(position_rate(tree, tree.v), tree.v)
+    return ca.mtimes(ca.jacobian(expression, tree.q), directions)
+
+
+def wrenches(tree: Tree, v: SX, t: SX, multipliers: SX) -> External:
+    """Return what the constraints exert on each body, as wrenches about the body's origin in ground axes.
+
+    A virtual displacement d of one body alone changes the rows by D d; the body feels -D' lambda. Constraints on joint
+    coordinates load the joints only, like actuators, and give no wrench here.
+    """
+    moved = {body.name: SX.sym("d", 6) for body in tree.description.bodies}
+    view = View(tree, v, t, moved)
+    at, work = 0, SX(0)
+    for c in tree.description.constraints:
+        rows = c.residual(view if c.holonomic else replace(view, moved={}, pushed=moved))
+        work = work + ca.dot(rows, multipliers[at : at + rows.numel()])
+        at += rows.numel()
+    still = ca.vertcat(*moved.values())
+    forces = -ca.substitute(ca.gradient(work, still), still, SX.zeros(still.shape))
+    out = {}
+    for name, wrench in zip(moved, ca.vertsplit(forces, 6)):
+        if not wrench.is_zero():
+            R = tree.world_frame(name).R
+            out[name] = ca.vertcat(ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:]))
+    return out
+
+
 @dataclass(frozen=True)
 class View:
-    """A mechanism as its constraints see it (`mechanism.constraint.Kinematics`)."""
+    """A mechanism as its constraints see it (`mechanism.constraint.Kinematics`).
+
+    Bodies in `moved` are displaced, and those in `pushed` have another velocity, by a small (angular, linear) amount
+    about their origins in their own axes, without the bodies behind them.
+    """
 
     tree: Tree
     v: SX
     t: SX
+    moved: dict[str, SX] = field(default_factory=dict)
+    pushed: dict[str, SX] = field(default_factory=dict)
 
     @property
     def q(self) -> SX:
         return self.tree.q
 
     def relative(self, a: str, b: str) -> Transform:
-        (node_a, X_a), (node_b, X_b) = self.tree.frame(a), self.tree.frame(b)
+        (node_a, X_a), (node_b, X_b) = self._frame(a), self._frame(b)
         shared = set(self.tree.path(node_a)) & set(self.tree.path(node_b))
         return (self._up(node_a, shared) @ X_a).inverse() @ (self._up(node_b, shared) @ X_b)
+
+    def _frame(self, name: str) -> tuple[int, Transform]:
+        """Return the node that carries a frame, and the frame's pose in it."""
+        node, X = self.tree.frame(name)
+        body, _ = self.tree.description.carrier(name)
+        if body not in self.moved:
+            return node, X
+        d, at = self.moved[body], self.tree.frame(body)[1]
+        step = Transform(SX.eye(3) + skew(d[:3]), d[3:])
+        return node, at @ step @ at.inverse() @ X
 
     def _up(self, node: int, shared: set[int]) -> Transform:
         """Return the pose of a node in its nearest ancestor among `shared` (the ground if there is none)."""
         X = Transform.identity()
-        for i in self.tree.path(node) if node != ROOT else ():
+        for i in self.tree.path(node):
             if i in shared:
                 break
             X = _merged(self.tree.nodes[i].X) @ X
         return X
 
     def velocity(self, frame: str) -> Motion:
-        from articulus.dynamics.kinematics import velocity
-
-        return Motion.of(velocity(self.tree, frame, self.v))
+        V = Motion.of(velocity(self.tree, frame, self.v))
+        body, _ = self.tree.description.carrier(frame)
+        if body not in self.pushed:
+            return V
+        X, push = self.tree.world_frame(body), self.pushed[body]
+        w, arm = ca.mtimes(X.R, push[:3]), self.tree.world_frame(frame).p - X.p
+        return V + Motion(w, ca.mtimes(X.R, push[3:]) + cross(w, arm))
 
     def coordinates(self, joint: str) -> SX:
         return self.tree.q[self.tree.description.q_slices[joint]]
 
     def rates(self, joint: str) -> SX:
         return self.v[self.tree.description.v_slices[joint]]
+
+    def joint_type(self, joint: str) -> Joint:
+        return self.resolved(self.tree.description.joint_type(joint))
+
+    def resolved(self, joint: Joint) -> Joint:
+        return self.tree.resolved(joint)
 
     def pose(self, pose: Pose) -> Transform:
         return self.tree.pose(pose)
@@ -118,5 +174,5 @@ class View:
         return self.tree.number(number)
 
 
-def _merged(X):  # type: ignore[no-untyped-def]
-    return X if isinstance(X, Transform) else X.merged()
+def _merged(X: Transform | Product) -> Transform:
+    return X.merged() if isinstance(X, Product) else X

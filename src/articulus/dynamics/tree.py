@@ -377,7 +377,7 @@ class Tree:
         if not (self._merge_fixed and isinstance(c.joint, Fixed)):
             q0 = self.description.q_slices[c.name].start
             v0 = self.description.v_slices[c.name].start
-            for part in self._resolved(c.joint).elementary():
+            for part in self.resolved(c.joint).elementary():
                 v = tuple(range(v0, v0 + part.nv))
                 armature, rotor = self._drive(c, v0 - self.description.v_slices[c.name].start, part.nv)
                 rotor_in_parent = ca.mtimes(X_parent.R, rotor)
@@ -387,7 +387,7 @@ class Tree:
         self._joints[c.name] = (parent, X)
         self._place[c.child] = (parent, X @ self.pose(c.child_at).inverse())
 
-    def _resolved(self, joint: Joint) -> Joint:
+    def resolved(self, joint: Joint) -> Joint:
         symbols = {
             f.name: self.number(held)
             for f in dataclasses.fields(joint)  # type: ignore[arg-type]

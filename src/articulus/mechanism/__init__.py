@@ -1,8 +1,26 @@
-"""What a mechanism is: bodies, joints, frames, parameters. Frozen, validated data, no algorithms."""
+"""What a mechanism is: bodies, joints, frames, constraints, parameters. Frozen, validated data, no algorithms."""
 
-from articulus.mechanism.body import Body, Frame
+from articulus.mechanism.body import GROUND, Body, Frame
 from articulus.mechanism.connection import Connection, Limits, Rotor
-from articulus.mechanism.description import GROUND, MAX_BODIES, STANDARD_GRAVITY, Description
+from articulus.mechanism.constraint import (
+    ALL_CONSTRAINTS,
+    Constraint,
+    CustomConstraint,
+    CustomTimeFunction,
+    CustomVelocityConstraint,
+    Distance,
+    Harmonic,
+    Lock,
+    LoopJoint,
+    NoSlip,
+    PointOnPoint,
+    Polynomial,
+    Prescribed,
+    PrescribedPoint,
+    TimeFunction,
+    Touching,
+)
+from articulus.mechanism.description import MAX_BODIES, STANDARD_GRAVITY, Description
 from articulus.mechanism.joint import (
     ALL_JOINTS,
     Cylindrical,
@@ -20,28 +38,44 @@ from articulus.mechanism.numbers import Number, Parameter, Vector, value_of, val
 from articulus.mechanism.pose import Pose
 
 __all__ = [
+    "ALL_CONSTRAINTS",
     "ALL_JOINTS",
     "GROUND",
     "MAX_BODIES",
     "STANDARD_GRAVITY",
     "Body",
     "Connection",
+    "Constraint",
+    "CustomConstraint",
+    "CustomTimeFunction",
+    "CustomVelocityConstraint",
     "Cylindrical",
     "Description",
+    "Distance",
     "Fixed",
     "Frame",
     "Free",
+    "Harmonic",
     "Helical",
     "Joint",
     "Limits",
+    "Lock",
+    "LoopJoint",
+    "NoSlip",
     "Number",
     "Parameter",
     "Planar",
+    "PointOnPoint",
+    "Polynomial",
     "Pose",
+    "Prescribed",
+    "PrescribedPoint",
     "Prismatic",
     "Revolute",
     "Rotor",
     "Spherical",
+    "TimeFunction",
+    "Touching",
     "Universal",
     "Vector",
     "value_of",

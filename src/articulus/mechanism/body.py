@@ -21,6 +21,9 @@ from articulus.mechanism.numbers import (
 )
 from articulus.mechanism.pose import Pose
 
+GROUND = "ground"
+"""Name of the fixed world."""
+
 TRIANGLE_SLACK = 1e-3
 """Relative excess of one principal moment over the sum of the others that rounded digits explain (flat plates)."""
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
-from articulus.mechanism.body import Body, Frame
+from articulus.mechanism.body import GROUND, Body, Frame
 from articulus.mechanism.connection import Connection
-from articulus.mechanism.constraint.base import Constraint
+from articulus.mechanism.constraint import Constraint, references
+from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.regular import singular_findings
 
-GROUND = "ground"
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 MAX_BODIES = 20_000
@@ -85,8 +85,9 @@ class Description:
         `locate` turns the path of an object, such as "body.boom.mass", into what a message shows for it, such as
         "crane.toml:12: body.boom.mass".
         """
-        draft = Description(name, tuple(bodies), tuple(connections), tuple(frames), tuple(gravity), source, tuple(constraints))
-        findings = [*draft._findings(), *draft._topology_findings()]
+        parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
+        draft = Description(name, *parts, source, tuple(constraints))
+        findings = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
         if not findings:
             draft = dataclasses.replace(draft, connections=draft._sorted_connections())
             findings = list(singular_findings(draft.bodies, draft.connections))
@@ -153,6 +154,27 @@ class Description:
         known = [GROUND, *(b.name for b in self.bodies), *(f.name for f in self.frames)]
         raise InputError(f"no body or frame '{name}' in mechanism '{self.name}'; {did_you_mean(name, known)}")
 
+    def joint_type(self, joint: str) -> Joint:
+        """Return the type of a joint."""
+        return self._by_name[joint].joint
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Connection]:
+        return {c.name: c for c in self.connections}
+
+    @functools.cached_property
+    def constraint_rows(self) -> tuple[str, ...]:
+        """Return a name for every row of every constraint, such as "pin.x"."""
+        return tuple(
+            f"{c.name}.{part}" if part else c.name for c in self.constraints for part in c.row_names(self)
+        )
+
+    @functools.cached_property
+    def holonomic_rows(self) -> np.ndarray:
+        """Return for every row whether it restricts positions (else velocities only), shape (rows,)."""
+        flags = [c.holonomic for c in self.constraints for _ in c.row_names(self)]
+        return np.array(flags, dtype=bool)
+
     def inboard(self, body: str) -> Connection:
         """Return the joint by which a body hangs on its parent."""
         return self._by_child[body]
@@ -189,7 +211,8 @@ class Description:
             yield Finding("body", f"{len(self.bodies)} bodies", f"at most {MAX_BODIES}")
         points = [("body", b.name) for b in self.bodies] + [("frame", f.name) for f in self.frames]
         joints = [("joint", c.name) for c in self.connections]
-        for group in (points, joints):
+        constraints = [(c.table, c.name) for c in self.constraints]
+        for group in (points, joints, constraints):
             seen: set[str] = set()
             for kind, name in group:
                 if name in seen:
@@ -234,7 +257,8 @@ class Description:
                     f"{where}.child",
                     f"'{c.child}', which joint '{parents[c.child]}' already carries",
                     "one joint to a parent for each body",
-                    "Closed loops are not supported yet; a chain written upside down needs parent and child exchanged.",
+                    f"To close a loop write '{c.name}' as a loop joint ([loop.name], or Mechanism.loop); a chain written upside "
+                    "down needs parent and child exchanged.",
                 )
             else:
                 parents[c.child] = c.name
@@ -256,6 +280,19 @@ class Description:
                 )
         yield from self._cycle_findings()
 
+    def _constraint_findings(self) -> Iterator[Finding]:
+        points = {GROUND, *(b.name for b in self.bodies), *(f.name for f in self.frames)}
+        known = {"frame": points, "joint": {c.name for c in self.connections}}
+        expected = {"frame": "the name of a body or frame", "joint": "the name of a joint"}
+        for c in self.constraints:
+            where = f"{c.table}.{c.name}"
+            bad = list(_numbers_not_finite(where, c))
+            for field, kind, name in references(c):
+                if name not in known[kind]:
+                    hint = did_you_mean(str(name), known[kind])
+                    bad.append(Finding(f"{where}.{field}", repr(name), expected[kind], hint))
+            yield from bad or c.findings(where, self)
+
     def _cycle_findings(self) -> Iterator[Finding]:
         parent = {c.child: c for c in self.connections if c.parent != c.child}
         done: set[str] = {GROUND}
@@ -269,7 +306,7 @@ class Description:
                         f"joint.{parent[body].name}",
                         f"a cycle {' <- '.join(ring)}",
                         "every body to hang on ground through its parents",
-                        "Closed loops are not supported yet.",
+                        "Let one body hang on ground, and close the ring by a loop joint ([loop.name], or Mechanism.loop).",
                     )
                     break
                 path[body] = None
@@ -298,3 +335,12 @@ def _slices(sizes: list[tuple[str, int]]) -> dict[str, slice]:
         out[name] = slice(at, at + size)
         at += size
     return out
+
+
+def _numbers_not_finite(where: str, thing: object) -> Iterator[Finding]:
+    """Yield a finding for every number of a constraint, and of the poses and functions in it, that is not finite."""
+    yield from not_finite(where, thing)
+    for field in dataclasses.fields(thing):  # type: ignore[arg-type]
+        held = getattr(thing, field.name)
+        if dataclasses.is_dataclass(held):
+            yield from not_finite(f"{where}.{field.name}", held)

@@ -7,22 +7,36 @@ rest. Jacobians and time derivatives are never written by hand; `dynamics.constr
 from __future__ import annotations
 
 import abc
-from typing import ClassVar, Protocol
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from casadi import SX
 
+from articulus.errors import Finding
+from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Number
 from articulus.mechanism.pose import Pose
 from articulus.spatial import Motion, Transform
+
+if TYPE_CHECKING:
+    from articulus.mechanism.description import Description
 
 
 class Kinematics(Protocol):
     """What a constraint may ask about the mechanism that it belongs to."""
 
-    q: SX
-    v: SX
-    t: SX
-    """Time [s]."""
+    @property
+    def q(self) -> SX:
+        """Positions, (nq,)."""
+
+    @property
+    def v(self) -> SX:
+        """Velocities, (nv,)."""
+
+    @property
+    def t(self) -> SX:
+        """Time [s]."""
 
     def relative(self, a: str, b: str) -> Transform:
         """Return the pose of body or frame b in a; only joints between the two enter."""
@@ -35,6 +49,12 @@ class Kinematics(Protocol):
 
     def rates(self, joint: str) -> SX:
         """Return the velocity coordinates of a joint."""
+
+    def joint_type(self, joint: str) -> Joint:
+        """Return the type of a joint of the mechanism, its parameters as symbols."""
+
+    def resolved(self, joint: Joint) -> Joint:
+        """Return a joint type with its parameters as symbols."""
 
     def pose(self, pose: Pose) -> Transform:
         """Return a constant pose, its parameters as symbols."""
@@ -52,14 +72,42 @@ class Constraint(abc.ABC):
         Unique among the constraints of a mechanism.
     type_name : str
         Name in model files.
+    table : str
+        Kind of table in model files.
     holonomic : bool
         Whether `residual` restricts positions, g(q, t) = 0, or velocities, A(q, t) v + b(q, t) = 0.
     """
 
     type_name: ClassVar[str]
+    table: ClassVar[str] = "constraint"
     holonomic: ClassVar[bool] = True
     name: str
 
     @abc.abstractmethod
+    def row_names(self, description: Description) -> tuple[str, ...]:
+        """Suffixes that name the rows, as many as there are; empty for a row that needs none."""
+
+    @abc.abstractmethod
     def residual(self, k: Kinematics) -> SX:
         """Return the rows; they may use the velocity only when the constraint is not holonomic."""
+
+    def findings(self, where: str, description: Description) -> Iterator[Finding]:
+        """Yield what is wrong with the constraint in this mechanism; all names in it are known to exist."""
+        return iter(())
+
+
+def refers(kind: str, meaning: str, default: Any = dataclasses.MISSING) -> Any:
+    """Return a dataclass field that holds the name of a "frame" (or body) or of a "joint" of the mechanism."""
+    return dataclasses.field(default=default, metadata={"refers": kind, "meaning": meaning})
+
+
+def explained(meaning: str, default: Any = dataclasses.MISSING) -> Any:
+    """Return a dataclass field, neither a name nor a number, that knows its meaning."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning})
+
+
+def references(constraint: Constraint) -> Iterator[tuple[str, str, str]]:
+    """Yield field, kind and name of every frame and joint that a constraint names."""
+    for field in dataclasses.fields(constraint):  # type: ignore[arg-type]
+        if "refers" in field.metadata:
+            yield field.name, field.metadata["refers"], getattr(constraint, field.name)

@@ -1,10 +1,19 @@
 """Two points that stay together."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from casadi import SX
 
-from articulus.mechanism.constraint.base import Constraint, Kinematics
+from articulus.errors import Finding
+from articulus.mechanism.constraint.base import Constraint, Kinematics, refers
+from articulus.mechanism.constraint.loop_joint import same_body
+
+if TYPE_CHECKING:
+    from articulus.mechanism.description import Description
 
 
 @dataclass(frozen=True)
@@ -20,10 +29,16 @@ class PointOnPoint(Constraint):
     """
 
     name: str
-    first: str
-    second: str
+    first: str = refers("frame", "body or frame whose origin is one point, or `ground`")
+    second: str = refers("frame", "body or frame whose origin is the other, or `ground`")
 
     type_name = "point"
 
+    def row_names(self, description: Description) -> tuple[str, ...]:
+        return ("x", "y", "z")
+
     def residual(self, k: Kinematics) -> SX:
         return k.relative(self.first, self.second).p
+
+    def findings(self, where: str, description: Description) -> Iterator[Finding]:
+        yield from same_body(f"{where}.second", self.first, self.second, description)

@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import InputError, UnsupportedOperation
 from articulus.mechanism.numbers import Parameter, as_vector, quantity, values_of
 from articulus.spatial import Motion, Transform
 
@@ -41,6 +41,8 @@ class Joint(abc.ABC):
         The same for the velocity coordinates.
     rotational : tuple of bool
         For each velocity coordinate, whether it is an angle [rad] or a length [m].
+    closure_names : tuple of str
+        Names of the rows of `closure`.
     """
 
     type_name: ClassVar[str]
@@ -49,6 +51,7 @@ class Joint(abc.ABC):
     coordinate_names: ClassVar[tuple[str, ...]] = ("",)
     velocity_names: ClassVar[tuple[str, ...]] = ("",)
     rotational: ClassVar[tuple[bool, ...]] = (True,)
+    closure_names: ClassVar[tuple[str, ...]] = ()
 
     def elementary(self) -> tuple[Joint, ...]:
         """Return the joints with constant free directions that this one is made of, parent side first."""
@@ -78,6 +81,16 @@ class Joint(abc.ABC):
     def neutral(self) -> np.ndarray:
         """Return the position at which A and B coincide, shape (nq,)."""
         return np.zeros(self.nq)
+
+    def difference(self, start: SX, end: SX) -> SX:
+        """Return nv rows that vanish when two positions are the same, of first order in their difference."""
+        return end - start
+
+    def closure(self, X: Transform) -> SX:
+        """Return 6 - nv independent rows that vanish when X_AB is a pose that the joint allows."""
+        raise UnsupportedOperation(
+            f"a {self.type_name} joint cannot close a loop: its class has no closure rows"
+        )
 
 
 @dataclass(frozen=True)

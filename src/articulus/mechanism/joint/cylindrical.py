@@ -6,6 +6,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.mechanism.joint.base import AxisJoint, along
+from articulus.mechanism.joint.closure import axes_with_z, tilt
 from articulus.spatial import Motion, Transform, axis_angle
 
 
@@ -23,6 +24,7 @@ class Cylindrical(AxisJoint):
     nq = nv = 2
     coordinate_names = velocity_names = ("angle", "displacement")
     rotational = (True, False)
+    closure_names = ("x", "y", "tilt_x", "tilt_y")
 
     def transform(self, q: SX) -> Transform:
         return Transform(axis_angle(self.axis, ca.sin(q[0]), ca.cos(q[0])), along(self.axis) * q[1])
@@ -30,3 +32,6 @@ class Cylindrical(AxisJoint):
     def motion_subspace(self) -> list[Motion]:
         axis, zero = along(self.axis), SX.zeros(3)
         return [Motion(axis, zero), Motion(zero, axis)]
+
+    def closure(self, X: Transform) -> SX:
+        return ca.vertcat(ca.mtimes(axes_with_z(self.axis).T, X.p)[:2], tilt(X.R, self.axis))

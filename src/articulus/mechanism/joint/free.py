@@ -7,7 +7,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.mechanism.joint.base import Joint
-from articulus.mechanism.joint.spherical import quaternion_exponential
+from articulus.mechanism.joint.spherical import quaternion_exponential, rotation_between
 from articulus.spatial import (
     Motion,
     Transform,
@@ -50,6 +50,9 @@ class Free(Joint):
 
     def neutral(self) -> np.ndarray:
         return np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+    def difference(self, start: SX, end: SX) -> SX:
+        return ca.vertcat(rotation_between(start, end), end[4:7] - start[4:7])
 
 
 def screw_advance(w: SX, v: SX) -> SX:

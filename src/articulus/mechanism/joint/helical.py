@@ -7,6 +7,7 @@ from casadi import SX
 
 from articulus.errors import InputError
 from articulus.mechanism.joint.base import AxisJoint, along
+from articulus.mechanism.joint.closure import axes_with_z, tilt
 from articulus.mechanism.numbers import Number, Parameter, as_number, quantity, value_of
 from articulus.spatial import Motion, Transform, axis_angle
 
@@ -27,6 +28,7 @@ class Helical(AxisJoint):
 
     type_name = "helical"
     nq = nv = 1
+    closure_names = ("x", "y", "advance", "tilt_x", "tilt_y")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,6 +44,19 @@ class Helical(AxisJoint):
 
     def motion_subspace(self) -> list[Motion]:
         return [Motion(along(self.axis), along(self.axis) * self._symbol())]
+
+    def closure(self, X: Transform) -> SX:
+        F, pitch = axes_with_z(self.axis), self._symbol()
+        p, R = ca.mtimes(F.T, X.p), ca.mtimes(F.T, ca.mtimes(X.R, F))
+        advance = p[2] if pitch.is_zero() else self._advance(p[2], R, pitch)
+        return ca.vertcat(p[:2], advance, tilt(X.R, self.axis))
+
+    @staticmethod
+    def _advance(shift: SX, R: SX, pitch: SX) -> SX:
+        """Return how far the shift is ahead of the turn, 2 pitch tan(error/2): any number of turns is smooth."""
+        sine, cosine = (R[1, 0] - R[0, 1]) / 2, (R[0, 0] + R[1, 1]) / 2
+        s, c = ca.sin(shift / pitch), ca.cos(shift / pitch)
+        return 2 * pitch * (s * cosine - c * sine) / (1 + c * cosine + s * sine)
 
     def _symbol(self) -> SX:
         """Return the pitch as a symbol or number; the tree puts a parameter's symbol in its place before it asks."""

@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass
 
+import casadi as ca
+from casadi import SX
+
 from articulus.mechanism.joint.base import Joint, SerialJoint
+from articulus.mechanism.joint.closure import tilt
 from articulus.mechanism.joint.prismatic import Prismatic
 from articulus.mechanism.joint.revolute import Revolute
+from articulus.spatial import Transform
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,10 @@ class Planar(SerialJoint):
     nq = nv = 3
     coordinate_names = velocity_names = ("x", "y", "angle")
     rotational = (False, False, True)
+    closure_names = ("z", "tilt_x", "tilt_y")
 
     def elementary(self) -> tuple[Joint, ...]:
         return (Prismatic((1.0, 0.0, 0.0)), Prismatic((0.0, 1.0, 0.0)), Revolute((0.0, 0.0, 1.0)))
+
+    def closure(self, X: Transform) -> SX:
+        return ca.vertcat(X.p[2], tilt(X.R, (0.0, 0.0, 1.0)))

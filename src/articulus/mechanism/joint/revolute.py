@@ -6,6 +6,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.mechanism.joint.base import AxisJoint, along
+from articulus.mechanism.joint.closure import axes_with_z, tilt
 from articulus.spatial import Motion, Transform, axis_angle
 
 
@@ -21,9 +22,13 @@ class Revolute(AxisJoint):
 
     type_name = "revolute"
     nq = nv = 1
+    closure_names = ("x", "y", "z", "tilt_x", "tilt_y")
 
     def transform(self, q: SX) -> Transform:
         return Transform(axis_angle(self.axis, ca.sin(q[0]), ca.cos(q[0])), SX.zeros(3))
 
     def motion_subspace(self) -> list[Motion]:
         return [Motion(along(self.axis), SX.zeros(3))]
+
+    def closure(self, X: Transform) -> SX:
+        return ca.vertcat(ca.mtimes(axes_with_z(self.axis).T, X.p), tilt(X.R, self.axis))

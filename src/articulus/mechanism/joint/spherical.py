@@ -20,6 +20,7 @@ class Spherical(Joint):
     coordinate_names = ("qw", "qx", "qy", "qz")
     velocity_names = ("wx", "wy", "wz")
     rotational = (True, True, True)
+    closure_names = ("x", "y", "z")
 
     def transform(self, q: SX) -> Transform:
         return Transform(quaternion_matrix(q), SX.zeros(3))
@@ -35,6 +36,18 @@ class Spherical(Joint):
 
     def neutral(self) -> np.ndarray:
         return np.array([1.0, 0.0, 0.0, 0.0])
+
+    def difference(self, start: SX, end: SX) -> SX:
+        return rotation_between(start, end)
+
+    def closure(self, X: Transform) -> SX:
+        return X.p
+
+
+def rotation_between(start: SX, end: SX) -> SX:
+    """Return 2 tan(angle/2) times the axis of the rotation that leads from one quaternion to another."""
+    turn = quaternion_product(ca.vertcat(start[0], -start[1:4]), end)
+    return 2 * turn[1:4] / turn[0]
 
 
 def quaternion_exponential(rotation_vector: SX) -> SX:

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
 from articulus.errors import InputError
-from articulus.mechanism.joint.base import Joint, SerialJoint, unit_axis
+from articulus.mechanism.joint.base import Joint, SerialJoint, along, unit_axis
 from articulus.mechanism.joint.revolute import Revolute
 from articulus.mechanism.numbers import quantity
+from articulus.spatial import Transform
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Universal(SerialJoint):
     nq = nv = 2
     coordinate_names = velocity_names = ("first", "second")
     rotational = (True, True)
+    closure_names = ("x", "y", "z", "cross")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis("Universal", self.axis))
@@ -45,3 +49,7 @@ class Universal(SerialJoint):
 
     def elementary(self) -> tuple[Joint, ...]:
         return (Revolute(self.axis), Revolute(self.second_axis))
+
+    def closure(self, X: Transform) -> SX:
+        a, b = along(self.axis), along(self.second_axis)
+        return ca.vertcat(X.p, ca.dot(a, ca.mtimes(X.R, b)) - ca.dot(a, b))

@@ -1,0 +1,47 @@
+"""A constraint of the user's on positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from casadi import SX
+
+from articulus.errors import Finding
+from articulus.mechanism.constraint.base import Constraint, Kinematics
+from articulus.mechanism.constraint.formula import Formula, formula, numbered, wrong_sizes
+from articulus.mechanism.numbers import convert
+
+if TYPE_CHECKING:
+    from articulus.mechanism.description import Description
+
+
+@dataclass(frozen=True)
+class CustomConstraint(Constraint):
+    """g(q, t) = 0 by a CasADi function; cannot be written to a file.
+
+    Parameters
+    ----------
+    name : str
+        Unique among constraints.
+    function : casadi.Function
+        From all positions q (nq,) and the time t [s] to the rows that must vanish, twice differentiable.
+    """
+
+    name: str
+    function: Formula
+
+    type_name = "custom"
+
+    def __post_init__(self) -> None:
+        convert(self, function=formula("q, t"))
+
+    def row_names(self, description: Description) -> tuple[str, ...]:
+        return numbered(self.function.rows)
+
+    def residual(self, k: Kinematics) -> SX:
+        return self.function(k.q, k.t)
+
+    def findings(self, where: str, description: Description) -> Iterator[Finding]:
+        yield from wrong_sizes(f"{where}.function", self.function, {"q": description.nq, "t": 1})

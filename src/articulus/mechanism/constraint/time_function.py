@@ -1,0 +1,120 @@
+"""Functions of time that prescribe a motion: small frozen descriptions, one class each.
+
+`ALL_TIME_FUNCTIONS` is the list that readers and documentation go by.
+"""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+from casadi import SX
+
+from articulus.errors import InputError
+from articulus.mechanism.constraint.base import Kinematics
+from articulus.mechanism.constraint.formula import Formula, formula
+from articulus.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity
+
+
+class TimeFunction(abc.ABC):
+    """A value that depends on time alone."""
+
+    type_name: ClassVar[str]
+
+    @abc.abstractmethod
+    def value(self, k: Kinematics) -> SX:
+        """Return the value at the time `k.t`."""
+
+    @staticmethod
+    def of(value: Any) -> TimeFunction:
+        """Return the function meant by a TimeFunction, a number (a constant) or a casadi.Function of t."""
+        if isinstance(value, TimeFunction):
+            return value
+        if isinstance(value, ca.Function):
+            return CustomTimeFunction(Formula(value, "t"))
+        try:
+            return Polynomial((as_number(value),))
+        except InputError:
+            raise InputError(
+                f"found {value!r}; expected a Polynomial, a Harmonic, a number or a casadi.Function of t"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Polynomial(TimeFunction):
+    """c0 + c1 t + c2 t^2 + ...
+
+    Parameters
+    ----------
+    coefficients : numbers, the constant first [rad or m, over s to the power of t]
+    """
+
+    coefficients: Vector = quantity("-", "c0, c1, c2, ... of c0 + c1 t + c2 t^2 + ..., SI units", size="any")
+
+    type_name = "polynomial"
+
+    def __post_init__(self) -> None:
+        convert(self, coefficients=as_numbers)
+        if not self.coefficients:
+            raise InputError("Polynomial.coefficients: found no number; expected at least one")
+
+    def value(self, k: Kinematics) -> SX:
+        total = SX(0)
+        for c in reversed(self.coefficients):
+            total = total * k.t + k.number(c)
+        return total
+
+
+@dataclass(frozen=True)
+class Harmonic(TimeFunction):
+    """offset + amplitude sin(frequency t + phase).
+
+    Parameters
+    ----------
+    amplitude : number [rad or m]
+    frequency : number [rad/s]
+    phase : number [rad]
+    offset : number [rad or m]
+    """
+
+    amplitude: Number = quantity("rad or m", "amplitude")
+    frequency: Number = quantity("rad/s", "angular frequency")
+    phase: Number = quantity("rad", "phase at t = 0", default=0.0)
+    offset: Number = quantity("rad or m", "mean value", default=0.0)
+
+    type_name = "harmonic"
+
+    def __post_init__(self) -> None:
+        convert(self, amplitude=as_number, frequency=as_number, phase=as_number, offset=as_number)
+
+    def value(self, k: Kinematics) -> SX:
+        a, w, phase, offset = map(k.number, (self.amplitude, self.frequency, self.phase, self.offset))
+        return offset + a * ca.sin(w * k.t + phase)
+
+
+@dataclass(frozen=True)
+class CustomTimeFunction(TimeFunction):
+    """A casadi.Function of t, twice differentiable; cannot be written to a file.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        From t [s] to one number.
+    """
+
+    function: Formula
+
+    type_name = "custom"
+
+    def __post_init__(self) -> None:
+        convert(self, function=formula("t"))
+        if (self.function.sizes(), self.function.rows) != ((1,), 1):
+            raise InputError("CustomTimeFunction.function: expected one number t in and one number out")
+
+    def value(self, k: Kinematics) -> SX:
+        return self.function(k.t)
+
+
+ALL_TIME_FUNCTIONS: tuple[type[TimeFunction], ...] = (Polynomial, Harmonic, CustomTimeFunction)

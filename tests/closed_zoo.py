@@ -1,0 +1,71 @@
+"""Random mechanisms with closed loops: a random tree, and cut joints placed so that they close at a known position."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+import articulus as art
+import zoo
+from articulus.mechanism import ALL_JOINTS, Joint, LoopJoint, Pose
+
+LOOP_JOINTS = tuple(j for j in ALL_JOINTS if j is not art.Free)
+"""Every joint type that can close a loop."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Closed:
+    """A closed mechanism with a position at which every loop is closed, and joint forces."""
+
+    mechanism: art.Mechanism
+    q: np.ndarray
+    tau: np.ndarray
+
+
+def closed(
+    seed: int,
+    cut: Sequence[type[Joint]],
+    bodies: int = 7,
+    joints: Sequence[type[Joint]] = (art.Revolute, art.Universal, art.Spherical),
+) -> Closed:
+    """Return a chain of `bodies` with one loop for each joint type of `cut`, each loop over all the chain."""
+    rng = np.random.default_rng(seed)
+    mech = zoo.random_mechanism(seed, bodies, joints, branching=0.0, armature=True)
+    state = zoo.random_state(mech, rng)
+    maker = zoo._Maker(seed, ())
+    for i, kind in enumerate(cut):
+        joint = maker.joint(kind, "")
+        here = np.array(ca.DM(joint.transform(ca.SX(_coordinates(joint, rng))).matrix()))
+        child = f"b{bodies - 1 - i}"
+        body = zoo.ask(mech, "pose", state.q, frames=(child,))
+        at = Pose(tuple(rng.uniform(-0.5, 0.5, 3)), rpy=tuple(rng.uniform(-3, 3, 3)))
+        child_at = Pose.from_matrix(np.linalg.inv(body) @ at.matrix() @ here)
+        mech.constrain(LoopJoint(f"loop{i}", joint, "ground", child, at, child_at))
+    return Closed(mech, state.q, state.tau)
+
+
+def _coordinates(joint: Joint, rng: np.random.Generator) -> np.ndarray:
+    if isinstance(joint, art.Spherical):
+        return rng.normal(size=4)
+    return rng.uniform(-2, 2, joint.nq) * 2
+
+
+def four_bar(axis: Sequence[float] = (0.0, -1.0, 0.0), closed_by: Joint | None = None) -> art.Mechanism:
+    """Return a planar four-bar linkage in the x-z plane, cut at the rocker's pin; it is a square at q = 0."""
+    m = art.Mechanism("four-bar")
+    rods = (
+        ("crank", "ground", (0, 0, 0), 1.0),
+        ("coupler", "crank", (0, 0, 1), 2.0),
+        ("rocker", "ground", (1, 0, 0), 1.5),
+    )
+    for name, parent, at, mass in rods:
+        along = (0.5, 0, 0) if name == "coupler" else (0, 0, 0.5)
+        m.body(name, mass, along, (mass / 12, mass / 12, mass / 12))
+        m.joint(f"{name}_pin", art.Revolute(tuple(axis)), parent, name, at=at)
+    m.loop(
+        "pin", closed_by or art.Revolute(tuple(axis)), "coupler", "rocker", at=(1, 0, 0), child_at=(0, 0, 1)
+    )
+    return m
