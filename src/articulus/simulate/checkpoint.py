@@ -134,15 +134,17 @@ class Writer:
             Counts so far.
         """
         first = not self._log.exists()
-        if self._earlier is not None:
-            self._append(self._earlier)
-            self._earlier = None
-        self._append(rows)
-        head = self._head(
-            Checkpoint(self._model, self._settings, state, {}, events, failures, statistics or {})
-        )
-        with replacing(self.path) as temporary:
-            temporary.write_bytes(head)
+        before = (self._digest.copy(), self._bytes, self._rows)
+        try:
+            for part in (rows,) if self._earlier is None else (self._earlier, rows):
+                self._append(part)
+            now = Checkpoint(self._model, self._settings, state, {}, events, failures, statistics or {})
+            with replacing(self.path) as temporary:
+                temporary.write_bytes(self._head(now))
+        except BaseException:
+            self._digest, self._bytes, self._rows = before
+            raise
+        self._earlier = None
         if first:
             _sweep(self.path, keep=self._log)
         self._last = time.monotonic()
@@ -282,7 +284,7 @@ def _changes(before: Any, now: Any, where: str = "") -> Iterator[str]:
     if isinstance(before, dict) and isinstance(now, dict):
         for key in {**before, **now}:
             yield from _changes(before.get(key), now.get(key), f"{where}.{key}" if where else key)
-    elif before != now:
+    elif json.dumps(before) != json.dumps(now):
         yield f"{where} was {_brief(before)}, is {_brief(now)}"
 
 
