@@ -76,15 +76,14 @@ def by_secondary(tree: Tree, f: SX, constraints: Constraints, secondary: Sequenc
     Parameters
     ----------
     tree, f, constraints
-        As for `operator_form`; the rows must be independent on the primary alone.
+        As for `operator_form`; the rows must be independent on the primary alone (`mobility` with the secondary).
     secondary : sequence of str
         Bodies on the ground, each with all that hangs on it; a grasped object is one body on a free joint.
 
     Source: Rodriguez, Jain & Kreutz 1989, section 3, alternative of step D.
     """
     c, op = constraints, factors(tree)
-    S = secondary_freedoms(tree, secondary)
-    P = [k for k in range(tree.description.nv) if k not in set(S)]
+    P, S = primary_freedoms(tree, secondary), secondary_freedoms(tree, secondary)
     on_primary = c.G[:, P]
     idle = [i for i in range(c.G.shape[0]) if not on_primary[i, :].nnz()]
     if idle:
@@ -108,9 +107,19 @@ def half_way(op: Factors, G: SX) -> SX:
     return ca.sparsify(ca.horzcat(SX(len(op.S), 0), *columns))
 
 
-def mobility(tree: Tree, constraints: Constraints) -> SX:
-    """Return W = G M^-1 G', how closure forces accelerate the cuts, (m, m); singular where rows depend."""
-    return _mobility(factors(tree), constraints.G, range(tree.description.nv))
+def mobility(tree: Tree, constraints: Constraints, secondary: Sequence[str] = ()) -> SX:
+    """Return W = G M^-1 G' of the primary, how closure forces accelerate its cuts, (m, m).
+
+    Singular where rows depend on each other: numbers of it go to `rank.require_full_rank`. With no secondary everything
+    is primary.
+    """
+    return _mobility(factors(tree), constraints.G, primary_freedoms(tree, secondary))
+
+
+def primary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
+    """Return the freedoms that do not belong to the secondary."""
+    others = set(secondary_freedoms(tree, secondary))
+    return [k for k in range(tree.description.nv) if k not in others]
 
 
 def secondary_freedoms(tree: Tree, secondary: Sequence[str]) -> list[int]:
