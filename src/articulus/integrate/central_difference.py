@@ -25,12 +25,16 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import constraints
+from articulus.dynamics.loops.factor import solve
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError
 from articulus.mechanism import GROUND, Description, Fixed, Free
 from articulus.spatial import cross, quaternion_matrix, quaternion_product, skew
+
+REDUNDANT = 1e-10
+"""Share of the trace added to the matrix for the first multipliers, so that redundant rows share their force."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,9 @@ class CentralDifference:
         self._mobility = ca.diagcat(*(b.mobility() for b in self._bodies))
         t = SX.sym("t")
         c = constraints(self._tree, self._tree.v, t)
-        self._rows = ca.Function("rows", [self._tree.q, self._tree.v, t, self._tree.p], [c.G, c.rate])
+        self._rows = ca.Function(
+            "rows", [self._tree.q, self._tree.v, t, self._tree.p], [c.G, c.rate, c.gamma]
+        )
         self._count = c.g.numel()
         self.advance, self.begin = self._advance(), self._begin()
         x = SX.sym("x", self._size)
@@ -171,7 +177,7 @@ class CentralDifference:
     def _advance(self) -> ca.Function:
         x, t, tau = SX.sym("x", self._size), SX.sym("t"), SX.sym("tau", self._tree.description.nv)
         flights, before = self._unpack(x)
-        G, rate = self._rows(self._q(flights), self._velocity(flights), t, self._values)
+        G, rate, _ = self._rows(self._q(flights), self._velocity(flights), t, self._values)
         free = self._free(flights, tau)
         found = penalty_multipliers(self._mobility, G, free, rate, before, self._softness, self.step)
         after = self._kicked(flights, found.vdot, self.step)
@@ -183,15 +189,27 @@ class CentralDifference:
         return ca.Function("advance", [x, t, tau], [following, self._velocity(middle), found.multipliers])
 
     def _begin(self) -> ca.Function:
-        """Return x(0): velocities half a step back along the accelerations that free bodies would have."""
+        """Return x(0): velocities half a step back along the accelerations that the constraints allow.
+
+        Without the constraint forces in it, the step back would violate the rates, and the mid-point rule would carry
+        that along with alternating sign.
+        """
         d = self._tree.description
         q, v, tau = SX.sym("q", d.nq), SX.sym("v", d.nv), SX.sym("tau", d.nv)
         flights = [
             b.flight(q[part.q], v[part.v[0] : part.v[-1] + 1])
             for b, part in zip(self._bodies, self._tree.parts)
         ]
-        back = self._kicked(flights, self._free(flights, tau), -self.step / 2)
-        return ca.Function("begin", [q, v, tau], [self._pack(back, SX.zeros(self._count))])
+        G, _, gamma = self._rows(q, v, 0, self._values)
+        free = self._free(flights, tau)
+        W = ca.mtimes(G, ca.mtimes(self._mobility, G.T))
+        regular = W + REDUNDANT * ca.trace(W) * SX.eye(self._count)
+        turning = [ca.vertcat(SX.zeros(3), -cross(f.w, ca.mtimes(f.R.T, f.udot))) for f in flights]
+        multipliers = solve(regular, ca.mtimes(G, free + ca.vertcat(*turning)) + gamma)
+        vdot = free - ca.mtimes(self._mobility, ca.mtimes(G.T, multipliers))
+        return ca.Function(
+            "begin", [q, v, tau], [self._pack(self._kicked(flights, vdot, -self.step / 2), multipliers)]
+        )
 
     def _free(self, flights: list[Flight], tau: SX) -> SX:
         """Return the accelerations of all bodies without constraint forces, (nv,), but for w x v in the linear part."""

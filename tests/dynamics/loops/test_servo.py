@@ -1,0 +1,86 @@
+"""Control forces for kinematical constraints: laws of Ider's equations."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import SX
+
+import articulus as art
+import zoo
+from articulus.dynamics.constraints import constraints
+from articulus.dynamics.loops import Problem, lagrange
+from articulus.dynamics.loops.rank import require_full_rank
+from articulus.dynamics.loops.servo import joint_directions, realisable, servo
+from articulus.dynamics.mass_matrix import mass_matrix
+from articulus.dynamics.tree import Tree
+from articulus.errors import InputError, NumericalError
+from articulus.mechanism import PointOnPoint
+
+
+class Held:
+    """A random chain whose tool is driven to a point of the ground."""
+
+    def __init__(self, bodies: int):
+        self.mech = zoo.random_mechanism(4, bodies=bodies, joints=(art.Revolute,), branching=0.0)
+        self.mech.constrain(PointOnPoint("driven", "bench", "tool"))
+        tree, t, self.f = Tree(self.mech.description), SX.sym("t"), SX.sym("f", bodies)
+        self.problem = Problem(mass_matrix(tree), self.f, constraints(tree, tree.v, t))
+        self.inputs = [tree.q, tree.v, self.f]
+        self.state = zoo.random_state(self.mech, 7)
+
+    def __call__(self, *outputs: SX) -> list[np.ndarray]:
+        s = self.state
+        function = ca.Function("f", self.inputs, list(outputs))
+        return [np.array(x) for x in function.call([s.q, s.v, s.tau])]
+
+
+def test_directions_along_the_constraints_are_the_ideal_ones() -> None:
+    held = Held(5)
+    ideal, found = lagrange(held.problem), servo(held.problem, held.problem.constraints.G)
+    for a, b in zip(held(ideal.vdot, ideal.multipliers), held(found.vdot, found.multipliers)):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-10 * np.abs(a).max())
+
+
+def test_actuators_at_chosen_joints_hold_the_constraint_and_nothing_else_acts() -> None:
+    held = Held(5)
+    c, Z = held.problem.constraints, joint_directions(held.mech.description, ["j1", "j2", "j4"])
+    found = servo(held.problem, SX(Z))
+    M, vdot, nu, residual = held(
+        held.problem.M, found.vdot, found.multipliers, ca.mtimes(c.G, found.vdot) + c.gamma
+    )
+    assert np.abs(residual).max() < 1e-10 * np.abs(vdot).max()
+    applied = M @ vdot.ravel() - held.state.tau
+    assert np.abs(applied[[0, 3]]).max() < 1e-10 * np.abs(applied).max()
+    np.testing.assert_allclose(applied[[1, 2, 4]], -nu.ravel(), rtol=1e-9)
+
+
+def test_with_as_many_constraints_as_freedoms_the_motion_does_not_depend_on_the_directions() -> None:
+    held = Held(3)
+    ideal = lagrange(held.problem)
+    motors = servo(held.problem, SX(joint_directions(held.mech.description, ["j0", "j1", "j2"])))
+    vdot, vdot_ideal, nu, pull = held(
+        motors.vdot,
+        ideal.vdot,
+        motors.multipliers,
+        ca.mtimes(held.problem.constraints.G.T, ideal.multipliers),
+    )
+    np.testing.assert_allclose(vdot, vdot_ideal, rtol=0, atol=1e-9 * np.abs(vdot).max())
+    np.testing.assert_allclose(nu, pull, rtol=0, atol=1e-9 * np.abs(pull).max())
+
+
+def test_actuators_that_cannot_produce_the_motion_are_told() -> None:
+    held = Held(5)
+    Z = joint_directions(held.mech.description, ["j1", "j2", "j2"])
+    (matrix,) = held(realisable(held.problem, SX(Z)))
+    with pytest.raises(NumericalError, match="rank 2 of 3 rows: these motors cannot do it"):
+        require_full_rank(matrix, ["x", "y", "z"], "these motors cannot do it", "")
+
+
+def test_wrong_directions_are_named() -> None:
+    held = Held(4)
+    with pytest.raises(InputError, match=r"found shape \(1, 4\); expected \(3, 4\)"):
+        servo(held.problem, SX.ones(1, 4))
+    with pytest.raises(InputError, match="no joint 'k1' with one freedom; valid names: j0, j1"):
+        joint_directions(held.mech.description, ["k1"])
