@@ -2,18 +2,32 @@
 
 from articulus.dynamics.loops.augmented import augmented
 from articulus.dynamics.loops.base import Factored, Problem, Solution, solve, suggested_penalty
+from articulus.dynamics.loops.contact import Contact
 from articulus.dynamics.loops.lagrange import lagrange
+from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains, require_grasp
+from articulus.dynamics.loops.operator_form import by_secondary, operator_form
+from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
 from articulus.dynamics.loops.regularised import regularised
+from articulus.dynamics.loops.servo import joint_directions, servo
 
 __all__ = [
+    "Contact",
     "Factored",
+    "Grasp",
     "Problem",
     "Solution",
     "augmented",
+    "by_secondary",
     "generic_penalty",
+    "joint_directions",
     "lagrange",
+    "multiple_chains",
+    "operator_form",
+    "penalty_multipliers",
     "regularised",
+    "require_grasp",
+    "servo",
     "solve",
     "suggested_penalty",
 ]
