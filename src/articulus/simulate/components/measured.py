@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.mechanism.numbers import as_numbers, convert, quantity, values_of
+from articulus.mechanism.numbers import Parameter, Vector, as_numbers, convert, quantity
 from articulus.simulate.component import Scope, Sensor
 from articulus.simulate.components.checks import at_least, sampling, wrong
 from articulus.simulate.components.columns import carried, column
@@ -75,11 +75,11 @@ class Measured(Sensor):
 
     def _spoiled(self, s: Scope, y: SX) -> SX:
         n = y.numel()
-        if any(values_of(self.bias)):
+        if _any(self.bias):
             y = y + column(s, self, "bias", n)
-        if any(values_of(self.noise)):
+        if _any(self.noise):
             y = y + column(s, self, "noise", n) * s.noise(n)
-        if any(values_of(self.resolution)):
+        if _any(self.resolution):
             step = column(s, self, "resolution", n)
             y = ca.if_else(step > 0, step * ca.floor(y / ca.fmax(step, 1e-300) + 0.5), y)
         return y
@@ -92,3 +92,8 @@ class Measured(Sensor):
         shifted = ca.vertcat(y, register[: -y.numel()])
         s.remember("register", shifted)
         return register[-y.numel() :]
+
+
+def _any(numbers: Vector) -> bool:
+    """Return whether a number is other than zero, or may become so."""
+    return any(isinstance(x, Parameter) or x != 0 for x in numbers)

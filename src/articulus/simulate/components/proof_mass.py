@@ -27,8 +27,8 @@ class ProofMass(Actuator):
         s' = w - n . v
         m w' = -f + m (g . n + (omega x n) . v + s |omega x n|^2)
 
-    Exact along the axis, without accelerations. Across it the mass is not felt: count it, at rest in the middle, with
-    the body that carries it only if its motion across matters more than its doubled share along the axis.
+    Exact along the axis, without accelerations. Across the axis the mass is not felt: where that matters, make it a
+    body of the mechanism on a prismatic joint.
 
     Parameters
     ----------
