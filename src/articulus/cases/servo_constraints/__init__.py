@@ -1,0 +1,1 @@
+"""Servo constraints of Ider 1989."""
