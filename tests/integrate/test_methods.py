@@ -3,10 +3,20 @@
 import casadi as ca
 import numpy as np
 import pytest
+from motions import ORBIT, kepler, observed_order, orbit
 
 from articulus import integrate
 from articulus.errors import InputError
-from articulus.integrate import ALL_METHODS, EXPLICIT_METHODS, RK4
+from articulus.integrate import (
+    ALL_METHODS,
+    EXPLICIT_METHODS,
+    RK4,
+    Adaptive,
+    AlphaMethod,
+    Method,
+    SecondOrderMethod,
+    Sundials,
+)
 
 methods = pytest.mark.parametrize("method", EXPLICIT_METHODS, ids=lambda m: m.name)
 
@@ -134,6 +144,30 @@ def test_a_derivative_of_another_shape_is_refused():
 def test_a_single_number_is_no_state():
     with pytest.raises(InputError, match="single number"):
         RK4().integrate(lambda t, x: -x, 0.0, 1.0, 1.0, 3)
+
+
+@methods
+def test_order_on_an_orbit(method):
+    """Reliability: within 0.2 of the stated order over four halvings, on Kepler's orbit."""
+    exact = np.concatenate(orbit(2.0))
+
+    def error(steps):
+        return np.abs(method.integrate(kepler, 0.0, 2.0, np.concatenate(ORBIT), steps)[1][-1] - exact).max()
+
+    assert abs(observed_order([200, 400, 800, 1600, 3200], error) - method.order) < 0.2
+
+
+def test_kinds_tell_how_a_method_is_called():
+    kinds = {
+        "explicit": Method,
+        "second order": SecondOrderMethod,
+        "adaptive": Adaptive,
+        "implicit": AlphaMethod,
+        "casadi": Sundials,
+    }
+    assert {m.kind for m in ALL_METHODS} == set(kinds)
+    for each in ALL_METHODS:
+        assert isinstance(each, kinds[each.kind])
 
 
 def test_methods_are_found_by_name():

@@ -182,7 +182,8 @@ class Adaptive(Integrator):
         d2 = control.norm(ahead - slope, x) / abs(h)
         largest = max(d1, d2)
         guess = (0.01 / largest) ** (1 / self.error_order) if largest > 1e-15 else max(1e-6, abs(h) * 1e-3)
-        h = math.copysign(min(100 * abs(h), guess, abs(t1 - t0), control.max_step), h)
+        size = max(control.min_step, min(100 * abs(h), guess, control.max_step))
+        h = math.copysign(min(size, abs(t1 - t0)), h)
         return AdaptiveState(t0, x, h, memory=memory, statistics=cost + Statistics(evaluations=1))
 
     def step(
@@ -204,9 +205,11 @@ class Adaptive(Integrator):
             statistics += cost
         wish = math.copysign(min(abs(state.h) or abs(t1 - t), control.max_step), t1 - t)
         smallest = max(control.min_step, 4 * math.ulp(t))
-        rejected = False
+        rejected, error = False, math.nan
         for _ in range(control.max_steps):
             h, t_next = _not_beyond(t, wish, t1)
+            if abs(h) < smallest and t_next != t1:
+                raise self._failure("the step became too small", state, statistics, h, error)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 tried = self.attempt(problem, t, x, memory, h, inside)
             statistics += tried.statistics
@@ -228,8 +231,6 @@ class Adaptive(Integrator):
             wish = h * (
                 max(SHRINKAGE, SAFETY * error ** (-1 / self.error_order)) if error < math.inf else 0.1
             )
-            if abs(wish) < smallest:
-                raise self._failure("the step became too small", state, statistics, wish, error)
         raise self._failure(
             f"{control.max_steps} attempts at one step failed", state, statistics, wish, error
         )

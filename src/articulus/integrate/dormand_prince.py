@@ -48,7 +48,10 @@ class DormandPrince(Adaptive):
     )
     """Stage i adds h k_i sum_j dense_ij theta^(j + 1)."""
 
-    hint = "f jumps here (give the time as a stop), the problem is stiff (try rosenbrock) or the tolerance too small"
+    hint = (
+        "f jumps here (give the time as a stop), x runs off to infinity, the problem is stiff (try rosenbrock) or the "
+        "tolerance is too small"
+    )
 
     def derivative(self, problem: Rhs) -> Rhs:
         return problem

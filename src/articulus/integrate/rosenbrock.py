@@ -84,7 +84,7 @@ class Rosenbrock(Adaptive):
     )
     """Rows y and z of the dense output x0 (1 - s) + s (x1 + (1 - s) (y + s z)), s = theta."""
 
-    hint = "f jumps here (give the time as a stop), or the Jacobian is not that of f"
+    hint = "f jumps here (give the time as a stop), x runs off to infinity, or the Jacobian is not that of f"
 
     def derivative(self, problem: Linearised) -> Rhs:
         return problem.f

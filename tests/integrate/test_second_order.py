@@ -1,0 +1,151 @@
+"""Laws of the methods for positions and velocities."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from motions import (
+    INERTIA,
+    ORBIT,
+    attraction,
+    free_spin,
+    independent,
+    matrix,
+    observed_order,
+    orbit,
+    quaternion_flow,
+    turn,
+)
+
+from articulus.errors import InputError
+from articulus.integrate import (
+    RK4,
+    Euler,
+    LieRK4,
+    Renormalised,
+    SecondOrder,
+    SemiImplicitEuler,
+    unit_quaternions,
+)
+from articulus.mechanism import Spherical
+
+methods = pytest.mark.parametrize("method", [SemiImplicitEuler(), LieRK4()], ids=lambda m: m.name)
+KEPLER = SecondOrder(attraction)
+SPIN = SecondOrder(free_spin, turn)
+SPIN_START = np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.4, 2.0, -0.3])
+
+
+@methods
+def test_order_on_an_orbit(method):
+    q_end, v_end = orbit(2.0)
+
+    def error(steps):
+        _, q, v = method.integrate(KEPLER, 0.0, 2.0, *ORBIT, steps)
+        return max(np.abs(q[-1] - q_end).max(), np.abs(v[-1] - v_end).max())
+
+    assert abs(observed_order([50, 100, 200, 400, 800], error) - method.order) < 0.2
+
+
+@methods
+def test_order_on_a_spinning_body(method):
+    exact = independent(quaternion_flow(free_spin), np.concatenate(SPIN_START), 2.0)
+
+    def error(steps):
+        _, q, v = method.integrate(SPIN, 0.0, 2.0, *SPIN_START, steps)
+        return np.abs(np.concatenate([q[-1], v[-1]]) - exact).max()
+
+    assert abs(observed_order([20, 40, 80, 160, 320], error) - method.order) < 0.2
+
+
+@methods
+def test_displaced_quaternions_keep_unit_norm(method):
+    """Products of unit quaternions: round-off of 2000 products only."""
+    _, q, _ = method.integrate(SPIN, 0.0, 20.0, *SPIN_START, 1000)
+    assert np.abs(np.linalg.norm(q, axis=-1) - 1).max() < 2000 * 2.3e-16
+
+
+def test_angular_momentum_in_space_is_kept_with_order_4():
+    def drift(steps):
+        _, q, v = LieRK4().integrate(SPIN, 0.0, 4.0, *SPIN_START, steps)
+        return np.abs(matrix(q[-1]) @ (INERTIA * v[-1]) - INERTIA * SPIN_START[1]).max()
+
+    assert observed_order([50, 100, 200, 400, 800], drift) > 3.8
+
+
+def test_without_rotations_lie_rk4_is_rk4():
+    _, q, v = LieRK4().integrate(KEPLER, 0.0, 1.0, *ORBIT, 20)
+    _, x = RK4().integrate(
+        lambda t, x: np.concatenate([x[2:], attraction(t, x[:2])]), 0.0, 1.0, [*ORBIT[0], *ORBIT[1]], 20
+    )
+    np.testing.assert_allclose(np.hstack([q, v]), x, rtol=1e-13, atol=1e-14)
+
+
+def test_symplectic_euler_does_not_drift_and_euler_does():
+    """Pendulum: the swing of the energy is the same after 800 periods; explicit Euler gains without bound."""
+    pendulum = SecondOrder(lambda t, q, v: -np.sin(q))
+    _, q, v = SemiImplicitEuler().integrate(pendulum, 0.0, 6000.0, [1.0], [0.0], 60_000)
+    energy = (v**2 / 2 - np.cos(q)).ravel()
+    early, late = energy[:1000], energy[-1000:]
+    assert np.ptp(energy) < 0.1 * abs(energy[0])
+    assert abs(np.ptp(late) - np.ptp(early)) < 0.01 * np.ptp(early)
+    assert abs(late.mean() - early.mean()) < 0.01 * np.ptp(early)
+    _, x = Euler().integrate(lambda t, x: np.array([x[1], -np.sin(x[0])]), 0.0, 60.0, [1.0, 0.0], 600)
+    assert x[-1, 1] ** 2 / 2 - np.cos(x[-1, 0]) > energy[0] + 1.0
+
+
+@methods
+@pytest.mark.parametrize("kind", [ca.SX, ca.MX])
+def test_advance_builds_the_same_step_from_symbols(method, kind):
+    t, h, q, v = (kind.sym("s", n) for n in [1, 1, 4, 3])
+    ball = ca.Function(
+        "ball", [a := ca.SX.sym("a", 4), b := ca.SX.sym("b", 3)], [Spherical().integrate(a, b)]
+    )
+    problem = SecondOrder(lambda t, q, v: -ca.cross(v, INERTIA * v) / INERTIA, lambda q, dq: ball(q, dq))
+    step = ca.Function("step", [t, h, q, v], method.advance(problem, t, q, v, h))
+    got = [np.array(part).ravel() for part in step(0.3, 0.1, *SPIN_START)]
+    for ours, want in zip(got, method.advance(SPIN, 0.3, *SPIN_START, 0.1)):
+        np.testing.assert_allclose(ours, want, rtol=1e-14, atol=1e-15)
+
+
+def test_a_batch_goes_in_step():
+    rng = np.random.default_rng(3)
+    q0, v0 = rng.normal(size=(2, 5, 3))
+    problem = SecondOrder(lambda t, q, v: -np.sin(q) + np.cos(t))
+    t, q, v = LieRK4().integrate(problem, 0.0, 1.0, q0, v0, 7)
+    assert t.shape == (8,)
+    assert q.shape == v.shape == (5, 8, 3)
+    np.testing.assert_array_equal(q[2], LieRK4().integrate(problem, 0.0, 1.0, q0[2], v0[2], 7)[1])
+
+
+def test_steps_must_be_a_positive_integer():
+    with pytest.raises(InputError, match="steps = 0"):
+        LieRK4().integrate(KEPLER, 0.0, 1.0, *ORBIT, 0)
+
+
+# any method with a projection
+
+
+def test_renormalised_steps_keep_norm_and_order():
+    flow, start = quaternion_flow(free_spin), np.concatenate(SPIN_START)
+    exact = independent(flow, start, 2.0)
+    method = Renormalised(RK4(), unit_quaternions(7, [0]))
+
+    def error(steps):
+        _, x = method.integrate(flow, 0.0, 2.0, start, steps)
+        assert np.abs(np.linalg.norm(x[:, :4], axis=1) - 1).max() < 4e-16
+        return np.abs(x[-1] - exact).max()
+
+    assert abs(observed_order([20, 40, 80, 160, 320], error) - 4) < 0.2
+    _, plain = RK4().integrate(flow, 0.0, 2.0, start, 20)
+    assert abs(np.linalg.norm(plain[-1, :4]) - 1) > 1e-9
+
+
+def test_projection_is_the_same_for_symbols_and_batches():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(3, 11))
+    project = unit_quaternions(11, [1, 6])
+    got = project(x)
+    np.testing.assert_array_equal(got[:, [0, 5, 10]], x[:, [0, 5, 10]])
+    np.testing.assert_allclose(np.linalg.norm(got[:, [[1, 2, 3, 4], [6, 7, 8, 9]]], axis=-1), 1, rtol=3e-16)
+    s = ca.MX.sym("x", 11)
+    f = ca.Function("f", [s], [project(s)])
+    np.testing.assert_allclose(np.array(f(x[1])).ravel(), got[1], rtol=1e-15)
