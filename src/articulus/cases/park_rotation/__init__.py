@@ -1,0 +1,1 @@
+"""Momentum-conserving central differences and stabilised penalties of Park 1993."""
