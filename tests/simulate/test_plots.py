@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import sys
 
@@ -16,7 +15,7 @@ from articulus.errors import InputError
 from articulus.simulate.plots import EVENTS, LANES, POINTS, _thinned, plot
 from articulus.simulate.records import Occurrence
 from articulus.simulate.run import Run
-from articulus.simulate.signal import position_signal, velocity_signal
+from articulus.simulate.signal import Signal, position_signal, velocity_signal
 
 
 def drawn(figure: Figure) -> Figure:
@@ -131,5 +130,12 @@ def test_refusals() -> None:
         made_up().plot("q.lit")
     with pytest.raises(InputError, match="found no run"):
         plot({})
-    empty = dataclasses.replace(made_up(rows=1))
-    drawn(empty.plot("q.lift"))
+    none = Signal("u", np.zeros((41, 0)), ())
+    run = made_up()
+    with pytest.raises(InputError, match="found no entries in u"):
+        Run(run.mechanism, run.t, {**run.signals, "u": none}).plot("u")
+
+
+def test_one_row_draws() -> None:
+    """A run without duration has no span of time (warnings are errors here)."""
+    drawn(made_up(rows=1).plot("q.lift"))

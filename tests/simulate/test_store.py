@@ -19,7 +19,7 @@ from synthetic import made_up
 import articulus as art
 from articulus.errors import InputError, UnsupportedOperation
 from articulus.simulate.run import Run
-from articulus.simulate.signal import position_signal, velocity_signal
+from articulus.simulate.signal import Signal, position_signal, velocity_signal
 
 
 def same_array(a: Any, b: Any) -> bool:
@@ -82,6 +82,13 @@ def test_names_with_a_slash(tmp_path: Path) -> None:
     odd = dataclasses.replace(run.signals["gyro.rate"], name="left/right.rate")
     Run(run.mechanism, run.t, {**run.signals, odd.name: odd}).save(tmp_path / "a.nc")
     assert np.array_equal(Run.load(tmp_path / "a.nc")["left/right.rate"], odd.values)
+
+
+def test_signal_without_entries(tmp_path: Path) -> None:
+    run = made_up()
+    none = Signal("u", np.zeros((41, 0)), ())
+    Run(run.mechanism, run.t, {**run.signals, "u": none}).save(tmp_path / "a.nc")
+    assert Run.load(tmp_path / "a.nc").u.shape == (41, 0)
 
 
 @dataclass(frozen=True)

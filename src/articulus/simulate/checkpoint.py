@@ -48,7 +48,7 @@ class Checkpoint:
         Fingerprint of the mechanism.
     settings : dict
         All that decides the numbers of the run: plain numbers, texts, lists and dicts.
-    state : State
+    state : records.State
     log : dict of str to array, (rows, ...)
         What was logged so far, time first.
     events : tuple of Occurrence
@@ -124,7 +124,7 @@ class Writer:
 
         Parameters
         ----------
-        state : State
+        state : records.State
             Where the run stands.
         rows : dict of str to array, (new rows, ...)
             What was logged since the last checkpoint.

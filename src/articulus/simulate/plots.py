@@ -74,6 +74,10 @@ def plot(runs: Mapping[str, Run], *names: str) -> Figure:
     if not runs:
         raise InputError("plot: found no run; expected at least one")
     panels = _panels(runs, names or _usual(runs))
+    if not panels:
+        raise InputError(
+            f"plot: found no entries in {', '.join(names or _usual(runs))}; expected at least one"
+        )
     height = 2.4 if len(panels) <= 4 else 1.9
     figure = Figure(figsize=(9.6, 0.9 + height * len(panels)), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)

@@ -43,7 +43,7 @@ class Run:
         runs for each second of the clock).
     meta : dict
         Where it comes from: see `provenance`. Plain numbers, texts, lists and dicts only.
-    final : State
+    final : records.State
         What the runs need to go on; None where this is not known.
     """
 
