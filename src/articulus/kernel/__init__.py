@@ -14,12 +14,13 @@ from .build import Source
 from .call import Kernel, PreparedCall, Ranks
 from .instructions import Instructions, instructions
 from .pool import threads
-from .recurrence import NEVER, Recurrence
+from .recurrence import NEVER, Passage, Recurrence
 
 __all__ = [
     "NEVER",
     "Instructions",
     "Kernel",
+    "Passage",
     "PreparedCall",
     "Recurrence",
     "cached",

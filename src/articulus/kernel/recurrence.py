@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +11,9 @@ import numpy as np
 from ..errors import InputError
 from . import arrays, batch
 from .build import Source
+from .driver import HEADER
 from .jit import host
+from .march import WORDS
 
 NEVER = -1.0
 """Value of `failed` for a state that did not fail."""
@@ -28,71 +32,108 @@ class Recurrence:
 
     def __init__(self, source: Source, logged: int):
         signature = source.signature()
-        self._source, self.logged = source, logged
+        self.source, self.logged = source, logged
         self.nx, self.np, self.nw = (int(np.prod(s)) for s in signature.input_shapes[:3])
         self.instruction_count, self.flops = signature.instruction_count, signature.flops
         self.lanes = host().lanes
 
-    def run(
+    def load(self, rows: int) -> None:
+        """Build or load the code for that many rows now."""
+        self.source.native(1 if rows == 1 else self.lanes)
+
+    def on(
         self,
         x: np.ndarray,
         p: np.ndarray,
         w: np.ndarray,
         failed: np.ndarray,
         log: np.ndarray,
-        start: int,
-        stop: int,
         *,
+        first: int = 0,
         every: int = 1,
         periods: Sequence[int] = (),
-        closing: bool = False,
-    ) -> None:
-        """Apply the steps [start, stop) to every row, in place.
+    ) -> Passage:
+        """Return the recurrence on the caller's arrays, which it changes in place.
 
         Parameters
         ----------
         x : array, (rows, nx)
-            States; they become those at step `stop`.
+            States.
         p : array, (rows, np) or (np,)
             Parameters.
-        w : array, (rows, stop - start, nw) or (stop - start, nw)
-            Inputs of every step.
+        w : array, (rows, steps, nw) or (steps, nw)
+            Inputs of every step from `first` on.
         failed : array, (rows,)
             NEVER, or the number of the step whose result was no number or too large; such rows keep the state before it.
         log : array, (rows, samples, logged)
-            One sample for every k in [start, stop) that is a multiple of `every`, taken before the step.
-        start, stop : int
+            Samples from step `first` on: one for every k that is a multiple of `every`, taken before the step.
+        first : int
+            Step to which the first elements of `w` and `log` belong.
         every : int
             Steps from sample to sample.
         periods : sequence of int
             For each map but the last: it is applied at multiples of that number of steps.
-        closing : bool
-            Prepare and sample step `start` only; take no step.
         """
-        rows = len(x)
-        self._require("x", x, (rows, self.nx))
-        self._require("failed", failed, (rows,))
-        samples = 1 if closing else -(-stop // every) - -(-start // every)
-        self._require("log", log, (rows, max(samples, 0), self.logged))
-        p_stride = p.strides[0] if p.ndim == 2 else 0
-        w_stride, w_step = (w.strides[0] if w.ndim == 3 else 0, w.strides[-2]) if self.nw else (0, 0)
-        if not rows or (start >= stop and not closing):
-            return
-        words = [
-            *(arrays.address(x), x.strides[0], arrays.address(p), p_stride),
-            *(arrays.address(w), w_stride, w_step),
-            *(arrays.address(log) if log.size else 0, log.strides[0], log.strides[1]),
-            *(arrays.address(failed), failed.strides[0]),
-            *(start, stop, every, int(closing)),
-            *periods,
-            1,
-        ]
-        native = self._source.native(1 if rows == 1 else self.lanes)
-        batch.run(native, words, rows, self.instruction_count * max(stop - start, 1))
+        self._require("x", x, (len(x), self.nx))
+        self._require("failed", failed, (len(x),))
+        self._require("log", log, (len(x), log.shape[1], self.logged))
+        self._require("p", p, ((len(x), self.np), (self.np,)))
+        steps = w.shape[-2]
+        self._require("w", w, ((len(x), steps, self.nw), (steps, self.nw)))
+        return Passage(self, x, p, w, failed, log, first, every, tuple(periods))
 
-    def _require(self, name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:
+    def _require(self, name: str, array: np.ndarray, shapes: tuple) -> None:
+        allowed = shapes if isinstance(shapes[0], tuple) else (shapes,)
         good = array.dtype == arrays.FLOAT and array.flags.c_contiguous and array.flags.writeable
-        if array.shape != shape or not good:
+        if array.shape not in allowed or not good:
             raise InputError(
-                f"recurrence: '{name}' of shape {array.shape}; expected writable C-order float64 {shape}"
+                f"recurrence: '{name}' of shape {array.shape}; expected writable C-order float64 of shape "
+                + " or ".join(map(str, allowed))
             )
+
+
+class Passage:
+    """A recurrence on given arrays: `passage(start, stop)` takes the steps [start, stop) of every row."""
+
+    def __init__(self, recurrence: Recurrence, x, p, w, failed, log, first, every, periods):  # type: ignore[no-untyped-def]
+        self._keep = (x, p, w, failed, log)
+        self._rows, self._first, self._every = len(x), first, every
+        self._instructions = recurrence.instruction_count
+        self._native = recurrence.source.native(1 if self._rows == 1 else recurrence.lanes)
+        self._w_step = w.strides[-2] if w.size else 0
+        self._log_step = log.strides[1]
+        self._w, self._log = (arrays.address(each) if each.size else 0 for each in (w, log))
+        self._words = [
+            *(arrays.address(x), x.strides[0], arrays.address(p), p.strides[0] if p.ndim == 2 else 0),
+            *(self._w, w.strides[0] if w.ndim == 3 else 0, self._w_step),
+            *(self._log, log.strides[0], self._log_step, arrays.address(failed), failed.strides[0]),
+            *(0, 0, every, 0, *periods, 1),
+        ]
+        work = arrays.aligned(self._native.slots * self._native.lanes)
+        self._workspace = work
+        frame = batch.frame(0, self._rows, arrays.address(work), self._words)
+        self._frame = ctypes.create_string_buffer(frame, len(frame))
+        self._address = ctypes.addressof(self._frame)
+        self._at_w, self._at_log, self._at_start = (
+            8 * (HEADER + WORDS.index(name)) for name in ("w", "log", "start")
+        )
+
+    def __call__(self, start: int, stop: int, *, closing: bool = False) -> None:
+        """Take the steps; with `closing`, prepare and sample step `start` only."""
+        if not self._rows or (start >= stop and not closing):
+            return
+        every, first = self._every, self._first
+        w = self._w + (start - first) * self._w_step
+        log = self._log + (-(-start // every) - -(-first // every)) * self._log_step
+        if self._rows == 1:
+            struct.pack_into("q", self._frame, self._at_w, w)
+            struct.pack_into("q", self._frame, self._at_log, log)
+            struct.pack_into("4q", self._frame, self._at_start, start, stop, every, int(closing))
+            run = self._native.run_holding_lock if stop - start == 1 else self._native.run
+            run(self._address)
+            return
+        words = list(self._words)
+        words[WORDS.index("w")], words[WORDS.index("log")] = w, log
+        words[WORDS.index("start")], words[WORDS.index("stop")] = start, stop
+        words[WORDS.index("closing")] = int(closing)
+        batch.run(self._native, words, self._rows, self._instructions * max(stop - start, 1))

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import casadi as ca
 import numpy as np
 from casadi import MX
 
-from articulus import kernel
+from articulus import dynamics, kernel
 from articulus.errors import InputError
-from articulus.integrate import RK4
+from articulus.integrate import RK4, SecondOrder, SecondOrderMethod
 from articulus.integrate.base import Method
-from articulus.simulate.system import System
+from articulus.simulate.records import Occurrence
+from articulus.simulate.system import ARGUMENTS, System
 
 
 class Marcher:
@@ -27,16 +28,25 @@ class Marcher:
     Parameters
     ----------
     system : System
-    method : Method
+    method : Method or SecondOrderMethod
         With `advance` on symbols.
     h : float [s]
     """
 
-    def __init__(self, system: System, method: Method, h: float):
+    def __init__(self, system: System, method: Method | SecondOrderMethod, h: float):
         self.system, self.method, self.h = system, method, h
-        self.past = method.past
+        self.past = getattr(method, "past", 0)
+        self.evaluations, self.cost = 0, method.evaluations
+        self.events: list[Occurrence] = []
+        self.rejected = 0
         self.nx = system.nc * (1 + self.past) + system.nd
-        self.periods = [_steps(u.name, u.period, h) for u in system.updates]
+        self.periods = [whole_steps(u.name, u.period, h) for u in system.updates]
+
+    def prepare(self, rows: int) -> None:
+        """Build the native code for that many rows."""
+        self.loop.load(rows)
+        if self.past:
+            self.starter.load(rows)
 
     def rows(self, c: np.ndarray, d: np.ndarray) -> np.ndarray:
         """Return the states of the loop, (rows, nx), for a start without history."""
@@ -48,6 +58,9 @@ class Marcher:
         """Return the parameters of the loop, (rows, 2 + np) or (2 + np,)."""
         first = np.broadcast_to([t0, self.h], (*p.shape[:-1], 2))
         return np.ascontiguousarray(np.concatenate([first, p], axis=-1))
+
+    def cause(self, row: int) -> None:
+        """Return nothing: native code knows that a row failed, not why."""
 
     @property
     def logged(self) -> int:
@@ -66,7 +79,7 @@ class Marcher:
         """The time loop of the first steps of a method that looks back: RK4 that leaves slopes behind."""
         return self._recurrence(RK4())
 
-    def _recurrence(self, method: Method) -> kernel.Recurrence:
+    def _recurrence(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
         maps = [*self._update_maps(), self._step_map(method)]
         key = hashlib.sha256("".join(m.serialize() for m in maps).encode()).hexdigest()
         return kernel.recurrence(key, lambda: maps, self.logged)
@@ -82,7 +95,14 @@ class Marcher:
         slopes = tuple(x[first + i * nc : first + (i + 1) * nc] for i in range(self.past))
         return x[:nc], x[nc:first], slopes
 
-    def _step_map(self, method: Method) -> ca.Function:
+    def single_step(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> c after one step of any length, for methods that do not look back."""
+        c, d, p, w, t, h = (MX.sym(n, size) for n, size in zip(ARGUMENTS, self.system.sizes))
+        x = ca.vertcat(c, d)
+        after = self._step_map(self.method)(x, ca.vertcat(t, h, p), w, 0)[: self.system.nc]
+        return ca.Function("step", [c, d, p, w, t, h], [after], list(ARGUMENTS), ["c_next"])
+
+    def _step_map(self, method: Method | SecondOrderMethod) -> ca.Function:
         """Return the step on symbols, (x, p, w, k) -> x."""
         x, p, w, k = self._symbols()
         c, d, slopes = self._split(x)
@@ -92,7 +112,9 @@ class Marcher:
         def rate(at: MX, state: MX) -> MX:
             return rhs(state, d, given, w, at, h)
 
-        if method.past == self.past:
+        if isinstance(method, SecondOrderMethod):
+            after = self._second_order(method, rate, t, c, h)
+        elif method.past == self.past:
             after, slopes = method.advance(rate, t, c, slopes, h)
         else:  # a starting step: the slope at t joins the history
             first = rate(t, c)
@@ -101,6 +123,15 @@ class Marcher:
         if self.system.correction is not None:
             after = self.system.correction(after, d, given, w, t + h, h)
         return self._map("step", (x, p, w, k), ca.vertcat(after, d, *slopes))
+
+    def _second_order(self, method: SecondOrderMethod, rate: Callable, t: MX, c: MX, h: MX) -> MX:
+        """Return c after a step in which q is displaced by v; states of components go along as velocities do."""
+        nq, nv = self.system.description.nq, self.system.description.nv
+        displaced = dynamics.function(self.system.description, "integrate_position")
+        problem = SecondOrder(
+            lambda at, q, y: rate(at, ca.vertcat(q, y))[nq:], lambda q, dy: displaced(q, dy[:nv])
+        )
+        return ca.vertcat(*method.advance(problem, t, c[:nq], c[nq:], h))
 
     def _update_maps(self) -> list[ca.Function]:
         maps = []
@@ -116,45 +147,41 @@ class Marcher:
 
     # going forward
 
-    def march(
+    def on(
         self,
         x: np.ndarray,
         p: np.ndarray,
         w: np.ndarray,
         failed: np.ndarray,
         log: np.ndarray,
-        start: int,
-        stop: int,
         *,
+        first: int,
         every: int,
-        first: int = 0,
-    ) -> None:
-        """Take the steps [start, stop) of all rows in place; `first` is the step at which the history began."""
-        middle = min(stop, max(start, first + self.past))
-        before = -(-middle // every) - -(-start // every)
-        nw = self.system.nw
-        for loop, a, b, part, noise in (
-            (self.starter if middle > start else None, start, middle, log[:, :before], w[..., : middle - start, :]),
-            (self.loop if stop > middle else None, middle, stop, log[:, before:], w[..., middle - start :, :]),
-        ):
-            if loop is None:
-                continue
-            taken = np.ascontiguousarray(part)
-            given = np.ascontiguousarray(noise) if nw else noise
-            loop.run(x, p, given, failed, taken, a, b, every=every, periods=self.periods)
-            if taken is not part:
-                part[...] = taken
+        began: int = 0,
+    ) -> Callable[[int, int], None]:
+        """Return the march over given arrays (see `Recurrence.on`); its history began at step `began`."""
+        where = {"first": first, "every": every, "periods": self.periods}
+        go_on = self.loop.on(x, p, w, failed, log, **where)
+        if first >= began + self.past:
+            return go_on
+        begin = self.starter.on(x, p, w, failed, log, **where)
 
-    def prepare(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, failed: np.ndarray, k: int) -> np.ndarray:
+        def march(start: int, stop: int) -> None:
+            middle = min(stop, max(start, began + self.past))
+            begin(start, middle)
+            go_on(middle, stop)
+
+        return march
+
+    def sample(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, failed: np.ndarray, k: int) -> np.ndarray:
         """Return the sample at step k, (rows, logged), as if the run went on there; x stays as it is."""
         log = np.zeros((len(x), 1, self.logged))
-        self.loop.run(
-            x.copy(), p, w, failed.copy(), log, k, k + 1, every=1, periods=self.periods, closing=True
-        )
+        passage = self.loop.on(x.copy(), p, w, failed.copy(), log, first=k, periods=self.periods)
+        passage(k, k, closing=True)
         return log[:, 0]
 
 
-def _steps(name: str, period: float, h: float) -> int:
+def whole_steps(name: str, period: float, h: float) -> int:
     """Return a sampling period as a whole number of steps."""
     count = round(period / h)
     if count < 1 or abs(count * h - period) > 1e-9 * period:

@@ -1,8 +1,8 @@
 """A mechanism with its components as one set of equations.
 
 Continuous states, in this order: q, v, the components' own, and two integrals of power (work put in, work dissipated).
-Held values follow: what sampled components last wrote, commanded and pushed with, what they remember, and the commands
-of a controller outside. Every component works once, on symbols; a sampled one is replaced by its held values, and its
+Held values follow: what sampled components last wrote, commanded and pushed with, what they remember, the commands
+of a controller outside, and which constraints hold. Every component works once, on symbols; a sampled one is replaced by its held values, and its
 expressions become a map that renews them.
 """
 
@@ -82,6 +82,8 @@ class Network:
         Of the mechanism, then those that only components use.
     command_names : tuple of str
         One for each actuator; where there is none, one for each freedom.
+    driven : bool
+        Whether there are actuators.
     """
 
     def __init__(self, description: Description, components: Sequence[Component] = (), outside: bool = False):
@@ -89,7 +91,7 @@ class Network:
         self.components = _ordered(components)
         actuators = [c.name for c in self.components if isinstance(c, Actuator)]
         self.command_names = tuple(actuators) or description.coordinate_names(rates=True)
-        self._driven = bool(actuators)
+        self.driven = bool(actuators)
         self._parameters = {p.name: p for p in description.parameters}
         self._symbols = {name: SX.sym(name) for name in self._parameters}
         self.t, self.h, self.q, self.v = (
@@ -103,6 +105,7 @@ class Network:
         self.signals: dict[str, SX] = {}
         self.commands = SX.zeros(len(self.command_names))
         self.outside = SX.sym("outside", len(self.command_names) if outside else 0)
+        self.active = SX.sym("active", len(description.constraints))
         if outside:
             self.commands = self.commands + self.outside
         self.effects: list[Effects] = []
@@ -186,7 +189,8 @@ class Network:
                 out[f"{component.name}.{name} remembered"] = entry
             for (kind, name), symbol in held.items():
                 out[f"{component.name}.{kind} {name}".strip()] = (symbol, np.zeros(symbol.numel()))
-        return out | {"outside": (self.outside, np.zeros(self.outside.numel()))}
+        out["outside"] = (self.outside, np.zeros(self.outside.numel()))
+        return out | {"active": (self.active, np.ones(self.active.numel()))}
 
     @property
     def parameter_symbols(self) -> SX:
@@ -203,7 +207,7 @@ class Network:
     def joint_forces(self) -> SX:
         """Return the sum of all joint forces of components, (nv,)."""
         d = self.description
-        tau = SX.zeros(d.nv) if self._driven else self.commands
+        tau = SX.zeros(d.nv) if self.driven else SX(self.commands)
         for effects in self.effects:
             for joint, value in effects.forces.items():
                 tau[d.v_slices[joint]] += value

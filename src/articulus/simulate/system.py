@@ -16,6 +16,7 @@ from casadi import SX
 from articulus import dynamics
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
+from articulus.simulate.closing import Closing
 from articulus.simulate.network import DISSIPATED, INPUT, Network
 
 WRITTEN_OUT = 40
@@ -48,6 +49,8 @@ class System:
         Where each state stands in c, and each held value in d.
     c0, d0 : array
         Initial values.
+    sizes : tuple of int
+        Of c, d, p, w, t and h; the first four are also nc, nd, np and nw.
     """
 
     def __init__(self, network: Network):
@@ -59,8 +62,9 @@ class System:
         self._c = ca.vertcat(*(symbol for symbol, _ in states.values()))
         self._d = ca.vertcat(SX(0, 1), *(symbol for symbol, _ in held.values()))
         self._p, self._w = network.parameter_symbols, network.noise_symbols
-        self._arguments = [self._c, self._d, self._p, self._w, network.t, network.h]
-        self.nc, self.nd, self.np, self.nw = (x.numel() for x in self._arguments[:4])
+        self.arguments = [self._c, self._d, self._p, self._w, network.t, network.h]
+        self.sizes = tuple(x.numel() for x in self.arguments)
+        self.nc, self.nd, self.np, self.nw = self.sizes[:4]
 
     # forces and accelerations
 
@@ -68,28 +72,41 @@ class System:
     def loads(self) -> ca.Function:
         """(c, d, p, w, t, h) -> joint forces (nv,), wrenches (6,) each."""
         out = [self.network.joint_forces(), *self.network.wrenches().values()]
-        return self._function("loads", out)
+        return self.function("loads", out)
+
+    @functools.cached_property
+    def closing(self) -> Closing | None:
+        """The constraints on symbols; None where there are none."""
+        return Closing(self.description) if self.description.constraints else None
 
     @functools.cached_property
     def acceleration(self) -> ca.Function:
         """(c, d, p, w, t, h) -> accelerations (nv,), multipliers of the constraints (m,)."""
         d, frames = self.description, tuple(self.network.wrenches())
-        name = "closed_dynamics" if d.constraints else "forward_dynamics"
-        written_out = d.nv <= WRITTEN_OUT
-        make = dynamics.function if written_out else dynamics.compilable
-        found = make(d, name, (), frames)
-        if found.is_a("SXFunction"):
-            symbols, kind = self._arguments, SX
-        else:
-            symbols, kind = [ca.MX.sym(n, *s.shape) for n, s in zip(ARGUMENTS, self._arguments)], ca.MX
+        if self.closing is not None:
+            return self._closed(self.closing.acceleration(frames))
+        make = dynamics.function if d.nv <= WRITTEN_OUT else dynamics.compilable
+        found = make(d, "forward_dynamics", (), frames)
+        short = found.is_a("SXFunction")
+        symbols = self.arguments if short else [ca.MX.sym(n, k) for n, k in zip(ARGUMENTS, self.sizes)]
         tau, *wrenches = self.loads.call(symbols)
-        c, _, p, _, t, _ = symbols
-        given = [c[self.places["q"]], c[self.places["v"]], tau]
-        given += [t] if d.constraints else []
-        given += [p[: len(d.parameters)]] if d.parameters else []
-        out = found.call([*given, *wrenches])
-        vdot, multipliers = out if d.constraints else (*out, kind(0, 1))
-        return ca.Function("acceleration", symbols, [vdot, multipliers], list(ARGUMENTS), ["vdot", "multipliers"])
+        c, _, p, *_ = symbols
+        model = [p[: len(d.parameters)]] if d.parameters else []
+        vdot = found.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
+        none = (SX if short else ca.MX)(0, 1)
+        return ca.Function("acceleration", symbols, [vdot, none], list(ARGUMENTS), ["vdot", "multipliers"])
+
+    def _closed(self, found: ca.Function) -> ca.Function:
+        """Return the accelerations of a mechanism with constraints."""
+        net = self.network
+        tau, *wrenches = self.loads.call(self.arguments)
+        out = found.call([net.q, net.v, tau, net.t, net.active, self.model, *wrenches])
+        return ca.Function("acceleration", self.arguments, out, list(ARGUMENTS), ["vdot", "multipliers"])
+
+    @property
+    def model(self) -> SX:
+        """The parameters of the mechanism itself."""
+        return self._p[: len(self.description.parameters)]
 
     @functools.cached_property
     def multipliers(self) -> SX:
@@ -101,17 +118,42 @@ class System:
         found = [self.network.vdot, self.multipliers]
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
         if not ca.depends_on(ca.vertcat(*map(ca.vec, dense)), ca.vertcat(*found)):
-            return self._function(name, expressions, names)
-        inner = ca.Function(name, [*self._arguments, *found], dense)
+            return self.function(name, expressions, names)
+        inner = ca.Function(name, [*self.arguments, *found], dense)
         short = self.acceleration.is_a("SXFunction")
-        symbols = self._arguments if short else self.acceleration.mx_in()
+        symbols = self.arguments if short else self.acceleration.mx_in()
         out = inner.call([*symbols, *self.acceleration.call(symbols)])
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
 
-    def _function(self, name: str, expressions: Sequence[SX], names: Sequence[str] = ()) -> ca.Function:
+    def function(self, name: str, expressions: Sequence[SX], names: Sequence[str] = ()) -> ca.Function:
+        """Return expressions of the state alone as a function of the arguments."""
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
         labels = list(names) or [f"o{i}" for i in range(len(dense))]
-        return ca.Function(name, self._arguments, dense, list(ARGUMENTS), labels)
+        return ca.Function(name, self.arguments, dense, list(ARGUMENTS), labels)
+
+    def mass_matrix(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Return the mass matrix of the mechanism with its loops cut, (nv, nv)."""
+        found = dynamics.function(self.description, "mass_matrix")
+        return np.array(found(q, p) if self.description.parameters else found(q))
+
+    def applied(self) -> SX:
+        """Return all forces of components in the directions of the joints, (nv,)."""
+        net, total = self.network, self.network.joint_forces()
+        for frame, wrench in net.wrenches().items():
+            total = total + ca.mtimes(net.ask("jacobian", net.q, frames=[frame]).T, wrench)
+        return total
+
+    def constraint_terms(self) -> ca.Function:
+        """(q, v, t, p) -> g, G, gamma."""
+        assert self.closing is not None
+        tree, rows = self.closing.tree, self.closing.rows
+        return ca.Function("terms", [tree.q, tree.v, self.closing.t, tree.p], [rows.g, rows.G, rows.gamma])
+
+    def independent_rows(self) -> list[int]:
+        """Return constraint rows that are enough at a general position of the closed mechanism."""
+        from articulus.assemble import independent_rows
+
+        return list(independent_rows(Mechanism.from_description(self.description), None))
 
     # in time
 
@@ -122,7 +164,10 @@ class System:
         rates = [net.ask("position_rate", net.q, net.v), net.vdot]
         for effects in net.effects:
             rates += [effects.rates[name] for name in effects.states]
-        rates += [net.power(), self._dissipation()]
+        power = net.power()
+        if self.closing is not None:
+            power = power + self.closing.power()(net.q, net.v, net.t, self.model, self.multipliers)
+        rates += [power, self._dissipation()]
         return self._with_acceleration("rhs", [ca.vertcat(*rates)], ["rate"])
 
     def _dissipation(self) -> SX:
@@ -131,7 +176,7 @@ class System:
         c, v = coefficients(tree), tree.v
         power = ca.dot(c.damping * v + c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2), v)
         found = ca.Function("dissipation", [tree.q, v, tree.p], [power])
-        return found(self.network.q, self.network.v, self._p[: len(self.description.parameters)])
+        return found(self.network.q, self.network.v, self.model)
 
     @functools.cached_property
     def updates(self) -> tuple[Update, ...]:
@@ -158,10 +203,21 @@ class System:
         d, net = self.description, self.network
         if d.nq == d.nv and not d.constraints:
             return None
-        still = SX.zeros(d.nv)
+        q, v = self._unit_quaternions(), net.v
+        if self.closing is not None:
+            q, v = self.closing.projection()(q, v, net.t, net.active, self.model)
         corrected = SX(self._c)
-        corrected[self.places["q"]] = net.ask("integrate_position", net.q, still)
-        return self._function("correction", [corrected], ["c_next"])
+        corrected[self.places["q"]], corrected[self.places["v"]] = q, v
+        return self.function("correction", [corrected], ["c_next"])
+
+    def _unit_quaternions(self) -> SX:
+        """Return the position with every quaternion brought to unit length."""
+        d, q = self.description, SX(self.network.q)
+        for c in d.connections:
+            if c.joint.nq != c.joint.nv:
+                at = slice(d.q_slices[c.name].start, d.q_slices[c.name].start + 4)
+                q[at] = q[at] / ca.norm_2(q[at])
+        return q
 
     # what a run reports
 
@@ -174,7 +230,15 @@ class System:
         energy = ca.vertcat(kinetic, potential, states[INPUT][0], states[DISSIPATED][0])
         out = {"vdot": net.vdot, "u": net.commands, "tau": net.joint_forces(), "energy": energy}
         out["momentum"] = net.ask("momentum", net.q, net.v)
+        if self.closing is not None:
+            out["constraint"] = self.closing.residual()(net.q, net.v, net.t, net.active, self.model)
+            out["multipliers"] = self.multipliers
         return out | net.signals
+
+    def reporting(self, names: Sequence[str]) -> ca.Function:
+        """(c, d, p, w, t, h) -> the named outputs."""
+        labels = [f"o{i}" for i in range(len(names))]
+        return self._with_acceleration("outputs", [self.outputs[name] for name in names], labels)
 
 
 def _places(states: dict[str, tuple[SX, np.ndarray]]) -> dict[str, slice]:

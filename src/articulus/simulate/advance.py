@@ -1,0 +1,265 @@
+"""How each kind of method takes one row from one time to another."""
+
+from __future__ import annotations
+
+import abc
+import functools
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus import kernel
+from articulus.dynamics import function
+from articulus.errors import InputError
+from articulus.integrate import (
+    Adaptive,
+    AdaptiveState,
+    AlphaMethod,
+    AlphaState,
+    Cvodes,
+    Linearised,
+    Mechanical,
+    Method,
+    Rosenbrock,
+    SecondOrderMethod,
+    StepControl,
+    Sundials,
+)
+from articulus.integrate.base import Integrator
+from articulus.simulate.marching import Marcher
+from articulus.simulate.system import ARGUMENTS, System
+
+
+class Advancer(abc.ABC):
+    """Takes a row (c, d, memory) from t to t1.
+
+    Attributes
+    ----------
+    extra : int
+        Numbers that the method remembers from call to call; all zero: it remembers nothing.
+    evaluations, rejected : int
+        Counts so far.
+    """
+
+    extra = 0
+
+    def __init__(self, system: System):
+        self.system = system
+        self.evaluations, self.rejected = 0, 0
+
+    @abc.abstractmethod
+    def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        """Return the row at t1; raise NumericalError when it cannot be reached."""
+
+    def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return c, d and the memory."""
+        nc, nd = self.system.nc, self.system.nd
+        return x[:nc], x[nc : nc + nd], x[nc + nd :]
+
+    @functools.cached_property
+    def corrected(self) -> kernel.Kernel | None:
+        """The correction after a step as native code."""
+        found = self.system.correction
+        return None if found is None else kernel.compile(found, finite=False)
+
+    def correct(self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
+        """Return c on the constraints and with unit quaternions."""
+        return c if self.corrected is None else np.ravel(self.corrected(c, d, p, w, t, 0.0))
+
+
+class ExplicitAdvancer(Advancer):
+    """One step of an explicit method over the whole interval."""
+
+    def __init__(self, system: System, method: Method | SecondOrderMethod):
+        super().__init__(system)
+        self._step = kernel.compile(Marcher(system, method, 1.0).single_step(), finite=False)
+        self._cost = method.evaluations
+
+    def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        c, d, _ = self.split(x)
+        self.evaluations += self._cost
+        return np.concatenate([np.ravel(self._step(c, d, p, w, t, t1 - t)), d])
+
+
+class AdaptiveAdvancer(Advancer):
+    """An adaptive method; it remembers its step and the error of the last one."""
+
+    extra = 2
+
+    def __init__(self, system: System, method: Adaptive, control: StepControl):
+        super().__init__(system)
+        self._method, self._control = method, control
+        self._rate = kernel.compile(system.rhs, finite=False)
+
+    def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        c, d, memory = self.split(x)
+        problem = self._problem(d, p, w, t1 - t)
+        if memory[0]:
+            state = AdaptiveState(t, c.copy(), memory[0], memory[1])
+        else:
+            state = self._method.start(problem, t, c, t1, self._control)
+        end = self._method.run(problem, state, t1, self._control).state
+        self.evaluations += end.statistics.evaluations
+        self.rejected += end.statistics.rejections
+        return np.concatenate([self.correct(end.x, d, p, w, t1), d, [end.h, end.error]])
+
+    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float):  # type: ignore[no-untyped-def]
+        rate = self._rate
+
+        def f(t: float, c: np.ndarray) -> np.ndarray:
+            return np.ravel(rate(c, d, p, w, t, h))
+
+        return f
+
+
+class RosenbrockAdvancer(AdaptiveAdvancer):
+    """A linearly implicit method with the exact Jacobian."""
+
+    def __init__(self, system: System, method: Rosenbrock, control: StepControl):
+        super().__init__(system, method, control)
+        symbols = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
+        rate = system.rhs.call(symbols)[0]
+        parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
+        self._partial = kernel.compile(
+            ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"]), finite=False
+        )
+
+    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Linearised:
+        n = self.system.nc
+        return Linearised(
+            super()._problem(d, p, w, h),
+            lambda t, c: np.reshape(self._partial(c, d, p, w, t, h)[0], (n, n)),
+            lambda t, c: np.ravel(self._partial(c, d, p, w, t, h)[1]),
+        )
+
+
+class SundialsAdvancer(Advancer):
+    """CVODES on the equations as they are, or IDAS with the accelerations as unknowns."""
+
+    def __init__(self, system: System, method: Sundials):
+        super().__init__(system)
+        c, d, p, w, t, h = (ca.MX.sym(n, size) for n, size in zip(ARGUMENTS, system.sizes))
+        given = ca.vertcat(d, p, w, h)
+        rate = system.rhs(c, d, p, w, t, h)
+        if isinstance(method, Cvodes):
+            self._solve = method.prepare(ca.Function("rhs", [t, c, given], [rate]))
+        else:
+            z = ca.MX.sym("z", system.nc)
+            dae = ca.Function("dae", [t, c, z, given], [z, z - rate])
+            solve = method.prepare(dae)
+            start = kernel.compile(system.rhs, finite=False)
+            self._solve = lambda t0, t1, x0, p0: solve(t0, t1, x0, np.ravel(start(*self._parts(x0, p0), t0, 0.0)), p0)[0]
+
+    def _parts(self, c: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
+        return [c, *np.split(given[:-1], np.cumsum(self.system.sizes[1:3]))]
+
+    def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        c, d, _ = self.split(x)
+        end = self._solve(t, t1, c, np.concatenate([d, p, w, [t1 - t]]))
+        return np.concatenate([self.correct(np.ravel(np.asarray(end)[-1]), d, p, w, t1), d])
+
+
+class AlphaAdvancer(Advancer):
+    """Newmark, HHT and generalized-alpha on M v' + G' lambda = f, g = 0; remembers v', a and lambda."""
+
+    def __init__(self, system: System, method: AlphaMethod):
+        super().__init__(system)
+        own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
+        if own:
+            raise InputError(
+                f"method '{method.name}' is for mechanisms alone; found the component state '{own[0]}'; expected a method "
+                "such as rosenbrock or cvodes"
+            )
+        self._method = method
+        self._terms = _Terms(system)
+        self._power = kernel.compile(system.rhs, finite=False)
+        nv = system.description.nv
+        self.extra = 1 + 2 * nv + self._terms.m
+
+    def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        c, d, memory = self.split(x)
+        s = self.system
+        nv, (q, v) = s.description.nv, (c[s.places["q"]], c[s.places["v"]])
+        problem = self._terms.problem(d, p, w, t1 - t)
+        if memory[0]:
+            vdot, a, multipliers = np.split(memory[1:], [nv, 2 * nv])
+            state = AlphaState(t, q, v, vdot, a, multipliers)
+        else:
+            state = self._method.start(problem, t, q, v)
+        end = self._method.step(problem, state, t1 - t)
+        self.evaluations += end.iterations
+        out = c.copy()
+        out[s.places["q"]], out[s.places["v"]] = end.q, end.v
+        rates = [np.ravel(self._power(each, d, p, w, at, t1 - t))[-2:] for each, at in ((c, t), (out, t1))]
+        out[-2:] += (t1 - t) / 2 * (rates[0] + rates[1])
+        return np.concatenate([out, d, [1.0], end.vdot, end.a, end.multipliers])
+
+
+class _Terms:
+    """Mass, force, constraints and tangents of a system as native code."""
+
+    def __init__(self, system: System):
+        self.system = system
+        net, d = system.network, system.description
+        displacement, rate, multipliers = SX.sym("dq", d.nv), net.vdot, SX(0, 1)
+        G = g = gamma = SX(0, d.nv)
+        if system.closing is not None:
+            rows = system.independent_rows()
+            multipliers = SX.sym("lambda", len(rows))
+            found = system.constraint_terms()(net.q, net.v, net.t, system.model)
+            g, G, gamma = (x[rows, :] for x in found)
+        self.m = multipliers.numel()
+        inertia = net.ask("mass_matrix", net.q)
+        force = system.applied() - net.ask("bias", net.q, net.v)
+        balance = ca.mtimes(inertia, rate) + ca.mtimes(G.T, multipliers) - force
+        moved = function(d, "integrate_position")(net.q, displacement)
+        shifted = ca.substitute(balance, net.q, moved)
+        stiffness = ca.substitute(ca.jacobian(shifted, displacement), displacement, SX.zeros(d.nv))
+        damping = -ca.jacobian(force, net.v)
+        symbols = [*system.arguments, rate, multipliers]
+        parts = {"M": inertia, "f": force, "K": stiffness, "C": damping, "g": g, "G": G, "gamma": gamma}
+        self._kernels = {
+            name: kernel.compile(ca.Function(name, symbols, [ca.densify(x)]), finite=False)
+            for name, x in parts.items()
+            if x.numel()
+        }
+        self._displaced = kernel.compile(function(d, "integrate_position"), finite=False)
+
+    def problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Mechanical:
+        """Return the mechanical system with these held values."""
+        n = self.system.description.nv
+        rest, zero, none = np.zeros(n), np.zeros(n), np.zeros(self.m)
+        tail = np.zeros(2)
+
+        def ask(name: str, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray = zero, m: np.ndarray = none) -> np.ndarray:
+            return np.asarray(self._kernels[name](np.concatenate([q, v, tail]), d, p, w, t, h, a, m))
+
+        closed = self.m > 0
+        return Mechanical(
+            mass=lambda t, q: ask("M", t, q, rest).reshape(n, n),
+            force=lambda t, q, v: ask("f", t, q, v).reshape(n),
+            stiffness=lambda t, q, v, a, m: ask("K", t, q, v, a, m).reshape(n, n),
+            damping=lambda t, q, v: ask("C", t, q, v).reshape(n, n),
+            constraint=(lambda t, q: ask("g", t, q, rest).reshape(self.m)) if closed else None,
+            jacobian=(lambda t, q: ask("G", t, q, rest).reshape(self.m, n)) if closed else None,
+            gamma=(lambda t, q, v: ask("gamma", t, q, v).reshape(self.m)) if closed else None,
+            displace=lambda q, dq: np.ravel(self._displaced(q, dq)),
+        )
+
+
+def advancer(system: System, method: Integrator, rtol: float, atol: float) -> Advancer:
+    """Return the advancer of a method."""
+    control = StepControl(rtol, atol)
+    if isinstance(method, (Method, SecondOrderMethod)):
+        return ExplicitAdvancer(system, method)
+    if isinstance(method, Rosenbrock):
+        return RosenbrockAdvancer(system, method, control)
+    if isinstance(method, Adaptive):
+        return AdaptiveAdvancer(system, method, control)
+    if isinstance(method, Sundials):
+        return SundialsAdvancer(system, type(method)(rtol=rtol, atol=atol))
+    if isinstance(method, AlphaMethod):
+        return AlphaAdvancer(system, method)
+    raise InputError(f"method '{method.name}' cannot run a mechanism")
+

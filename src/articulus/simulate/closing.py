@@ -1,0 +1,104 @@
+"""Loops in time: accelerations under constraints that can be switched, and the way back onto them after a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.dynamics import function
+from articulus.dynamics.constraints import View, constraints
+from articulus.dynamics.external import taken_up
+from articulus.dynamics.inverse import newton_euler
+from articulus.dynamics.loops.base import Problem, suggested_penalty
+from articulus.dynamics.loops.projection import Projection
+from articulus.dynamics.loops.regularised import regularised
+from articulus.dynamics.mass_matrix import mass_matrix
+from articulus.dynamics.passes import Inline
+from articulus.dynamics.passive import passive_forces
+from articulus.dynamics.tree import Tree
+from articulus.mechanism import Description
+from articulus.mechanism.numbers import value_of
+
+PENALTY = 1e9
+"""Number that makes the penalty of a row from the mass it feels. The error of an iteration is divided by about as much."""
+
+
+class Closing:
+    """The constraints of a mechanism on symbols.
+
+    Parameters
+    ----------
+    description : Description
+    """
+
+    def __init__(self, description: Description):
+        self.description = description
+        self.tree = Tree(description, regroup=True)
+        self.t = SX.sym("t")
+        self.active = SX.sym("active", len(description.constraints))
+        self.rows = constraints(self.tree, self.tree.v, self.t)
+        self.M = mass_matrix(self.tree)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the constraints, one for each row."""
+        return [name for name, count in self._counts() for _ in range(count)]
+
+    def _counts(self) -> list[tuple[str, int]]:
+        view = View(self.tree, self.tree.v, self.t)
+        return [(c.name, c.residual(view).numel()) for c in self.description.constraints]
+
+    def _on(self) -> SX:
+        """Return 1 for every row that holds and 0 for the others."""
+        index = {c.name: i for i, c in enumerate(self.description.constraints)}
+        return ca.vertcat(SX(0, 1), *(self.active[index[name]] for name in self.names))
+
+    def penalties(self) -> np.ndarray:
+        """Return a penalty for every row, from the masses felt at a general position."""
+        d = self.description
+        q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv)
+        start = function(d, "integrate_position")(d.neutral, q)
+        p = [value_of(x) for x in d.parameters]
+        found = ca.Function("found", [self.tree.q, self.t, self.tree.p], [self.M, self.rows.G])
+        M, G = (np.array(x) for x in found(start, 0.0, p))
+        return suggested_penalty(M, G, PENALTY)
+
+    def acceleration(self, frames: Sequence[str]) -> ca.Function:
+        """(q, v, tau, t, active, p, wrenches ...) -> accelerations, multipliers."""
+        tree, v = self.tree, self.tree.v
+        tau = SX.sym("tau", self.description.nv)
+        wrenches = [SX.sym(f"wrench_{i}", 6) for i in range(len(frames))]
+        still = SX.zeros(self.description.nv)
+        motion = newton_euler(Inline(tree), v, still, force=taken_up(tree, dict(zip(frames, wrenches))))
+        f = tau - motion.tau + passive_forces(tree, v)
+        solution = regularised(Problem(self.M, f, self.rows), self.penalties(), active=self._on())
+        out = ca.cse([ca.densify(solution.vdot), ca.densify(solution.multipliers)])
+        return ca.Function("closed", [tree.q, v, tau, self.t, self.active, tree.p, *wrenches], out)
+
+    def projection(self) -> ca.Function:
+        """(q, v, t, active, p) -> q, v on the constraints: the least change in the measure of the masses."""
+        tree, d, on = self.tree, self.description, self._on()
+        way = Projection(self.M, ca.mtimes(ca.diag(on), self.rows.G), self.penalties(), iterations=2)
+        displaced = function(d, "integrate_position")
+        at = ca.Function("at", [tree.q, tree.v, self.t, tree.p], [self.rows.g, self.rows.rate])
+        dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
+        q = displaced(tree.q, dq)
+        dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
+        out = ca.cse([ca.densify(q), ca.densify(tree.v + dv)])
+        return ca.Function("projection", [tree.q, tree.v, self.t, self.active, tree.p], out)
+
+    def residual(self) -> ca.Function:
+        """(q, v, t, active, p) -> the largest position residual and the largest velocity residual of rows that hold."""
+        tree, on = self.tree, self._on()
+        largest = [ca.mmax(ca.fabs(on * x)) if x.numel() else SX(0) for x in (self.rows.g, self.rows.rate)]
+        return ca.Function("residual", [tree.q, tree.v, self.t, self.active, tree.p], [ca.vertcat(*largest)])
+
+    def power(self) -> ca.Function:
+        """(q, v, t, p, multipliers) -> power of the constraints [W]: that of prescribed motions, else zero."""
+        tree = self.tree
+        multipliers = SX.sym("multipliers", self.rows.g.numel())
+        forces = -ca.mtimes(self.rows.G.T, multipliers)
+        return ca.Function("power", [tree.q, tree.v, self.t, tree.p, multipliers], [ca.dot(forces, tree.v)])

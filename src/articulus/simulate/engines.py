@@ -1,0 +1,28 @@
+"""Which engine takes a run forward: native steps where possible, numeric ones where the method or events ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from articulus.errors import InputError
+from articulus.integrate import Method, SecondOrderMethod
+from articulus.integrate.base import Integrator
+from articulus.simulate.advance import advancer
+from articulus.simulate.events import Event
+from articulus.simulate.marching import Marcher
+from articulus.simulate.numeric import NumericEngine
+from articulus.simulate.system import System
+
+
+def engine_for(
+    system: System, method: Integrator, h: float, events: Sequence[Event], rtol: float, atol: float
+) -> Any:
+    """Return the engine of a method for a system."""
+    if isinstance(method, (Method, SecondOrderMethod)) and not events:
+        return Marcher(system, method, h)
+    if isinstance(method, Method) and method.past:
+        raise InputError(
+            f"method '{method.name}' looks back over steps; expected a one-step method, such as rk4, for events"
+        )
+    return NumericEngine(system, advancer(system, method, rtol, atol), h, events)

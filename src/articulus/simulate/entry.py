@@ -1,0 +1,267 @@
+"""`simulate` and `rollout`: from a user's arguments to a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.errors import InputError
+from articulus.integrate import method as find_method
+from articulus.mechanism.numbers import value_of
+from articulus.simulate.component import Component
+from articulus.simulate.components import Expression
+from articulus.simulate.engines import engine_for
+from articulus.simulate.events import Event
+from articulus.simulate.network import Network
+from articulus.simulate.outputs import Outputs
+from articulus.simulate.outside import PythonController
+from articulus.simulate.run import Run
+from articulus.simulate.simulation import LOG_BYTES, Simulation
+from articulus.simulate.system import System
+
+Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
+
+
+def simulate(
+    mechanism: Mechanism,
+    t_end: float,
+    q0: Any = None,
+    v0: Any = None,
+    *,
+    controller: Controller | None = None,
+    components: Sequence[Component] = (),
+    method: str = "rk4",
+    step: float = 1e-3,
+    sample: float | None = None,
+    events: Sequence[Event] = (),
+    outputs: Sequence[str] | None = None,
+    params: Mapping[str, float] | None = None,
+    seed: int = 0,
+    t0: float = 0.0,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    checkpoint: str | Path | None = None,
+    checkpoint_interval: float = 30.0,
+) -> Run:
+    """Return one run of a mechanism with its components.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Its loops are closed first where q0 and v0 do not fit (least change).
+    t_end : float [s]
+        End; a whole number of steps after t0.
+    q0, v0 : array, (nq,), (nv,) [rad, m; rad/s, m/s]
+        Initial state; neutral and at rest if not given.
+    controller : component, casadi.Function, or Python function of t, q, v
+        What commands the actuators. A casadi.Function has inputs named among t, q, v and signals, and becomes native code
+        together with the mechanism. A Python function is called at every step and its result held; `PythonController`
+        gives it a period. Several may stand in a list; their commands add up.
+    components : sequence of Component
+        Actuators, sensors, disturbances, further controllers. Without actuators a command is a joint force.
+    method : str
+        Integration method; see `articulus.integrate.ALL_METHODS`.
+    step : float [s]
+        Fixed step; for adaptive methods the interval at which sampled components and samples may act.
+    sample : float [s]
+        Time between samples; every step if not given.
+    events : sequence of Event
+        What to look for between steps, and what then happens.
+    outputs : sequence of str
+        Signals to report besides q and v; all if not given.
+    params : dict of parameter name to number
+    seed : int
+        Of all noise.
+    t0 : float [s]
+        Start.
+    rtol, atol : float
+        Tolerances of adaptive methods.
+    checkpoint : path
+        File kept up to date while the run goes on. If it exists and belongs to this same run, the run goes on from there;
+        the result is the same to the last bit. Removed at the end.
+    checkpoint_interval : float [s]
+        Wall-clock time between checkpoints.
+
+    Raises
+    ------
+    NumericalError
+        The run could not go on; the text says when and why, `error.result` is the run so far.
+    """
+    simulation = _set_up(
+        mechanism, t_end, q0, v0, True, controller, components, method, step, sample, events, outputs, params,
+        seed, t0, rtol, atol,
+    )  # fmt: skip
+    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval)
+
+
+def rollout(
+    mechanism: Mechanism,
+    t_end: float,
+    q0: Any = None,
+    v0: Any = None,
+    *,
+    controller: Controller | None = None,
+    components: Sequence[Component] = (),
+    method: str = "rk4",
+    step: float = 1e-3,
+    sample: float | None = None,
+    outputs: Sequence[str] = (),
+    params: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    t0: float = 0.0,
+    checkpoint: str | Path | None = None,
+    checkpoint_interval: float = 30.0,
+) -> Run:
+    """Return many runs at once, vectorised and on all threads (`with art.kernel.threads(n)`).
+
+    Parameters
+    ----------
+    q0, v0 : array, (batch, nq), (batch, nv)
+        Initial states; one that has no batch axis serves all runs.
+    params : dict of parameter name to number or array (batch,)
+        A sweep needs nothing else.
+    outputs : sequence of str
+        Signals to report besides q and v; none if not given.
+    sample : float [s]
+        Time between samples; only start and end if not given.
+
+    The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`.
+    """
+    simulation = _set_up(
+        mechanism, t_end, q0, v0, False, controller, components, method, step,
+        t_end - t0 if sample is None else sample, (), outputs, params, seed, t0, 1e-8, 1e-10,
+    )  # fmt: skip
+    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval)
+
+
+def _set_up(
+    mechanism: Mechanism,
+    t_end: float,
+    q0: Any,
+    v0: Any,
+    single: bool,
+    controller: Controller | None,
+    components: Sequence[Component],
+    method: str,
+    step: float,
+    sample: float | None,
+    events: Sequence[Event],
+    outputs: Sequence[str] | None,
+    params: Mapping[str, Any] | None,
+    seed: int,
+    t0: float,
+    rtol: float,
+    atol: float,
+) -> Simulation:
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')")
+    steps = _whole("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
+    every = 1 if sample is None else _whole("sample", _positive("sample", sample), step)
+    inside, outside = _controllers(controller)
+    network = Network(mechanism.description, (*inside, *components), outside is not None)
+    system = System(network)
+    engine = engine_for(system, find_method(method), step, events, rtol, atol)
+    c0, p = _initial(mechanism, system, q0, v0, params, single, t0)
+    size = 8 * len(c0) * (steps // every + 2) * engine.logged
+    if size > LOG_BYTES:
+        raise InputError(
+            f"simulate: the log would take {size / 2**30:.3g} GiB; expected at most {LOG_BYTES >> 30}. Give a longer `sample`"
+        )
+    settings = {
+        "t_end": float(t_end),
+        "sample": every * step,
+        "components": [f"{c.type_name} {c.name}" for c in network.components],
+        "controller": outside.name if outside else "",
+        "events": [e.name for e in events],
+        "rtol": rtol,
+        "atol": atol,
+    }
+    period = 1 if outside is None or outside.period is None else _whole("controller period", outside.period, step)
+    return Simulation(
+        mechanism, engine, c0, p, float(t0), float(step), steps, every, Outputs(system, outputs), outside, period, seed,
+        single, method, settings,
+    )  # fmt: skip
+
+
+def _controllers(given: Controller | None) -> tuple[list[Component], PythonController | None]:
+    """Return the symbolic controllers and the one outside."""
+    items = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+    inside: list[Component] = []
+    outside: PythonController | None = None
+    for i, item in enumerate(items):
+        if isinstance(item, Component):
+            inside.append(item)
+        elif isinstance(item, ca.Function):
+            inside.append(Expression(item, name=item.name() if len(items) == 1 else f"{item.name()}{i}"))
+        elif outside is None and (isinstance(item, PythonController) or callable(item)):
+            outside = item if isinstance(item, PythonController) else PythonController(item)
+        else:
+            raise InputError(
+                f"controller: found {item!r}; expected a component, a casadi.Function or one Python function of t, q, v"
+            )
+    return inside, outside
+
+
+def _initial(
+    mechanism: Mechanism, system: System, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool, t0: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
+    q = _state("q0", q0, mechanism.neutral, single)
+    v = _state("v0", v0, np.zeros(mechanism.nv), single)
+    given = dict(params or {})
+    columns = []
+    for parameter in system.network.parameters:
+        value = np.asarray(given.pop(parameter.name, value_of(parameter)), dtype=float)
+        if not np.isfinite(value).all() or value.ndim > (0 if single else 1):
+            raise InputError(f"params: '{parameter.name}' = {value!r}; expected finite numbers, one a run")
+        columns.append(value)
+    if given:
+        names = [p.name for p in system.network.parameters]
+        raise InputError(f"params: no parameter '{next(iter(given))}'; there are {names or 'none'}")
+    counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
+    if len(counts) > 1:
+        raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")
+    rows = counts.pop() if counts else 1
+    c = np.tile(system.c0, (rows, 1))
+    c[:, system.places["q"]], c[:, system.places["v"]] = q, v
+    p = np.zeros((rows, len(columns)))
+    for i, value in enumerate(columns):
+        p[:, i] = value
+    return c, p
+
+
+def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:
+    """Return an initial state as rows."""
+    try:
+        array = default if value is None else np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: found {value!r}; expected numbers") from None
+    good = array.shape == default.shape or (not single and array.ndim == 2 and array.shape[1:] == default.shape)
+    if not good:
+        expected = default.shape if single else ("batch", *default.shape)
+        raise InputError(f"{name}: found shape {array.shape}; expected {expected}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: found a value that is not finite")
+    return np.atleast_2d(array)
+
+
+def _positive(name: str, value: float) -> float:
+    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+        raise InputError(f"{name}: found {value!r}; expected a positive time in seconds")
+    return float(value)
+
+
+def _whole(name: str, span: float, step: float) -> int:
+    """Return a time as a whole number of steps."""
+    count = round(span / step)
+    if count < 1 or abs(count * step - span) > 1e-9 * max(span, step):
+        raise InputError(
+            f"{name}: found {span:.9g} s, {span / step:.6g} steps of {step:.9g} s; expected a whole number of steps"
+        )
+    return count

@@ -1,0 +1,95 @@
+"""What a run reports: signals computed from the logged states, all samples at once in native code."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from articulus import kernel
+from articulus.errors import InputError, did_you_mean
+from articulus.simulate.signal import Signal, force_signal, position_signal, velocity_signal
+from articulus.simulate.system import System
+
+ENERGY = ("kinetic", "potential", "input", "dissipated")
+MOMENTUM = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
+
+
+class Outputs:
+    """The signals of a run.
+
+    Parameters
+    ----------
+    system : System
+    names : sequence of str, optional
+        Signals besides q and v; all if not given.
+    """
+
+    def __init__(self, system: System, names: Sequence[str] | None = None):
+        self.system = system
+        known = system.outputs
+        chosen = tuple(known) if names is None else tuple(n for n in names if n not in ("q", "v"))
+        for name in chosen:
+            if name not in known:
+                raise InputError(f"outputs: no signal '{name}'; {did_you_mean(name, [*known, 'q', 'v'])}")
+        self.names = tuple(n for n in chosen if known[n].numel())
+
+    @functools.cached_property
+    def _kernel(self) -> kernel.Kernel:
+        function = self.system.reporting(self.names)
+        return kernel.compile(function, finite=False)
+
+    def signals(
+        self, samples: np.ndarray, p: np.ndarray, t: np.ndarray, h: float, single: bool
+    ) -> dict[str, Signal]:
+        """Return all signals from samples (rows, time, nc + nd)."""
+        system = self.system
+        nc = system.nc
+        c, d = np.ascontiguousarray(samples[..., :nc]), np.ascontiguousarray(samples[..., nc:])
+        values = {"q": c[..., system.places["q"]], "v": c[..., system.places["v"]]}
+        if self.names:
+            given = p if p.ndim == 1 else p[:, None, :]
+            rows = (c, d, given, np.zeros(system.nw), t, np.full((), h))
+            found = self._kernel(*rows)
+            found = found if isinstance(found, tuple) else (found,)
+            values |= {
+                name: np.reshape(each, (*samples.shape[:2], -1)) for name, each in zip(self.names, found)
+            }
+        if "energy" in values:
+            values["energy"] = _with_balance(values["energy"])
+        return {name: self._signal(name, each[0] if single else each) for name, each in values.items()}
+
+    def _signal(self, name: str, values: np.ndarray) -> Signal:
+        d, net = self.system.description, self.system.network
+        if name == "q":
+            return position_signal(d, values)
+        if name == "v":
+            return velocity_signal(d, values)
+        if name == "vdot":
+            rates = velocity_signal(d, values)
+            return Signal("vdot", values, rates.labels, tuple(f"{u}^2" for u in rates.units), "acceleration")
+        if name == "tau":
+            return force_signal(d, values, meaning="joint force of the components")
+        if name == "u":
+            if not net.driven:
+                return force_signal(d, values, "u", "command")
+            return Signal("u", values, net.command_names, "-", "command")
+        if name == "energy":
+            return Signal(name, values, (*ENERGY, "balance"), "J", "energies and work")
+        if name == "momentum":
+            units = ("kg m^2/s",) * 3 + ("kg m/s",) * 3
+            return Signal(name, values, MOMENTUM, units, "momentum about the ground origin")
+        if name == "constraint":
+            return Signal(name, values, ("position", "velocity"), "-", "largest residual of the constraints")
+        n = values.shape[-1]
+        return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",))
+
+
+def _with_balance(energy: np.ndarray) -> np.ndarray:
+    """Return energies with what is unaccounted for: stored minus stored at the start minus input plus dissipated."""
+    kinetic, potential, put_in, dissipated = np.moveaxis(energy, -1, 0)
+    stored = kinetic + potential
+    balance = stored - stored[..., :1] - (put_in - put_in[..., :1]) + (dissipated - dissipated[..., :1])
+    return np.concatenate([energy, balance[..., None]], axis=-1)

@@ -1,0 +1,47 @@
+"""Controllers that are Python functions: sampled by nature, called between native steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import InputError
+
+
+@dataclass(frozen=True)
+class PythonController:
+    """A Python function that gives the commands, held until its next call.
+
+    Parameters
+    ----------
+    function : callable
+        From time t [s], q (nq,) and v (nv,) to the commands (nu,); in a rollout q is (batch, nq), v (batch, nv) and the
+        result (batch, nu) or (nu,). The arrays are its own copies only if it makes them: do not keep or change them.
+    period : number [s]
+        Time between calls, a whole number of steps; every step if not given.
+    name : str
+    """
+
+    function: Callable[[float, np.ndarray, np.ndarray], Any]
+    period: float | None = None
+    name: str = "python"
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"controller '{self.name}': found {self.function!r}; expected a function of t, q and v")
+
+    def checked(self, value: Any, shape: tuple[int, int], t: float) -> np.ndarray:
+        """Return what the function returned as commands, or raise what is wrong with it."""
+        try:
+            command = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            command = np.full(1, np.nan)
+        if command.shape not in (shape, shape[1:]):
+            raise InputError(
+                f"controller '{self.name}' at t = {t:.6g} s returned shape {command.shape}; "
+                f"expected {shape[1:]}, one number a command"
+            )
+        return command

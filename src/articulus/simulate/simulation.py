@@ -1,0 +1,311 @@
+"""A run from set-up to result: chunk by chunk through an engine, with progress and checkpoints."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from articulus import kernel
+from articulus.api import Mechanism
+from articulus.errors import NumericalError
+from articulus.simulate import checkpoint, failures
+from articulus.simulate.noise import Noise
+from articulus.simulate.outputs import Outputs
+from articulus.simulate.outside import PythonController
+from articulus.simulate.progress import progress
+from articulus.simulate.provenance import provenance
+from articulus.simulate.records import Failure, Occurrence, RunStatus, State
+from articulus.simulate.run import Run
+from articulus.simulate.system import System
+
+CHUNK_SECONDS = 0.25
+"""Wall-clock time of a chunk that a bar and checkpoints can follow [s]."""
+FIRST_CHUNK = 64
+LOG_BYTES = 4 << 30
+"""Size of a log beyond which a run is refused [bytes]."""
+
+
+class Engine(Protocol):
+    """What takes states from step to step."""
+
+    system: System
+    nx: int
+    logged: int
+    events: list[Occurrence]
+    evaluations: int
+    rejected: int
+    cost: int
+
+    def prepare(self, rows: int) -> None: ...
+
+    def rows(self, c: np.ndarray, d: np.ndarray) -> np.ndarray: ...
+
+    def parameters(self, t0: float, p: np.ndarray) -> np.ndarray: ...
+
+    def on(self, x, p, w, failed, log, *, first: int, every: int) -> Callable[[int, int], None]: ...  # type: ignore[no-untyped-def]
+
+    def sample(self, x, p, w, failed, k: int) -> np.ndarray: ...  # type: ignore[no-untyped-def]
+
+    def cause(self, row: int) -> Any: ...
+
+
+@dataclass
+class Simulation:
+    """One call of `simulate` or `rollout`, ready to go.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    engine : Engine
+    c0 : array, (rows, nc)
+        Initial continuous states.
+    p : array, (rows, np) or (np,)
+        Parameters.
+    t0, h : float [s]
+    steps : int
+    every : int
+        Steps from sample to sample.
+    outputs : Outputs
+        What to report besides q and v.
+    outside : PythonController, optional
+    outside_period : int
+        Its period in steps.
+    seed : int
+    single : bool
+        Whether the result has no batch axis.
+    method : str
+        Name, for the record.
+    settings : dict
+        What was asked for, for the record.
+    """
+
+    mechanism: Mechanism
+    engine: Engine
+    c0: np.ndarray
+    p: np.ndarray
+    t0: float
+    h: float
+    steps: int
+    every: int
+    outputs: Outputs
+    outside: PythonController | None = None
+    outside_period: int = 1
+    seed: int = 0
+    single: bool = True
+    method: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, keep: Path | None = None, interval: float = 30.0) -> Run:
+        """Run to the end and return the result."""
+        rows, system = len(self.c0), self.engine.system
+        self.engine.prepare(rows)
+        began = time.perf_counter()
+        self.noise = Noise(self.seed, rows, system.nw)
+        self.x = self.engine.rows(self.c0, np.broadcast_to(system.d0, (rows, system.nd)))
+        self.failed = np.full(rows, kernel.NEVER)
+        self.given = self.engine.parameters(self.t0, self.p)
+        self.logs: list[np.ndarray] = []
+        self.k = 0
+        keeper = _Keeper(self, keep, interval) if keep else None
+        if keeper:
+            keeper.resume()
+        with progress(self.mechanism.name, self.steps) as bar:
+            bar.advance(self.k)
+            for done in self._chunks():
+                bar.advance(done)
+                if keeper:
+                    keeper.keep()
+                if (self.failed >= 0).all():
+                    self._cut()
+                    break
+        self.logs.append(self._last_sample())
+        wall = time.perf_counter() - began
+        if keeper:
+            keeper.done()
+        return self._result(wall)
+
+    def _cut(self) -> None:
+        """End where the last run ended: samples after it are nobody's."""
+        self.k = int(self.failed.max())
+        kept = -(-self.k // self.every)
+        self.logs = [np.concatenate(self.logs, axis=1)[:, :kept]]
+
+    def _chunks(self) -> Iterator[int]:
+        """Take all steps; yield the number of steps after each chunk."""
+        size = max(FIRST_CHUNK, self.every)
+        while self.k < self.steps:
+            size = -(-size // self.every) * self.every
+            stop = min(self.steps, (self.k // size + 1) * size if size else self.steps)
+            start, began = self.k, time.perf_counter()
+            self._advance(start, stop)
+            self.k = stop
+            spent = time.perf_counter() - began
+            if spent < CHUNK_SECONDS / 2:
+                size *= 4 if spent < CHUNK_SECONDS / 8 else 2
+            yield stop - start
+
+    def _advance(self, start: int, stop: int) -> None:
+        samples = -(-stop // self.every) - -(-start // self.every)
+        log = np.empty((len(self.x), samples, self.engine.logged))
+        w = self.noise.draw(stop - start)
+        march = self.engine.on(self.x, self.given, w, self.failed, log, first=start, every=self.every)
+        if self.outside is None:
+            march(start, stop)
+        else:
+            self._with_outside(march, start, stop)
+        self.logs.append(log)
+
+    def _with_outside(self, march: Callable[[int, int], None], start: int, stop: int) -> None:
+        """Call the Python controller at its instants, with native steps in between."""
+        period = self.outside_period
+        k = start
+        while k < stop:
+            if k % period == 0:
+                self._command(self.t0 + k * self.h)
+            following = min(stop, (k // period + 1) * period)
+            march(k, following)
+            k = following
+
+    def _command(self, t: float) -> None:
+        """Ask the Python controller for its commands at time t."""
+        assert self.outside is not None
+        system = self.engine.system
+        q, v = self.x[:, system.places["q"]], self.x[:, system.places["v"]]
+        single = self.single
+        value = self.outside.function(t, q[0], v[0]) if single else self.outside.function(t, q, v)
+        at = system.held_places["outside"]
+        target = self.x[:, system.nc + at.start : system.nc + at.stop]
+        if type(value) is np.ndarray and value.shape == target.shape[1:] and value.dtype == np.float64:
+            target[:] = value
+        else:
+            target[:] = self.outside.checked(value, target.shape, t)
+
+    def _last_sample(self) -> np.ndarray:
+        """Return the sample at the end, (rows, 1, logged)."""
+        if self.outside is not None and self.k % self.outside_period == 0:
+            kept = self.x.copy()
+            self._command(self.t0 + self.k * self.h)
+            self.x, kept = kept, self.x
+        else:
+            kept = self.x
+        w = np.zeros((1, self.engine.system.nw)) if not self.engine.system.nw else self._peek()
+        return self.engine.sample(kept, self.given, w, self.failed, self.k)[:, None]
+
+    def _peek(self) -> np.ndarray:
+        """Return the noise of the next step without using it up."""
+        state = self.noise.state()
+        w = self.noise.draw(1)
+        self.noise.resume(state)
+        return w
+
+    # the result
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of all samples [s]."""
+        k = np.arange(0, self.k, self.every)
+        t = self.t0 + np.append(k, self.k) * self.h
+        stops = [event.time for event in self.engine.events if event.stop]
+        if self.single and stops:
+            t[-1] = stops[0]
+        return t
+
+    def _result(self, wall: float) -> Run:
+        samples = np.concatenate(self.logs, axis=1)
+        self.logs = []
+        found = self._failures()
+        signals = self.outputs.signals(samples, self.p, self.times, self.h, self.single)
+        status: Any = np.full(len(self.x), int(RunStatus.COMPLETE))
+        for event in self.engine.events:
+            if event.stop:
+                status[event.run] = RunStatus.STOPPED
+        for failure in found:
+            status[failure.run] = RunStatus.FAILED
+        simulated = float(np.sum(np.where(self.failed < 0, self.k, self.failed))) * self.h
+        statistics = {
+            "steps": int(self.k),
+            "evaluations": int(self.engine.evaluations) or self.k * len(self.x) * self.engine.cost,
+            "rejected": int(self.engine.rejected),
+            "wall_seconds": wall,
+            "real_time_ratio": simulated / wall if wall > 0 else float("inf"),
+        }
+        meta = provenance(
+            self.mechanism, method=self.method, step=self.h, seed=self.seed, settings=self.settings
+        )
+        final = State(self.k, self.t0 + self.k * self.h, self.x[0] if self.single else self.x, self.noise.state())
+        run = Run(
+            self.mechanism,
+            self.times,
+            signals,
+            status=RunStatus(int(status[0])) if self.single else status,
+            failures=tuple(found),
+            events=tuple(sorted(self.engine.events, key=lambda e: e.time)),
+            statistics=statistics,
+            meta=meta,
+            final=final,
+        )
+        if self.single and found:
+            raise NumericalError(str(found[0]), result=run, rows=np.array([0]))
+        return run
+
+    def _failures(self) -> list[Failure]:
+        ended = {event.run for event in self.engine.events if event.stop}
+        rows = [row for row in np.flatnonzero(self.failed >= 0) if row not in ended]
+        return [failures.diagnose(self, int(row)) for row in rows]
+
+    def fingerprint(self) -> str:
+        """Return a hash of everything that a resumed run must share."""
+        digest = hashlib.sha256()
+        for text in (self.mechanism.description.fingerprint, repr(self.settings), self.method):
+            digest.update(text.encode())
+        for array in (self.c0, self.p, np.array([self.t0, self.h, self.steps, self.every, self.seed])):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update("".join(f.serialize() for f in (self.engine.system.rhs,)).encode())
+        return digest.hexdigest()
+
+
+class _Keeper:
+    """Writes checkpoints of a simulation now and then, and takes up the last one."""
+
+    def __init__(self, simulation: Simulation, path: Path, interval: float):
+        self.simulation, self.path, self.interval = simulation, path, interval
+        self._model = simulation.mechanism.description.fingerprint
+        self._settings = {**simulation.settings, "run": simulation.fingerprint()}
+        self._written = 0
+
+    def resume(self) -> None:
+        """Go on from the file if there is one; refuse one of another run."""
+        s, log = self.simulation, None
+        if self.path.exists():
+            kept = checkpoint.read(self.path)
+            kept.require(self._model, self._settings)
+            s.k, s.x = kept.state.step, np.ascontiguousarray(kept.state.x)
+            s.noise.resume(kept.state.rng)
+            s.engine.events[:] = kept.events
+            s.failed[:] = kept.log["failed"][-1] if len(kept.log["failed"]) else kernel.NEVER
+            log = dict(kept.log)
+            s.logs = [np.ascontiguousarray(np.moveaxis(kept.log["samples"], 0, 1))]
+            self._written = s.logs[0].shape[1]
+        self._writer = checkpoint.Writer(self.path, self._model, self._settings, log, self.interval)
+
+    def keep(self) -> None:
+        """Write the file when the interval is over."""
+        s = self.simulation
+        if not self._writer.due:
+            return
+        s.logs = [np.concatenate(s.logs, axis=1)]
+        fresh = np.moveaxis(s.logs[0][:, self._written :], 1, 0)
+        failed = np.broadcast_to(s.failed, (len(fresh), len(s.failed)))
+        state = State(s.k, s.t0 + s.k * s.h, s.x, s.noise.state())
+        self._writer.write(state, {"samples": fresh, "failed": failed}, events=tuple(s.engine.events))
+        self._written = s.logs[0].shape[1]
+
+    def done(self) -> None:
+        """Remove the file: the run is complete."""
+        checkpoint.discard(self.path)
