@@ -54,7 +54,7 @@ def weights(c: Constraints, penalty: SX | float, active: SX | float = 1.0) -> SX
     return active * penalty * SX.ones(c.g.shape)
 
 
-def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e6) -> np.ndarray:
+def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e10) -> np.ndarray:
     """Return a penalty for every row, `number` times the mass that the row feels at one position, (m,).
 
     The mass is that of the diagonal, 1 / sum_j G_ij^2 / M_jj; a row that moves nothing there gets the largest of the
@@ -65,7 +65,8 @@ def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e6) -> np.n
     M : array, (nv, nv)
     G : array, (m, nv)
     number : float [-]
-        1e5 to 1e7 serve (Bayo & Avello 1994).
+        1e9 to 1e12 for `regularised` and `Projection`; 1e5 to 1e7 for `augmented`, which rounds more with larger
+        ones (Bayo & Avello 1994).
     """
     mobility = (np.asarray(G) ** 2 / np.diag(M)).sum(axis=1)
     mass = np.divide(1.0, mobility, out=np.zeros_like(mobility), where=mobility > 0)

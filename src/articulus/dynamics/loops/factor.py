@@ -20,7 +20,7 @@ class Factored:
         self._order: list[int] = A.sparsity().amd()
         self._below: dict[int, dict[int, SX]] = {}
         self._inverse: dict[int, SX] = {}
-        entry = {(i, k): x for i, k, x in zip(*A.sparsity().get_triplet(), A.nonzeros())}
+        entry = {(i, k): A[i, k] for i, k in zip(*A.sparsity().get_triplet())}
         rank = {k: at for at, k in enumerate(self._order)}
         later: dict[int, set[int]] = {k: set() for k in self._order}
         for i, k in entry:

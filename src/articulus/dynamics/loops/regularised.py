@@ -14,7 +14,7 @@ def regularised(
     penalty: SX | float,
     frequency: SX | float = 0.0,
     damping: SX | float = 1.0,
-    iterations: int = 2,
+    iterations: int = 1,
     active: SX | float = 1.0,
 ) -> Solution:
     """Return vdot and multipliers after a fixed number of iterations, equal to those of `augmented`.
@@ -32,7 +32,7 @@ def regularised(
     penalty, frequency, damping : numbers or (m,)
         a [1/unit of M], w [rad/s] and mu [-] of the stabilised constraints.
     iterations : int
-        Each divides the error by about penalty times G M^-1 G'.
+        Each divides the error by about penalty times G M^-1 G'; one is enough with a large penalty.
     active : number or (m,)
         1 where a row holds, 0 where it is switched off.
 

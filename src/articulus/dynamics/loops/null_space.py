@@ -1,0 +1,151 @@
+"""Minimal equations by a basis of the motions that the constraints allow: coordinate partitioning, or orthonormal.
+
+vdot = R zdd + a with G R = 0 and G a = -gamma turns M vdot + G' lambda = f into (R' M R) zdd = R' (f - M a).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+from casadi import SX
+
+from articulus.dynamics.constraints import Constraints
+from articulus.dynamics.loops.base import Problem, Solution
+from articulus.dynamics.loops.factor import solve
+from articulus.errors import InputError
+
+RANK_TOLERANCE = 1e-9
+"""A row or column counts as dependent when less than this part of the largest is left of it."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which rows of G are kept and which columns they determine; a constant of the expressions made with it."""
+
+    rows: tuple[int, ...]
+    """Independent constraint rows."""
+    dependent: tuple[int, ...]
+    """Velocities that follow, as many as rows."""
+    independent: tuple[int, ...]
+    """Velocities that are free."""
+
+    def condition(self, G: np.ndarray) -> float:
+        """Return the condition of G_d at another position; choose a new partition when it has become large.
+
+        Compare it with that of `partition(G)`: when both are large, the position itself is singular.
+        """
+        return float(np.linalg.cond(np.asarray(G)[np.ix_(self.rows, self.dependent)]))
+
+
+def partition(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Partition:
+    """Return the best-conditioned split of the velocities at one position, by pivoting.
+
+    Parameters
+    ----------
+    G : array, (m, nv)
+    tolerance : float [-]
+        See `RANK_TOLERANCE`.
+    """
+    G = np.asarray(G, dtype=float)
+    if not np.all(np.isfinite(G)):
+        raise InputError("partition: the constraint Jacobian is not finite; expected that of one position")
+    rows = _pivots(G.T, tolerance)
+    dependent = _pivots(G[list(rows)], tolerance)
+    free = tuple(k for k in range(G.shape[1]) if k not in dependent)
+    return Partition(rows, dependent, free)
+
+
+def _pivots(A: np.ndarray, tolerance: float) -> tuple[int, ...]:
+    """Return the columns of A that span its range, best first chosen, in ascending order."""
+    if not A.size:
+        return ()
+    R, order = scipy.linalg.qr(A, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    rank = int(np.sum(size > tolerance * size[0]))
+    return tuple(sorted(order[:rank].tolist()))
+
+
+Basis = Callable[[SX, Partition], SX]
+
+
+def partitioned(G: SX, p: Partition) -> SX:
+    """Return E = [I; -G_d^-1 G_i] with v = E v_i, (nv, nv - m).
+
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 16, 22 and 23.
+    """
+    G_d, G_i = _blocks(G, p)
+    return _interleaved(p, SX.eye(len(p.independent)), -ca.solve(G_d, G_i))
+
+
+def orthonormal(G: SX, p: Partition) -> SX:
+    """Return R with R' R = I and G R = 0, (nv, nv - m): the last columns of the orthogonal factor of [G', unit columns].
+
+    Source: Bayo & Avello 1994, equation 15 with a basis by QR.
+    """
+    completion = SX.eye(G.shape[1])[:, list(p.independent)]
+    Q, _ = ca.qr(ca.densify(ca.horzcat(G[list(p.rows), :].T, completion)))
+    return Q[:, len(p.rows) :]
+
+
+def null_space(problem: Problem, p: Partition, basis: Basis = partitioned) -> Solution:
+    """Return vdot and multipliers (zero in the rows that are not kept).
+
+    Parameters
+    ----------
+    problem : Problem
+    p : Partition
+        Good near the positions at which the expression is evaluated.
+    basis : callable
+        `partitioned` or `orthonormal`; the accelerations are the same.
+
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 16-25.
+    """
+    c, M = problem.constraints, problem.M
+    R, carried = basis(c.G, p), particular(c, p)
+    zdd = solve(ca.mtimes(R.T, ca.mtimes(M, R)), ca.mtimes(R.T, problem.f - ca.mtimes(M, carried)))
+    vdot = ca.mtimes(R, zdd) + carried
+    rest = (problem.f - ca.mtimes(M, vdot))[list(p.dependent)]
+    multipliers = SX.zeros(c.g.shape)
+    multipliers[list(p.rows)] = ca.solve(_blocks(c.G, p)[0].T, rest)
+    return Solution(vdot, multipliers)
+
+
+def minimal_form(problem: Problem, p: Partition) -> tuple[SX, SX]:
+    """Return the mass matrix E' M E and the force E' (f - M a) of the independent accelerations.
+
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 19-21.
+    """
+    E, carried = partitioned(problem.constraints.G, p), particular(problem.constraints, p)
+    force = problem.f - ca.mtimes(problem.M, carried)
+    return ca.mtimes(E.T, ca.mtimes(problem.M, E)), ca.mtimes(E.T, force)
+
+
+def particular(c: Constraints, p: Partition) -> SX:
+    """Return an acceleration with G a + gamma = 0 and zero independent part, (nv,) (equations 24 and 25)."""
+    G_d, _ = _blocks(c.G, p)
+    return _interleaved(p, SX.zeros(len(p.independent)), -ca.solve(G_d, c.gamma[list(p.rows)]))
+
+
+def closing_step(c: Constraints, p: Partition) -> SX:
+    """Return the Newton step of the dependent positions, G_d dq_d = -g, with the independent held, (nv,).
+
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26.
+    """
+    G_d, _ = _blocks(c.G, p)
+    return _interleaved(p, SX.zeros(len(p.independent)), -ca.solve(G_d, c.g[list(p.rows)]))
+
+
+def _blocks(G: SX, p: Partition) -> tuple[SX, SX]:
+    rows = list(p.rows)
+    return ca.sparsify(G[rows, list(p.dependent)]), G[rows, list(p.independent)]
+
+
+def _interleaved(p: Partition, independent: SX, dependent: SX) -> SX:
+    """Return the rows of both parts in the order of v."""
+    stacked = ca.vertcat(independent, dependent)
+    place = np.argsort([*p.independent, *p.dependent])
+    return stacked[place.tolist(), :]
