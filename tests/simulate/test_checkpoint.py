@@ -148,6 +148,13 @@ def test_refusals_say_why(tmp_path: Path) -> None:
         checkpoint.read(path)
 
 
+def test_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"missing/run\.ckpt.*cannot be written \(No such file or directory\)"
+    ):
+        checkpoint.write(tmp_path / "missing" / "run.ckpt", sample())
+
+
 def test_other_model_or_settings_refused() -> None:
     c = sample()
     c.require("a" * 64, {**SETTINGS, "controller": {"kp": (10.0, 20.0)}})

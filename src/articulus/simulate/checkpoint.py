@@ -311,7 +311,7 @@ def _plain(value: Any) -> Any:
 def _readable_errors(place: Path, verb: str = "written") -> Iterator[None]:
     try:
         yield
-    except FileNotFoundError:
-        raise InputError(f"{place}: no such file; expected a checkpoint") from None
     except OSError as error:
+        if verb == "read" and isinstance(error, FileNotFoundError):
+            raise InputError(f"{place}: no such file; expected a checkpoint") from None
         raise InputError(f"{place}: cannot be {verb} ({error.strerror or error})") from None
