@@ -15,7 +15,7 @@ from articulus.integrate.base import Integrator, Rhs
 from articulus.integrate.solution import Piece, Solution, Statistics
 
 SAFETY, GROWTH, SHRINKAGE, MEMORY = 0.9, 10.0, 0.2, 0.04
-"""Constants of the step control; Hairer, Norsett & Wanner 1993, section II.4."""
+"""Constants of the step control; Hairer, Nørsett & Wanner 1993, section II.4."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Adaptive(Integrator):
     ) -> AdaptiveState:
         """Return the state of an integration that begins at t0 [s] with x0, (n,), towards t1.
 
-        The first step is guessed from the size of x, x' and x''. Source: Hairer, Norsett & Wanner 1993, section II.4.
+        The first step is guessed from the size of x, x' and x''. Source: Hairer, Nørsett & Wanner 1993, section II.4.
         """
         control = control or StepControl()
         t0, t1, x = float(t0), float(t1), np.array(x0, dtype=float)

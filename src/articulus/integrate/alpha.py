@@ -59,8 +59,10 @@ class AlphaMethod(Integrator):
     The equations of motion and g = 0 hold at the end of each step, to the accuracy of Newton's iteration. The equations
     of motion are scaled by h^2, so that the linear systems stay well conditioned as h falls.
 
-    Sources: Arnold & Brüls 2007 (index 3, order 2); Brüls & Cardona 2010 (Lie groups); Bottasso, Dopico & Trainelli
-    2008 (scaling).
+    Multipliers begin with an error of order 1 that dies out like rho_inf^steps; after that they are of order 2 too.
+
+    Sources: Arnold & Brüls 2007 (index 3, order 2); Brüls & Cardona 2010 (Lie groups); Arnold, Brüls & Cardona 2015
+    (the start); Bottasso, Dopico & Trainelli 2008 (scaling).
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from articulus.integrate.alpha import AlphaMethod, Coefficients
 class GeneralizedAlpha(AlphaMethod):
     """Generalized-alpha: order 2, and of all such methods the least damping of slow motion for a given rho_inf.
 
-    Source: Chung & Hulbert 1993, eqs 25 and 17.
+    Source: Chung & Hulbert 1993.
     """
 
     name = "generalized_alpha"
