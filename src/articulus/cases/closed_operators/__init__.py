@@ -1,0 +1,1 @@
+"""Closed mechanisms by spatial operators, Rodriguez, Jain & Kreutz 1989."""
