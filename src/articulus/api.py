@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     import casadi
     import control
 
+OPEN = 1e-6
+"""Residual of a constraint up to which a state passes for closed [m, rad; m/s, rad/s]."""
+
 Array = np.ndarray
 Params = Mapping[str, Any]
 Wrenches = Mapping[str, Any]
@@ -305,6 +308,11 @@ class Mechanism:
         return {p.name: p.value for p in self.description.parameters}
 
     @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """A name for every row of the constraints, such as "pin.x"; multipliers come in this order."""
+        return self.description.constraint_rows
+
+    @property
     def gravity_vector(self) -> Array:
         """Acceleration of gravity in ground axes with every parameter at its own value, (3,) [m/s^2]."""
         return np.array(values_of(self.description.gravity))
@@ -351,6 +359,8 @@ class Mechanism:
     ) -> Array:
         """Return tau = M vdot + bias, what the actuators must give, (..., nv) [N m or N].
 
+        Of the tree that is left when every loop is cut: constraint forces (`constraint_forces`) come on top.
+
         Parameters
         ----------
         q, v, vdot : array, (..., nq), (..., nv), (..., nv) [rad, m; rad/s, m/s; rad/s^2, m/s^2]
@@ -361,19 +371,31 @@ class Mechanism:
         return self._ask("inverse_dynamics", (q, v, vdot), (), params, wrenches)
 
     def forward_dynamics(
-        self, q: Any, v: Any, tau: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        t: Any = 0.0,
+        *,
+        wrenches: Wrenches | None = None,
+        params: Params | None = None,
     ) -> Array:
-        """Return vdot = M^-1 (tau - bias), (..., nv) [rad/s^2 or m/s^2].
+        """Return vdot = M^-1 (tau - bias), (..., nv) [rad/s^2 or m/s^2]; constraints are obeyed.
 
-        By the articulated-body algorithm; up to nine freedoms by the factored mass matrix, which is shorter there.
+        By the articulated-body algorithm; up to nine freedoms by the factored mass matrix, which is shorter there. With
+        constraints it is the vdot of `closed_dynamics`.
 
         Parameters
         ----------
         q, v, tau : array, (..., nq), (..., nv), (..., nv) [rad, m; rad/s, m/s; N m, N]
+        t : number or array (...) [s]
+            Time, for prescribed motions.
         wrenches : dict of frame name to array (..., 6) [N m, N]
             External moment about the frame's origin and force, ground axes.
         params : dict of parameter name to number or array
         """
+        if self.description.constraints:
+            return self.closed_dynamics(q, v, tau, t, wrenches=wrenches, params=params)[0]
         return self._ask("forward_dynamics", (q, v, tau), (), params, wrenches)
 
     def mass_matrix(self, q: Any, *, params: Params | None = None) -> Array:
@@ -414,14 +436,84 @@ class Mechanism:
         return self._ask("center_of_mass", (q,), (), params)
 
     def reactions(
-        self, q: Any, v: Any, vdot: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+        self,
+        q: Any,
+        v: Any,
+        vdot: Any,
+        multipliers: Any = None,
+        t: Any = 0.0,
+        *,
+        wrenches: Wrenches | None = None,
+        params: Params | None = None,
     ) -> Array:
         """Return the wrench that each joint exerts on its child, (..., joints, 6) [N m, N].
 
         Moment about the joint frame's origin and force, in the axes of the child's joint frame, one row a joint in
-        the order of `joint_names`; fixed joints included.
+        the order of `joint_names`; fixed joints included. A mechanism with constraints needs their multipliers, which
+        load the bodies: `vdot, multipliers = m.closed_dynamics(q, v, tau, t)`.
         """
-        return self._ask("reactions", (q, v, vdot), (), params, wrenches)
+        if not self.description.constraints:
+            return self._ask("reactions", (q, v, vdot), (), params, wrenches)
+        if multipliers is None:
+            raise InputError(
+                f"reactions: '{self.name}' has constraints whose forces load its joints; found no multipliers, expected those "
+                "of closed_dynamics(q, v, tau, t)"
+            )
+        return self._ask("closed_reactions", (q, v, vdot, multipliers, t), (), params, wrenches)
+
+    # constraints
+
+    def constraint_residual(self, q: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
+        """Return g(q, t), what the constraints are off by, (..., rows) [m, rad]; zero in rows on velocities only."""
+        return self._ask("constraint_residual", (q, t), (), params)
+
+    def constraint_rate(self, q: Any, v: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
+        """Return G v + dg/dt, what the velocities are off by, (..., rows) [m/s, rad/s]."""
+        return self._ask("constraint_rate", (q, v, t), (), params)
+
+    def constraint_jacobian(self, q: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
+        """Return G, the derivative of `constraint_rate` by v, (..., rows, nv)."""
+        return self._ask("constraint_jacobian", (q, t), (), params)
+
+    def closed_dynamics(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        t: Any = 0.0,
+        *,
+        wrenches: Wrenches | None = None,
+        params: Params | None = None,
+    ) -> tuple[Array, Array]:
+        """Return vdot (..., nv) and multipliers (..., rows) of M vdot + G' lambda = tau - bias, G vdot + gamma = 0.
+
+        The state should be on the constraints (`articulus.assemble`). Redundant rows share their force, and singular
+        positions are passed; see `theory/constraints`. Rows in the order of `constraint_names`.
+        """
+        return self._ask("closed_dynamics", (q, v, tau, t), (), params, wrenches)
+
+    def constraint_forces(
+        self,
+        q: Any,
+        v: Any,
+        tau: Any,
+        t: Any = 0.0,
+        *,
+        wrenches: Wrenches | None = None,
+        params: Params | None = None,
+    ) -> tuple[Array, Array]:
+        """Return -G' lambda, what the constraints add to tau, (..., nv) [N m or N], and lambda, (..., rows)."""
+        return self._ask("constraint_forces", (q, v, tau, t), (), params, wrenches)
+
+    def constraint_derivatives(
+        self, q: Any, v: Any, vdot: Any, multipliers: Any, t: Any = 0.0, *, params: Params | None = None
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return how constraints change from state to state, exact.
+
+        d(G' lambda)/d(displacement) at constant multipliers (..., nv, nv), then d(G v + g_t)/d(displacement),
+        d(G vdot + gamma)/d(displacement) and d(G vdot + gamma)/dv, each (..., rows, nv).
+        """
+        return self._ask("constraint_derivatives", (q, v, vdot, multipliers, t), (), params)
 
     # the mass matrix in factors
 
@@ -453,7 +545,7 @@ class Mechanism:
     ) -> tuple[Array, Array, Array]:
         """Return d vdot/d q, d vdot/d v and M^-1 of forward dynamics, each (..., nv, nv).
 
-        Exact, by recursion. The derivative by the position of a quaternion joint is with respect to a small rotation
+        Exact, by recursion; of the tree that is left when every loop is cut. The derivative by the position of a quaternion joint is with respect to a small rotation
         (and shift) in the child's axes.
         """
         return self._ask("derivatives", (q, v, tau), (), params)
@@ -461,11 +553,11 @@ class Mechanism:
     def inverse_dynamics_derivatives(
         self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
     ) -> tuple[Array, Array, Array]:
-        """Return d tau/d q, d tau/d v and M of inverse dynamics, each (..., nv, nv); see `derivatives`."""
+        """Return d tau/d q, d tau/d v and M of `inverse_dynamics`, each (..., nv, nv); see `derivatives`."""
         return self._ask("inverse_dynamics_derivatives", (q, v, vdot), (), params)
 
     def linearize(
-        self, q: Any = None, v: Any = None, u: Any = None, *, params: Params | None = None
+        self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None
     ) -> control.StateSpace:
         """Return the linear model about one state as a python-control system with named signals.
 
@@ -477,22 +569,47 @@ class Mechanism:
             Velocity; zero if not given.
         u : array, (nv,) [N m or N]
             Joint forces; those of zero acceleration if not given, so that rest is an equilibrium.
+        t : float [s]
+            Time, for prescribed motions.
         params : dict of parameter name to number
 
         Returns
         -------
         control.StateSpace
             States: small displacements (named as v, in their directions) and velocities ("d_" before the name);
-            inputs: joint forces ("tau_" before the name); outputs: all states.
+            inputs: joint forces ("tau_" before the name); outputs: all states. With constraints the model is
+            minimal: its states are those of independent freedoms, its outputs are all displacements and velocities.
         """
-        from articulus.linear import state_space
+        from articulus.linear import constrained_state_space, state_space
 
         q0 = self.neutral if q is None else self._one("q", q, self.nq)
         v0 = np.zeros(self.nv) if v is None else self._one("v", v, self.nv)
         u0 = self.bias(q0, v0, params=params) if u is None else self._one("u", u, self.nv)
-        by_q, by_v, inverse = self.derivatives(q0, v0, u0, params=params)
         turning = self._ask("tangent_rate", (v0,))
-        return state_space(self.v_names, turning, by_q, by_v, inverse, name=self.name)
+        if not self.description.constraints:
+            by_q, by_v, inverse = self.derivatives(q0, v0, u0, params=params)
+            return state_space(self.v_names, turning, by_q, by_v, inverse, name=self.name)
+        self._require_closed(q0, v0, t, params)
+        vdot, multipliers = self.closed_dynamics(q0, v0, u0, t, params=params)
+        tree = self.inverse_dynamics_derivatives(q0, v0, vdot, params=params)
+        rows = self.constraint_derivatives(q0, v0, vdot, multipliers, t, params=params)
+        G = self.constraint_jacobian(q0, t, params=params)
+        on_positions = self.description.holonomic_rows
+        return constrained_state_space(self.v_names, turning, tree, G, rows, on_positions, name=self.name)
+
+    def _require_closed(self, q: Array, v: Array, t: float, params: Params | None) -> None:
+        """Raise InputError unless a state satisfies the constraints."""
+        off = {
+            "position": self.constraint_residual(q, t, params=params),
+            "velocity": self.constraint_rate(q, v, t, params=params),
+        }
+        for level, residual in off.items():
+            worst = int(np.argmax(np.abs(residual)))
+            if not abs(residual[worst]) <= OPEN:
+                raise InputError(
+                    f"linearize: the {level} leaves constraint '{self.constraint_names[worst]}' open by "
+                    f"{residual[worst]:.3g}; expected at most {OPEN:g}. articulus.assemble finds a state that closes it"
+                )
 
     def _one(self, name: str, value: Any, size: int) -> Array:
         array = _array(name, value)
@@ -523,6 +640,7 @@ class Mechanism:
         """
         from articulus import dynamics
 
+        self._require_obeyed(name)
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
         return dynamics.function(self.description, name, frames, wrenches)
 
@@ -532,6 +650,7 @@ class Mechanism:
         key = (name, frames, wrenches)
         found = self._kernels.get(key)
         if found is None:
+            self._require_obeyed(name)
             text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
             found = native.cached(
                 text, lambda: self._compilable(*key), ranks=self._ranks(name, len(wrenches))
@@ -539,13 +658,21 @@ class Mechanism:
             self._kernels[key] = found
         return found
 
+    def _require_obeyed(self, name: str) -> None:
+        """Raise InputError for a function that would let a closed mechanism fall apart."""
+        if name == "forward_dynamics" and self.description.constraints:
+            raise InputError(
+                f"'{self.name}' has constraints, which 'forward_dynamics' (q, v, tau) does not know; expected "
+                "'closed_dynamics' (q, v, tau, t), which returns accelerations and multipliers"
+            )
+
     def _ranks(self, name: str, wrenches: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         from articulus.dynamics import QUANTITIES
 
         if name not in QUANTITIES:
             raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")
-        inputs = len(QUANTITIES[name].inputs) + bool(self.description.parameters) + wrenches
-        return (1,) * inputs, QUANTITIES[name].ranks
+        own = tuple(0 if symbol == "t" else 1 for symbol in QUANTITIES[name].inputs)
+        return own + (1,) * (bool(self.description.parameters) + wrenches), QUANTITIES[name].ranks
 
     def _compilable(self, *key: Any) -> casadi.Function:
         from articulus import dynamics

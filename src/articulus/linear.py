@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.linalg
 
 if TYPE_CHECKING:
     import control
@@ -41,6 +43,131 @@ def state_space(
         outputs=states,
         name=name.replace(".", "_"),
     )
+
+
+def constrained_state_space(
+    names: Sequence[str],
+    turning: np.ndarray,
+    tree: tuple[np.ndarray, np.ndarray, np.ndarray],
+    G: np.ndarray,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    on_positions: np.ndarray,
+    name: str,
+) -> control.StateSpace:
+    """Return the minimal model about a state on the constraints: states are those of independent freedoms.
+
+    Displacements keep the rows on positions, delta = T delta_i; velocities keep all rows, dv = S dv_j + W delta_i; and
+    the accelerations follow from the differentials of M vdot + bias + G' lambda = u and of G vdot + gamma = 0:
+
+        [M  G'] [d vdot  ]   [du]   [d_q (M vdot + bias + G' lambda)  d_v bias ] [delta]
+        [G  0 ] [d lambda] = [0 ] - [d_q (G vdot + gamma)             d_v gamma] [dv   ]
+
+    Parameters
+    ----------
+    names : sequence of str, (nv,)
+    turning : array, (nv, nv)
+        From `kinematics.tangent_rate`.
+    tree : three arrays, (nv, nv)
+        Derivatives of inverse dynamics by q and v, and M.
+    G : array, (m, nv)
+    rows : four arrays
+        From `closed.constraint_derivatives`.
+    on_positions : array of bool, (m,)
+        Which rows restrict positions.
+    name : str
+    """
+    import control
+
+    by_q, by_v, M = tree
+    force_by_q, rate_by_q, row_by_q, row_by_v = rows
+    position, velocity = partition(G[on_positions]), partition(G)
+    T, S = position.tangent, velocity.tangent
+    W = -velocity.dependent_part(rate_by_q @ T)
+    kept = velocity.rows
+    K = np.block([[M, G[kept].T], [G[kept], np.zeros((len(kept), len(kept)))]])
+    by_position, by_velocity = (
+        np.vstack([by_q + force_by_q, row_by_q[kept]]),
+        np.vstack([by_v, row_by_v[kept]]),
+    )
+    right = np.hstack([by_position @ T + by_velocity @ W, by_velocity @ S, -np.eye(*K.shape)[:, : len(M)]])
+    vdot = -np.linalg.solve(K, right)[: len(M)]
+    i, j, n_i = position.independent, velocity.independent, len(position.independent)
+    velocities = np.hstack([W, S])
+    displacements = np.hstack([T, np.zeros_like(S)])
+    A = np.vstack([(turning @ displacements + velocities)[i], vdot[j, : n_i + len(j)]])
+    B = np.vstack([np.zeros((n_i, len(M))), vdot[j, n_i + len(j) :]])
+    labels = _labels(names)
+    outputs = [*labels, *(f"d_{s}" for s in labels)]
+    return control.StateSpace(
+        A,
+        B,
+        np.vstack([displacements, velocities]),
+        np.zeros((2 * len(M), len(M))),
+        states=[*(labels[k] for k in i), *(f"d_{labels[k]}" for k in j)],
+        inputs=[f"tau_{s}" for s in labels],
+        outputs=outputs,
+        name=name.replace(".", "_"),
+    )
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Freedoms split into dependent and independent ones by the rows G x = 0 of constraints.
+
+    Attributes
+    ----------
+    rows, dependent, independent : arrays of int
+        Independent rows; freedoms that follow from the others; the others, in ascending order.
+    tangent : array, (nv, independent)
+        x = tangent x_i for every x with G x = 0.
+    G : array, (m, nv)
+    """
+
+    rows: np.ndarray
+    dependent: np.ndarray
+    independent: np.ndarray
+    tangent: np.ndarray
+    G: np.ndarray
+
+    def dependent_part(self, residual: np.ndarray) -> np.ndarray:
+        """Return x with G x = residual that moves dependent freedoms only, (nv, ...)."""
+        x = np.zeros((self.G.shape[1], residual.shape[1]))
+        x[self.dependent] = np.linalg.solve(self.G[np.ix_(self.rows, self.dependent)], residual[self.rows])
+        return x
+
+
+DEPENDENT = 1e-9
+"""Share of the largest pivot below which a row counts as dependent on others."""
+
+
+def partition(G: np.ndarray) -> Partition:
+    """Return which rows and which freedoms are independent, by QR with pivots of rows, then of columns.
+
+    Source: Wehage & Haug 1982 (coordinate partitioning), with pivoted QR in place of Gaussian elimination.
+    """
+    rows = _pivots(_scaled(G).T)
+    dependent = np.sort(_pivots(G[rows]))
+    independent = np.setdiff1d(np.arange(G.shape[1]), dependent)
+    tangent = np.zeros((G.shape[1], len(independent)))
+    tangent[independent, np.arange(len(independent))] = 1.0
+    if len(rows):
+        tangent[dependent] = -np.linalg.solve(G[np.ix_(rows, dependent)], G[np.ix_(rows, independent)])
+    return Partition(rows, dependent, independent, tangent, G)
+
+
+def _scaled(G: np.ndarray) -> np.ndarray:
+    """Return rows of unit length; rows that are zero stay so."""
+    length = np.linalg.norm(G, axis=1, keepdims=True)
+    return G / np.where(length > 0, length, 1.0)
+
+
+def _pivots(A: np.ndarray) -> np.ndarray:
+    """Return the columns of A that QR with column pivoting finds independent, best first."""
+    if not A.size:
+        return np.zeros(0, dtype=int)
+    R, order = scipy.linalg.qr(A, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    return order[: int(np.sum(size > DEPENDENT * size.max(initial=0.0)))]
 
 
 def _labels(names: Sequence[str]) -> list[str]:

@@ -12,7 +12,9 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics import (
+    closed,
     composite,
+    constraints,
     energy,
     forward,
     inverse,
@@ -22,6 +24,7 @@ from articulus.dynamics import (
     reactions,
 )
 from articulus.dynamics.external import External, taken_up
+from articulus.dynamics.loops import Problem
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces, passive_rates
@@ -53,7 +56,7 @@ class Quantity:
     Parameters
     ----------
     inputs, outputs : tuple of str
-        Names; inputs are among q, v, vdot, tau.
+        Names; inputs are among q, v, vdot, tau, t, multipliers.
     answer : callable
         From the symbols to one expression for each output.
     ranks : tuple of int
@@ -126,6 +129,32 @@ def derivatives(s: Question) -> tuple[SX, SX, SX]:
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
+def constraint_rows(s: Question) -> constraints.Constraints:
+    """Return all constraint rows at the state and time in question."""
+    return constraints.constraints(s.tree, s["v"], s["t"])
+
+
+def closed_dynamics(s: Question) -> tuple[SX, SX]:
+    """Return vdot and multipliers that tau, friction, springs, external wrenches and constraints give."""
+    problem = Problem(mass_matrix(s.tree), s["tau"] - bias(s), constraint_rows(s))
+    solution = closed.closed_dynamics(problem)
+    return solution.vdot, solution.multipliers
+
+
+def constraint_forces(s: Question) -> tuple[SX, SX]:
+    """Return what the constraints add to the joint forces, -G' lambda, and the multipliers."""
+    _, multipliers = closed_dynamics(s)
+    return -ca.mtimes(constraint_rows(s).G.T, multipliers), multipliers
+
+
+def closed_reactions(s: Question) -> SX:
+    """Return the joint reactions with the constraints' wrenches on the bodies."""
+    external = dict(s.external)
+    for body, wrench in constraints.wrenches(s.tree, s["v"], s["t"], s["multipliers"]).items():
+        external[body] = external.get(body, SX.zeros(6)) + wrench
+    return reactions.reactions(s.tree, s["v"], s["vdot"], external)
+
+
 QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(
         ("q", "v", "vdot"), ("tau",), lambda s: (inverse_dynamics(s, s["vdot"]),), external=True, regroup=True
@@ -186,6 +215,39 @@ QUANTITIES: dict[str, Quantity] = {
         external=True,
         merge_fixed=False,
         ranks=(2,),
+    ),
+    "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,)),
+    "constraint_rate": Quantity(("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,)),
+    "constraint_jacobian": Quantity(("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,)),
+    "closed_dynamics": Quantity(
+        ("q", "v", "tau", "t"),
+        ("vdot", "multipliers"),
+        closed_dynamics,
+        ranks=(1, 1),
+        external=True,
+        regroup=True,
+    ),
+    "constraint_forces": Quantity(
+        ("q", "v", "tau", "t"),
+        ("forces", "multipliers"),
+        constraint_forces,
+        ranks=(1, 1),
+        external=True,
+        regroup=True,
+    ),
+    "closed_reactions": Quantity(
+        ("q", "v", "vdot", "multipliers", "t"),
+        ("reactions",),
+        lambda s: (closed_reactions(s),),
+        external=True,
+        merge_fixed=False,
+        ranks=(2,),
+    ),
+    "constraint_derivatives": Quantity(
+        ("q", "v", "vdot", "multipliers", "t"),
+        ("dforce_dq", "drate_dq", "dacceleration_dq", "dacceleration_dv"),
+        lambda s: closed.constraint_derivatives(s.tree, constraint_rows(s), s["vdot"], s["multipliers"]),
+        ranks=(2, 2, 2, 2),
     ),
     "mass_matrix_factors": Quantity(
         ("q",),
@@ -267,6 +329,8 @@ def function(
         "v": tree.v,
         "vdot": SX.sym("vdot", description.nv),
         "tau": SX.sym("tau", description.nv),
+        "t": SX.sym("t"),
+        "multipliers": SX.sym("multipliers", len(description.constraint_rows)),
     }
     for frame in (*frames, *wrenches):
         description.carrier(frame)

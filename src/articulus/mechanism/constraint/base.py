@@ -101,11 +101,6 @@ def refers(kind: str, meaning: str, default: Any = dataclasses.MISSING) -> Any:
     return dataclasses.field(default=default, metadata={"refers": kind, "meaning": meaning})
 
 
-def explained(meaning: str, default: Any = dataclasses.MISSING) -> Any:
-    """Return a dataclass field, neither a name nor a number, that knows its meaning."""
-    return dataclasses.field(default=default, metadata={"meaning": meaning})
-
-
 def references(constraint: Constraint) -> Iterator[tuple[str, str, str]]:
     """Yield field, kind and name of every frame and joint that a constraint names."""
     for field in dataclasses.fields(constraint):  # type: ignore[arg-type]

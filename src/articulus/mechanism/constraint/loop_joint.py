@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from casadi import SX
 
 from articulus.errors import Finding
-from articulus.mechanism.constraint.base import Constraint, Kinematics, explained, refers
+from articulus.mechanism.constraint.base import Constraint, Kinematics, refers
 from articulus.mechanism.joint import Free, Joint
 from articulus.mechanism.numbers import require
 from articulus.mechanism.pose import Pose
@@ -40,8 +40,8 @@ class LoopJoint(Constraint):
     joint: Joint
     parent: str = refers("frame", "body or frame on one side, or `ground`")
     child: str = refers("frame", "body or frame on the other side, or `ground`")
-    at: Pose = explained("pose of the joint's frame in the parent", default=Pose())
-    child_at: Pose = explained("pose of the joint's frame in the child", default=Pose())
+    at: Pose = field(default=Pose(), metadata={"meaning": "pose of the joint's frame in the parent"})
+    child_at: Pose = field(default=Pose(), metadata={"meaning": "pose of the joint's frame in the child"})
 
     type_name = "loop"
     table = "loop"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from casadi import SX
 
 from articulus.errors import Finding, did_you_mean
-from articulus.mechanism.constraint.base import Constraint, Kinematics, explained, refers
+from articulus.mechanism.constraint.base import Constraint, Kinematics, refers
 from articulus.mechanism.constraint.time_function import TimeFunction
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import convert
@@ -36,8 +36,8 @@ class Prescribed(Constraint):
 
     name: str
     joint: str = refers("joint", "joint that is driven")
-    motion: TimeFunction = explained("function of time that the coordinate follows")
-    coordinate: str = explained("which coordinate, for a joint with several", default="")
+    motion: TimeFunction = field(metadata={"meaning": "function of time that the coordinate follows"})  # type: ignore[misc]
+    coordinate: str = field(default="", metadata={"meaning": "which coordinate, for a joint with several"})
 
     type_name = "prescribed"
 

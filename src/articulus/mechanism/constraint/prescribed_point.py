@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -11,7 +11,7 @@ from casadi import SX
 
 from articulus.errors import Finding
 from articulus.mechanism.body import GROUND
-from articulus.mechanism.constraint.base import Constraint, Kinematics, explained, refers
+from articulus.mechanism.constraint.base import Constraint, Kinematics, refers
 from articulus.mechanism.constraint.time_function import TimeFunction
 from articulus.mechanism.numbers import convert
 
@@ -35,9 +35,9 @@ class PrescribedPoint(Constraint):
 
     name: str
     frame: str = refers("frame", "body or frame whose origin is driven")
-    x: TimeFunction | None = explained("function of time that x follows", default=None)
-    y: TimeFunction | None = explained("function of time that y follows", default=None)
-    z: TimeFunction | None = explained("function of time that z follows", default=None)
+    x: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that x follows"})
+    y: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that y follows"})
+    z: TimeFunction | None = field(default=None, metadata={"meaning": "function of time that z follows"})
 
     type_name = "prescribed_point"
 
