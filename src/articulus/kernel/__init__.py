@@ -35,7 +35,7 @@ _kernels: dict[tuple[str, bool, Ranks | None], Kernel] = {}
 _lock = threading.Lock()
 
 
-def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
+def compile(function: ca.Function, *, finite: bool = True, ranks: Ranks | None = None) -> Kernel:
     """Return a CasADi function as a batched native callable.
 
     Parameters
@@ -44,6 +44,8 @@ def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
         An SX function, or an MX function of calls, dense products and whatever else expands to SX.
     finite : bool
         Raise when an input or an output is not finite.
+    ranks : (tuple of int, tuple of int), optional
+        Number of trailing axes of each input and output, where a size of one must not take an axis away.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def compile(function: ca.Function, *, finite: bool = True) -> Kernel:
     except RuntimeError as reason:
         kind = function.class_name()
         raise UnsupportedOperation(f"{function.name()} ({kind}) has no expressions to compile") from reason
-    return Kernel(Source(f"function {key}", lambda: program.build(function)), finite=finite)
+    return Kernel(Source(f"function {key}", lambda: program.build(function)), finite=finite, ranks=ranks)
 
 
 def cached(

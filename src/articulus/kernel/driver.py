@@ -37,7 +37,10 @@ def driver(target: Target, inputs: Sequence[int], outputs: Sequence[int], slots:
     Input and output elements occupy the first slots of a workspace in that order. There are `blocks` workspaces of
     `slots` each, one behind the other: as long as enough rows are left, so many blocks go through the code together.
     """
-    parts = [run_function(target, blocks), *(_pass(target, inputs, outputs, slots, k) for k in sorted({1, blocks}))]
+    parts = [
+        run_function(target, blocks),
+        *(_pass(target, inputs, outputs, slots, k) for k in sorted({1, blocks})),
+    ]
     parts += [mover(target, n, gather=True) for n in sorted(set(inputs)) if n]
     parts += [mover(target, n, gather=False) for n in sorted(set(outputs)) if n]
     return "\n".join(parts)

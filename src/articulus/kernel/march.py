@@ -202,7 +202,10 @@ class _Driver:
         for value in fresh:
             inside.append(w.compare("ole", w.fabs(value), w.constant(BOUND)))
         while len(inside) > 1:
-            inside = [*(w.do(f"and {mask} {a}, {b}") for a, b in zip(inside[::2], inside[1::2])), *inside[len(inside) & ~1 :]]
+            inside = [
+                *(w.do(f"and {mask} {a}, {b}") for a, b in zip(inside[::2], inside[1::2])),
+                *inside[len(inside) & ~1 :],
+            ]
         at_failed = w.offset("%w", (self.slots - 1) * t.bytes)
         failed = w.load(at_failed)
         number = w.load(w.offset("%w", (self.nx + self.np + self.nw) * t.bytes))

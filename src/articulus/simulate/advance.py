@@ -28,7 +28,7 @@ from articulus.integrate import (
 )
 from articulus.integrate.base import Integrator
 from articulus.simulate.marching import Marcher
-from articulus.simulate.system import ARGUMENTS, System
+from articulus.simulate.system import ARGUMENTS, System, native
 
 
 class Advancer(abc.ABC):
@@ -61,7 +61,7 @@ class Advancer(abc.ABC):
     def corrected(self) -> kernel.Kernel | None:
         """The correction after a step as native code."""
         found = self.system.correction
-        return None if found is None else kernel.compile(found, finite=False)
+        return None if found is None else native(found)
 
     def correct(self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
         """Return c on the constraints and with unit quaternions."""
@@ -73,7 +73,7 @@ class ExplicitAdvancer(Advancer):
 
     def __init__(self, system: System, method: Method | SecondOrderMethod):
         super().__init__(system)
-        self._step = kernel.compile(Marcher(system, method, 1.0).single_step(), finite=False)
+        self._step = native(Marcher(system, method, 1.0).single_step())
         self._cost = method.evaluations
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
@@ -90,7 +90,7 @@ class AdaptiveAdvancer(Advancer):
     def __init__(self, system: System, method: Adaptive, control: StepControl):
         super().__init__(system)
         self._method, self._control = method, control
-        self._rate = kernel.compile(system.rhs, finite=False)
+        self._rate = native(system.rhs)
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, memory = self.split(x)
@@ -121,8 +121,8 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
         symbols = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
         rate = system.rhs.call(symbols)[0]
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
-        self._partial = kernel.compile(
-            ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"]), finite=False
+        self._partial = native(
+            ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"])
         )
 
     def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Linearised:
@@ -148,8 +148,10 @@ class SundialsAdvancer(Advancer):
             z = ca.MX.sym("z", system.nc)
             dae = ca.Function("dae", [t, c, z, given], [z, z - rate])
             solve = method.prepare(dae)
-            start = kernel.compile(system.rhs, finite=False)
-            self._solve = lambda t0, t1, x0, p0: solve(t0, t1, x0, np.ravel(start(*self._parts(x0, p0), t0, 0.0)), p0)[0]
+            start = native(system.rhs)
+            self._solve = lambda t0, t1, x0, p0: solve(
+                t0, t1, x0, np.ravel(start(*self._parts(x0, p0), t0, 0.0)), p0
+            )[0]
 
     def _parts(self, c: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
         return [c, *np.split(given[:-1], np.cumsum(self.system.sizes[1:3]))]
@@ -173,7 +175,7 @@ class AlphaAdvancer(Advancer):
             )
         self._method = method
         self._terms = _Terms(system)
-        self._power = kernel.compile(system.rhs, finite=False)
+        self._power = native(system.rhs)
         nv = system.description.nv
         self.extra = 1 + 2 * nv + self._terms.m
 
@@ -220,11 +222,13 @@ class _Terms:
         symbols = [*system.arguments, rate, multipliers]
         parts = {"M": inertia, "f": force, "K": stiffness, "C": damping, "g": g, "G": G, "gamma": gamma}
         self._kernels = {
-            name: kernel.compile(ca.Function(name, symbols, [ca.densify(x)]), finite=False)
+            name: native(
+                ca.Function(name, symbols, [ca.densify(x)], [*ARGUMENTS, "vdot", "multipliers"], ["out"])
+            )
             for name, x in parts.items()
             if x.numel()
         }
-        self._displaced = kernel.compile(function(d, "integrate_position"), finite=False)
+        self._displaced = native(function(d, "integrate_position"))
 
     def problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Mechanical:
         """Return the mechanical system with these held values."""
@@ -232,7 +236,9 @@ class _Terms:
         rest, zero, none = np.zeros(n), np.zeros(n), np.zeros(self.m)
         tail = np.zeros(2)
 
-        def ask(name: str, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray = zero, m: np.ndarray = none) -> np.ndarray:
+        def ask(
+            name: str, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray = zero, m: np.ndarray = none
+        ) -> np.ndarray:
             return np.asarray(self._kernels[name](np.concatenate([q, v, tail]), d, p, w, t, h, a, m))
 
         closed = self.m > 0
@@ -262,4 +268,3 @@ def advancer(system: System, method: Integrator, rtol: float, atol: float) -> Ad
     if isinstance(method, AlphaMethod):
         return AlphaAdvancer(system, method)
     raise InputError(f"method '{method.name}' cannot run a mechanism")
-

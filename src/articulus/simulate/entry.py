@@ -160,7 +160,9 @@ def _set_up(
     atol: float,
 ) -> Simulation:
     if not isinstance(mechanism, Mechanism):
-        raise InputError(f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')")
+        raise InputError(
+            f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')"
+        )
     steps = _whole("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
     every = 1 if sample is None else _whole("sample", _positive("sample", sample), step)
     inside, outside = _controllers(controller)
@@ -182,7 +184,9 @@ def _set_up(
         "rtol": rtol,
         "atol": atol,
     }
-    period = 1 if outside is None or outside.period is None else _whole("controller period", outside.period, step)
+    period = (
+        1 if outside is None or outside.period is None else _whole("controller period", outside.period, step)
+    )
     return Simulation(
         mechanism, engine, c0, p, float(t0), float(step), steps, every, Outputs(system, outputs), outside, period, seed,
         single, method, settings,
@@ -209,7 +213,13 @@ def _controllers(given: Controller | None) -> tuple[list[Component], PythonContr
 
 
 def _initial(
-    mechanism: Mechanism, system: System, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool, t0: float
+    mechanism: Mechanism,
+    system: System,
+    q0: Any,
+    v0: Any,
+    params: Mapping[str, Any] | None,
+    single: bool,
+    t0: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
     q = _state("q0", q0, mechanism.neutral, single)
@@ -242,7 +252,9 @@ def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarr
         array = default if value is None else np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name}: found {value!r}; expected numbers") from None
-    good = array.shape == default.shape or (not single and array.ndim == 2 and array.shape[1:] == default.shape)
+    good = array.shape == default.shape or (
+        not single and array.ndim == 2 and array.shape[1:] == default.shape
+    )
     if not good:
         expected = default.shape if single else ("batch", *default.shape)
         raise InputError(f"{name}: found shape {array.shape}; expected {expected}")

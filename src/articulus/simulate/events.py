@@ -82,10 +82,14 @@ class Crossing(Event):
         names = [self.function.name_in(i) for i in range(self.function.n_in())]
         for name in names:
             if name not in known:
-                raise InputError(f"event '{self.name}': input '{name}' is unknown; {did_you_mean(name, known)}")
+                raise InputError(
+                    f"event '{self.name}': input '{name}' is unknown; {did_you_mean(name, known)}"
+                )
         out = self.function.call([known[name] for name in names])
         if len(out) != 1 or out[0].numel() != 1:
-            raise InputError(f"event '{self.name}': the function gives {len(out)} outputs; expected one number")
+            raise InputError(
+                f"event '{self.name}': the function gives {len(out)} outputs; expected one number"
+            )
         return out[0]
 
     def happen(self, situation: Situation) -> bool:
@@ -174,5 +178,7 @@ def one_freedom(network: Network, name: str, joint: str) -> SX:
         raise InputError(f"event '{name}': no joint '{joint}'; {did_you_mean(joint, slices)}")
     at = slices[joint]
     if at.stop - at.start != 1:
-        raise InputError(f"event '{name}': joint '{joint}' has {at.stop - at.start} coordinates; expected one")
+        raise InputError(
+            f"event '{name}': joint '{joint}' has {at.stop - at.start} coordinates; expected one"
+        )
     return network.q[at]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus import kernel
 from articulus.simulate.records import Cause, Failure
+from articulus.simulate.system import native
 
 if TYPE_CHECKING:
     from articulus.simulate.simulation import Simulation
@@ -32,7 +32,7 @@ def _from_state(
 ) -> tuple[Cause, str]:
     system = simulation.engine.system
     p = simulation.p if simulation.p.ndim == 1 else simulation.p[row]
-    rate = kernel.compile(system.rhs, finite=False)
+    rate = native(system.rhs)
     w = np.zeros(system.nw)
     slope = np.ravel(rate(c, d, p, w, t, simulation.h))
     names = [f"{name}[{i}]" for name, at in system.places.items() for i in range(at.stop - at.start)]
@@ -55,7 +55,10 @@ def _from_state(
             f"{1 / fastest if fastest else float('inf'):.3g} s, the step is {simulation.h:.3g} s: a smaller step or an "
             "implicit method (rosenbrock, cvodes) is likely to help; so is a stable controller"
         )
-    return Cause.NOT_FINITE, "the next step is not finite although the last state is; a smaller step may tell more"
+    return (
+        Cause.NOT_FINITE,
+        "the next step is not finite although the last state is; a smaller step may tell more",
+    )
 
 
 def _fastest(simulation: Simulation, row: int) -> float:
@@ -63,8 +66,11 @@ def _fastest(simulation: Simulation, row: int) -> float:
     system = simulation.engine.system
     p = simulation.p if simulation.p.ndim == 1 else simulation.p[row]
     c = simulation.c0[row]
-    rate = kernel.compile(system.rhs, finite=False)
+    rate = native(system.rhs)
     step = 1e-6 * (1 + np.abs(c))
-    ends = [rate(c + s * np.diag(step), system.d0, p, np.zeros(system.nw), simulation.t0, simulation.h) for s in (1, -1)]
+    ends = [
+        rate(c + s * np.diag(step), system.d0, p, np.zeros(system.nw), simulation.t0, simulation.h)
+        for s in (1, -1)
+    ]
     J = ((ends[0] - ends[1]) / (2 * step[:, None])).T
     return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else 0.0

@@ -158,7 +158,9 @@ class Network:
             raise InputError(f"parameter '{x.name}': found two values, {known.value!r} and {x.value!r}")
         return self._symbols.setdefault(x.name, SX.sym(x.name))
 
-    def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Any:
+    def ask(
+        self, quantity: str, *inputs: SX, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
+    ) -> Any:
         """Return a quantity of the mechanism on symbols."""
         found = dynamics.function(self.description, quantity, tuple(frames), tuple(wrenches))
         plain = len(dynamics.QUANTITIES[quantity].inputs)

@@ -19,7 +19,7 @@ from articulus.simulate.advance import Advancer
 from articulus.simulate.events import Event
 from articulus.simulate.marching import whole_steps
 from articulus.simulate.records import Cause, Occurrence
-from articulus.simulate.system import System
+from articulus.simulate.system import System, native
 
 MOST_EVENTS = 200
 """Events within one step of the grid beyond which a run is given up."""
@@ -46,7 +46,7 @@ class NumericEngine:
         self.periods = [whole_steps(u.name, u.period, h) for u in system.updates]
         self.events: list[Occurrence] = []
         self._causes: dict[int, tuple[Cause, str]] = {}
-        self._updates = [kernel.compile(u.function, finite=False) for u in system.updates]
+        self._updates = [native(u.function) for u in system.updates]
 
     @property
     def evaluations(self) -> int:
@@ -164,7 +164,7 @@ class NumericEngine:
     def _values(self) -> kernel.Kernel:
         net = self.system.network
         values = ca.vertcat(*(event.value(net) for event in self.watched))
-        return kernel.compile(self.system.function("events", [values]), finite=False)
+        return native(self.system.function("events", [values]))
 
     def _watch(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
         nc = self.system.nc
@@ -296,5 +296,3 @@ class Moment:
         )
         response = np.linalg.solve(M, rows.T)
         return response @ np.linalg.lstsq(rows @ response, targets, rcond=1e-10)[0]
-
-

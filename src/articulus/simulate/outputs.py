@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-import casadi as ca
 import numpy as np
 
 from articulus import kernel
 from articulus.errors import InputError, did_you_mean
 from articulus.simulate.signal import Signal, force_signal, position_signal, velocity_signal
-from articulus.simulate.system import System
+from articulus.simulate.system import System, native
 
 ENERGY = ("kinetic", "potential", "input", "dissipated")
 MOMENTUM = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
@@ -39,7 +38,7 @@ class Outputs:
     @functools.cached_property
     def _kernel(self) -> kernel.Kernel:
         function = self.system.reporting(self.names)
-        return kernel.compile(function, finite=False)
+        return native(function)
 
     def signals(
         self, samples: np.ndarray, p: np.ndarray, t: np.ndarray, h: float, single: bool

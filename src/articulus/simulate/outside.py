@@ -31,7 +31,9 @@ class PythonController:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"controller '{self.name}': found {self.function!r}; expected a function of t, q and v")
+            raise InputError(
+                f"controller '{self.name}': found {self.function!r}; expected a function of t, q and v"
+            )
 
     def checked(self, value: Any, shape: tuple[int, int], t: float) -> np.ndarray:
         """Return what the function returned as commands, or raise what is wrong with it."""

@@ -238,7 +238,9 @@ class Simulation:
         meta = provenance(
             self.mechanism, method=self.method, step=self.h, seed=self.seed, settings=self.settings
         )
-        final = State(self.k, self.t0 + self.k * self.h, self.x[0] if self.single else self.x, self.noise.state())
+        final = State(
+            self.k, self.t0 + self.k * self.h, self.x[0] if self.single else self.x, self.noise.state()
+        )
         run = Run(
             self.mechanism,
             self.times,

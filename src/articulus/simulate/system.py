@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus import dynamics
+from articulus import dynamics, kernel
+from articulus.api import Mechanism
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
 from articulus.simulate.closing import Closing
@@ -24,6 +25,13 @@ WRITTEN_OUT = 40
 step takes 3.3 us written out, 4.1 us called."""
 
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
+
+
+def native(function: ca.Function) -> kernel.Kernel:
+    """Return a function of (c, d, p, w, t, h, ...) as native code; columns stay columns whatever their length."""
+    inputs = tuple(0 if function.name_in(i) in ("t", "h") else 1 for i in range(function.n_in()))
+    outputs = tuple(1 if function.size2_out(i) == 1 else 2 for i in range(function.n_out()))
+    return kernel.compile(function, finite=False, ranks=(inputs, outputs))
 
 
 @dataclass(frozen=True)
