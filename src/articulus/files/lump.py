@@ -32,7 +32,7 @@ def lump_fixed(description: Description) -> Description:
     )
     frames = tuple(_carried(f, carriers) for f in description.frames)
     d = description
-    return Description.build(d.name, bodies, joints, merged + frames, d.gravity, d.source)
+    return Description.build(d.name, bodies, joints, merged + frames, d.gravity, d.source, d.constraints)
 
 
 def _names(bodies: tuple[Body, ...]) -> set[str]:

@@ -8,9 +8,32 @@ import typing
 from collections.abc import Sequence
 from typing import Any
 
-from articulus.mechanism import ALL_JOINTS, Joint, Limits, Pose, Rotor
+from articulus.mechanism import (
+    ALL_CONSTRAINTS,
+    ALL_JOINTS,
+    ALL_TIME_FUNCTIONS,
+    Constraint,
+    CustomConstraint,
+    CustomTimeFunction,
+    CustomVelocityConstraint,
+    Joint,
+    Limits,
+    LoopJoint,
+    Pose,
+    Rotor,
+    TimeFunction,
+)
 
 JOINTS: dict[str, type[Joint]] = {kind.type_name: kind for kind in ALL_JOINTS}
+CONSTRAINTS: dict[str, type[Constraint]] = {
+    kind.type_name: kind
+    for kind in ALL_CONSTRAINTS
+    if kind not in (LoopJoint, CustomConstraint, CustomVelocityConstraint)
+}
+"""Types of [constraint.name] tables; loop joints have [loop.name] tables, functions of the user's no form in a file."""
+TIME_FUNCTIONS: dict[str, type[TimeFunction]] = {
+    kind.type_name: kind for kind in ALL_TIME_FUNCTIONS if kind is not CustomTimeFunction
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,7 +45,7 @@ class Field:
     name : str
         The key.
     kind : str
-        "number", "vector", "text", "pose" or "record" (a nested table).
+        "number", "vector", "text", "pose", "record" (a nested table) or "function" (one with a type).
     record : type or None
         Class of a nested table.
     unit, meaning, size : str
@@ -42,15 +65,17 @@ class Field:
     required: bool
     default: Any
 
-    def units(self, rotational: Sequence[bool] = ()) -> list[str]:
-        """Return the unit of each number, for a joint with the given freedoms."""
-        if self.size == "nv":
+    def units(self, rotational: Sequence[bool | None] = ()) -> list[str]:
+        """Return the unit of each number, for a joint with the given freedoms (None: part of a quaternion)."""
+        if self.size in ("nv", "nq"):
             return [pick(self.unit, turns) for turns in rotational]
         return [pick(self.unit, all(rotational))] * int(self.size)
 
 
-def pick(unit: str, turns: bool) -> str:
-    """Return the one of "A or B" that holds for a freedom that turns (A) or slides (B)."""
+def pick(unit: str, turns: bool | None) -> str:
+    """Return the one of "A or B" that holds for a freedom that turns (A) or slides (B); None has no unit."""
+    if turns is None:
+        return "-"
     first, _, second = unit.partition(" or ")
     return first if turns or not second else second
 
@@ -87,6 +112,8 @@ def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
         return "text", None
     if hint is Pose:
         return "pose", Pose
+    if hint in (TimeFunction, TimeFunction | None):
+        return "function", TimeFunction
     for record in (Rotor, Limits):
         if hint in (record, record | None):
             return "record", record

@@ -9,15 +9,25 @@ from typing import Any
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml_fields import JOINTS, fields_of
+from articulus.files.toml_fields import CONSTRAINTS, JOINTS, fields_of
 from articulus.files.toml_lines import key_lines
 from articulus.files.toml_numbers import Numbers, shown
 from articulus.files.toml_values import Values
-from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Frame, Joint
+from articulus.mechanism import (
+    GROUND,
+    MAX_BODIES,
+    Body,
+    Connection,
+    Constraint,
+    Description,
+    Frame,
+    Joint,
+    LoopJoint,
+)
 from articulus.mechanism.numbers import parameters_in
 
 SCHEMA = 1
-TOP = ("schema", "name", "source", "gravity", "parameters", "body", "joint", "frame")
+TOP = ("schema", "name", "source", "gravity", "parameters", "body", "joint", "frame", "loop", "constraint")
 _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 _END = " (at end of document)"
 
@@ -78,9 +88,11 @@ class _Reader(Values):
         joints = [self._connection(name, t) for name, t in self._tables("joint")]
         frames = tuple(self._frame(name, t) for name, t in self._tables("frame"))
         top = {f.name: self.value(f, self.data, "") for f in fields_of(Description)}
-        self.numbers.note_unused()
         name = self.text(self.data, "name", "") or ""
         connections = tuple(c for c in joints if c is not None)
+        self.joints = {c.name: c.joint for c in connections}
+        top["constraints"] = self._constraints()
+        self.numbers.note_unused()
         return self._build(name, bodies, connections, frames, **top)
 
     def _build(self, *parts: Any, **top: Any) -> Description:
@@ -122,6 +134,7 @@ class _Reader(Values):
         path = f"joint.{name}"
         kind = self._joint_type(table, path)
         if kind is None:
+            self.childless = True
             return None
         joint = self._joint(kind, table, path)
         own = tuple(f.name for f in fields_of(kind))
@@ -141,7 +154,6 @@ class _Reader(Values):
             self.report.add(f"{path}.type", f"'{named}'", "a joint type", did_you_mean(named, JOINTS))
         kind = JOINTS.get(named or "")
         if kind is None:
-            self.childless = True
             self._untyped(table, path)
         return kind
 
@@ -171,6 +183,54 @@ class _Reader(Values):
         for p in set(parameters_in(tuple(held.values()))) - set(parameters_in(joint)):
             self.report.add(path, f"the parameter '{p.name}' in a direction", "plain numbers there")
         return joint
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        """Return loops and other constraints in the order of their lines."""
+        tables: list[tuple[str, Constraint | None]] = []
+        tables += [(f"loop.{name}", self._loop(name, t)) for name, t in self._tables("loop")]
+        tables += [
+            (f"constraint.{name}", self._constraint(name, t)) for name, t in self._tables("constraint")
+        ]
+        tables.sort(key=lambda pair: self.report.lines.get(pair[0], 0))
+        return tuple(c for _, c in tables if c is not None)
+
+    def _loop(self, name: str, table: dict[str, Any]) -> LoopJoint | None:
+        path = f"loop.{name}"
+        kind = self._joint_type(table, path)
+        if kind is None:
+            return None
+        joint, before = self._joint(kind, table, path), len(self.report.findings)
+        own = tuple(f.name for f in fields_of(kind))
+        held = self.held(LoopJoint, table, path, joint.rotational, ("type", *own))
+        return LoopJoint(name, joint, **held) if len(self.report.findings) == before else None
+
+    def _constraint(self, name: str, table: dict[str, Any]) -> Constraint | None:
+        path, before = f"constraint.{name}", len(self.report.findings)
+        named = self.text(table, "type", path)
+        if named is not None and named not in CONSTRAINTS:
+            hint = "Write [loop.name]." if named == "loop" else did_you_mean(named, CONSTRAINTS)
+            self.report.add(f"{path}.type", f"'{named}'", "a constraint type", hint)
+        if len(self.report.findings) > before:
+            return None
+        kind = CONSTRAINTS[named or ""]
+        held = self.held(kind, table, path, self._turning(table), ("type",))
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return kind(name, **held)  # type: ignore[call-arg]
+        except InputError as error:
+            self.report.add_error(path, error)
+            return None
+
+    def _turning(self, table: dict[str, Any]) -> tuple[bool | None, ...]:
+        """Return for each coordinate that a constraint is about whether it turns; lengths where no joint is named."""
+        joint = self.joints.get(str(table.get("joint")))
+        if joint is None:
+            return (False,)
+        turning = joint.rotational if joint.nq == joint.nv else (None,) * 4 + (False,) * (joint.nq - 4)
+        if "coordinate" in table and table["coordinate"] in joint.coordinate_names:
+            return (turning[joint.coordinate_names.index(table["coordinate"])],)
+        return turning
 
     def _frame(self, name: str, table: dict[str, Any]) -> Frame:
         return Frame(name, **self.held(Frame, table, f"frame.{name}", stand_in={"body": GROUND}))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from articulus.files.toml_fields import JOINTS, Field, fields_of
+from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
 from articulus.files.units import UNITS, base_text
-from articulus.mechanism import Body, Connection, Frame, Joint, Limits, Pose, Rotor
+from articulus.mechanism import Body, Connection, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 
 TABLES: dict[str, type] = {
     "body": Body,
@@ -13,6 +13,9 @@ TABLES: dict[str, type] = {
     "at": Pose,
     "rotor": Rotor,
     "limits": Limits,
+    "loop": LoopJoint,
+    **CONSTRAINTS,
+    **TIME_FUNCTIONS,
 }
 """Kind of table in the file, and the class it describes."""
 
@@ -32,8 +35,8 @@ MEANINGS: dict[tuple[type, str], str] = {
 UNLESS_MASSLESS = ((Body, "mass"), (Body, "inertia"))
 """Keys that a file has to give although the classes have a default for them."""
 
-_KINDS = {"text": "text", "pose": "pose", "record": "table"}
-_SIZES = {"1": "number", "nv": "one number a freedom"}
+_KINDS = {"text": "text", "pose": "pose", "record": "table", "function": "function of time"}
+_SIZES = {"1": "number", "nv": "one number a freedom", "nq": "one number a coordinate", "any": "numbers"}
 
 
 def field_table(cls: type) -> str:

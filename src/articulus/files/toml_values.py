@@ -7,9 +7,9 @@ from typing import Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.toml_fields import Field, fields_of
+from articulus.files.toml_fields import TIME_FUNCTIONS, Field, fields_of
 from articulus.files.toml_numbers import Numbers, shown
-from articulus.mechanism import Pose, Vector
+from articulus.mechanism import Pose, TimeFunction, Vector
 
 
 class Values:
@@ -24,7 +24,7 @@ class Values:
         cls: type,
         table: dict[str, Any],
         path: str,
-        rotational: Sequence[bool] = (),
+        rotational: Sequence[bool | None] = (),
         more_keys: Iterable[str] = (),
         stand_in: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Values:
         field: Field,
         table: dict[str, Any],
         path: str,
-        rotational: Sequence[bool] = (),
+        rotational: Sequence[bool | None] = (),
         stand_in: Any = None,
     ) -> Any:
         """Return the value of one key, its default without the key, the stand-in when it is wrong."""
@@ -74,7 +74,13 @@ class Values:
         return found
 
     def _read(
-        self, field: Field, given: Any, table: dict[str, Any], path: str, at: str, rotational: Sequence[bool]
+        self,
+        field: Field,
+        given: Any,
+        table: dict[str, Any],
+        path: str,
+        at: str,
+        rotational: Sequence[bool | None],
     ) -> Any:
         match field.kind:
             case "text":
@@ -85,15 +91,21 @@ class Values:
                 return self.numbers.number(given, field.units(rotational)[0], at)
             case "vector":
                 return self._vector(field, given, at, rotational)
+            case "function":
+                return self._function(given, at, rotational)
             case _:
                 return self._record(field, given, at, rotational)
 
-    def _vector(self, field: Field, given: Any, at: str, rotational: Sequence[bool]) -> Vector | None:
+    def _vector(self, field: Field, given: Any, at: str, rotational: Sequence[bool | None]) -> Vector | None:
+        if field.size == "any":
+            count = len(given) if isinstance(given, list) else 1
+            return self.numbers.vector(given, [field.unit] * count, at)
         units = field.units(rotational)
-        if field.size == "nv" and not units:
+        per_joint = field.size in ("nv", "nq")
+        if per_joint and not units:
             self.report.add(at, shown(given), "no such key: this joint has no freedom")
             return None
-        if field.size == "nv" and len(units) == 1 and not isinstance(given, list):
+        if per_joint and len(units) == 1 and not isinstance(given, list):
             number = self.numbers.number(given, units[0], at)
             return None if number is None else (number,)
         if field.size == "6" and isinstance(given, list) and len(given) == 3:
@@ -101,13 +113,35 @@ class Values:
             return None if diagonal is None else (*diagonal, 0.0, 0.0, 0.0)
         return self.numbers.vector(given, units, at)
 
-    def _record(self, field: Field, given: Any, at: str, rotational: Sequence[bool]) -> Any:
+    def _record(self, field: Field, given: Any, at: str, rotational: Sequence[bool | None]) -> Any:
         if not isinstance(given, dict) or field.record is None:
             self.report.add(at, shown(given), f"a table, such as {_example(field)}")
             return None
         before = len(self.report.findings)
         held = self.held(field.record, given, at, rotational)
         return field.record(**held) if len(self.report.findings) == before else None
+
+    def _function(self, given: Any, at: str, rotational: Sequence[bool | None]) -> TimeFunction | None:
+        """Return a function of time: a table with its type, or a number for a constant."""
+        if not isinstance(given, dict) or "parameter" in given:
+            number = self.numbers.number(given, "rad" if all(rotational) else "m", at)
+            return None if number is None else TimeFunction.of(number)
+        before = len(self.report.findings)
+        named = self.text(given, "type", at)
+        if named is not None and named not in TIME_FUNCTIONS:
+            hint = did_you_mean(named, TIME_FUNCTIONS)
+            self.report.add(f"{at}.type", f"'{named}'", "a function of time", hint)
+        if len(self.report.findings) > before:
+            return None
+        kind = TIME_FUNCTIONS[named or ""]
+        held = self.held(kind, given, at, rotational, ("type",))
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return kind(**held)
+        except InputError as error:
+            self.report.add_error(at, error)
+            return None
 
     def _pose(self, given: Any, at: str) -> Pose | None:
         before = len(self.report.findings)

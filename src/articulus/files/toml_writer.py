@@ -8,8 +8,19 @@ from typing import Any
 
 from articulus.errors import InputError
 from articulus.files.storage import StrPath, write_text
-from articulus.files.toml_fields import JOINTS, Field, fields_of
-from articulus.mechanism import Body, Connection, Description, Frame, Parameter, Pose
+from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
+from articulus.mechanism import (
+    Body,
+    Connection,
+    Constraint,
+    Description,
+    Frame,
+    Joint,
+    LoopJoint,
+    Parameter,
+    Pose,
+    TimeFunction,
+)
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+", re.A)
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -30,6 +41,7 @@ def toml_text(description: Description) -> str:
     blocks += ["\n".join(_body(b)) for b in description.bodies]
     blocks += ["\n".join(_connection(c)) for c in description.connections]
     blocks += ["\n".join(_frame(f)) for f in description.frames]
+    blocks += ["\n".join(_constraint(c)) for c in description.constraints]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -49,19 +61,37 @@ def _body(body: Body) -> Iterator[str]:
 
 def _connection(connection: Connection) -> Iterator[str]:
     yield f"[joint.{_key(connection.name)}]"
-    joint = connection.joint
+    yield from _jointed(connection, connection.joint)
+
+
+def _jointed(thing: Connection | LoopJoint, joint: Joint) -> Iterator[str]:
+    """Yield the pairs of a joint in its place."""
     if JOINTS.get(joint.type_name) is not type(joint):
-        raise InputError(f"joint '{connection.name}': a {type(joint).__name__} has no name in TOML files")
+        raise InputError(f"joint '{thing.name}': a {type(joint).__name__} has no name in TOML files")
     yield f"type = {quoted(joint.type_name)}"
     own = [f.name for f in fields_of(type(joint))]
-    yield from _pairs(connection, ("parent", "child"), only=("parent", "child"))
+    yield from _pairs(thing, ("parent", "child"), only=("parent", "child"))
     yield from _pairs(joint, tuple(own))
-    yield from _pairs(connection, (), skip=("parent", "child"))
+    yield from _pairs(thing, (), skip=("parent", "child"))
 
 
 def _frame(frame: Frame) -> Iterator[str]:
     yield f"[frame.{_key(frame.name)}]"
     yield from _pairs(frame, ("body",))
+
+
+def _constraint(constraint: Constraint) -> Iterator[str]:
+    yield f"[{constraint.table}.{_key(constraint.name)}]"
+    if isinstance(constraint, LoopJoint):
+        yield from _jointed(constraint, constraint.joint)
+        return
+    kind = type(constraint)
+    if CONSTRAINTS.get(constraint.type_name) is not kind:
+        raise InputError(
+            f"constraint '{constraint.name}': a {kind.__name__} cannot be written to a TOML file"
+        )
+    yield f"type = {quoted(constraint.type_name)}"
+    yield from _pairs(constraint, tuple(f.name for f in fields_of(kind) if f.required))
 
 
 def _pairs(
@@ -86,9 +116,19 @@ def _value(field: Field, held: Any) -> str:
         case "number":
             return _number(held)
         case "vector":
-            return _number(held[0]) if field.size == "nv" and len(held) == 1 else _vector(held)
+            return _number(held[0]) if field.size in ("nv", "nq") and len(held) == 1 else _vector(held)
+        case "function":
+            return _function(held)
         case _:
             return "{" + ", ".join(_pairs(held, ())) + "}"
+
+
+def _function(function: TimeFunction) -> str:
+    kind = type(function)
+    if TIME_FUNCTIONS.get(function.type_name) is not kind:
+        raise InputError(f"a {kind.__name__} of a prescribed motion cannot be written to a TOML file")
+    always = tuple(f.name for f in fields_of(kind) if f.required)
+    return "{" + ", ".join([f"type = {quoted(function.type_name)}", *_pairs(function, always)]) + "}"
 
 
 def _pose(pose: Pose) -> str:

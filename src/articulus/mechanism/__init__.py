@@ -4,6 +4,7 @@ from articulus.mechanism.body import GROUND, Body, Frame
 from articulus.mechanism.connection import Connection, Limits, Rotor
 from articulus.mechanism.constraint import (
     ALL_CONSTRAINTS,
+    ALL_TIME_FUNCTIONS,
     Constraint,
     CustomConstraint,
     CustomTimeFunction,
@@ -40,6 +41,7 @@ from articulus.mechanism.pose import Pose
 __all__ = [
     "ALL_CONSTRAINTS",
     "ALL_JOINTS",
+    "ALL_TIME_FUNCTIONS",
     "GROUND",
     "MAX_BODIES",
     "STANDARD_GRAVITY",
