@@ -8,6 +8,7 @@ from typing import Any
 
 from casadi import SX
 
+from articulus.integrate.rk4 import RK4
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulate.component import Controller, Scope
 from articulus.simulate.components.checks import sampling
@@ -17,7 +18,9 @@ from articulus.simulate.components.tracking import names
 
 @dataclass(frozen=True)
 class RateLaw(Controller):
-    """u = kv (rate_d - rate) + kp (q_d - q), q_d the sum of rate_d over the instants, rate by differencing q.
+    """u = kv (rate_d - rate) + kp (q_d - q), with the rate by differencing q.
+
+    q_d starts at q and moves on by one step of RK4 in a period, during which the operator's command holds.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ class RateLaw(Controller):
         n, h = q.numel(), s.number(self.period)
         wanted, before = carried(s, "wanted", q), carried(s, "before", q)
         rates = self.wanted_rates(s, wanted)
-        s.remember("wanted", wanted + h * rates)
+        s.remember("wanted", RK4().advance(lambda _, at: self.wanted_rates(s, at), s.t, wanted, (), h)[0])
         s.remember("before", q)
         s.write("wanted", wanted)
         kp, kv = column(s, self, "kp", n), column(s, self, "kv", n)

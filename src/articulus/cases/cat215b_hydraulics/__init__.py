@@ -1,0 +1,1 @@
+"""Hydraulic actuators and RESOLVED mode of the Caterpillar 215B of Wong 1991."""

@@ -1,0 +1,73 @@
+"""The Caterpillar 215B with its actuators and its operator's RESOLVED mode."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+import articulus as art
+from articulus.simulate import simulate
+from articulus.simulate.components import HydraulicRotary, ResolvedRate
+from articulus.simulate.network import Network
+from articulus.simulate.run import Run
+from articulus.simulate.system import System
+
+JOINTS = ("swing", "boom", "stick", "bucket")
+SUPPLY = (4000.0, 7000.0, 4000.0, 4000.0)  # psi, table 5.2
+GEAR = (307.0, 545.0, 220.0, 250.0)
+DAMPING = (100000.0, 100000.0, 30000.0, 100.0)  # N m s/rad
+
+START = np.radians([0.0, 34.855, -146.609, -120.0 - 34.855 + 146.609])
+"""Assumed: bucket hinge 5 m from the cab axis and 2.3 m high, bucket at -120 deg to ground. The figure is lost."""
+STEP = 0.01  # s
+
+
+def actuators(**changes: object) -> list[HydraulicRotary]:
+    """Return the four actuators of table 5.2."""
+    return [
+        HydraulicRotary(joint, supply=p, gear=g, damping=b, name=joint, **changes)  # type: ignore[arg-type]
+        for joint, p, g, b in zip(JOINTS, SUPPLY, GEAR, DAMPING)
+    ]
+
+
+def modes(digger: art.Mechanism, q: np.ndarray) -> np.ndarray:
+    """Return the frequencies of the mechanism on its closed hydraulic lines, ascending [rad/s].
+
+    With the spools closed p' = P v and tau = T p, so that K = -T P is the stiffness of the lines; undamped, gravity left
+    out: roots of det(K - w^2 M).
+    """
+    system = System(Network(digger.description, actuators()))
+    c = ca.SX.sym("c", system.nc)
+    rest = [np.zeros(system.nd), np.zeros(0), np.zeros(0), 0.0, STEP]
+    tau, rates = system.loads(c, *rest), system.rhs(c, *rest)
+    lines = np.r_[tuple(system.places[f"{joint}.pressures"] for joint in JOINTS)]
+    speeds = np.arange(system.nc)[system.places["v"]]
+    T = ca.jacobian(tau, c)[:, lines.tolist()]
+    P = ca.jacobian(rates, c)[lines.tolist(), speeds.tolist()]
+    at = system.c0.copy()
+    at[system.places["q"]], at[lines] = q, 1000.0  # anywhere between exhaust and supply
+    K = -np.array(ca.Function("K", [c], [ca.mtimes(T, P)])(at))
+    return np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(digger.mass_matrix(q), K)).real))
+
+
+def resolved_command() -> ca.Function:
+    """Return the operator's command: from 5 to 10 s 0.3 m/s outwards and 15 deg in all about the cab axis, else rest."""
+    t = ca.SX.sym("t")
+    moving = ca.logic_and(t > 5 - STEP / 2, t < 10 - STEP / 2)
+    radius = 5 + 0.3 * (t - 5)
+    command = ca.vertcat(0.3, np.radians(15) / 5 * radius, 0, 0)
+    return ca.Function("command", [t], [ca.if_else(moving, command, ca.SX.zeros(4))], ["t"], ["command"])
+
+
+def resolved_run(digger: art.Mechanism) -> Run:
+    """Return 15 s in RESOLVED mode: gains of table 5.3, control at every step."""
+    law = ResolvedRate(
+        resolved_command(),
+        kp=(2.0, 3.0, 2.0, 2.0),
+        kv=(1.0, 2.0, 1.0, 1.0),
+        period=STEP,
+        point="wrist",
+        tool="bucket",
+        name="operator",
+    )
+    return simulate(digger, 15.0, q0=START, components=[law, *actuators()], method="rk4", step=STEP)

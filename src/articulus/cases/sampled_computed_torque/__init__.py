@@ -1,0 +1,1 @@
+"""Stability of sampled computed torque after King 1988."""

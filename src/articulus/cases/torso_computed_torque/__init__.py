@@ -1,0 +1,1 @@
+"""Human torso of Wong 1991 under computed torque."""
