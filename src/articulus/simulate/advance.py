@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
+from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
@@ -121,9 +122,7 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
         symbols = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
         rate = system.rhs.call(symbols)[0]
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
-        self._partial = native(
-            ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"])
-        )
+        self._partial = native(ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"]))
 
     def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Linearised:
         n = self.system.nc
@@ -165,7 +164,7 @@ class SundialsAdvancer(Advancer):
 class AlphaAdvancer(Advancer):
     """Newmark, HHT and generalized-alpha on M v' + G' lambda = f, g = 0; remembers v', a and lambda."""
 
-    def __init__(self, system: System, method: AlphaMethod):
+    def __init__(self, system: System, method: AlphaMethod, rows: Sequence[int]):
         super().__init__(system)
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         if own:
@@ -174,7 +173,7 @@ class AlphaAdvancer(Advancer):
                 "such as rosenbrock or cvodes"
             )
         self._method = method
-        self._terms = _Terms(system)
+        self._terms = _Terms(system, list(rows))
         self._power = native(system.rhs)
         nv = system.description.nv
         self.extra = 1 + 2 * nv + self._terms.m
@@ -199,15 +198,14 @@ class AlphaAdvancer(Advancer):
 
 
 class _Terms:
-    """Mass, force, constraints and tangents of a system as native code."""
+    """Mass, force, the given constraint rows and tangents of a system as native code."""
 
-    def __init__(self, system: System):
+    def __init__(self, system: System, rows: list[int]):
         self.system = system
         net, d = system.network, system.description
         displacement, rate, multipliers = SX.sym("dq", d.nv), net.vdot, SX(0, 1)
         G = g = gamma = SX(0, d.nv)
         if system.closing is not None:
-            rows = system.independent_rows()
             multipliers = SX.sym("lambda", len(rows))
             found = system.constraint_terms()(net.q, net.v, net.t, system.model)
             g, G, gamma = (x[rows, :] for x in found)
@@ -254,8 +252,10 @@ class _Terms:
         )
 
 
-def advancer(system: System, method: Integrator, rtol: float, atol: float) -> Advancer:
-    """Return the advancer of a method."""
+def advancer(
+    system: System, method: Integrator, rtol: float, atol: float, independent: Sequence[int] = ()
+) -> Advancer:
+    """Return the advancer of a method; `independent` are constraint rows that imply all the others."""
     control = StepControl(rtol, atol)
     if isinstance(method, (Method, SecondOrderMethod)):
         return ExplicitAdvancer(system, method)
@@ -266,5 +266,5 @@ def advancer(system: System, method: Integrator, rtol: float, atol: float) -> Ad
     if isinstance(method, Sundials):
         return SundialsAdvancer(system, type(method)(rtol=rtol, atol=atol))
     if isinstance(method, AlphaMethod):
-        return AlphaAdvancer(system, method)
+        return AlphaAdvancer(system, method, independent)
     raise InputError(f"method '{method.name}' cannot run a mechanism")

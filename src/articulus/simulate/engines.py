@@ -16,13 +16,19 @@ from articulus.simulate.system import System
 
 
 def engine_for(
-    system: System, method: Integrator, h: float, events: Sequence[Event], rtol: float, atol: float
+    system: System,
+    method: Integrator,
+    h: float,
+    events: Sequence[Event],
+    rtol: float,
+    atol: float,
+    independent: Sequence[int],
 ) -> Any:
-    """Return the engine of a method for a system."""
+    """Return the engine of a method for a system; `independent` are constraint rows that imply all the others."""
     if isinstance(method, (Method, SecondOrderMethod)) and not events:
         return Marcher(system, method, h)
     if isinstance(method, Method) and method.past:
         raise InputError(
             f"method '{method.name}' looks back over steps; expected a one-step method, such as rk4, for events"
         )
-    return NumericEngine(system, advancer(system, method, rtol, atol), h, events)
+    return NumericEngine(system, advancer(system, method, rtol, atol, independent), h, events)

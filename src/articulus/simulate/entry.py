@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.api import Mechanism
+from articulus.assemble import assemble, independent_rows
 from articulus.errors import InputError
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import value_of
@@ -24,6 +25,9 @@ from articulus.simulate.outside import PythonController
 from articulus.simulate.run import Run
 from articulus.simulate.simulation import LOG_BYTES, Simulation
 from articulus.simulate.system import System
+
+ADMISSIBLE = 1e-9
+"""Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
 
 Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
 
@@ -168,8 +172,9 @@ def _set_up(
     inside, outside = _controllers(controller)
     network = Network(mechanism.description, (*inside, *components), outside is not None)
     system = System(network)
-    engine = engine_for(system, find_method(method), step, events, rtol, atol)
-    c0, p = _initial(mechanism, system, q0, v0, params, single, t0)
+    c0, p = _initial(mechanism, system, q0, v0, params, single)
+    independent = _closed(mechanism, system, c0, p, t0)
+    engine = engine_for(system, find_method(method), step, events, rtol, atol, independent)
     size = 8 * len(c0) * (steps // every + 2) * engine.logged
     if size > LOG_BYTES:
         raise InputError(
@@ -219,7 +224,6 @@ def _initial(
     v0: Any,
     params: Mapping[str, Any] | None,
     single: bool,
-    t0: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
     q = _state("q0", q0, mechanism.neutral, single)
@@ -244,6 +248,23 @@ def _initial(
     for i, value in enumerate(columns):
         p[:, i] = value
     return c, p
+
+
+def _closed(mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float) -> list[int]:
+    """Close the loops of every row that is off its constraints; return the independent constraint rows of the first."""
+    if not mechanism.description.constraints:
+        return []
+    q, v = (c[:, system.places[name]] for name in "qv")
+    own = [x.name for x in mechanism.description.parameters]
+    for row in range(len(c)):
+        params = dict(zip(own, p[row]))
+        off = np.abs(mechanism.constraint_residual(q[row], t0, params=params)).max(initial=0.0)
+        fast = np.abs(mechanism.constraint_rate(q[row], v[row], t0, params=params)).max(initial=0.0)
+        if max(off, fast) > ADMISSIBLE:
+            found = assemble(mechanism, q[row], v[row], t=t0, params=params)
+            q[row], v[row] = found.q, found.v
+    names = independent_rows(mechanism, q[0], t0, params=dict(zip(own, p[0])))
+    return [mechanism.constraint_names.index(name) for name in names]
 
 
 def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:

@@ -7,9 +7,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 DELAY = 1.0
 """Seconds of work after which the bar appears."""
@@ -72,6 +74,8 @@ def progress(title: str, total: float, unit: str = "steps", console: Console | N
     It stands on the error stream while the block runs, from its second second on, with rate and remaining time. It
     stays away when that stream is no terminal or ARTICULUS_PROGRESS=off.
     """
+    from rich.console import Console  # here: it takes longer to load than short work
+
     console = console or Console(file=sys.stderr)
     off = os.environ.get(SWITCH, "").lower() == "off"
     bar = (Bar if console.is_terminal and not off else Quiet)(title, total, unit, console)
@@ -82,6 +86,8 @@ def progress(title: str, total: float, unit: str = "steps", console: Console | N
 
 
 def _display(console: Console) -> Progress:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

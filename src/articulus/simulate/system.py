@@ -14,7 +14,6 @@ import numpy as np
 from casadi import SX
 
 from articulus import dynamics, kernel
-from articulus.api import Mechanism
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
 from articulus.simulate.closing import Closing
@@ -156,12 +155,6 @@ class System:
         assert self.closing is not None
         tree, rows = self.closing.tree, self.closing.rows
         return ca.Function("terms", [tree.q, tree.v, self.closing.t, tree.p], [rows.g, rows.G, rows.gamma])
-
-    def independent_rows(self) -> list[int]:
-        """Return constraint rows that are enough at a general position of the closed mechanism."""
-        from articulus.assemble import independent_rows
-
-        return list(independent_rows(Mechanism.from_description(self.description), None))
 
     # in time
 
