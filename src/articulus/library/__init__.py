@@ -8,10 +8,14 @@ from typing import Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.files import read_toml
+from articulus.library.n_four_bar import n_four_bar
 from articulus.library.pendulum_chain import pendulum_chain
 from articulus.mechanism import Description
 
-GENERATORS: dict[str, Callable[..., Description]] = {"pendulum_chain": pendulum_chain}
+GENERATORS: dict[str, Callable[..., Description]] = {
+    "n_four_bar": n_four_bar,
+    "pendulum_chain": pendulum_chain,
+}
 
 
 def names() -> list[str]:
