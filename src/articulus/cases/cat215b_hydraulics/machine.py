@@ -38,8 +38,8 @@ def modes(digger: art.Mechanism, q: np.ndarray) -> np.ndarray:
     """
     system = System(Network(digger.description, actuators()))
     c = ca.SX.sym("c", system.nc)
-    rest = [np.zeros(system.nd), np.zeros(0), np.zeros(0), 0.0, STEP]
-    tau, rates = system.loads(c, *rest), system.rhs(c, *rest)
+    rest = [ca.SX(ca.DM(system.d0)), ca.SX(0, 1), ca.SX(0, 1), ca.SX(0), ca.SX(STEP)]
+    (tau,), (rates,) = system.loads.call([c, *rest]), system.rhs.call([c, *rest])
     lines = np.r_[tuple(system.places[f"{joint}.pressures"] for joint in JOINTS)]
     speeds = np.arange(system.nc)[system.places["v"]]
     T = ca.jacobian(tau, c)[:, lines.tolist()]
