@@ -1,0 +1,1 @@
+"""Several chains on one reference member, Lilly & Orin 1989."""

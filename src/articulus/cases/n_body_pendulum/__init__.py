@@ -1,0 +1,1 @@
+"""Chain of bodies on ball joints in absolute coordinates, Chou 1989."""
