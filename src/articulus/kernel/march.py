@@ -21,10 +21,11 @@ neighbours go on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
+from ..errors import InputError
 from . import program
 from .driver import HEADER, lanes_ahead, move_rows, mover, run_function
 from .program import Program, Signature
@@ -32,7 +33,6 @@ from .target import Target
 from .writer import Writer
 
 WORDS = ("x", "xs", "p", "ps", "w", "ws", "wstep", "log", "ls", "lstep", "failed", "fs", "start", "stop", "every", "closing")  # fmt: skip
-
 
 BOUND = 1e15
 """Size of a state element beyond which the row has failed: what diverges is stopped before it overflows."""
@@ -45,7 +45,7 @@ class March:
     Attributes
     ----------
     signature : Signature
-        That of the last map.
+        The inputs that all maps share; as outputs the state after each map.
     programs : list of Program
         The maps, the step last.
     logged : int
@@ -73,7 +73,29 @@ class March:
 def build(maps: Sequence[ca.Function], logged: int) -> March:
     """Return the loop over maps (x, p, w, k) -> x."""
     programs = [program.build(each) for each in maps]
-    return March(programs[-1].signature, programs, logged)
+    each = [p.signature for p in programs]
+    _check([(program.sizes(s.input_shapes), program.sizes(s.output_shapes)) for s in each], logged)
+    whole = replace(
+        each[-1],
+        output_names=tuple(s.name for s in each),
+        output_shapes=tuple(s.output_shapes[0] for s in each),
+        instruction_count=sum(s.instruction_count for s in each),
+        flops=sum(s.flops for s in each),
+    )
+    return March(whole, programs, logged)
+
+
+def _check(sizes: Sequence[tuple[list[int], list[int]]], logged: int) -> None:
+    """Raise unless all maps go from the same x, p, w, k to x, and a sample is part of x."""
+    inputs, _ = sizes[-1]
+    for j, (given, out) in enumerate(sizes):
+        if len(given) != 4 or given != inputs or given[3] != 1 or out != given[:1]:
+            raise InputError(
+                f"recurrence: map {j} takes {given} numbers and gives {out}; expected x, p, w and k as the last map "
+                f"has them, {inputs}, and x out"
+            )
+    if not 0 <= logged <= inputs[0]:
+        raise InputError(f"recurrence: samples of {logged} elements; expected 0 to {inputs[0]}, those of x")
 
 
 class _Driver:
@@ -96,8 +118,8 @@ class _Driver:
         w = self.w = Writer(self.target)
         w.label("entry")
         names = [*WORDS, *(f"m{j}" for j in range(len(self.march.programs)))]
-        for k, name in enumerate(names):
-            at = w.offset("%frame", 8 * (HEADER + k))
+        for place, name in enumerate(names):
+            at = w.offset("%frame", 8 * (HEADER + place))
             w.line(f"%{name} = load i64, ptr {at}, align 8")
         work = w.load(w.offset("%frame", 16), "i64", 8)
         w.line(f"%work = inttoptr i64 {work} to ptr")

@@ -34,6 +34,7 @@ class Recurrence:
         signature = source.signature()
         self.source, self.logged = source, logged
         self.nx, self.np, self.nw = (int(np.prod(s)) for s in signature.input_shapes[:3])
+        self.maps = len(signature.output_names)
         self.instruction_count, self.flops = signature.instruction_count, signature.flops
         self.lanes = host().lanes
 
@@ -74,22 +75,38 @@ class Recurrence:
         periods : sequence of int
             For each map but the last: it is applied at multiples of that number of steps.
         """
-        self._require("x", x, (len(x), self.nx))
-        self._require("failed", failed, (len(x),))
-        self._require("log", log, (len(x), log.shape[1], self.logged))
-        self._require("p", p, ((len(x), self.np), (self.np,)))
-        steps = w.shape[-2]
-        self._require("w", w, ((len(x), steps, self.nw), (steps, self.nw)))
+        rows = len(x)
+        _require("x", x, (rows, self.nx))
+        _require("p", p, (rows, self.np), (self.np,))
+        _require("w", w, (rows, ANY, self.nw), (ANY, self.nw))
+        _require("failed", failed, (rows,))
+        _require("log", log, (rows, ANY, self.logged))
+        if len(periods) != self.maps - 1 or not all(m >= 1 for m in periods):
+            raise InputError(
+                f"recurrence: periods {list(periods)}; expected {self.maps - 1} whole numbers of at least 1"
+            )
+        if every < 1:
+            raise InputError(f"recurrence: every = {every}; expected at least 1 step from sample to sample")
         return Passage(self, x, p, w, failed, log, first, every, tuple(periods))
 
-    def _require(self, name: str, array: np.ndarray, shapes: tuple) -> None:
-        allowed = shapes if isinstance(shapes[0], tuple) else (shapes,)
-        good = array.dtype == arrays.FLOAT and array.flags.c_contiguous and array.flags.writeable
-        if array.shape not in allowed or not good:
-            raise InputError(
-                f"recurrence: '{name}' of shape {array.shape}; expected writable C-order float64 of shape "
-                + " or ".join(map(str, allowed))
-            )
+
+ANY = -1
+"""Stands for any length in a shape."""
+
+
+def _require(name: str, array: np.ndarray, *shapes: tuple[int, ...]) -> None:
+    """Raise unless an array is as native code reads it: packed, writable, of one of the shapes."""
+    fits = any(
+        array.ndim == len(shape) and all(n in (m, ANY) for m, n in zip(array.shape, shape))
+        for shape in shapes
+    )
+    packed = array.dtype == arrays.FLOAT and array.flags.c_contiguous and array.flags.writeable
+    if not fits or not packed:
+        texts = [str(shape).replace("-1", "any") for shape in shapes]
+        raise InputError(
+            f"recurrence: '{name}' of shape {array.shape}; expected writable C-order float64 of shape "
+            + " or ".join(texts)
+        )
 
 
 class Passage:
@@ -98,6 +115,8 @@ class Passage:
     def __init__(self, recurrence: Recurrence, x, p, w, failed, log, first, every, periods):  # type: ignore[no-untyped-def]
         self._keep = (x, p, w, failed, log)
         self._rows, self._first, self._every = len(x), first, every
+        self._beyond = first + w.shape[-2]
+        self._first_sample, self._room = -(-first // every), log.shape[1]
         self._instructions = recurrence.instruction_count
         self._native = recurrence.source.native(1 if self._rows == 1 else recurrence.lanes)
         self._w_step = w.strides[-2] if w.size else 0
@@ -122,9 +141,19 @@ class Passage:
         """Take the steps; with `closing`, prepare and sample step `start` only."""
         if not self._rows or (start >= stop and not closing):
             return
-        every, first = self._every, self._first
-        w = self._w + (start - first) * self._w_step
-        log = self._log + (-(-start // every) - -(-first // every)) * self._log_step
+        every, beyond = self._every, start + 1 if closing else stop
+        if start < self._first or beyond > self._beyond:
+            raise InputError(
+                f"recurrence: found steps {start} to {beyond - 1}; inputs are given for the steps {self._first} to "
+                f"{self._beyond - 1}"
+            )
+        sample = -(-start // every) - self._first_sample
+        if -(-beyond // every) - self._first_sample > self._room:
+            raise InputError(
+                f"recurrence: the log has room for {self._room} samples; found one more at step {beyond - 1}"
+            )
+        w = self._w + (start - self._first) * self._w_step
+        log = self._log + sample * self._log_step
         if self._rows == 1:
             struct.pack_into("q", self._frame, self._at_w, w)
             struct.pack_into("q", self._frame, self._at_log, log)
