@@ -1,10 +1,15 @@
 """Runs: a mechanism with its components, in time."""
 
 from articulus.simulate import components, events
-from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Sensor
+from articulus.simulate.compare import compare
+from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Scope, Sensor
 from articulus.simulate.entry import rollout, simulate
 from articulus.simulate.outside import PythonController
+from articulus.simulate.plots import plot
+from articulus.simulate.records import RunStatus
 from articulus.simulate.run import Run
+
+load_run = Run.load
 
 __all__ = [
     "Actuator",
@@ -13,9 +18,14 @@ __all__ = [
     "Disturbance",
     "PythonController",
     "Run",
+    "RunStatus",
+    "Scope",
     "Sensor",
+    "compare",
     "components",
     "events",
+    "load_run",
+    "plot",
     "rollout",
     "simulate",
 ]

@@ -100,7 +100,7 @@ class AdaptiveAdvancer(Advancer):
             state = AdaptiveState(t, c.copy(), memory[0], memory[1])
         else:
             state = self._method.start(problem, t, c, t1, self._control)
-        end = self._method.run(problem, state, t1, self._control).state
+        end = self._method.run(problem, state, t1, self._control, self.system.jumps).state
         self.evaluations += end.statistics.evaluations
         self.rejected += end.statistics.rejections
         return np.concatenate([self.correct(end.x, d, p, w, t1), d, [end.h, end.error]])

@@ -172,6 +172,7 @@ def _set_up(
     inside, outside = _controllers(controller)
     network = Network(mechanism.description, (*inside, *components), outside is not None)
     system = System(network)
+    _check_jumps(system, find_method(method), t0, t_end, step)
     c0, p = _initial(mechanism, system, q0, v0, params, single)
     independent = _closed(mechanism, system, c0, p, t0)
     engine = engine_for(system, find_method(method), step, events, rtol, atol, independent)
@@ -248,6 +249,19 @@ def _initial(
     for i, value in enumerate(columns):
         p[:, i] = value
     return c, p
+
+
+def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: float) -> None:
+    """Refuse fixed steps across a jump of an input: their order would be lost without a word."""
+    if method.kind in ("adaptive", "casadi"):
+        return
+    for time in system.jumps:
+        count = (time - t0) / step
+        if t0 < time < t_end and abs(count - round(count)) > 1e-6:
+            raise InputError(
+                f"an input jumps or bends at t = {time:.9g} s, inside a step of {step:.9g} s; expected it between two steps. "
+                "Choose a step that divides its times, or an adaptive method such as dormand_prince"
+            )
 
 
 def _closed(mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float) -> list[int]:

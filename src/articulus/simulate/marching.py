@@ -22,6 +22,10 @@ from articulus.simulate.records import Occurrence
 from articulus.simulate.system import ARGUMENTS, System
 
 
+INSIDE = 1e-8
+"""Part of a step by which the ends are avoided when inputs may jump there; more than rounding of times can be."""
+
+
 class Marcher:
     """A system that goes forward in fixed steps of one method.
 
@@ -110,6 +114,8 @@ class Marcher:
         rhs, t = self.system.rhs, t0 + k * h
 
         def rate(at: MX, state: MX) -> MX:
+            if self.system.jumps:  # an input that jumps at either end of the step is seen from inside
+                at = ca.fmin(ca.fmax(at, t + INSIDE * h), t + (1 - INSIDE) * h)
             return rhs(state, d, given, w, at, h)
 
         if isinstance(method, SecondOrderMethod):

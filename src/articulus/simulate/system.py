@@ -73,6 +73,12 @@ class System:
         self.sizes = tuple(x.numel() for x in self.arguments)
         self.nc, self.nd, self.np, self.nw = self.sizes[:4]
 
+    @functools.cached_property
+    def jumps(self) -> tuple[float, ...]:
+        """Times at which an input of a continuous component may jump or kink [s], ascending."""
+        continuous = [c for c in self.network.components if c.period is None]
+        return tuple(sorted({t for c in continuous for t in c.times}))
+
     # forces and accelerations
 
     @functools.cached_property
