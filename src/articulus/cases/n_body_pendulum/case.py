@@ -140,10 +140,12 @@ class Chain:
 
     def tree(self) -> art.Mechanism:
         """Return the chain as a mechanism; body frames at the inboard joints."""
-        tree = art.Mechanism("pendulum", gravity=np.array(GRAVITY).ravel())
+        tree = art.Mechanism("pendulum", gravity=tuple(map(float, GRAVITY.elements())))
         for i, own in enumerate(self.links):
             centre, mounted = np.array(own.r - own.a).ravel(), np.array(SUPPORT).ravel()
-            tree.body(f"body{i}", mass=own.m, com=centre, inertia=np.diag(np.array(own.inertia)))
+            tree.body(
+                f"body{i}", mass=own.m, com=tuple(centre), inertia=tuple(np.diag(np.array(own.inertia)))
+            )
             at = -np.array(self.links[i - 1].a).ravel() if i else mounted
             tree.joint(f"ball{i}", art.Spherical(), f"body{i - 1}" if i else "ground", f"body{i}", at=at)
             tree.frame(f"centre{i}", f"body{i}", at=centre)

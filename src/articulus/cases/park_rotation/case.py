@@ -54,7 +54,7 @@ def rotate(q: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def free_body(inertia: np.ndarray, gravity: tuple[float, float, float]) -> art.Mechanism:
-    mechanism = art.Mechanism("body", gravity=gravity).body("body", mass=1.0, inertia=inertia)
+    mechanism = art.Mechanism("body", gravity=gravity).body("body", mass=1.0, inertia=tuple(inertia))
     return mechanism.joint("flight", art.Free(), "ground", "body")
 
 

@@ -60,7 +60,9 @@ def arm(share: float) -> art.Mechanism:
             f"j{i}", art.Revolute((0, 0, 1)), parent, f"link{i}", at=(1.0 if i > 1 else 0.0, 0, 0)
         )
     mechanism.frame("tip", "link3", at=(1.0, 0, 0))
-    return mechanism.constrain(PrescribedPoint("line", "tip", x=Polynomial((1.9088, -1.0)), y=0.9893))
+    return mechanism.constrain(
+        PrescribedPoint("line", "tip", x=Polynomial((1.9088, -1.0)), y=Polynomial((0.9893,)))
+    )
 
 
 def motion(
