@@ -11,7 +11,7 @@ from casadi import SX
 
 import articulus as art
 import zoo
-from articulus.dynamics.constraints import Constraints
+from articulus.cases.slider_crank import mechanism
 from articulus.dynamics.kinematics import position_rate
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.canonical import Point
@@ -90,16 +90,7 @@ def reference(closed: Closed) -> tuple[np.ndarray, np.ndarray]:
     return kkt(M, G, f, gamma)
 
 
-def cartesian(M: np.ndarray, potential: SX, phi: SX, q: SX, v: SX) -> tuple[Problem, Point]:
-    """Return the equations of a system with a constant mass matrix in any coordinates."""
-    rate = ca.mtimes(ca.jacobian(phi, q), v)
-    rows = Constraints(phi, ca.jacobian(phi, q), rate, ca.jtimes(rate, q, v))
-    return Problem(SX(ca.DM(M)), -ca.gradient(potential, q), rows), Point(q, v, SX.sym("t"), v)
-
-
 def slider_crank() -> tuple[Problem, Point]:
     """Return the slider-crank of Bayo & Avello 1994 in q = (x1, y1, x2)."""
-    q, v = SX.sym("q", 3), SX.sym("v", 3)
-    x1, y1, x2 = ca.vertsplit(q)
-    phi = ca.vertcat(x1**2 + y1**2 - 1, (x2 - x1) ** 2 + y1**2 - 1) / 2
-    return cartesian(np.array([[4, 0, 1], [0, 4, 0], [1, 0, 2]]) / 6, 9.81 * y1, phi, q, v)
+    system = mechanism.slider_crank()
+    return system.problem, system.at

@@ -8,7 +8,7 @@ so that redundant rows and singular positions do no harm: what no motion can cor
 of the point from which the step starts; only the residual is evaluated again, which converges as fast as the drift
 is small.
 
-Source: Bayo & Avello 1994, section on the augmented form, applied to positions and velocities.
+Source: the iteration of Bayo & Avello 1994, equation 27, applied to positions and velocities.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Two four-bar linkages through their singular positions."""

@@ -1,0 +1,1 @@
+"""Slider with a rectangular four-bar linkage."""

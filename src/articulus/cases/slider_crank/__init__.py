@@ -1,0 +1,1 @@
+"""Slider-crank through its singular position."""

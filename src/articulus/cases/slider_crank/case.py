@@ -1,0 +1,66 @@
+"""ALF1 by iterations, at a singular position, and ten seconds of ALF2 through eleven of them."""
+
+import numpy as np
+
+from articulus.cases.points import Points, by_momenta
+from articulus.cases.slider_crank.mechanism import GRAVITY, slider_crank
+from articulus.dynamics.loops import lagrange, regularised
+
+CRANK = np.sqrt(0.5) * np.array([1.0, 1.0, 2.0])
+SLIDER_AT_2 = np.array([-1.0, 1.0, -2.0])
+UPRIGHT, UPRIGHT_RATE = np.array([0.0, 1.0, 0.0]), np.array([-1.0, 0.0, -2.0])
+PENALTY = 1e4
+
+
+def compute() -> dict:
+    system = slider_crank()
+    return iterations(system) | singular(system) | motion(system)
+
+
+def iterations(system: Points) -> dict:
+    exact = lagrange(system.problem)
+
+    def error(penalty: float, count: int) -> float:
+        found = regularised(system.problem, penalty, iterations=count).vdot
+        return float(np.linalg.norm(system.evaluate(found - exact.vdot, CRANK, SLIDER_AT_2)))
+
+    return {
+        "exact accelerations [m/s^2]": system.evaluate(exact.vdot, CRANK, SLIDER_AT_2),
+        "exact multipliers [N]": system.evaluate(exact.multipliers, CRANK, SLIDER_AT_2),
+        **{f"error of ALF1, iteration {k} [m/s^2]": error(PENALTY, k) for k in (1, 2, 3, 4)},
+        "error of ALF1, iteration 1, penalty 1e7 [m/s^2]": error(1e7, 1),
+    }
+
+
+def singular(system: Points) -> dict:
+    G = system.evaluate(system.problem.constraints.G, UPRIGHT, UPRIGHT_RATE)
+
+    def iterate(count: int) -> np.ndarray:
+        return system.evaluate(
+            regularised(system.problem, PENALTY, iterations=count).vdot, UPRIGHT, UPRIGHT_RATE
+        )
+
+    return {
+        "singular position: rank of the constraints": np.linalg.matrix_rank(G),
+        "singular position: iteration 1, y1 [m/s^2]": iterate(1)[1],
+        "singular position: iteration 1 with the slip, y1 [m/s^2]": -(2 * PENALTY + GRAVITY)
+        / (2 * PENALTY + 1 / 3),
+        "singular position: iteration 3 [m/s^2]": iterate(3),
+        "singular position: iteration 4 [m/s^2]": iterate(4),
+    }
+
+
+def motion(system: Points) -> dict:
+    fast = 2 * SLIDER_AT_2
+    settings = {"penalty": 1e7, "frequency": 10.0, "damping": 1.0, "iterations": 10}
+    coarse = by_momenta(system, CRANK, fast, 0, 1e-5, **settings)
+    fine = by_momenta(system, CRANK, fast, 0, 1e-8, **settings)
+    return {
+        "energy [J]": system.evaluate(system.energy, CRANK, fast)[0],
+        "ALF2, tolerance 1e-5: passages": len(coarse.passages),
+        "ALF2, tolerance 1e-5: last passage [s]": coarse.passages[-1],
+        "ALF2, tolerance 1e-5: energy error [J]": coarse.energy_error,
+        "ALF2, tolerance 1e-8: passages [s]": fine.passages,
+        "ALF2, tolerance 1e-8: q(10 s) [m]": fine.q,
+        "ALF2, tolerance 1e-8: energy error [J]": fine.energy_error,
+    }
