@@ -1,0 +1,140 @@
+"""What a flexible body is: a floating frame, modal coordinates, and integrals of its shape functions computed once.
+
+With the modal coordinates eta, the velocity V = (w, v) of the body frame in body axes, and u(r, eta) = sum_k phi_k eta_k +
+1/2 sum_kl h_kl eta_k eta_l the displacement of the point r (the second part is the shortening that bending brings), the
+kinetic energy is
+
+    T = 1/2 V' Mrr(eta) V + V' Mrf(eta) eta_dot + 1/2 eta_dot' Mff eta_dot
+    Mrr(eta) = rr0 + sum_k rr1[k] eta_k + 1/2 sum_kl rr2[k, l] eta_k eta_l
+    Mrf(eta) = rf0 + sum_k rf1[k] eta_k
+
+and the elastic energy 1/2 eta' K eta. The parts of rr2 and rf1 that come from h make motion stiffen the body; they are
+kept apart so that each of the three levels of Padilla & von Flotow 1989 can be had.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from articulus.errors import InputError, did_you_mean
+
+Level = Literal["consistent", "inconsistent", "ruthless"]
+LEVELS: tuple[Level, ...] = ("consistent", "inconsistent", "ruthless")
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """A point of a flexible body where something may be attached.
+
+    Parameters
+    ----------
+    position : array, (3,) [m]
+        Undeformed, in the body frame.
+    translation : array, (3, n) [m]
+        Displacement for each unit modal coordinate.
+    rotation : array, (3, n) [rad]
+        Rotation vector for each unit modal coordinate.
+    shortening : array, (3, n, n) [m]
+        Second derivative of the displacement by two modal coordinates; symmetric in them.
+    """
+
+    position: np.ndarray
+    translation: np.ndarray
+    rotation: np.ndarray
+    shortening: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """Everything that the equations of a flexible body need.
+
+    Parameters
+    ----------
+    names : tuple of str
+        One for each modal coordinate.
+    rr0 : array, (6, 6)
+        Spatial inertia of the undeformed body about the origin of its frame, angular part first.
+    rr1 : array, (n, 6, 6)
+        Its derivative by each modal coordinate.
+    rr2 : array, (n, n, 6, 6)
+        Its second derivatives with displacements of first order.
+    rr2_shortening : array, (n, n, 6, 6)
+        What shortening adds to them.
+    rf0 : array, (6, n)
+        Momentum (angular, linear) of the body for each unit modal rate.
+    rf1 : array, (n, 6, n)
+        Its derivative by each modal coordinate (first index), with displacements of first order.
+    rf1_shortening : array, (n, 6, n)
+        What shortening adds to it.
+    ff : array, (n, n)
+        Modal mass matrix.
+    stiffness, damping : array, (n, n)
+    stations : dict of name to Station
+    level : str
+        "consistent": all terms of first order in the equations, motion-induced stiffness among them; "inconsistent": without
+        shortening; "ruthless": nothing depends on the deformation but the elastic forces.
+    """
+
+    names: tuple[str, ...]
+    rr0: np.ndarray
+    rr1: np.ndarray
+    rr2: np.ndarray
+    rr2_shortening: np.ndarray
+    rf0: np.ndarray
+    rf1: np.ndarray
+    rf1_shortening: np.ndarray
+    ff: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    stations: Mapping[str, Station] = field(default_factory=dict)
+    level: Level = "consistent"
+
+    def __post_init__(self) -> None:
+        n = len(self.names)
+        shapes = {
+            "rr0": (6, 6), "rr1": (n, 6, 6), "rr2": (n, n, 6, 6), "rr2_shortening": (n, n, 6, 6), "rf0": (6, n),
+            "rf1": (n, 6, n), "rf1_shortening": (n, 6, n), "ff": (n, n), "stiffness": (n, n), "damping": (n, n),
+        }  # fmt: skip
+        for name, shape in shapes.items():
+            array = np.array(getattr(self, name), dtype=float)
+            if array.shape != shape or not np.isfinite(array).all():
+                raise InputError(f"modes: '{name}' has shape {array.shape}; expected finite numbers of shape {shape}")
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        if self.level not in LEVELS:
+            raise InputError(f"modes: level {self.level!r}; {did_you_mean(str(self.level), LEVELS)}")
+        for name, station in self.stations.items():
+            found = tuple(np.shape(x) for x in (station.translation, station.rotation, station.shortening))
+            if found != ((3, n), (3, n), (3, n, n)):
+                raise InputError(f"modes: station '{name}' has shapes {found}; expected {((3, n), (3, n), (3, n, n))}")
+
+    @property
+    def count(self) -> int:
+        """Number of modal coordinates."""
+        return len(self.names)
+
+    def at_level(self, level: Level) -> Modes:
+        """Return the same body with the terms of another level."""
+        return dataclasses.replace(self, level=level)
+
+    def station(self, name: str) -> Station:
+        """Return a station by name."""
+        if name not in self.stations:
+            raise InputError(f"no station '{name}' on this flexible body; {did_you_mean(name, self.stations)}")
+        return self.stations[name]
+
+    def __repr__(self) -> str:
+        """Return a text that differs whenever a number does: it is part of a mechanism's fingerprint."""
+        digest = hashlib.sha256(repr((self.names, self.level, tuple(self.stations))).encode())
+        arrays = [getattr(self, f.name) for f in dataclasses.fields(self)]
+        arrays += [x for s in self.stations.values() for x in dataclasses.astuple(s)]
+        for array in arrays:
+            if isinstance(array, np.ndarray):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return f"Modes({self.count}, {digest.hexdigest()})"
