@@ -16,7 +16,7 @@ class ForceSensor(Sensor):
     """The wrench that a joint exerts on its child body, about the joint frame's origin in the child's joint axes.
 
     It follows the forces of the same instant: feed it back through a sampled component only. Put a fixed joint where
-    a force sensor sits.
+    a force sensor sits. Wrenches that components put on frames, and forces of closed loops, are not in it.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ import abc
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
 from casadi import SX
 
 from articulus.integrate.rk4 import RK4
@@ -58,12 +59,17 @@ class RateLaw(Controller):
         q, _ = freedoms(s, self, self.joints)
         n, h = q.numel(), s.number(self.period)
         wanted, before = carried(s, "wanted", q), carried(s, "before", q)
-        rates = self.wanted_rates(s, wanted)
-        s.remember("wanted", RK4().advance(lambda _, at: self.wanted_rates(s, at), s.t, wanted, (), h)[0])
+        anywhere = SX.sym("anywhere", n)
+        law = self.wanted_rates(s, anywhere)
+
+        def rates(_: SX, at: SX) -> SX:
+            return ca.substitute(law, anywhere, at)
+
+        s.remember("wanted", RK4().advance(rates, s.t, wanted, (), h)[0])
         s.remember("before", q)
         s.write("wanted", wanted)
         kp, kv = column(s, self, "kp", n), column(s, self, "kv", n)
-        s.command(kv * (rates - (q - before) / h) + kp * (wanted - q))
+        s.command(kv * (rates(s.t, wanted) - (q - before) / h) + kp * (wanted - q))
 
     def asked(self, s: Scope, size: int) -> SX:
         """Return the operator's command now, (size,)."""
