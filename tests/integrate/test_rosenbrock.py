@@ -1,6 +1,7 @@
 """The coefficients of the Rosenbrock method fulfil their conditions, and stiff problems are cheap."""
 
 import numpy as np
+import pytest
 from motions import relaxation, relaxation_end, relaxation_jacobian
 
 from articulus.integrate import Linearised, Rosenbrock
@@ -47,6 +48,17 @@ def test_order_conditions():
         for left, right in embedded[order]:
             assert abs(left - right) < 1e-13, order
     assert max(abs(left - right) for left, right in embedded[4]) > 1e-3
+
+
+@pytest.mark.parametrize("theta", [0.2, 0.5, 0.9, 1.0])
+def test_order_conditions_of_the_dense_output(theta):
+    """Order 3 anywhere in the step: the conditions with powers of theta on the right."""
+    y, z = Rosenbrock.dense
+    b = (theta * (np.array([*Rosenbrock.stages[5], 1.0]) + y) + theta**2 * (z - y) - theta**3 * z) @ GAMMA
+    scale = {1: theta, 2: theta**2, 3: theta**3}
+    for order, pairs in conditions(b).items():
+        for left, right in pairs if order < 4 else []:
+            assert abs(left - scale[order] * right) < 1e-13, order
 
 
 def test_sums_of_rows_are_the_nodes():

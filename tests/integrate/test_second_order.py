@@ -58,17 +58,17 @@ def test_order_on_a_spinning_body(method):
 
 @methods
 def test_displaced_quaternions_keep_unit_norm(method):
-    """Products of unit quaternions: round-off of 2000 products only."""
-    _, q, _ = method.integrate(SPIN, 0.0, 20.0, *SPIN_START, 1000)
-    assert np.abs(np.linalg.norm(q, axis=-1) - 1).max() < 2000 * 2.3e-16
+    """Products of unit quaternions: round-off of 1000 products at most."""
+    _, q, _ = method.integrate(SPIN, 0.0, 20.0, *SPIN_START, 500)
+    assert np.abs(np.linalg.norm(q, axis=-1) - 1).max() < 1000 * 2.3e-16
 
 
 def test_angular_momentum_in_space_is_kept_with_order_4():
     def drift(steps):
-        _, q, v = LieRK4().integrate(SPIN, 0.0, 4.0, *SPIN_START, steps)
+        _, q, v = LieRK4().integrate(SPIN, 0.0, 2.0, *SPIN_START, steps)
         return np.abs(matrix(q[-1]) @ (INERTIA * v[-1]) - INERTIA * SPIN_START[1]).max()
 
-    assert observed_order([50, 100, 200, 400, 800], drift) > 3.8
+    assert observed_order([20, 40, 80, 160, 320], drift) > 3.8
 
 
 def test_without_rotations_lie_rk4_is_rk4():
@@ -80,9 +80,9 @@ def test_without_rotations_lie_rk4_is_rk4():
 
 
 def test_symplectic_euler_does_not_drift_and_euler_does():
-    """Pendulum: the swing of the energy is the same after 800 periods; explicit Euler gains without bound."""
+    """Pendulum: the swing of the energy is the same after 400 periods; explicit Euler gains without bound."""
     pendulum = SecondOrder(lambda t, q, v: -np.sin(q))
-    _, q, v = SemiImplicitEuler().integrate(pendulum, 0.0, 6000.0, [1.0], [0.0], 60_000)
+    _, q, v = SemiImplicitEuler().integrate(pendulum, 0.0, 3000.0, [1.0], [0.0], 30_000)
     energy = (v**2 / 2 - np.cos(q)).ravel()
     early, late = energy[:1000], energy[-1000:]
     assert np.ptp(energy) < 0.1 * abs(energy[0])
@@ -135,6 +135,9 @@ def test_renormalised_steps_keep_norm_and_order():
         return np.abs(x[-1] - exact).max()
 
     assert abs(observed_order([20, 40, 80, 160, 320], error) - 4) < 0.2
+    np.testing.assert_array_equal(
+        method.advance(flow, 0.0, start, (), 0.1)[0], method.integrate(flow, 0.0, 0.1, start, 1)[1][-1]
+    )
     _, plain = RK4().integrate(flow, 0.0, 2.0, start, 20)
     assert abs(np.linalg.norm(plain[-1, :4]) - 1) > 1e-9
 

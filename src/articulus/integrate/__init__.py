@@ -7,6 +7,7 @@
 | adaptive | f(t, x), or `Linearised` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
 | implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
 | casadi | a casadi.Function, error controlled | `Sundials`: prepare, integrate |
+| bodies | free rigid bodies and constraints, fixed steps | `CentralDifference`, on its own: begin, advance, run |
 """
 
 from typing import Any
@@ -19,6 +20,7 @@ from articulus.integrate.adaptive import Adaptive, AdaptiveState, StepControl
 from articulus.integrate.alpha import AlphaMethod, AlphaState
 from articulus.integrate.am4 import AM4
 from articulus.integrate.base import Integrator, Method, State
+from articulus.integrate.central_difference import CentralDifference
 from articulus.integrate.cvodes import Cvodes
 from articulus.integrate.dormand_prince import DormandPrince
 from articulus.integrate.euler import Euler
@@ -73,6 +75,7 @@ __all__ = [
     "AdaptiveState",
     "AlphaMethod",
     "AlphaState",
+    "CentralDifference",
     "Cvodes",
     "DormandPrince",
     "Euler",

@@ -82,9 +82,8 @@ class StepControl:
 
     def norm(self, error: np.ndarray, *x: np.ndarray) -> float:
         """Return the error in units of the tolerance, root mean square; infinite if it is not finite."""
-        scale = self.atol + self.rtol * np.max(np.abs(x), axis=0)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            size = math.sqrt(np.mean((error / scale) ** 2))
+        scale = self.atol + self.rtol * np.maximum.reduce(np.abs(x))
+        size = math.sqrt(np.mean((error / scale) ** 2))
         return size if math.isfinite(size) else math.inf
 
 
@@ -150,6 +149,7 @@ class Adaptive(Integrator):
     ) -> Attempt:
         """Return one step of size h; f is asked at times `inside(t + c h)` only."""
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def start(
         self, problem: Any, t0: float, x0: Any, t1: float, control: StepControl | None = None
     ) -> AdaptiveState:
@@ -186,6 +186,7 @@ class Adaptive(Integrator):
         h = math.copysign(min(size, abs(t1 - t0)), h)
         return AdaptiveState(t0, x, h, memory=memory, statistics=cost + Statistics(evaluations=1))
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def step(
         self, problem: Any, state: AdaptiveState, t1: float, control: StepControl | None = None
     ) -> tuple[AdaptiveState, Piece]:
@@ -210,10 +211,9 @@ class Adaptive(Integrator):
             h, t_next = _not_beyond(t, wish, t1)
             if abs(h) < smallest and t_next != t1:
                 raise self._failure("the step became too small", state, statistics, h, error)
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                tried = self.attempt(problem, t, x, memory, h, inside)
-            statistics += tried.statistics
+            tried = self.attempt(problem, t, x, memory, h, inside)
             error = control.norm(tried.error, x, tried.x)
+            statistics += tried.statistics
             if error <= 1:
                 grown = h * self._factor(error, state.error, 1.0 if rejected else GROWTH)
                 shortened = abs(h) < abs(wish) and abs(grown) < abs(wish)

@@ -31,6 +31,7 @@ class DormandPrince(Adaptive):
         ),
         weights=(35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
     )
+    rows = tuple(np.array(row) for row in (*tableau.stages, tableau.weights))
     error_weights = np.array(
         [71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40],
     )
@@ -73,9 +74,9 @@ class DormandPrince(Adaptive):
         slopes = np.empty((7, x.size))
         slopes[0] = memory[0]
         for i in range(1, 6):
-            reached = x + h * (np.array(self.tableau.stages[i]) @ slopes[:i])
+            reached = x + h * (self.rows[i] @ slopes[:i])
             slopes[i] = problem(inside(t + self.tableau.nodes[i] * h), reached)
-        x_next = x + h * (np.array(self.tableau.weights) @ slopes[:6])
+        x_next = x + h * (self.rows[6] @ slopes[:6])
         slopes[6] = problem(inside(t + h), x_next)
         return Attempt(
             x_next,

@@ -32,6 +32,10 @@ class Linearised:
     dfdt: Callable[[float, np.ndarray], np.ndarray] | None = None
 
 
+def _rows(*rows: tuple[float, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(np.array(row) for row in rows)
+
+
 class Rosenbrock(Adaptive):
     """RODAS: Rosenbrock pair of orders 4 and 3, L-stable and stiffly accurate; for stiff problems.
 
@@ -46,7 +50,7 @@ class Rosenbrock(Adaptive):
     gamma = 1 / 4
     nodes = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)
     time_weights = (1 / 4, -0.1043, 0.1035, -0.0362, 0.0, 0.0)
-    stages = (
+    stages = _rows(
         (),
         (1.544,),
         (0.9466785280815826, 0.2557011698983284),
@@ -54,7 +58,7 @@ class Rosenbrock(Adaptive):
         (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
         (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0),
     )
-    couplings = (
+    couplings = _rows(
         (),
         (-5.6688,),
         (-2.430093356833875, -0.2063599157091915),
@@ -123,9 +127,9 @@ class Rosenbrock(Adaptive):
         u, reached = np.empty((6, x.size)), x
         for i in range(6):
             if i > 0:
-                reached = x + np.array(self.stages[i]) @ u[:i]
+                reached = x + self.stages[i] @ u[:i]
                 slope = problem.f(inside(t + self.nodes[i] * h), reached)
-            right = slope + (np.array(self.couplings[i]) @ u[:i]) / h + (self.time_weights[i] * h) * time_rate
+            right = slope + (self.couplings[i] @ u[:i]) / h + (self.time_weights[i] * h) * time_rate
             u[i], _ = dgetrs(factors, pivots, right)
         x_next = reached + u[5]
         y, z = self.dense @ u

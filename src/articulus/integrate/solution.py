@@ -29,7 +29,13 @@ class Statistics:
     factorisations: int = 0
 
     def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(*(a + b for a, b in zip(dataclasses.astuple(self), dataclasses.astuple(other))))
+        return Statistics(
+            self.steps + other.steps,
+            self.rejections + other.rejections,
+            self.evaluations + other.evaluations,
+            self.jacobians + other.jacobians,
+            self.factorisations + other.factorisations,
+        )
 
     def __str__(self) -> str:
         return f"{self.steps} steps, {self.rejections} rejected, {self.evaluations} evaluations"
