@@ -77,7 +77,7 @@ def kkt(M: np.ndarray, G: np.ndarray, f: np.ndarray, gamma: np.ndarray) -> tuple
     return x[: len(f)], x[len(f) :]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_steps_a_to_f_and_the_alternative_of_d_solve_the_whole_system(seed: int) -> None:
     mech = grasping(seed)
     s, closed = zoo.random_state(mech, seed), Closed.of(mech)
@@ -122,14 +122,12 @@ def chain_on_ground(n: int) -> art.Mechanism:
 
 def test_cost_grows_linearly_with_the_length_of_a_chain() -> None:
     def operations(n: int) -> int:
-        closed = Closed.of(chain_on_ground(n))
-        G, gamma = SX.sym("G", 3, n), SX.sym("gamma", 3)
-        rows = Constraints(SX.zeros(3), G, SX.zeros(3), gamma)
-        found = operator_form(closed.tree, closed.f, rows)
-        return ca.Function("f", [closed.tree.q, closed.f, G, gamma], [found.vdot]).n_instructions()
+        tree = Tree(chain_on_ground(n).description)
+        f, G, gamma = SX.sym("f", n), SX.sym("G", 3, n), SX.sym("gamma", 3)
+        found = operator_form(tree, f, Constraints(SX.zeros(3), G, SX.zeros(3), gamma))
+        return ca.Function("f", [tree.q, f, G, gamma], [found.vdot]).n_instructions()
 
-    counts = np.array([operations(n) for n in (10, 20, 30, 40)])
-    growth = np.diff(counts)
+    growth = np.diff([operations(n) for n in (8, 16, 24)])
     assert growth.max() < 1.1 * growth.min()  # bodies differ in how many numbers cancel
 
 
