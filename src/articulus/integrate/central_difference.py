@@ -29,7 +29,7 @@ from articulus.dynamics.loops.factor import solve
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import Tree
-from articulus.errors import InputError
+from articulus.errors import InputError, NumericalError
 from articulus.mechanism import GROUND, Description, Fixed, Free
 from articulus.spatial import cross, quaternion_matrix, quaternion_product, skew
 
@@ -163,14 +163,26 @@ class CentralDifference:
         tau : number, (nv,) or (steps + 1, nv)
             Wrench on each body as force of its free joint: moment and force in body axes, about the body's origin.
         """
-        nv = self._tree.description.nv
-        forces = np.broadcast_to(np.asarray(tau, dtype=float), (steps + 1, nv))
+        d = self._tree.description
+        if not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise InputError(f"steps = {steps!r}; expected an integer of at least 1")
+        for name, value, n in (("q0", q0, d.nq), ("v0", v0, d.nv)):
+            if np.shape(value) != (n,):
+                raise InputError(f"{name}: found shape {np.shape(value)}; expected ({n},)")
+        forces = np.broadcast_to(np.asarray(tau, dtype=float), (steps + 1, d.nv))
         t = self.step * np.arange(steps + 1)
         x0 = self.begin(q0, v0, forces[0])
         x, v, multipliers = self.advance.mapaccum(steps + 1)(x0, t.reshape(1, -1), forces.T)
         x = ca.horzcat(x0, x[:, :-1])
-        q = self._positions.map(steps + 1)(x)
-        return Motion(t, np.array(q).T, np.array(v).T, np.array(multipliers).reshape(-1, steps + 1).T)
+        q = np.array(self._positions.map(steps + 1)(x)).T
+        bad = ~np.isfinite(q).all(axis=1)
+        if bad.any():
+            raise NumericalError(
+                f"positions are not finite from t = {t[bad.argmax()]:.6g} s on; expected a step [s] well below 2 over "
+                f"the highest angular velocity [rad/s], found {self.step:g}",
+                result=q,
+            )
+        return Motion(t, q, np.array(v).T, np.array(multipliers).reshape(-1, steps + 1).T)
 
     # how a step is made
 

@@ -144,6 +144,14 @@ def test_a_chain_with_too_few_freedoms_is_told_when_it_is_built() -> None:
         Grasp(chain(3, 0).description, "tool", RIGID)
 
 
+def test_chains_share_the_gravity_of_what_they_hold() -> None:
+    other = art.load("puma600")
+    with pytest.raises(
+        InputError, match=r"chain 1, 'puma600': gravity .*; expected that of the member 'object'"
+    ):
+        multiple_chains(held().description, "box", [Grasp(other.description, "tool", HARD_POINT)])
+
+
 def test_a_chain_at_a_singular_position_is_told() -> None:
     arm = art.Mechanism("planar arm")
     parent = "ground"

@@ -9,7 +9,7 @@ from casadi import SX
 
 import articulus as art
 from articulus.dynamics.loops.park import penalty_multipliers
-from articulus.errors import InputError
+from articulus.errors import InputError, NumericalError
 from articulus.integrate.central_difference import CentralDifference, Motion
 from articulus.mechanism import PointOnPoint
 
@@ -142,6 +142,12 @@ def test_multipliers_solve_the_stated_equation() -> None:
     np.testing.assert_allclose(eps * (force - before), h / 2 * (rate + G @ (h / 2 * vdot)), atol=1e-12)
 
 
+def test_a_step_that_is_too_long_is_told() -> None:
+    method = CentralDifference(pendulum().description, 0.5, 1e-6)
+    with pytest.raises(NumericalError, match=r"not finite from t = [\d.]+ s on; .* found 0\.5"):
+        method.run([1, 0, 0, 0, 0, 0, 0], [1.0, -2.0, 0.5, 0, 0, 0], 200)
+
+
 def test_what_cannot_be_integrated_is_named() -> None:
     hinged = art.Mechanism("m").body("b", mass=1.0, inertia=(1, 1, 1))
     hinged.joint("pin", art.Revolute((0, 0, 1)), "ground", "b")
@@ -151,5 +157,10 @@ def test_what_cannot_be_integrated_is_named() -> None:
     damped.joint("flight", art.Free(), "ground", "b", damping=np.ones(6))
     with pytest.raises(InputError, match="damping on a free joint"):
         CentralDifference(damped.description, 0.01, 1e-6)
+    method = CentralDifference(bodies(1).description, 0.01, 1e-6)
+    with pytest.raises(InputError, match=r"v0: found shape \(3,\); expected \(6,\)"):
+        method.run(np.zeros(7), np.zeros(3), 10)
+    with pytest.raises(InputError, match="steps = 0; expected an integer of at least 1"):
+        method.run(np.zeros(7), np.zeros(6), 0)
     with pytest.raises(InputError, match="step = 0"):
         CentralDifference(bodies(1).description, 0, 1e-6)

@@ -92,6 +92,7 @@ def multiple_chains(member: Description, body: str, grasps: Sequence[Grasp]) -> 
     A mechanism with named parameters is taken at their values. Where a chain cannot move its tip in a direction that
     the contact stops, the result is not finite or wrong: see `require_grasp`.
     """
+    _require_same_gravity(member, grasps)
     held = _Member(Tree(member), body)
     chains = [_Chain(Tree(g.description), g.tip, g.contact) for g in grasps]
     reduced = [_Reduced(chain, held) for chain in chains]
@@ -121,6 +122,15 @@ def require_grasp(grasp: Grasp, q: np.ndarray) -> None:
         "Move it away from the singular position, choose a contact with fewer constraints, or make chain and object "
         "one mechanism with a loop.",
     )
+
+
+def _require_same_gravity(member: Description, grasps: Sequence[Grasp]) -> None:
+    for k, grasp in enumerate(grasps, 1):
+        if grasp.description.gravity != member.gravity:
+            raise InputError(
+                f"chain {k}, '{grasp.description.name}': gravity {grasp.description.gravity}; expected that of the "
+                f"member '{member.name}', {member.gravity}: all stand on the same ground"
+            )
 
 
 class _Member:

@@ -32,20 +32,26 @@ def servo(problem: Problem, directions: SX) -> Solution:
     Source: Ider 1989, equation 17. The matrix is regular when the actuators can produce the motion (`realisable`).
     """
     c = problem.constraints
-    mass = Factored(problem.M)
-    force = ca.solve(realisable(problem, directions), ca.mtimes(c.G, mass.solve(problem.f)) + c.gamma)
-    return Solution(mass.solve(problem.f - ca.mtimes(directions.T, force)), force)
+    free, pulled = _responses(problem, directions)
+    force = ca.solve(ca.mtimes(c.G, pulled), ca.mtimes(c.G, free) + c.gamma)
+    return Solution(free - ca.mtimes(pulled, force), force)
 
 
 def realisable(problem: Problem, directions: SX) -> SX:
     """Return G M^-1 Z', (m, m): singular where the control forces cannot produce the motion (`require_full_rank`)."""
-    G = problem.constraints.G
-    if directions.shape != G.shape:
+    return ca.mtimes(problem.constraints.G, _responses(problem, directions)[1])
+
+
+def _responses(problem: Problem, directions: SX) -> tuple[SX, SX]:
+    """Return M^-1 f and M^-1 Z'."""
+    shape = problem.constraints.G.shape
+    if directions.shape != shape:
         raise InputError(
-            f"directions: found shape {directions.shape}; expected {G.shape}, "
+            f"directions: found shape {directions.shape}; expected {shape}, "
             "one direction for each row of the constraints"
         )
-    return ca.mtimes(G, Factored(problem.M).solve(directions.T))
+    mass = Factored(problem.M)
+    return mass.solve(problem.f), mass.solve(directions.T)
 
 
 def joint_directions(description: Description, joints: Sequence[str]) -> np.ndarray:
