@@ -69,3 +69,19 @@ def four_bar(axis: Sequence[float] = (0.0, -1.0, 0.0), closed_by: Joint | None =
         "pin", closed_by or art.Revolute(tuple(axis)), "coupler", "rocker", at=(1, 0, 0), child_at=(0, 0, 1)
     )
     return m
+
+
+def values(
+    mech: art.Mechanism, name: str, *arguments: object, frames: tuple[str, ...] = ()
+) -> tuple[np.ndarray, ...]:
+    """Return the outputs of a quantity by the CasADi virtual machine; columns come as vectors."""
+    out = zoo._function(mech.description, name, frames, ()).call(
+        [ca.DM(np.asarray(a, dtype=float)) for a in arguments]
+    )
+    return tuple(np.array(x).ravel() if x.shape[1] == 1 else np.array(x) for x in out)
+
+
+def admissible(mech: art.Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> np.ndarray:
+    """Return the velocity nearest to v that the constraints allow."""
+    (G,), (rate,) = values(mech, "constraint_jacobian", q, t), values(mech, "constraint_rate", q, v, t)
+    return v - np.linalg.pinv(np.atleast_2d(G), rcond=1e-10) @ rate

@@ -41,12 +41,14 @@ PARAMETER_KINDS = (
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """A state with an acceleration and joint forces."""
+    """A state with an acceleration and joint forces, at a time; there are no constraints, hence no multipliers."""
 
     q: np.ndarray
     v: np.ndarray
     vdot: np.ndarray
     tau: np.ndarray
+    t: float = 0.25
+    multipliers: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
 
 
 class _Maker:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
 
 if TYPE_CHECKING:
     import control
@@ -163,9 +162,11 @@ def _scaled(G: np.ndarray) -> np.ndarray:
 
 def _pivots(A: np.ndarray) -> np.ndarray:
     """Return the columns of A that QR with column pivoting finds independent, best first."""
+    from scipy.linalg import qr  # slow to import
+
     if not A.size:
         return np.zeros(0, dtype=int)
-    R, order = scipy.linalg.qr(A, mode="r", pivoting=True)
+    R, order = qr(A, mode="r", pivoting=True)
     size = np.abs(np.diag(R))
     return order[: int(np.sum(size > DEPENDENT * size.max(initial=0.0)))]
 
