@@ -155,6 +155,15 @@ def test_segments_are_the_run_with_stops(method):
 
 
 @methods
+def test_a_short_segment_does_not_spoil_the_step(method):
+    orbiting, control = ORBITING[method.name], StepControl(1e-7, 1e-7)
+    state = method.run(orbiting, method.start(orbiting, 0.0, START, 1.0, control), 1.0, control).state
+    after = method.run(orbiting, state, 1.0 + 1e-6, control).state
+    assert after.t == 1.0 + 1e-6
+    assert after.h == state.h
+
+
+@methods
 @pytest.mark.parametrize("before", [lambda t: t < 1.0, lambda t: t <= 1.0], ids=["<", "<="])
 @pytest.mark.parametrize("direction", [1, -1])
 def test_a_jump_at_a_stop_costs_no_step(method, before, direction):
