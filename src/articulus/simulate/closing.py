@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import casadi as ca
@@ -89,6 +90,11 @@ class Closing:
         dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
         out = ca.cse([ca.densify(q), ca.densify(tree.v + dv)])
         return ca.Function("projection", [tree.q, tree.v, self.t, self.active, tree.p], out)
+
+    @functools.cached_property
+    def jacobian(self) -> ca.Function:
+        """(q, t, p) -> G, (m, nv)."""
+        return ca.Function("jacobian", [self.tree.q, self.t, self.tree.p], [ca.densify(self.rows.G)])
 
     def residual(self) -> ca.Function:
         """(q, v, t, active, p) -> the largest position residual and the largest velocity residual of rows that hold."""

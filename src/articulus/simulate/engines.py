@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.integrate import Method, SecondOrderMethod
+from articulus.integrate import AlphaMethod, Method, SecondOrderMethod
 from articulus.integrate.base import Integrator
 from articulus.simulate.advance import advancer
-from articulus.simulate.events import Event
+from articulus.simulate.events import Event, Switch
 from articulus.simulate.marching import Marcher
 from articulus.simulate.numeric import NumericEngine
 from articulus.simulate.system import System
@@ -30,5 +30,11 @@ def engine_for(
     if isinstance(method, Method) and method.past:
         raise InputError(
             f"method '{method.name}' looks back over steps; expected a one-step method, such as rk4, for events"
+        )
+    switches = [event for event in events if isinstance(event, Switch)]
+    if isinstance(method, AlphaMethod) and switches:
+        raise InputError(
+            f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
+            f"'{switches[0].name}'"
         )
     return NumericEngine(system, advancer(system, method, rtol, atol, independent), h, events)

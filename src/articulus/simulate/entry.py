@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,13 +13,13 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.assemble import assemble, independent_rows
-from articulus.errors import InputError
+from articulus.errors import InputError, did_you_mean
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import value_of
 from articulus.simulate.component import Component
 from articulus.simulate.components import Expression
 from articulus.simulate.engines import engine_for
-from articulus.simulate.events import Event
+from articulus.simulate.events import Event, description, switched_on
 from articulus.simulate.network import Network
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
@@ -174,7 +175,7 @@ def _set_up(
     system = System(network)
     _check_jumps(system, find_method(method), t0, t_end, step)
     c0, p = _initial(mechanism, system, q0, v0, params, single)
-    independent = _closed(mechanism, system, c0, p, t0)
+    independent = _closed(mechanism, system, c0, p, t0, events)
     engine = engine_for(system, find_method(method), step, events, rtol, atol, independent)
     size = 8 * len(c0) * (steps // every + 2) * engine.logged
     if size > LOG_BYTES:
@@ -186,7 +187,7 @@ def _set_up(
         "sample": every * step,
         "components": [f"{c.type_name} {c.name}" for c in network.components],
         "controller": outside.name if outside else "",
-        "events": [e.name for e in events],
+        "events": [description(e) for e in events],
         "rtol": rtol,
         "atol": atol,
     }
@@ -237,8 +238,9 @@ def _initial(
             raise InputError(f"params: '{parameter.name}' = {value!r}; expected finite numbers, one a run")
         columns.append(value)
     if given:
-        names = [p.name for p in system.network.parameters]
-        raise InputError(f"params: no parameter '{next(iter(given))}'; there are {names or 'none'}")
+        name = next(iter(given))
+        known = [p.name for p in system.network.parameters]
+        raise InputError(f"params: no parameter '{name}'; {did_you_mean(name, known)}")
     counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
     if len(counts) > 1:
         raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")
@@ -264,21 +266,33 @@ def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: flo
             )
 
 
-def _closed(mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float) -> list[int]:
+def _closed(
+    mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float, events: Sequence[Event]
+) -> list[int]:
     """Close the loops of every row that is off its constraints; return the independent constraint rows of the first."""
-    if not mechanism.description.constraints:
+    holding = _holding(mechanism, switched_on(events))
+    if not holding.description.constraints:
         return []
     q, v = (c[:, system.places[name]] for name in "qv")
-    own = [x.name for x in mechanism.description.parameters]
-    for row in range(len(c)):
-        params = dict(zip(own, p[row]))
-        off = np.abs(mechanism.constraint_residual(q[row], t0, params=params)).max(initial=0.0)
-        fast = np.abs(mechanism.constraint_rate(q[row], v[row], t0, params=params)).max(initial=0.0)
+    own = {x.name for x in holding.description.parameters}
+    names = [x.name for x in system.network.parameters]
+    given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
+    for row, params in enumerate(given):
+        off = np.abs(holding.constraint_residual(q[row], t0, params=params)).max(initial=0.0)
+        fast = np.abs(holding.constraint_rate(q[row], v[row], t0, params=params)).max(initial=0.0)
         if max(off, fast) > ADMISSIBLE:
-            found = assemble(mechanism, q[row], v[row], t=t0, params=params)
+            found = assemble(holding, q[row], v[row], t=t0, params=params)
             q[row], v[row] = found.q, found.v
-    names = independent_rows(mechanism, q[0], t0, params=dict(zip(own, p[0])))
-    return [mechanism.constraint_names.index(name) for name in names]
+    return [mechanism.constraint_names.index(n) for n in independent_rows(holding, q[0], t0, params=given[0])]
+
+
+def _holding(mechanism: Mechanism, off: set[str]) -> Mechanism:
+    """Return the mechanism without the constraints that do not hold yet."""
+    if not off:
+        return mechanism
+    d = mechanism.description
+    kept = tuple(c for c in d.constraints if c.name not in off)
+    return Mechanism.from_description(dataclasses.replace(d, constraints=kept))
 
 
 def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:
@@ -293,6 +307,8 @@ def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarr
     if not good:
         expected = default.shape if single else ("batch", *default.shape)
         raise InputError(f"{name}: found shape {array.shape}; expected {expected}")
+    if not len(np.atleast_2d(array)):
+        raise InputError(f"{name}: found an empty batch; expected at least one run")
     if not np.isfinite(array).all():
         raise InputError(f"{name}: found a value that is not finite")
     return np.atleast_2d(array)

@@ -6,9 +6,11 @@ To add one: a frozen class with `value` on symbols, whose change of sign is the 
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+import dataclasses
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 import numpy as np
@@ -25,6 +27,9 @@ class Situation(Protocol):
     q: np.ndarray
     v: np.ndarray
 
+    def freedom(self, joint: str) -> int:
+        """Return where the velocity of a joint of one freedom stands."""
+
     def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:
         """Return the velocities after an impulse along `direction` (nv,) that brings direction' v to `wanted`."""
 
@@ -40,10 +45,13 @@ class Event(abc.ABC):
     name : str
     direction : int
         1: from below zero to above; -1: from above to below; 0: both.
+    barrier : bool
+        Whether the value may not stay beyond zero: a run in which it does is given up.
     """
 
     name: str
     direction: int = 0
+    barrier: ClassVar[bool] = False
 
     @abc.abstractmethod
     def value(self, network: Network) -> SX:
@@ -112,7 +120,8 @@ class Bounce(Event):
     side : int
         1: it stops motion upwards; -1: downwards.
     restitution : float
-        Speed after the impact over speed before it.
+        Speed after the impact over speed before it. Where impacts come ever faster, a run ends with an error: see
+        `Switch` and the component `JointStop`.
     name : str
     """
 
@@ -121,6 +130,8 @@ class Bounce(Event):
     side: int = 1
     restitution: float = 0.0
     name: str = "bounce"
+
+    barrier = True
 
     def __post_init__(self) -> None:
         if self.side not in (1, -1):
@@ -134,7 +145,7 @@ class Bounce(Event):
 
     def happen(self, situation: Situation) -> bool:
         direction = np.zeros(len(situation.v))
-        direction[situation.freedom(self.joint)] = 1.0  # type: ignore[attr-defined]
+        direction[situation.freedom(self.joint)] = 1.0
         speed = float(direction @ situation.v)
         if speed * self.side > 0:
             situation.v = situation.impulse(direction, -self.restitution * speed)
@@ -164,11 +175,33 @@ class Switch(Event):
     name: str = "switch"
 
     def value(self, network: Network) -> SX:
+        names = [c.name for c in network.description.constraints]
+        if self.constraint not in names:
+            raise InputError(
+                f"event '{self.name}': no constraint '{self.constraint}'; {did_you_mean(self.constraint, names)}"
+            )
         return Crossing(self.function, name=self.name).value(network)
 
     def happen(self, situation: Situation) -> bool:
         situation.close(self.constraint, self.active)
         return False
+
+
+def description(event: Event) -> dict[str, Any]:
+    """Return an event as plain texts and numbers, for the record; a function stands there with its digest or name."""
+    held = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}  # type: ignore[arg-type]
+    return {"type": type(event).__name__} | {name: _plain(value) for name, value in held.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ca.Function):
+        return hashlib.sha256(value.serialize().encode()).hexdigest()[:16]
+    return getattr(value, "__qualname__", repr(value)) if callable(value) else value
+
+
+def switched_on(events: Sequence[Event]) -> set[str]:
+    """Return the names of the constraints that some event switches on: they do not hold at the start."""
+    return {event.constraint for event in events if isinstance(event, Switch) and event.active}
 
 
 def one_freedom(network: Network, name: str, joint: str) -> SX:

@@ -31,12 +31,16 @@ def _from_state(
     simulation: Simulation, row: int, t: float, c: np.ndarray, d: np.ndarray
 ) -> tuple[Cause, str]:
     system = simulation.engine.system
-    p = simulation.p if simulation.p.ndim == 1 else simulation.p[row]
+    p = simulation.p[row]
     rate = native(system.rhs)
     w = np.zeros(system.nw)
     slope = np.ravel(rate(c, d, p, w, t, simulation.h))
     names = [f"{name}[{i}]" for name, at in system.places.items() for i in range(at.stop - at.start)]
     start = simulation.c0[row]
+    for name, at in system.held_places.items():
+        if not np.isfinite(d[at]).all():
+            source = "the Python controller" if name == "outside" else f"the sampled component's {name}"
+            return Cause.COMPONENT, f"{source} gave {d[at]}; expected finite numbers"
     if not np.isfinite(slope).all():
         bad = names[int(np.flatnonzero(~np.isfinite(slope))[0])]
         if system.description.constraints:
@@ -64,7 +68,7 @@ def _from_state(
 def _fastest(simulation: Simulation, row: int) -> float:
     """Return the largest size of an eigenvalue of the equations at the start [1/s], by differences."""
     system = simulation.engine.system
-    p = simulation.p if simulation.p.ndim == 1 else simulation.p[row]
+    p = simulation.p[row]
     c = simulation.c0[row]
     rate = native(system.rhs)
     step = 1e-6 * (1 + np.abs(c))

@@ -8,6 +8,9 @@ import numpy as np
 
 from articulus.simulate.records import rng_from_state, rng_state
 
+AT_ONCE = 4096
+"""Steps whose numbers are held in memory together."""
+
 
 class Noise:
     """Normal numbers of unit variance for every step of every run.
@@ -32,6 +35,22 @@ class Noise:
         if not self.count:
             return np.zeros((steps, 0))
         return np.stack([stream.standard_normal((steps, self.count)) for stream in self._streams])
+
+    def peek(self) -> np.ndarray:
+        """Return the numbers of the next step without using them up, as `draw` does."""
+        state = self.state()
+        numbers = self.draw(1)
+        self.resume(state)
+        return numbers
+
+    def at(self, steps: np.ndarray) -> np.ndarray:
+        """Return the numbers of given steps, rising and counted from the next one, (rows, len(steps), count)."""
+        out = np.zeros((self._rows, len(steps), self.count))
+        if self.count:
+            for first in range(0, int(steps[-1]) + 1, AT_ONCE):
+                inside = (steps >= first) & (steps < first + AT_ONCE)
+                out[:, inside] = self.draw(AT_ONCE)[:, steps[inside] - first]
+        return out
 
     def state(self) -> Any:
         """Return where the streams stand, as JSON can hold it; None without noise."""

@@ -2,27 +2,35 @@
 
 A row of the state is (c, d, what the method remembers). Sampled components act and samples are taken on the grid of
 steps; between two points of the grid the method goes its own way.
+
+An event is found by the signs of its value at both ends of a step. Where they agree, but the slopes there tell of a turn
+in between, the turn is looked for: a value that goes through zero and back is not missed.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
+from casadi import SX
 
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.simulate.advance import Advancer
-from articulus.simulate.events import Event
+from articulus.simulate.events import Event, switched_on
 from articulus.simulate.marching import whole_steps
+from articulus.simulate.network import DISSIPATED, INPUT
 from articulus.simulate.records import Cause, Occurrence
-from articulus.simulate.system import System, native
+from articulus.simulate.system import ARGUMENTS, System, native
 
 MOST_EVENTS = 200
 """Events within one step of the grid beyond which a run is given up."""
+MOST_POINTS = 100
+"""Points at which a change of sign is looked for; about ten are enough."""
 TIME_ROUND = 1e-12
 """Accuracy of the time of an event, relative to the step."""
 
@@ -63,12 +71,16 @@ class NumericEngine:
     cost = 0
 
     def prepare(self, rows: int) -> None:
-        """Do nothing: code is built when first called."""
+        """Build the code that watches for events, so that a wrong one is refused at once; the rest is built when called."""
+        if self.watched:
+            self._values  # noqa: B018
 
     def rows(self, c: np.ndarray, d: np.ndarray) -> np.ndarray:
         """Return the states of the engine, (rows, nx)."""
         x = np.zeros((len(c), self.nx))
         x[:, : self.system.nc], x[:, self.system.nc : self.logged] = c, d
+        for name in switched_on(self.watched):
+            x[:, self.system.nc + self.system.switch(name)] = 0.0
         return x
 
     def parameters(self, t0: float, p: np.ndarray) -> np.ndarray:
@@ -135,82 +147,177 @@ class NumericEngine:
 
     def _across(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float) -> bool:
         """Go from t to `end`, through the events in between; return whether one ended the run."""
+        last: int | None = None
         for _ in range(MOST_EVENTS):
-            ahead = self.advancer.advance(x, p[1:], w, t, end)
-            if not self.watched:
-                x[:] = ahead
-                return False
-            found = self._first_event(x, ahead, p, w, t, end)
+            stretch = _Stretch(self, x, p, w, t, end)
+            found = self._first_event(stretch, last) if self.watched else None
             if found is None:
-                x[:] = ahead
+                x[:] = stretch.ahead
                 return False
-            event, t, x[:] = found
+            t, last, x[:] = found
+            event = self.watched[last]
             moment = Moment(self, x, p[1:], w, t)
             stop = event.happen(moment)
-            moment.take_over()
-            self.events.append(Occurrence(t, event.name, row, stop))
+            moment.take_over(event.name)
+            self.events.append(Occurrence(float(t), event.name, row, stop))
             if stop:
                 return True
             if t >= end:
                 return False
         raise NumericalError(
             f"{MOST_EVENTS} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
-            "likely a bounce without restitution where a constraint should take over"
+            "likely an event whose action brings it about again"
         )
 
     # events
 
     @functools.cached_property
+    def _rate(self) -> kernel.Kernel:
+        return native(self.system.rhs)
+
+    @functools.cached_property
     def _values(self) -> kernel.Kernel:
-        net = self.system.network
-        values = ca.vertcat(*(event.value(net) for event in self.watched))
-        return native(self.system.function("events", [values]))
+        """(c, d, p, w, t, h, rate of c) -> values of all events and their rates."""
+        s = self.system
+        values, rate = ca.vertcat(*(event.value(s.network) for event in self.watched)), SX.sym("rate", s.nc)
+        c, t = s.arguments[0], s.network.t
+        slopes = ca.jtimes(values, c, rate) + ca.jacobian(values, t)
+        names = [*ARGUMENTS, "rate"]
+        return native(
+            ca.Function("events", [*s.arguments, rate], [values, slopes], names, ["values", "slopes"])
+        )
 
-    def _watch(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
+    def watch(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of all events and their rates at a state."""
         nc = self.system.nc
-        return np.atleast_1d(self._values(x[:nc], x[nc : self.logged], p[1:], w, t, self.h))
+        given = (x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
+        values, slopes = self._values(*given, np.ravel(self._rate(*given)))
+        return np.ravel(values), np.ravel(slopes)
 
-    def _first_event(
-        self, x: np.ndarray, ahead: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float
-    ) -> tuple[Event, float, np.ndarray] | None:
-        """Return the first event after t, its time and the state just after its change of sign."""
-        start, stop = self._watch(x, p, w, t), self._watch(ahead, p, w, end)
-        found: list[tuple[float, int, np.ndarray]] = []
+    def _first_event(self, stretch: _Stretch, last: int | None) -> tuple[float, int, np.ndarray] | None:
+        """Return time and number of the first event, and the state just after its change of sign.
+
+        `last` is the event at the beginning, whose value is zero there.
+        """
+        found = []
         for i, event in enumerate(self.watched):
-            if _crosses(start[i], stop[i], event.direction):
-                found.append(self._located(i, x, ahead, p, w, (t, end), (start[i], stop[i])))
-        if not found:
+            place = stretch.first_crossing(i, event.direction, i == last)
+            if place is not None:
+                found.append((*place[:1], i, place[1]))
+            elif event.barrier and stretch.after[i] * event.direction > 0:
+                raise NumericalError(
+                    f"event '{event.name}' at t = {stretch.t:.9g} s: what should come back stays at the stop, and impacts "
+                    "follow each other without end; likely too little restitution, where a constraint (`Switch`) or a "
+                    "soft stop (`JointStop`) should take over"
+                )
+        return min(found, key=lambda each: each[0]) if found else None
+
+
+class _Stretch:
+    """The way of one row from t to `end`, on which events are looked for."""
+
+    def __init__(
+        self, engine: NumericEngine, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float
+    ):
+        self._engine, self._x, self._p, self._w = engine, x, p, w
+        self.t, self.end = t, end
+        self.ahead = engine.advancer.advance(x, p[1:], w, t, end)
+        self._limit = TIME_ROUND * (end - t)
+
+    @functools.cached_property
+    def _before(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._engine.watch(self._x, self._p, self._w, self.t)
+
+    @functools.cached_property
+    def _after(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._engine.watch(self.ahead, self._p, self._w, self.end)
+
+    @property
+    def after(self) -> np.ndarray:
+        """Values of all events at the end."""
+        return self._after[0]
+
+    def _at(self, t: float, i: int) -> tuple[float, float, np.ndarray]:
+        """Return value and slope of event i at time t, and the state there."""
+        state = self._engine.advancer.advance(self._x, self._p[1:], self._w, self.t, t)
+        values, slopes = self._engine.watch(state, self._p, self._w, t)
+        return values[i], slopes[i], state
+
+    def first_crossing(self, i: int, direction: int, just: bool) -> tuple[float, np.ndarray] | None:
+        """Return time and state just after the first change of sign of event i that counts, or None.
+
+        `just`: the event has just happened, its value is zero but for rounding.
+        """
+        a, b = self.t, self.end
+        f_a, f_b = 0.0 if just else self._before[0][i], self._after[0][i]
+        if _crosses(f_a, f_b, direction):
+            return self._located(i, (a, b), (f_a, f_b), self.ahead)
+        turn = self._turn(i, f_a, f_b)
+        if turn is None:
             return None
-        at, i, state = min(found, key=lambda each: each[0])
-        return self.watched[i], at, state
+        m, f_m, state = turn
+        if _crosses(f_a, f_m, direction):
+            return self._located(i, (a, m), (f_a, f_m), state)
+        if _crosses(f_m, f_b, direction):
+            return self._located(i, (m, b), (f_m, f_b), self.ahead)
+        return None
+
+    def _turn(self, i: int, f_a: float, f_b: float) -> tuple[float, float, np.ndarray] | None:
+        """Return a point of the way there and back on which event i lies on the other side of zero; None if none is seen.
+
+        Between slopes of opposite signs the turn is found by false position; the search ends as soon as the value there
+        has changed its sign.
+        """
+        (a, b), (s_a, s_b) = (self.t, self.end), (self._before[1][i], self._after[1][i])
+        side = math.copysign(1.0, s_a)
+        if s_a * s_b >= 0 or f_a * side > 0 or f_b * side > 0:
+            return None
+        found: list[tuple[float, float, np.ndarray]] = []
+
+        def slope_at(t: float) -> float:
+            value, slope, state = self._at(t, i)
+            if value * side > 0:
+                found.append((t, value, state))
+            return 0.0 if found else slope
+
+        _false_position(slope_at, (a, b), (s_a, s_b), self._limit)
+        return found[0] if found else None
 
     def _located(
-        self,
-        i: int,
-        x: np.ndarray,
-        ahead: np.ndarray,
-        p: np.ndarray,
-        w: np.ndarray,
-        span: tuple[float, float],
-        ends: tuple[float, float],
-    ) -> tuple[float, int, np.ndarray]:
-        """Return time, number and state of a change of sign, by false position (Illinois) on steps of the method."""
-        (a, b), (f_a, f_b), state = span, ends, ahead
-        begin, limit = a, TIME_ROUND * (b - a)
-        for _ in range(100):
-            if b - a <= limit or f_b == 0:
-                break
-            t = b - f_b * (b - a) / (f_b - f_a) if f_a != 0 else (a + b) / 2
-            t = min(max(t, a + limit / 2), b - limit / 2)
-            trial = self.advancer.advance(x, p[1:], w, begin, t)
-            f = self._watch(trial, p, w, t)[i]
-            if f * f_b > 0 or f == 0:
-                b, f_b, state = t, f, trial
-                f_a /= 2
-            else:
-                a, f_a = t, f
-                f_b /= 2
-        return b, i, state
+        self, i: int, span: tuple[float, float], ends: tuple[float, float], state: np.ndarray
+    ) -> tuple[float, np.ndarray]:
+        """Return time and state just after a change of sign, by false position on steps of the method."""
+        places = [(span[1], state)]
+
+        def value_at(t: float) -> float:
+            value, _, there = self._at(t, i)
+            if value * ends[1] >= 0:
+                places.append((t, there))
+            return value
+
+        _false_position(value_at, span, ends, self._limit)
+        return min(places, key=lambda place: place[0])
+
+
+def _false_position(
+    f: Callable[[float], float], span: tuple[float, float], ends: tuple[float, float], limit: float
+) -> None:
+    """Ask for f at points ever nearer to its change of sign, until they are `limit` apart or f is zero.
+
+    Illinois form of the rule of false position: the value at an end that stays twice counts half.
+    """
+    (a, b), (f_a, f_b), stayed = span, ends, 0
+    for _ in range(MOST_POINTS):
+        if b - a <= limit or f_a == 0 or f_b == 0:
+            return
+        t = min(max(b - f_b * (b - a) / (f_b - f_a), a + limit / 2), b - limit / 2)
+        value = f(t)
+        if value * f_b >= 0:
+            b, f_b = t, value
+            f_a, stayed = (f_a / 2 if stayed == -1 else f_a), -1
+        else:
+            a, f_a = t, value
+            f_b, stayed = (f_b / 2 if stayed == 1 else f_b), 1
 
 
 def _crosses(before: float, after: float, direction: int) -> bool:
@@ -258,20 +365,37 @@ class Moment:
     def close(self, constraint: str, active: bool) -> None:
         """Switch a constraint; one that begins to hold takes away the velocity against it."""
         system = self.engine.system
-        names = [c.name for c in system.description.constraints]
-        if constraint not in names:
-            raise InputError(f"event: no constraint '{constraint}'; there are {names}")
-        at = system.held_places["active"]
-        self.x[system.nc + at.start + names.index(constraint)] = float(active)
+        self.x[system.nc + system.switch(constraint)] = float(active)
 
-    def take_over(self) -> None:
-        """Put the changed position and velocity into the state; rows that hold get admissible velocities."""
-        system = self.engine.system
-        self.x[system.places["q"]], self.x[system.places["v"]] = self.q, self.v
+    def take_over(self, name: str) -> None:
+        """Put the changed position and velocity into the state; rows that hold get admissible velocities.
+
+        Energy that the event takes away counts as dissipated, what it adds as input.
+        """
+        system, before = self.engine.system, self._energy()
+        for label, value in (("q", self.q), ("v", self.v)):
+            at = system.places[label]
+            if value.shape != self.x[at].shape or not np.isfinite(value).all():
+                raise InputError(
+                    f"event '{name}' at t = {self.t:.6g} s: its action gave {label} = {value}; expected "
+                    f"{at.stop - at.start} finite numbers"
+                )
+            self.x[at] = value
         if system.correction is not None:
             nc, held = system.nc, self.x[system.nc : self.engine.logged]
             self.x[:nc] = self.engine.advancer.correct(self.x[:nc], held, self.p, self.w, self.t)
+        gain = self._energy() - before
+        self.x[system.places[INPUT if gain > 0 else DISSIPATED]] += abs(gain)
         self.x[self.engine.logged :] = 0.0
+
+    def _energy(self) -> float:
+        """Return the energy that the mechanism stores [J]."""
+        system = self.engine.system
+        return system.energy(self.x[system.places["q"]], self.x[system.places["v"]], self._model())
+
+    def _model(self) -> np.ndarray:
+        """Return the parameters of the mechanism itself."""
+        return self.p[: len(self.engine.system.description.parameters)]
 
     def _held(self) -> np.ndarray:
         system = self.engine.system
@@ -281,18 +405,12 @@ class Moment:
     def _rows(self) -> np.ndarray:
         closing = self.engine.system.closing
         assert closing is not None
-        G = np.array(
-            ca.Function("G", [closing.tree.q, closing.t, closing.tree.p], [closing.rows.G])(
-                self.q, self.t, self.p[: len(closing.description.parameters)]
-            )
-        )
+        G = np.array(closing.jacobian(self.q, self.t, self._model()))
         active = {c.name for c, on in zip(closing.description.constraints, self._held()) if on}
         return G[[i for i, name in enumerate(closing.names) if name in active]]
 
     def _least_change(self, rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the change of v by impulses along the rows that meets the targets: M^-1 R' (R M^-1 R')^+ targets."""
-        M = np.array(
-            self.engine.system.mass_matrix(self.q, self.p[: len(self.engine.system.description.parameters)])
-        )
+        M = self.engine.system.mass_matrix(self.q, self._model())
         response = np.linalg.solve(M, rows.T)
         return response @ np.linalg.lstsq(rows @ response, targets, rcond=1e-10)[0]

@@ -37,21 +37,18 @@ class Outputs:
 
     @functools.cached_property
     def _kernel(self) -> kernel.Kernel:
-        function = self.system.reporting(self.names)
-        return native(function)
+        return native(self.system.reporting(self.names))
 
     def signals(
-        self, samples: np.ndarray, p: np.ndarray, t: np.ndarray, h: float, single: bool
+        self, samples: np.ndarray, p: np.ndarray, w: np.ndarray, t: np.ndarray, h: float, single: bool
     ) -> dict[str, Signal]:
-        """Return all signals from samples (rows, time, nc + nd)."""
+        """Return all signals from samples (rows, time, nc + nd), parameters (rows, np) and noise (rows, time, nw)."""
         system = self.system
         nc = system.nc
         c, d = np.ascontiguousarray(samples[..., :nc]), np.ascontiguousarray(samples[..., nc:])
         values = {"q": c[..., system.places["q"]], "v": c[..., system.places["v"]]}
         if self.names:
-            given = p if p.ndim == 1 else p[:, None, :]
-            rows = (c, d, given, np.zeros(system.nw), t, np.full((), h))
-            found = self._kernel(*rows)
+            found = self._kernel(c, d, p[:, None, :], w, t, np.full((), h))
             found = found if isinstance(found, tuple) else (found,)
             values |= {
                 name: np.reshape(each, (*samples.shape[:2], -1)) for name, each in zip(self.names, found)

@@ -35,12 +35,27 @@ class PythonController:
                 f"controller '{self.name}': found {self.function!r}; expected a function of t, q and v"
             )
 
-    def checked(self, value: Any, shape: tuple[int, int], t: float) -> np.ndarray:
-        """Return what the function returned as commands, or raise what is wrong with it."""
+    def commands(
+        self, t: float, q: np.ndarray, v: np.ndarray, shape: tuple[int, ...], single: bool
+    ) -> np.ndarray:
+        """Return the commands at time t, (rows, nu) or (nu,), for states (rows, nq) and (rows, nv)."""
+        try:
+            value = self.function(t, q[0], v[0]) if single else self.function(t, q, v)
+        except Exception as error:
+            error.add_note(f"raised by the controller '{self.name}' at t = {t:.9g} s")
+            raise
+        if type(value) is np.ndarray and value.shape == shape[1:] and value.dtype == np.float64:
+            return value  # the short way: this is called at every step
+        return self._checked(value, shape, t)
+
+    def _checked(self, value: Any, shape: tuple[int, ...], t: float) -> np.ndarray:
+        """Return what the function returned as numbers, or raise what is wrong with it."""
         try:
             command = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
-            command = np.full(1, np.nan)
+            raise InputError(
+                f"controller '{self.name}' at t = {t:.6g} s returned {value!r}; expected {shape[-1]} numbers"
+            ) from None
         if command.shape not in (shape, shape[1:]):
             raise InputError(
                 f"controller '{self.name}' at t = {t:.6g} s returned shape {command.shape}; "

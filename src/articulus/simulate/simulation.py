@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -111,6 +111,7 @@ class Simulation:
         self.failed = np.full(rows, kernel.NEVER)
         self.given = self.engine.parameters(self.t0, self.p)
         self.logs: list[np.ndarray] = []
+        self.earlier: Mapping[str, float] = {}
         self.k = 0
         keeper = _Keeper(self, keep, interval) if keep else None
         if keeper:
@@ -121,7 +122,7 @@ class Simulation:
                 bar.advance(done)
                 if keeper:
                     keeper.keep()
-                if (self.failed >= 0).all():
+                if self._over():
                     self._cut()
                     break
         self.logs.append(self._last_sample())
@@ -138,11 +139,10 @@ class Simulation:
 
     def _chunks(self) -> Iterator[int]:
         """Take all steps; yield the number of steps after each chunk."""
-        size = max(FIRST_CHUNK, self.every)
+        size = FIRST_CHUNK
         while self.k < self.steps:
-            size = -(-size // self.every) * self.every
-            stop = min(self.steps, (self.k // size + 1) * size if size else self.steps)
             start, began = self.k, time.perf_counter()
+            stop = min(self.steps, start + size)
             self._advance(start, stop)
             self.k = stop
             spent = time.perf_counter() - began
@@ -165,44 +165,39 @@ class Simulation:
         """Call the Python controller at its instants, with native steps in between."""
         period = self.outside_period
         k = start
-        while k < stop:
+        while k < stop and not self._over():
             if k % period == 0:
                 self._command(self.t0 + k * self.h)
             following = min(stop, (k // period + 1) * period)
             march(k, following)
             k = following
 
+    def _over(self) -> bool:
+        """Whether all runs have ended."""
+        return bool(self.failed[0] >= 0 and (self.failed >= 0).all())
+
     def _command(self, t: float) -> None:
-        """Ask the Python controller for its commands at time t."""
+        """Ask the Python controller for its commands at time t; runs that have ended keep theirs."""
         assert self.outside is not None
         system = self.engine.system
         q, v = self.x[:, system.places["q"]], self.x[:, system.places["v"]]
-        single = self.single
-        value = self.outside.function(t, q[0], v[0]) if single else self.outside.function(t, q, v)
         at = system.held_places["outside"]
         target = self.x[:, system.nc + at.start : system.nc + at.stop]
-        if type(value) is np.ndarray and value.shape == target.shape[1:] and value.dtype == np.float64:
-            target[:] = value
+        commands = self.outside.commands(t, q, v, target.shape, self.single)
+        if self.failed.max() < 0:
+            target[:] = commands
         else:
-            target[:] = self.outside.checked(value, target.shape, t)
+            target[self.failed < 0] = np.broadcast_to(commands, target.shape)[self.failed < 0]
 
     def _last_sample(self) -> np.ndarray:
         """Return the sample at the end, (rows, 1, logged)."""
-        if self.outside is not None and self.k % self.outside_period == 0:
-            kept = self.x.copy()
+        before = self.x
+        if self.outside is not None and self.k % self.outside_period == 0 and not self._over():
+            self.x = before.copy()
             self._command(self.t0 + self.k * self.h)
-            self.x, kept = kept, self.x
-        else:
-            kept = self.x
-        w = np.zeros((1, self.engine.system.nw)) if not self.engine.system.nw else self._peek()
-        return self.engine.sample(kept, self.given, w, self.failed, self.k)[:, None]
-
-    def _peek(self) -> np.ndarray:
-        """Return the noise of the next step without using it up."""
-        state = self.noise.state()
-        w = self.noise.draw(1)
-        self.noise.resume(state)
-        return w
+        sample = self.engine.sample(self.x, self.given, self.noise.peek(), self.failed, self.k)
+        self.x = before
+        return sample[:, None]
 
     # the result
 
@@ -220,7 +215,10 @@ class Simulation:
         samples = np.concatenate(self.logs, axis=1)
         self.logs = []
         found = self._failures()
-        signals = self.outputs.signals(samples, self.p, self.times, self.h, self.single)
+        w = Noise(self.seed, len(self.x), self.engine.system.nw).at(
+            np.append(np.arange(0, self.k, self.every), self.k)
+        )
+        signals = self.outputs.signals(samples, self.p, w, self.times, self.h, self.single)
         status: Any = np.full(len(self.x), int(RunStatus.COMPLETE))
         for event in self.engine.events:
             if event.stop:
@@ -230,8 +228,7 @@ class Simulation:
         simulated = float(np.sum(np.where(self.failed < 0, self.k, self.failed))) * self.h
         statistics = {
             "steps": int(self.k),
-            "evaluations": int(self.engine.evaluations) or self.k * len(self.x) * self.engine.cost,
-            "rejected": int(self.engine.rejected),
+            **self.counts(),
             "wall_seconds": wall,
             "real_time_ratio": simulated / wall if wall > 0 else float("inf"),
         }
@@ -261,15 +258,32 @@ class Simulation:
         rows = [row for row in np.flatnonzero(self.failed >= 0) if row not in ended]
         return [failures.diagnose(self, int(row)) for row in rows]
 
-    def fingerprint(self) -> str:
-        """Return a hash of everything that a resumed run must share."""
-        digest = hashlib.sha256()
-        for text in (self.mechanism.description.fingerprint, repr(self.settings), self.method):
-            digest.update(text.encode())
-        for array in (self.c0, self.p, np.array([self.t0, self.h, self.steps, self.every, self.seed])):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        digest.update("".join(f.serialize() for f in (self.engine.system.rhs,)).encode())
-        return digest.hexdigest()
+    def counts(self) -> dict[str, int]:
+        """Return evaluations and rejected steps, those before a resumption too."""
+        evaluations = self.engine.evaluations + self.earlier.get("evaluations", 0)
+        return {
+            "evaluations": int(evaluations) or self.k * len(self.x) * self.engine.cost,
+            "rejected": int(self.engine.rejected + self.earlier.get("rejected", 0)),
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that decides the numbers of the run, by name, so that a checkpoint of another one is told apart."""
+        system = self.engine.system
+        maps = [system.rhs, *(update.function for update in system.updates), system.correction]
+        return {
+            **self.settings,
+            "method": self.method,
+            "step": self.h,
+            "start": self.t0,
+            "seed": self.seed,
+            "initial state": _digest(np.ascontiguousarray(self.c0).tobytes()),
+            "parameters": _digest(np.ascontiguousarray(self.p).tobytes()),
+            "equations": _digest("".join(m.serialize() for m in maps if m is not None).encode()),
+        }
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 class _Keeper:
@@ -278,7 +292,7 @@ class _Keeper:
     def __init__(self, simulation: Simulation, path: Path, interval: float):
         self.simulation, self.path, self.interval = simulation, path, interval
         self._model = simulation.mechanism.description.fingerprint
-        self._settings = {**simulation.settings, "run": simulation.fingerprint()}
+        self._settings = simulation.identity()
         self._written = 0
 
     def resume(self) -> None:
@@ -287,10 +301,11 @@ class _Keeper:
         if self.path.exists():
             kept = checkpoint.read(self.path)
             kept.require(self._model, self._settings)
-            s.k, s.x = kept.state.step, np.ascontiguousarray(kept.state.x)
+            s.k, s.x = kept.state.step, np.ascontiguousarray(kept.state.x[:, :-1])
+            s.failed = np.ascontiguousarray(kept.state.x[:, -1])
             s.noise.resume(kept.state.rng)
             s.engine.events[:] = kept.events
-            s.failed[:] = kept.log["failed"][-1] if len(kept.log["failed"]) else kernel.NEVER
+            s.earlier = kept.statistics
             log = dict(kept.log)
             s.logs = [np.ascontiguousarray(np.moveaxis(kept.log["samples"], 0, 1))]
             self._written = s.logs[0].shape[1]
@@ -303,9 +318,8 @@ class _Keeper:
             return
         s.logs = [np.concatenate(s.logs, axis=1)]
         fresh = np.moveaxis(s.logs[0][:, self._written :], 1, 0)
-        failed = np.broadcast_to(s.failed, (len(fresh), len(s.failed)))
-        state = State(s.k, s.t0 + s.k * s.h, s.x, s.noise.state())
-        self._writer.write(state, {"samples": fresh, "failed": failed}, events=tuple(s.engine.events))
+        state = State(s.k, s.t0 + s.k * s.h, np.column_stack([s.x, s.failed]), s.noise.state())
+        self._writer.write(state, {"samples": fresh}, events=tuple(s.engine.events), statistics=s.counts())
         self._written = s.logs[0].shape[1]
 
     def done(self) -> None:

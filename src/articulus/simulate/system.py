@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -72,6 +73,7 @@ class System:
         self.arguments = [self._c, self._d, self._p, self._w, network.t, network.h]
         self.sizes = tuple(x.numel() for x in self.arguments)
         self.nc, self.nd, self.np, self.nw = self.sizes[:4]
+        self._quantities: dict[str, ca.Function] = {}
 
     @functools.cached_property
     def jumps(self) -> tuple[float, ...]:
@@ -146,8 +148,22 @@ class System:
 
     def mass_matrix(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Return the mass matrix of the mechanism with its loops cut, (nv, nv)."""
-        found = dynamics.function(self.description, "mass_matrix")
-        return np.array(found(q, p) if self.description.parameters else found(q))
+        return np.array(self._quantity("mass_matrix", p, q))
+
+    def energy(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> float:
+        """Return kinetic and potential energy together [J]."""
+        return float(sum(self._quantity("energy", p, q, v)))
+
+    def _quantity(self, name: str, p: np.ndarray, *inputs: np.ndarray) -> Any:
+        """Return a quantity of the mechanism by the CasADi virtual machine: for the few questions of an event."""
+        if name not in self._quantities:
+            self._quantities[name] = dynamics.function(self.description, name)
+        return self._quantities[name](*inputs, *([p] if self.description.parameters else []))
+
+    def switch(self, constraint: str) -> int:
+        """Return where d says whether a constraint holds."""
+        names = [c.name for c in self.description.constraints]
+        return self.held_places["active"].start + names.index(constraint)
 
     def applied(self) -> SX:
         """Return all forces of components in the directions of the joints, (nv,)."""
