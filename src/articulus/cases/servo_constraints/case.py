@@ -5,11 +5,7 @@ import numpy as np
 from casadi import SX
 
 import articulus as art
-from articulus.dynamics.constraints import constraints
-from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.loops import Problem, joint_directions, servo
-from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline
+from articulus.dynamics.loops import joint_directions, joint_form, servo
 from articulus.dynamics.tree import Tree
 from articulus.integrate import RK4
 from articulus.mechanism import Polynomial, PrescribedPoint
@@ -70,8 +66,7 @@ def motion(
 ) -> tuple[np.ndarray, np.ndarray, list]:
     """Return angles and rates after one second, and the joint moments at both ends."""
     tree, t = Tree(mechanism.description), SX.sym("t")
-    bias = newton_euler(Inline(tree), tree.v, SX.zeros(3)).tau
-    problem = Problem(mass_matrix(tree), -bias, constraints(tree, tree.v, t))
+    problem = joint_form(tree, tree.v, SX.zeros(3), t)
     Z = problem.constraints.G if motors is None else SX(motors)
     found = servo(problem, Z)
     x = ca.vertcat(tree.q, tree.v)
