@@ -1,13 +1,18 @@
 """Ways to close loops, one file each, all on M vdot + G' lambda = f."""
 
+from articulus.dynamics.loops.absolute import absolute
 from articulus.dynamics.loops.augmented import augmented
 from articulus.dynamics.loops.base import Factored, Problem, Solution, solve, suggested_penalty
+from articulus.dynamics.loops.canonical import canonical
 from articulus.dynamics.loops.contact import Contact
+from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.loops.lagrange import lagrange
 from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains, require_grasp
+from articulus.dynamics.loops.null_space import null_space, partition
 from articulus.dynamics.loops.operator_form import by_secondary, operator_form
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
+from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.loops.regularised import regularised
 from articulus.dynamics.loops.servo import joint_directions, servo
 
@@ -16,14 +21,20 @@ __all__ = [
     "Factored",
     "Grasp",
     "Problem",
+    "Projection",
     "Solution",
+    "absolute",
     "augmented",
     "by_secondary",
+    "canonical",
     "generic_penalty",
     "joint_directions",
+    "joint_form",
     "lagrange",
     "multiple_chains",
+    "null_space",
     "operator_form",
+    "partition",
     "penalty_multipliers",
     "regularised",
     "require_grasp",
