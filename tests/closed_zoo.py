@@ -28,7 +28,7 @@ class Closed:
 def closed(
     seed: int,
     cut: Sequence[type[Joint]],
-    bodies: int = 7,
+    bodies: int = 4,
     joints: Sequence[type[Joint]] = (art.Revolute, art.Universal, art.Spherical),
 ) -> Closed:
     """Return a chain of `bodies` with one loop for each joint type of `cut`, each loop over all the chain."""

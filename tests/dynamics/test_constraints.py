@@ -63,7 +63,7 @@ def test_closed_where_it_was_built(kind, seed):
 @KINDS
 def test_derivatives_of_the_rows(kind):
     """Also away from the closed position, where nothing vanishes."""
-    c = closed(3, [kind], bodies=5)
+    c = closed(3, [kind])
     rng = np.random.default_rng(3)
     q = moved(c.mechanism, c.q, 0.1 * rng.normal(size=c.mechanism.nv))
     check_rows(c.mechanism, q, 0.5 * rng.normal(size=c.mechanism.nv))
@@ -177,7 +177,7 @@ def kkt(M, G, f, gamma):
 
 
 @KINDS
-@pytest.mark.parametrize("seed", [10, 11])
+@pytest.mark.parametrize("seed", [10])
 def test_closed_dynamics_solves_the_equations(kind, seed):
     c = closed(seed, [kind])
     m = c.mechanism
@@ -211,7 +211,7 @@ def across_ground_axes(mech, parent, child, q, v, kind, axis):
 
 
 @pytest.mark.parametrize("kind", [art.Fixed, art.Spherical, art.Revolute])
-@pytest.mark.parametrize("seed", [20, 21])
+@pytest.mark.parametrize("seed", [20])
 def test_accelerations_by_the_jacobians_of_frames(kind, seed):
     c = closed(seed, [kind])
     (loop,) = c.mechanism.description.constraints

@@ -16,10 +16,13 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.external import External
+from articulus.dynamics.flexible.kinematics import velocity as flexible_velocity
+from articulus.dynamics.flexible.tree import FlexibleTree
 from articulus.dynamics.kinematics import position_rate, velocity
+from articulus.dynamics.relative import Relative, merged, relative
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Constraint, Joint, Number, Pose
-from articulus.spatial import Motion, Product, Transform, cross, skew
+from articulus.spatial import Motion, Transform, cross, skew
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,8 @@ class Constraints:
 
 
 def constraints(tree: Tree, v: SX, t: SX) -> Constraints:
-    """Return every row of every constraint, in the order of `description.constraints`.
-
-    g_dot = dg/dq N v + dg/dt with qdot = N(q) v, and gamma is the time derivative of that at constant v.
-    """
-    view = View(tree, v, t)
-    parts = [_one(view, c) for c in tree.description.constraints]
+    """Return every row of every constraint, in the order of `description.constraints`."""
+    parts = [_one(tree, v, t, c) for c in tree.description.constraints]
     nv = tree.description.nv
     return Constraints(
         ca.vertcat(SX(0, 1), *(p.g for p in parts)),
@@ -57,20 +56,40 @@ def constraints(tree: Tree, v: SX, t: SX) -> Constraints:
     )
 
 
-def _one(view: View, constraint: Constraint) -> Constraints:
+def _one(tree: Tree, v: SX, t: SX, constraint: Constraint) -> Constraints:
+    """Return the rows of one constraint.
+
+    It sees each relative pose as symbols x, so that only its own short expressions are differentiated; the poses move
+    as `relative` says, xdot = E v:
+
+        rate  = g_x xdot + g_q N v + g_t,   G = rate_xdot E + rate_v,
+        gamma = rate_x xdot + rate_xdot xddot + rate_q N v + rate_t,   xddot at constant v.
+    """
+    view = _Traced(tree, v, t)
     residual = constraint.residual(view)
+    x, poses = view.symbols(), view.seen
+    xdot, xddot = SX.sym("xdot", x.numel()), SX.sym("xddot", x.numel())
+
+    def derivative(expression: SX) -> SX:
+        """Return d/dt at constant v."""
+        qdot = position_rate(tree, v)
+        total = ca.jacobian(expression, t) + ca.jtimes(expression, xdot, xddot)
+        total += ca.jtimes(expression, x, xdot)
+        return total + (ca.jtimes(expression, tree.q, qdot) if qdot.numel() else 0)
+
     if constraint.holonomic:
-        g, rate = residual, _time_derivative(view, residual)
+        g, rate = residual, derivative(residual)
     else:
         g, rate = SX.zeros(residual.shape), residual
-    return Constraints(g, ca.sparsify(ca.jacobian(rate, view.v)), rate, _time_derivative(view, rate))
-
-
-def _time_derivative(view: View, expression: SX) -> SX:
-    """Return d/dt at constant v: by q along dq/dt, and by t."""
-    tree = view.tree
-    along = ca.jtimes(expression, tree.q, position_rate(tree, view.v)) if tree.description.nq else 0
-    return along + ca.jacobian(expression, view.t)
+    E = ca.vertcat(SX(0, v.numel()), *(pose.by_v(v.numel()) for pose in poses))
+    G = ca.mtimes(ca.jacobian(rate, xdot), E) + ca.jacobian(rate, v)
+    rates = [pose.rates() for pose in poses]
+    values = [*(pose.numbers() for pose in poses), *(r[0] for r in rates), *(r[1] for r in rates)]
+    found = ca.substitute(
+        [g, G, rate, derivative(rate)], [ca.vertcat(x, xdot, xddot)], [ca.vertcat(SX(0, 1), *values)]
+    )
+    g, G, rate, gamma = found
+    return Constraints(g, ca.sparsify(G), rate, gamma)
 
 
 def by_displacement(tree: Tree, expression: SX) -> SX:
@@ -123,6 +142,8 @@ class View:
         return self.tree.q
 
     def relative(self, a: str, b: str) -> Transform:
+        if self.tree.description.flexible:
+            return FlexibleTree(self.tree).relative(a, b)
         (node_a, X_a), (node_b, X_b) = self._frame(a), self._frame(b)
         shared = set(self.tree.path(node_a)) & set(self.tree.path(node_b))
         return (self._up(node_a, shared) @ X_a).inverse() @ (self._up(node_b, shared) @ X_b)
@@ -143,10 +164,12 @@ class View:
         for i in self.tree.path(node):
             if i in shared:
                 break
-            X = _merged(self.tree.nodes[i].X) @ X
+            X = merged(self.tree.nodes[i].X) @ X
         return X
 
     def velocity(self, frame: str) -> Motion:
+        if self.tree.description.flexible:
+            return Motion.of(flexible_velocity(FlexibleTree(self.tree), frame, self.v))
         V = Motion.of(velocity(self.tree, frame, self.v))
         body, _ = self.tree.description.carrier(frame)
         if body not in self.pushed:
@@ -174,5 +197,42 @@ class View:
         return self.tree.number(number)
 
 
-def _merged(X: Transform | Product) -> Transform:
-    return X.merged() if isinstance(X, Product) else X
+@dataclass(frozen=True)
+class _Pose:
+    """A relative pose of which the numbers that change are symbols."""
+
+    motion: Relative
+    changing: list[int]
+    symbols: SX
+
+    def transform(self) -> Transform:
+        twelve = SX(self.motion.X.pack())
+        twelve[self.changing] = self.symbols
+        return Transform.unpack(twelve)
+
+    def numbers(self) -> SX:
+        return self.motion.X.pack()[self.changing]
+
+    def rates(self) -> tuple[SX, SX]:
+        first, second = self.motion.rates()
+        return first[self.changing], second[self.changing]
+
+    def by_v(self, nv: int) -> SX:
+        return self.motion.jacobian(nv)[self.changing, :]
+
+
+@dataclass(frozen=True)
+class _Traced(View):
+    """A view that gives every relative pose as symbols, and remembers which."""
+
+    seen: list[_Pose] = field(default_factory=list)
+
+    def relative(self, a: str, b: str) -> Transform:
+        motion = relative(self.tree, self.v, a, b)
+        numbers = ca.densify(motion.X.pack())
+        changing = [i for i in range(12) if not numbers[i].is_constant()]
+        self.seen.append(_Pose(motion, changing, SX.sym("x", len(changing))))
+        return self.seen[-1].transform()
+
+    def symbols(self) -> SX:
+        return ca.vertcat(SX(0, 1), *(pose.symbols for pose in self.seen))
