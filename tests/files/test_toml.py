@@ -3,13 +3,33 @@
 import math
 from pathlib import Path
 
+import casadi as ca
 import pytest
 from hypothesis import HealthCheck, given, settings
+from numpy.testing import assert_allclose
 
+import articulus as art
 from articulus.errors import InputError, ModelError
 from articulus.files import parse_toml, read_toml, toml_text, write_toml
+from articulus.files.lump import lump_fixed
 from articulus.files.toml_lines import key_lines
-from articulus.mechanism import Body, Description, Limits, Parameter, Pose, Revolute, Rotor
+from articulus.mechanism import (
+    Body,
+    CustomConstraint,
+    CustomVelocityConstraint,
+    Description,
+    Harmonic,
+    Limits,
+    Lock,
+    LoopJoint,
+    Parameter,
+    Polynomial,
+    Pose,
+    Prescribed,
+    PrescribedPoint,
+    Revolute,
+    Rotor,
+)
 
 from .support import CRANE, descriptions, line_of, message
 
@@ -114,6 +134,99 @@ def test_mistake(case: str) -> None:
     assert reason in text
 
 
+LINKAGE = (
+    CRANE
+    + """
+[loop.pin]
+type = "revolute"
+parent = "ground"
+child = "tool"
+axis = [0, 1, 0]
+at = [0, 0, "10 mm"]
+
+[constraint.drive]
+type = "prescribed"
+joint = "lift"
+motion = {type = "harmonic", amplitude = "10 deg", frequency = "2 Hz"}
+
+[constraint.hold]
+type = "lock"
+joint = "lift"
+values = "30 deg"
+
+[constraint.path]
+type = "prescribed_point"
+frame = "tool"
+z = {type = "polynomial", coefficients = [1, 2]}
+x = "3 mm"
+"""
+)
+
+
+def test_linkage() -> None:
+    pin, drive, hold, path = parse_toml(LINKAGE).constraints
+    assert pin == LoopJoint("pin", Revolute((0.0, 1.0, 0.0)), "ground", "tool", Pose((0.0, 0.0, 0.01)))
+    assert drive == Prescribed("drive", "lift", Harmonic(math.radians(10), 4 * math.pi))
+    assert hold == Lock("hold", "lift", math.radians(30))
+    assert path == PrescribedPoint("path", "tool", x=0.003, z=Polynomial((1.0, 2.0)))
+
+
+LINKAGE_MISTAKES = {
+    "loop type": ('[loop.pin]\ntype = "revolute"', '[loop.pin]\ntype = "revolut"', "loop.pin.type", "'revolute'"),
+    "loop side": ('child = "tool"', 'child = "tol"', "loop.pin.child", "did you mean 'tool'"),
+    "loop key": ('at = [0, 0, "10 mm"]', "damping = 3", "loop.pin.damping", "unknown key"),
+    "loop unit": ('"10 mm"', '"10 kg"', "loop.pin.at.xyz[2]", "[kg], not [m]"),
+    "loop without child": ('child = "tool"', "", "loop.pin", "no child"),
+    "free loop": ('[loop.pin]\ntype = "revolute"\nparent = "ground"\nchild = "tool"\naxis = [0, 1, 0]',
+                  '[loop.pin]\ntype = "free"\nparent = "ground"\nchild = "tool"', "loop.pin.type", "closes nothing"),
+    "constraint type": ('"lock"', '"loc"', "constraint.hold.type", "did you mean 'lock'"),
+    "loop as constraint": ('"lock"', '"loop"', "constraint.hold.type", "[loop.name]"),
+    "custom": ('"lock"', '"custom"', "constraint.hold.type", "valid names"),
+    "unknown joint": ('joint = "lift"\nvalues', 'joint = "lft"\nvalues', "constraint.hold.joint", "'lift'"),
+    "no values": ('values = "30 deg"', "", "constraint.hold", "no values"),
+    "two values": ('values = "30 deg"', "values = [1, 2]", "constraint.hold.values", "a list of 1 numbers"),
+    "values unit": ('"30 deg"', '"30 mm"', "constraint.hold.values", "[m], not [rad]"),
+    "function type": ('"harmonic"', '"harmonics"', "constraint.drive.motion.type", "did you mean 'harmonic'"),
+    "function unit": ('"2 Hz"', '"2 s"', "constraint.drive.motion.frequency", "[s], not"),
+    "function key": ("frequency", "freqency", "constraint.drive.motion.freqency", "did you mean 'frequency'"),
+    "no coefficients": ("[1, 2]}", "[]}", "constraint.path.z.coefficients", "at least one"),
+    "a word": ('x = "3 mm"', 'x = "fast"', "constraint.path.x", "a number in m"),
+    "name twice": ("[constraint.hold]", "[constraint.pin]", "constraint.pin", "a second time"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LINKAGE_MISTAKES)
+def test_linkage_mistake(case: str) -> None:
+    old, new, where, reason = LINKAGE_MISTAKES[case]
+    assert old in LINKAGE
+    text = message(lambda: parse_toml(LINKAGE.replace(old, new), "crane.toml"))
+    assert text.startswith("crane.toml:")
+    assert where in text
+    assert reason in text
+
+
+def test_functions_cannot_be_written() -> None:
+    q, v, t = ca.SX.sym("q", 1), ca.SX.sym("v", 1), ca.SX.sym("t")
+    held = parse_toml(CRANE)
+    for constraint in (
+        CustomConstraint("own", ca.Function("g", [q, t], [q - t])),
+        CustomVelocityConstraint("own", ca.Function("g", [q, v, t], [v])),
+        Prescribed("own", "lift", ca.Function("f", [t], [t])),
+    ):
+        d = Description.build(held.name, held.bodies, held.connections, constraints=(constraint,))
+        with pytest.raises(InputError, match="cannot be written to a TOML file"):
+            toml_text(d)
+
+
+def test_lumped_bodies_keep_their_constraints() -> None:
+    m = art.Mechanism("m").body("a", 1.0, inertia=(1, 1, 1)).body("b", 1.0, inertia=(1, 1, 1))
+    m.joint("j", art.Revolute((0, 1, 0)), "ground", "a").joint("w", art.Fixed(), "a", "b", at=(1, 0, 0))
+    m.loop("rail", art.Cylindrical((1, 0, 0)), "ground", "b", child_at=(0.3, 0, 0))
+    lumped = art.Mechanism.from_description(lump_fixed(m.description))
+    assert lumped.body_names == ("a",)
+    assert_allclose(lumped.constraint_residual([0.2]), m.constraint_residual([0.2]), atol=1e-15)
+
+
 def test_lines_of_mistakes() -> None:
     bad = CRANE.replace("[0, 1, 0]", "[0, 2, 0]").replace("[1, 2, 2.5]", "[\n  1,\n  2,\n  '5 m'\n]")
     text = message(lambda: parse_toml(bad, "crane.toml"))
@@ -158,6 +271,9 @@ s = '''
 x = 1
 \"\"\"
 z = -1e3
+[[u]]
+[u.w]
+q = 1
 """
     lines = key_lines(text)
     assert lines["a"] == 1
@@ -167,8 +283,9 @@ z = -1e3
     assert lines["t.x.y.b.c.e f"] == 4
     assert lines["t.x.y.s"] == 5
     assert lines["u"] == 7
-    assert lines["u.q"] == 8
-    assert lines["u.z"] == 11
+    assert lines["u[0].q"] == 8
+    assert lines["u[0].z"] == 11
+    assert lines["u[1].w.q"] == 14
     assert "x" not in lines
 
 

@@ -24,7 +24,8 @@ Path = tuple[str, ...]
 def key_lines(text: str) -> dict[str, int]:
     """Return the line of every key, table and array element of a valid TOML text, by its path.
 
-    Paths read like "joint.lift.at.xyz[2]"; of a key that comes twice (tables in pieces) the first line counts.
+    Paths read like "joint.lift.at.xyz[2]", those of [[check]] tables like "check[0].signal"; of a key that comes twice
+    (tables in pieces) the first line counts.
     """
     return _Scanner(text).lines
 
@@ -34,6 +35,7 @@ class _Scanner:
         self.text = text.replace("\r\n", "\n")
         self.at = 0
         self.lines: dict[str, int] = {}
+        self.counts: dict[str, int] = {}
         self.breaks = [i for i, c in enumerate(self.text) if c == "\n"]
         self.document()
 
@@ -66,6 +68,10 @@ class _Scanner:
             self.at += 1
         path = self.key("", start)
         self.skip(_SPACE)
+        if self.text.startswith("]]", self.at):
+            self.counts[path] = self.counts.get(path, 0) + 1
+            path = self.latest(path)
+            self.note(path, start)
         while self.peek() == "]":
             self.at += 1
         return path
@@ -80,7 +86,12 @@ class _Scanner:
             self.skip(_SPACE)
             if self.peek() != ".":
                 return path
+            path = self.latest(path)
             self.at += 1
+
+    def latest(self, path: str) -> str:
+        """Return the path of the last table of an array of tables, any other path as it is."""
+        return f"{path}[{self.counts[path] - 1}]" if path in self.counts else path
 
     def key_part(self) -> str:
         if self.peek() in ("'", '"'):

@@ -46,7 +46,7 @@ def parse_toml(text: str, name: str = "model.toml") -> Description:
 
 
 def _parse(text: str, name: str) -> Description:
-    data = _load(text, name)
+    data = load_tables(text, name)
     report = Report(name, key_lines(text))
     if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
         found = shown(data["schema"]) if "schema" in data else "no schema"
@@ -60,7 +60,8 @@ def _parse(text: str, name: str) -> Description:
     return _Reader(data, report).description()
 
 
-def _load(text: str, name: str) -> dict[str, Any]:
+def load_tables(text: str, name: str) -> dict[str, Any]:
+    """Return the tables of a TOML text; raise ModelError with the line of a syntax error."""
     try:
         return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or an integer with thousands of digits
