@@ -15,14 +15,25 @@ from articulus.mechanism import (
     Connection,
     Cylindrical,
     Description,
+    Distance,
     Frame,
+    Free,
+    Harmonic,
     Helical,
     Limits,
+    Lock,
+    LoopJoint,
+    NoSlip,
     Parameter,
+    PointOnPoint,
+    Polynomial,
     Pose,
+    Prescribed,
+    PrescribedPoint,
     Prismatic,
     Revolute,
     Rotor,
+    Touching,
     Universal,
 )
 
@@ -122,7 +133,7 @@ def numbers(draw: st.DrawFn, values: st.SearchStrategy[float] = finite) -> objec
     """A number, now and then a parameter; its value belongs to its name, so that one name has one value."""
     value = draw(values)
     if draw(st.integers(0, 9)) == 0:
-        return Parameter(f"p{abs(hash(value))}", value)
+        return Parameter(f"p{abs(hash(value))}", value + 0.0)  # 0.0 and -0.0 have one name
     return value
 
 
@@ -181,6 +192,40 @@ def connections(draw: st.DrawFn, name: str, parent: str, child: str) -> Connecti
 
 
 @st.composite
+def time_functions(draw: st.DrawFn) -> object:
+    if draw(st.booleans()):
+        return Polynomial(draw(vectors(draw(st.integers(1, 4)))))
+    return Harmonic(*draw(vectors(4)))
+
+
+@st.composite
+def constraints(draw: st.DrawFn, name: str, points: list[str], links: list[Connection]) -> object:
+    """A loop or constraint of any type; the first two of `points` are on different bodies."""
+    a, b = points[:2]
+    moving = [c for c in links if c.joint.nv]
+    kind = draw(
+        st.sampled_from(["loop", "point", "distance", "point_drive", "wheel", "touching", "lock", "drive"])
+    )
+    link = draw(st.sampled_from(moving)) if moving else None
+    if kind == "loop":
+        joint = draw(joints().filter(lambda j: not isinstance(j, Free)))
+        return LoopJoint(name, joint, a, b, draw(poses()), draw(poses()))
+    if kind == "distance":
+        return Distance(name, a, b, draw(numbers(positive)))
+    if kind == "point_drive":
+        return PrescribedPoint(name, b, draw(time_functions()), None, draw(time_functions()))
+    if kind in ("wheel", "touching"):
+        return (NoSlip if kind == "wheel" else Touching)(name, b, draw(numbers(positive)), draw(axes()))
+    if kind == "lock" and link is not None:
+        return Lock(name, link.name, draw(vectors(link.joint.nq, positive)))
+    if kind == "drive" and link is not None and link.joint.nq == link.joint.nv:
+        return Prescribed(
+            name, link.name, draw(time_functions()), draw(st.sampled_from(link.joint.coordinate_names))
+        )
+    return PointOnPoint(name, a, b)
+
+
+@st.composite
 def descriptions(draw: st.DrawFn) -> Description:
     """A tree of up to four bodies with joints of any type, frames and parameters."""
     held = draw(st.lists(names, min_size=2, max_size=6, unique=True))
@@ -194,8 +239,10 @@ def descriptions(draw: st.DrawFn) -> Description:
     frames = tuple(Frame(n, draw(st.sampled_from(["ground", *points])), draw(poses())) for n in others)
     order = draw(st.permutations(links))
     gravity = draw(vectors(3))
+    rows = draw(st.lists(names, max_size=3, unique=True))
+    closed = tuple(draw(constraints(n, ["ground", points[-1]], links)) for n in rows)
     try:
-        return Description.build(draw(texts), parts, tuple(order), frames, gravity, draw(texts))
+        return Description.build(draw(texts), parts, tuple(order), frames, gravity, draw(texts), closed)
     except ModelError as error:
         assume("moves no mass" not in str(error))
         raise

@@ -113,6 +113,17 @@ class Numbers:
         numbers = [e for e in entries if e is not None]
         return tuple(numbers) if len(numbers) == len(entries) else None
 
+    def note_used(self, unread: Any) -> None:
+        """Count the parameters in a table that cannot be read as used, lest that be reported as well."""
+        if isinstance(unread, dict):
+            if isinstance(unread.get("parameter"), str):
+                self.used.add(unread["parameter"])
+            for held in unread.values():
+                self.note_used(held)
+        elif isinstance(unread, list):
+            for held in unread:
+                self.note_used(held)
+
     def note_unused(self) -> None:
         """Report parameters that no number of the model uses: they would silently be lost."""
         for name in self.declared:

@@ -211,7 +211,13 @@ class _Reader(Values):
         if named is not None and named not in CONSTRAINTS:
             hint = "Write [loop.name]." if named == "loop" else did_you_mean(named, CONSTRAINTS)
             self.report.add(f"{path}.type", f"'{named}'", "a constraint type", hint)
+        joint = table.get("joint")
+        if isinstance(joint, str) and joint not in self.joints:
+            self.report.add(
+                f"{path}.joint", f"'{joint}'", "the name of a joint", did_you_mean(joint, self.joints)
+            )
         if len(self.report.findings) > before:
+            self.numbers.note_used(table)
             return None
         kind = CONSTRAINTS[named or ""]
         held = self.held(kind, table, path, self._turning(table), ("type",))

@@ -132,6 +132,7 @@ class Values:
             hint = did_you_mean(named, TIME_FUNCTIONS)
             self.report.add(f"{at}.type", f"'{named}'", "a function of time", hint)
         if len(self.report.findings) > before:
+            self.numbers.note_used(given)
             return None
         kind = TIME_FUNCTIONS[named or ""]
         held = self.held(kind, given, at, rotational, ("type",))
