@@ -57,6 +57,14 @@ class Outputs:
             values["energy"] = _with_balance(values["energy"])
         return {name: self._signal(name, each[0] if single else each) for name, each in values.items()}
 
+    def blank(self) -> dict[str, Signal]:
+        """Return all signals without a sample: what a run will report, with names and units."""
+        d = self.system.description
+        sizes = {"q": d.nq, "v": d.nv} | {name: self.system.outputs[name].numel() for name in self.names}
+        if "energy" in sizes:
+            sizes["energy"] += 1
+        return {name: self._signal(name, np.zeros((0, n))) for name, n in sizes.items()}
+
     def _signal(self, name: str, values: np.ndarray) -> Signal:
         d, net = self.system.description, self.system.network
         if name == "q":
@@ -80,7 +88,21 @@ class Outputs:
         if name == "constraint":
             return Signal(name, values, ("position", "velocity"), "-", "largest residual of the constraints")
         n = values.shape[-1]
-        return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",))
+        return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",), self._units(name, n))
+
+    def _units(self, name: str, count: int) -> tuple[str, ...]:
+        """Return the unit of each entry of a component's signal; of "rad or m" the one that fits the joint."""
+        owner, _, signal = name.rpartition(".")
+        component = next((c for c in self.system.network.components if c.name == owner), None)
+        unit = component.signal_units().get(signal, "-") if component else "-"
+        turning, sliding = unit.partition(" or ")[::2]
+        if not sliding:
+            return (unit,) * count
+        joints = getattr(component, "joint", "") or getattr(component, "joints", ())
+        chosen = {joints} if isinstance(joints, str) else set(joints)
+        found = [c.joint for c in self.system.description.connections if c.name in chosen or not chosen]
+        turns = [t for joint in found for t in joint.rotational[: joint.nv]]
+        return tuple(turning if t else sliding for t in turns) if len(turns) == count else (unit,) * count
 
 
 def _with_balance(energy: np.ndarray) -> np.ndarray:

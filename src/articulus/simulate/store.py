@@ -25,7 +25,7 @@ ENGINE = "h5netcdf"
 
 def dataset(run: Run) -> xarray.Dataset:
     """Return the signals and the status of a run as a Dataset with dimensions batch, time and one for each signal's entries."""
-    xr = _xarray()
+    xr = xarray_module()
     lead = () if run.batch is None else ("batch",)
     time = ("time", run.t, {"units": "s", "long_name": "time", "axis": "T"})
     data = xr.Dataset(coords={"time": time}, attrs=_origin(run))
@@ -89,7 +89,7 @@ def _read(path: StrPath) -> xarray.Dataset:
     if not place.is_file():
         raise InputError(f"{place}: no such file; expected a file that `Run.save` wrote")
     try:
-        data = _xarray().load_dataset(place, engine=ENGINE)
+        data = xarray_module().load_dataset(place, engine=ENGINE)
     except (OSError, KeyError, ValueError, RuntimeError) as error:
         raise InputError(
             f"{place}: found no readable netCDF4 file ({error}); expected one of `Run.save`"
@@ -100,7 +100,8 @@ def _read(path: StrPath) -> xarray.Dataset:
     return data
 
 
-def _xarray() -> Any:
+def xarray_module() -> Any:
+    """Return xarray with all that it needs for netCDF4; raise UnsupportedOperation where something is missing."""
     try:
         import h5netcdf  # noqa: F401 (asked for before the work begins)
         import h5py  # noqa: F401
