@@ -10,7 +10,7 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError, did_you_mean
-from articulus.linear import partition
+from articulus.linear import split
 
 STEPS = 60
 """Newton steps after which a search gives up."""
@@ -82,7 +82,8 @@ def assemble(
     NumericalError
         With the residual reached and the constraint that stays open.
 
-    Source: Nikravesh 1988, section 3.2 (Newton closing of loops).
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26, with least steps in place of a fixed set of
+    dependent coordinates.
     """
     position = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
     velocity = one_state("v", np.zeros(mechanism.nv) if v is None else v, mechanism.nv)
@@ -106,7 +107,7 @@ def assemble(
     velocity = velocity + least(G, -off, moving)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
     _require(mechanism, "velocity", off, tolerance * (1 + np.abs(velocity).max(initial=0.0)), fixed)
-    kept = partition(G).rows
+    kept = split(G).rows
     redundant = tuple(names[k] for k in range(len(names)) if k not in kept)
     return Assembly(position, velocity, history, len(kept), redundant, mechanism.nv - len(kept))
 
@@ -118,7 +119,7 @@ def independent_rows(
 
     By QR with pivoting of the rows, each scaled to unit length; a row counts as dependent when 1e-9 of it is left.
     """
-    rows = partition(mechanism.constraint_jacobian(q, t, params=params)).rows
+    rows = split(mechanism.constraint_jacobian(q, t, params=params)).rows
     return tuple(mechanism.constraint_names[k] for k in sorted(rows))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.assemble import SMALL_MOTION, assemble, least, newton, one_state
 from articulus.errors import NumericalError
-from articulus.linear import partition
+from articulus.linear import split, tangent
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,8 @@ class _Balance:
         """Return the eigenvalues of the stiffness against displacements that the constraints allow."""
         n = self.mechanism.nv
         K = self.derivative(x)
-        Z = np.linalg.qr(partition(K[n:, :n]).tangent)[0]
+        G = K[n:, :n]
+        Z = np.linalg.qr(tangent(G, split(G)))[0]
         reduced = Z.T @ K[:n, :n] @ Z
         return np.linalg.eigvalsh((reduced + reduced.T) / 2)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from articulus.dynamics.loops.null_space import Partition, partition
 
 if TYPE_CHECKING:
     import control
@@ -79,10 +80,10 @@ def constrained_state_space(
 
     by_q, by_v, M = tree
     force_by_q, rate_by_q, row_by_q, row_by_v = rows
-    position, velocity = partition(G[on_positions]), partition(G)
-    T, S = position.tangent, velocity.tangent
-    W = -velocity.dependent_part(rate_by_q @ T)
-    kept = velocity.rows
+    position, velocity = split(G[on_positions]), split(G)
+    T, S = tangent(G[on_positions], position), tangent(G, velocity)
+    W = -following(G, velocity, rate_by_q @ T)
+    kept = list(velocity.rows)
     K = np.block([[M, G[kept].T], [G[kept], np.zeros((len(kept), len(kept)))]])
     by_position, by_velocity = (
         np.vstack([by_q + force_by_q, row_by_q[kept]]),
@@ -90,7 +91,7 @@ def constrained_state_space(
     )
     right = np.hstack([by_position @ T + by_velocity @ W, by_velocity @ S, -np.eye(*K.shape)[:, : len(M)]])
     vdot = -np.linalg.solve(K, right)[: len(M)]
-    i, j, n_i = position.independent, velocity.independent, len(position.independent)
+    i, j, n_i = list(position.independent), list(velocity.independent), len(position.independent)
     velocities = np.hstack([W, S])
     displacements = np.hstack([T, np.zeros_like(S)])
     A = np.vstack([(turning @ displacements + velocities)[i], vdot[j, : n_i + len(j)]])
@@ -109,66 +110,23 @@ def constrained_state_space(
     )
 
 
-@dataclass(frozen=True)
-class Partition:
-    """Freedoms split into dependent and independent ones by the rows G x = 0 of constraints.
-
-    Attributes
-    ----------
-    rows, dependent, independent : arrays of int
-        Independent rows; freedoms that follow from the others; the others, in ascending order.
-    tangent : array, (nv, independent)
-        x = tangent x_i for every x with G x = 0.
-    G : array, (m, nv)
-    """
-
-    rows: np.ndarray
-    dependent: np.ndarray
-    independent: np.ndarray
-    tangent: np.ndarray
-    G: np.ndarray
-
-    def dependent_part(self, residual: np.ndarray) -> np.ndarray:
-        """Return x with G x = residual that moves dependent freedoms only, (nv, ...)."""
-        x = np.zeros((self.G.shape[1], residual.shape[1]))
-        x[self.dependent] = np.linalg.solve(self.G[np.ix_(self.rows, self.dependent)], residual[self.rows])
-        return x
-
-
-DEPENDENT = 1e-9
-"""Share of the largest pivot below which a row counts as dependent on others."""
-
-
-def partition(G: np.ndarray) -> Partition:
-    """Return which rows and which freedoms are independent, by QR with pivots of rows, then of columns.
-
-    Source: Wehage & Haug 1982 (coordinate partitioning), with pivoted QR in place of Gaussian elimination.
-    """
-    rows = _pivots(_scaled(G).T)
-    dependent = np.sort(_pivots(G[rows]))
-    independent = np.setdiff1d(np.arange(G.shape[1]), dependent)
-    tangent = np.zeros((G.shape[1], len(independent)))
-    tangent[independent, np.arange(len(independent))] = 1.0
-    if len(rows):
-        tangent[dependent] = -np.linalg.solve(G[np.ix_(rows, dependent)], G[np.ix_(rows, independent)])
-    return Partition(rows, dependent, independent, tangent, G)
-
-
-def _scaled(G: np.ndarray) -> np.ndarray:
-    """Return rows of unit length; rows that are zero stay so."""
+def split(G: np.ndarray) -> Partition:
+    """Return which rows and which freedoms are independent under G x = 0; rows count by direction, not by length."""
     length = np.linalg.norm(G, axis=1, keepdims=True)
-    return G / np.where(length > 0, length, 1.0)
+    return partition(G / np.where(length > 0, length, 1.0))
 
 
-def _pivots(A: np.ndarray) -> np.ndarray:
-    """Return the columns of A that QR with column pivoting finds independent, best first."""
-    from scipy.linalg import qr  # slow to import
+def tangent(G: np.ndarray, p: Partition) -> np.ndarray:
+    """Return T with x = T x_i for every x with G x = 0, (nv, independent)."""
+    i = list(p.independent)
+    return np.eye(G.shape[1])[:, i] - following(G, p, G[:, i])
 
-    if not A.size:
-        return np.zeros(0, dtype=int)
-    R, order = qr(A, mode="r", pivoting=True)
-    size = np.abs(np.diag(R))
-    return order[: int(np.sum(size > DEPENDENT * size.max(initial=0.0)))]
+
+def following(G: np.ndarray, p: Partition, residual: np.ndarray) -> np.ndarray:
+    """Return x with G x = residual that moves dependent freedoms only, (nv, ...)."""
+    x, d = np.zeros((G.shape[1], residual.shape[1])), list(p.dependent)
+    x[d] = np.linalg.solve(G[np.ix_(p.rows, d)], residual[list(p.rows)])
+    return x
 
 
 def _labels(names: Sequence[str]) -> list[str]:

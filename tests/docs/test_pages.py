@@ -15,6 +15,7 @@ PAGES = [
     "README.md",
     "docs/start.md",
     "docs/choose.md",
+    "docs/theory/constraints.md",
     "docs/extending/joint.md",
     "docs/extending/quantity.md",
 ]
