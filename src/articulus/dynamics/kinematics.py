@@ -97,22 +97,26 @@ def jacobian_rate(tree: Tree, frame: str, v: SX) -> SX:
 def position_rate(tree: Tree, v: SX) -> SX:
     """Return dq/dt, (nq,): equal to v but for quaternions."""
     d = tree.description
-    parts = [
-        c.joint.position_rate(tree.q[d.q_slices[c.name]], v[d.v_slices[c.name]])
-        for c in d.connections
-        if c.joint.nv
-    ]
+    parts = []
+    for c in d.connections:
+        modes, _ = d.mode_slices(c.child)
+        parts += (
+            [c.joint.position_rate(tree.q[d.q_slices[c.name]], v[d.v_slices[c.name]])] if c.joint.nv else []
+        )
+        parts += [v[modes]] if modes.stop > modes.start else []
     return ca.vertcat(SX(0, 1), *parts)
 
 
 def integrate_position(tree: Tree, step: SX) -> SX:
     """Return the position reached from q by the constant velocity `step` during one second, (nq,)."""
     d = tree.description
-    parts = [
-        c.joint.integrate(tree.q[d.q_slices[c.name]], step[d.v_slices[c.name]])
-        for c in d.connections
-        if c.joint.nv
-    ]
+    parts = []
+    for c in d.connections:
+        modes, modes_q = d.mode_slices(c.child)
+        parts += (
+            [c.joint.integrate(tree.q[d.q_slices[c.name]], step[d.v_slices[c.name]])] if c.joint.nv else []
+        )
+        parts += [tree.q[modes_q] + step[modes]] if modes.stop > modes.start else []
     return ca.vertcat(SX(0, 1), *parts)
 
 

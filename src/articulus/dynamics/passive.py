@@ -32,6 +32,8 @@ def coefficients(tree: Tree) -> Coefficients:
             stretch = tree.q[q0 + k] - tree.number(rest) if c.joint.nq == c.joint.nv else SX(0)
             symbols = map(tree.number, (damping, coulomb, c.coulomb_speed, stiffness))
             rows.append(ca.horzcat(*symbols, stretch))
+        modes, _ = tree.description.mode_slices(c.child)
+        rows += [SX([[0, 0, 1, 0, 0]])] * (modes.stop - modes.start)
     table = ca.vertcat(SX(0, 5), *rows)
     return Coefficients(*(table[:, j] for j in range(5)))
 

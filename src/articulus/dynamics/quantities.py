@@ -29,7 +29,8 @@ from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree
-from articulus.errors import InputError, did_you_mean
+from articulus.dynamics.flexible import answers as flexible_answers
+from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.mechanism import Description
 
 
@@ -81,6 +82,16 @@ class Quantity:
     merge_fixed: bool = True
     regroup: bool = False
 
+
+BY_MASS_AND_BIAS = {
+    "constraint_residual",
+    "constraint_rate",
+    "constraint_jacobian",
+    "closed_dynamics",
+    "constraint_forces",
+    "constraint_derivatives",
+}
+"""Quantities that ask for mass matrix, bias and kinematics only, which flexible bodies have too."""
 
 COMPOSITE_UP_TO = 9
 """Freedoms up to which the mass matrix is the shorter way to forward dynamics: 1431 operations against 1677 at seven
@@ -134,9 +145,17 @@ def constraint_rows(s: Question) -> constraints.Constraints:
     return constraints.constraints(s.tree, s["v"], s["t"])
 
 
+def equations(s: Question) -> tuple[SX, SX]:
+    """Return the mass matrix and the bias, for rigid and flexible bodies."""
+    if s.tree.description.flexible:
+        return flexible_answers.ANSWERS["mass_matrix"](s)[0], flexible_answers.bias(s)
+    return mass_matrix(s.tree), bias(s)
+
+
 def closed_dynamics(s: Question) -> tuple[SX, SX]:
     """Return vdot and multipliers that tau, friction, springs, external wrenches and constraints give."""
-    problem = Problem(mass_matrix(s.tree), s["tau"] - bias(s), constraint_rows(s))
+    M, opposing = equations(s)
+    problem = Problem(M, s["tau"] - opposing, constraint_rows(s))
     solution = closed.closed_dynamics(problem)
     return solution.vdot, solution.multipliers
 
@@ -334,7 +353,12 @@ def function(
     }
     for frame in (*frames, *wrenches):
         description.carrier(frame)
-    outputs = quantity.answer(Question(tree, symbols, tuple(frames), external))
+    answer = quantity.answer
+    if description.flexible and name not in BY_MASS_AND_BIAS:
+        if name not in flexible_answers.ANSWERS:
+            raise UnsupportedOperation(f"'{name}' of a mechanism with flexible bodies")
+        answer = flexible_answers.ANSWERS[name]
+    outputs = answer(Question(tree, symbols, tuple(frames), external))
     parameters = {"p": tree.p} if description.parameters else {}
     inputs = {**{i: symbols[i] for i in quantity.inputs}, **parameters}
     inputs |= {f"wrench_{i}": wrench for i, wrench in enumerate(external.values())}

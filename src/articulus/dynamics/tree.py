@@ -295,7 +295,7 @@ class Tree:
             node, X = self._place[body.name]
             if node != ROOT:
                 inertia = RigidInertia.about_com(
-                    self.number(body.mass), self.vector(body.com), self._inertia(body.inertia)
+                    self.number(body.mass), self.vector(body.com), self.inertia(body.inertia)
                 )
                 self._raw[node].inertia += X.inertia_to_parent(inertia)
         self._working = _WorkingFrames(self._raw)
@@ -323,7 +323,7 @@ class Tree:
             R = quaternion_matrix(self.vector(pose.quaternion))
         return Transform(R, self.vector(pose.xyz))
 
-    def _inertia(self, six: tuple[Number, ...]) -> SX:
+    def inertia(self, six: tuple[Number, ...]) -> SX:
         xx, yy, zz, xy, xz, yz = map(self.number, six)
         return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 

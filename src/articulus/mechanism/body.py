@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import Finding
+from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import (
     Number,
     Vector,
@@ -45,6 +46,8 @@ class Body:
         of x y dm, as in URDF.
     massless : str
         Why this body may have no mass and no inertia; empty for an ordinary body.
+    modes : Modes
+        What makes the body flexible; it then holds all of the inertia, and mass, com and inertia above are not given.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Body:
         default=(0.0,) * 6,
     )
     massless: str = ""
+    modes: Modes | None = None
 
     def __post_init__(self) -> None:
         convert(self, mass=as_number, com=three, inertia=six)
@@ -68,6 +72,9 @@ class Body:
 
     def findings(self, where: str) -> Iterator[Finding]:
         """Yield what is physically wrong with this body."""
+        if self.modes is not None:
+            yield from self._modes_findings(where)
+            return
         if self.massless:
             yield from self._massless_findings(where)
             return
@@ -80,6 +87,18 @@ class Body:
                 'A body that carries no mass on purpose says so: massless = "reason".',
             )
         yield from self._inertia_findings(where)
+
+    def _modes_findings(self, where: str) -> Iterator[Finding]:
+        for field, held in (("mass", (self.mass,)), ("com", self.com), ("inertia", self.inertia)):
+            if any(values_of(held)):
+                yield Finding(
+                    f"{where}.{field}",
+                    f"{values_of(held)} on a flexible body",
+                    "nothing: its modes hold the inertia",
+                    "A rigid part of it is a body of its own behind a fixed joint.",
+                )
+        if self.massless:
+            yield Finding(f"{where}.massless", repr(self.massless), "nothing on a flexible body")
 
     def _massless_findings(self, where: str) -> Iterator[Finding]:
         for field, held in (("mass", (self.mass,)), ("inertia", self.inertia)):
@@ -121,9 +140,12 @@ class Frame:
     body : str
         Body that carries it, or "ground".
     at : Pose
-        Pose in the body frame.
+        Pose in the body frame, or in that of the node.
+    node : str
+        Station of a flexible body that carries it; the body's own frame if not given.
     """
 
     name: str
     body: str
     at: Pose = Pose()
+    node: str = ""

@@ -140,6 +140,8 @@ class Connection:
         Geared rotor; for joints with one freedom.
     limits : Limits
         Ranges; data for controllers and simulations, no force by themselves.
+    node : str
+        Station of a flexible parent that carries the joint; `at` is then a pose in the station's frame.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Connection:
     rest: Vector = quantity("rad or m", "position at which the spring is free", size="nv", default=())
     rotor: Rotor | None = None
     limits: Limits = Limits()
+    node: str = ""
 
     def __post_init__(self) -> None:
         require(f"joint {self.name!r}", rotor=(self.rotor, Rotor | None), limits=(self.limits, Limits))

@@ -97,13 +97,32 @@ class Description:
 
     # what the mechanism holds
 
-    @property
+    @functools.cached_property
     def nq(self) -> int:
-        return sum(c.joint.nq for c in self.connections)
+        return sum(c.joint.nq + len(self._modes_behind(c)) for c in self.connections)
 
-    @property
+    @functools.cached_property
     def nv(self) -> int:
-        return sum(c.joint.nv for c in self.connections)
+        return sum(c.joint.nv + len(self._modes_behind(c)) for c in self.connections)
+
+    @functools.cached_property
+    def flexible(self) -> bool:
+        """Whether a body has modes."""
+        return any(b.modes is not None for b in self.bodies)
+
+    @functools.cached_property
+    def _mode_names(self) -> dict[str, tuple[str, ...]]:
+        return {b.name: b.modes.names for b in self.bodies if b.modes is not None}
+
+    def _modes_behind(self, c: Connection) -> tuple[str, ...]:
+        """Return the names of the modal coordinates of a joint's child; they follow those of the joint."""
+        return self._mode_names.get(c.child, ())
+
+    def mode_slices(self, body: str) -> tuple[slice, slice]:
+        """Return where the modal coordinates of a body stand in v and in q; empty for a rigid one."""
+        c = self._by_child[body]
+        n, v, q = len(self._modes_behind(c)), self.v_slices[c.name].stop, self.q_slices[c.name].stop
+        return slice(v, v + n), slice(q, q + n)
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -122,17 +141,18 @@ class Description:
     @functools.cached_property
     def neutral(self) -> np.ndarray:
         """Return the position at which every joint frame coincides with its parent's, shape (nq,)."""
-        return np.concatenate([np.zeros(0), *(c.joint.neutral() for c in self.connections)])
+        parts = [(c.joint.neutral(), np.zeros(len(self._modes_behind(c)))) for c in self.connections]
+        return np.concatenate([np.zeros(0), *(x for pair in parts for x in pair)])
 
     @functools.cached_property
     def q_slices(self) -> dict[str, slice]:
         """Return where each joint's coordinates stand in q."""
-        return _slices([(c.name, c.joint.nq) for c in self.connections])
+        return _slices([(c.name, c.joint.nq, len(self._modes_behind(c))) for c in self.connections])
 
     @functools.cached_property
     def v_slices(self) -> dict[str, slice]:
         """Return where each joint's velocities stand in v."""
-        return _slices([(c.name, c.joint.nv) for c in self.connections])
+        return _slices([(c.name, c.joint.nv, len(self._modes_behind(c))) for c in self.connections])
 
     def coordinate_names(self, rates: bool = False) -> tuple[str, ...]:
         """Return a name for every entry of q (or of v), such as "lift" or "base.qw"."""
@@ -140,6 +160,7 @@ class Description:
         for c in self.connections:
             parts = c.joint.velocity_names if rates else c.joint.coordinate_names
             out += [f"{c.name}.{part}" if part else c.name for part in parts]
+            out += [f"{c.child}.{mode}" for mode in self._modes_behind(c)]
         return tuple(out)
 
     def carrier(self, name: str) -> tuple[str, Frame]:
@@ -329,11 +350,12 @@ class Description:
         return tuple(out)
 
 
-def _slices(sizes: list[tuple[str, int]]) -> dict[str, slice]:
+def _slices(sizes: list[tuple[str, int, int]]) -> dict[str, slice]:
+    """Return the place of each name; sizes hold the entries of the name and those that follow it."""
     out, at = {}, 0
-    for name, size in sizes:
+    for name, size, following in sizes:
         out[name] = slice(at, at + size)
-        at += size
+        at += size + following
     return out
 
 

@@ -104,7 +104,9 @@ class Modes:
         for name, shape in shapes.items():
             array = np.array(getattr(self, name), dtype=float)
             if array.shape != shape or not np.isfinite(array).all():
-                raise InputError(f"modes: '{name}' has shape {array.shape}; expected finite numbers of shape {shape}")
+                raise InputError(
+                    f"modes: '{name}' has shape {array.shape}; expected finite numbers of shape {shape}"
+                )
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         if self.level not in LEVELS:
@@ -112,7 +114,9 @@ class Modes:
         for name, station in self.stations.items():
             found = tuple(np.shape(x) for x in (station.translation, station.rotation, station.shortening))
             if found != ((3, n), (3, n), (3, n, n)):
-                raise InputError(f"modes: station '{name}' has shapes {found}; expected {((3, n), (3, n), (3, n, n))}")
+                raise InputError(
+                    f"modes: station '{name}' has shapes {found}; expected {((3, n), (3, n), (3, n, n))}"
+                )
 
     @property
     def count(self) -> int:
@@ -126,7 +130,9 @@ class Modes:
     def station(self, name: str) -> Station:
         """Return a station by name."""
         if name not in self.stations:
-            raise InputError(f"no station '{name}' on this flexible body; {did_you_mean(name, self.stations)}")
+            raise InputError(
+                f"no station '{name}' on this flexible body; {did_you_mean(name, self.stations)}"
+            )
         return self.stations[name]
 
     def __repr__(self) -> str:

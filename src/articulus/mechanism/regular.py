@@ -93,6 +93,8 @@ def _at_ground(X: np.ndarray, motion: np.ndarray) -> np.ndarray:
 
 
 def _inertia_at_ground(body: Body, X: np.ndarray) -> np.ndarray:
+    if body.modes is not None:  # about its own origin: only its presence counts here
+        return np.array(body.modes.rr0)
     R, m = X[:3, :3], value_of(body.mass)
     com = R @ np.array(values_of(body.com)) + X[:3, 3]
     C = np.array([[0, -com[2], com[1]], [com[2], 0, -com[0]], [-com[1], com[0], 0]])

@@ -3,6 +3,7 @@
 from articulus.spatial.inertia import ArticulatedInertia, RigidInertia, over, reciprocal
 from articulus.spatial.rotation import (
     axis_angle,
+    cayley,
     exact,
     frame_with_z,
     quaternion_matrix,
@@ -21,6 +22,7 @@ __all__ = [
     "RigidInertia",
     "Transform",
     "axis_angle",
+    "cayley",
     "cross",
     "exact",
     "frame_with_z",

@@ -72,3 +72,14 @@ def frame_with_z(axis: Sequence[float] | np.ndarray) -> np.ndarray:
     x = helper - z * (z @ helper)
     x /= np.linalg.norm(x)
     return exact(np.column_stack([x, np.cross(z, x), z]))
+
+
+def cayley(theta: SX) -> tuple[SX, SX]:
+    """Return the rotation of a small rotation vector, and the map from its rate to the angular velocity in child axes.
+
+    R = I + 2 (C + C^2) / (1 + c'c) with c = theta / 2, C = c x; w = (I - C) theta' / (1 + c'c). It is the rotation by theta up
+    to terms of third order, orthogonal and with the exact rate for any theta, and has no root that vanishes at zero.
+    """
+    c = theta / 2
+    C, scale = skew(c), 1 / (1 + ca.dot(c, c))
+    return SX.eye(3) + 2 * scale * (C + ca.mtimes(C, C)), scale * (SX.eye(3) - C)
