@@ -1,0 +1,19 @@
+"""Studies: a TOML file with model, components, method, outputs and checks; results and a report come out."""
+
+from articulus.study.check import Check, Verdict
+from articulus.study.reader import parse_study, read_study
+from articulus.study.runner import Files, Outcome, run_only, run_study
+from articulus.study.study import Settings, Study
+
+__all__ = [
+    "Check",
+    "Files",
+    "Outcome",
+    "Settings",
+    "Study",
+    "Verdict",
+    "parse_study",
+    "read_study",
+    "run_only",
+    "run_study",
+]

@@ -1,0 +1,144 @@
+"""Checks of a study: a number of the run against a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.simulate.run import Run
+from articulus.simulate.trust import energy_error, momentum_change
+
+FIGURES: dict[str, tuple[str, str, Callable[[Run], float]]] = {
+    "energy balance": ("energy", "J", lambda run: energy_error(run)[0]),
+    "relative energy balance": ("energy", "-", lambda run: _share(*energy_error(run))),
+    "angular momentum change": ("momentum", "kg m^2/s", lambda run: momentum_change(run)["kg m^2/s"]),
+    "linear momentum change": ("momentum", "kg m/s", lambda run: momentum_change(run)["kg m/s"]),
+    "constraint residual": (
+        "constraint",
+        "-",
+        lambda run: float(np.nanmax(np.abs(run["constraint.position"]))),
+    ),
+}
+"""Figures of trust that can be checked: the signal that each needs, its unit, and how it is found."""
+
+MOMENTS = ("start", "end", "min", "max", "peak")
+"""Where a signal is looked at besides a time; "peak" is its largest size."""
+
+BOUNDS = ("equals", "less", "greater")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number of a run against a bound.
+
+    Parameters
+    ----------
+    name : str
+        What the report calls it.
+    what : str
+        Entry of a signal, such as "q.lift", or one of FIGURES.
+    at : str or float [s]
+        One of MOMENTS, or a time, of which the nearest sample counts; "" for a figure.
+    bound : str
+        One of BOUNDS.
+    value : float [unit]
+    tolerance : float [unit]
+        For "equals".
+    unit : str
+    """
+
+    name: str
+    what: str
+    at: str | float
+    bound: str
+    value: float
+    tolerance: float
+    unit: str
+
+    @property
+    def demand(self) -> str:
+        """Return what is demanded, as a text."""
+        unit = "" if self.unit == "-" else f" {self.unit}"
+        if self.bound == "equals":
+            return f"{self.value:.9g} ± {self.tolerance:.3g}{unit}"
+        return f"{'<' if self.bound == 'less' else '>'} {self.value:.9g}{unit}"
+
+    @property
+    def place(self) -> str:
+        """Return what is looked at and where, as a text."""
+        if self.what in FIGURES:
+            return self.what
+        return f"{self.what} at {self.at:g} s" if isinstance(self.at, float) else f"{self.what}, {self.at}"
+
+    def verdict(self, run: Run) -> Verdict:
+        """Return what the check finds in a run; of a batch the worst counts."""
+        values = np.atleast_1d(self._values(run))
+        passed = self._passes(values)
+        worst = values[int(np.argmax(self._badness(values)))]
+        return Verdict(self, float(worst), bool(passed.all()), int((~passed).sum()), len(values))
+
+    def _values(self, run: Run) -> np.ndarray:
+        """Return the number of each run."""
+        if self.what in FIGURES:
+            return np.array(FIGURES[self.what][2](run))
+        y = np.atleast_2d(run[self.what])
+        if isinstance(self.at, float):
+            return y[:, int(np.abs(run.t - self.at).argmin())]
+        if self.at in ("start", "end"):
+            return np.array([row[-1 if self.at == "end" else 0] for row in map(_until_end, y)])
+        least = {"min": np.min, "max": np.max, "peak": lambda row: np.abs(row).max()}[self.at]
+        return np.array([least(_until_end(row)) for row in y])
+
+    def _passes(self, values: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return np.isfinite(values) & (self._excess(values) <= 0)
+
+    def _excess(self, values: np.ndarray) -> np.ndarray:
+        """Return by how much the bound is passed."""
+        if self.bound == "equals":
+            return np.abs(values - self.value) - self.tolerance
+        return (values - self.value) * (1.0 if self.bound == "less" else -1.0)
+
+    def _badness(self, values: np.ndarray) -> np.ndarray:
+        return np.where(np.isfinite(values), self._excess(values), np.inf)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Parameters
+    ----------
+    check : Check
+    found : float
+        The number; of a batch the worst.
+    passed : bool
+    failures, runs : int
+        Number of runs that do not pass, and of all.
+    """
+
+    check: Check
+    found: float
+    passed: bool
+    failures: int
+    runs: int
+
+    @property
+    def text(self) -> str:
+        """Return the number with its unit, and how many runs do not pass."""
+        unit = "" if self.check.unit == "-" else f" {self.check.unit}"
+        many = f" ({self.failures} of {self.runs} runs fail)" if self.runs > 1 and self.failures else ""
+        worst = " (worst of all runs)" if self.runs > 1 and not self.failures else ""
+        return f"{self.found:.9g}{unit}{many}{worst}"
+
+
+def _until_end(row: np.ndarray) -> np.ndarray:
+    """Return a signal without the NaN that stand after the end of a run; one NaN where nothing is left."""
+    good = row[~np.isnan(row)]
+    return good if good.size else np.array([np.nan])
+
+
+def _share(error: float, moved: float) -> float:
+    return error / moved if moved > 0 else error

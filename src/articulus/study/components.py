@@ -1,0 +1,196 @@
+"""The [[component]] tables of a study: read, and put together with the mechanism to see whether they fit."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from articulus.errors import ArticulusError, InputError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.toml_fields import pick
+from articulus.files.toml_numbers import shown
+from articulus.load import load
+from articulus.mechanism import Description
+from articulus.simulate.component import Actuator, Component
+from articulus.simulate.components import Observer
+from articulus.simulate.network import Network
+from articulus.study.courses import Courses
+from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
+from articulus.study.numbers import StudyNumbers
+
+_OF_FIELD = re.compile(r"\w+(?: '[^']*', |\.)(\w+): (.*)", re.S)
+_FOUND_EXPECTED = re.compile(r"found (.*?); expected (.*)", re.S)
+_EXPECTED_FOUND = re.compile(r"expected (.*?), found (.*)", re.S)
+
+
+class Components(Courses):
+    """Reads components.
+
+    Parameters
+    ----------
+    description : Description or None
+        The mechanism; without one, units that depend on a joint are not checked.
+    """
+
+    def __init__(self, report: Report, numbers: StudyNumbers, folder: Path, description: Description | None):
+        super().__init__(report, numbers, folder)
+        self.description = description
+
+    def component(self, table: Any, path: str, base: type = Component) -> Component | None:
+        """Return the component of a table, None when anything is wrong with it."""
+        if not isinstance(table, dict):
+            self.report.add(path, shown(table), 'a table, such as {type = "torque", joint = "..."}')
+            return None
+        before = len(self.report.findings)
+        named = self.text(table, "type", path)
+        types = {name: kind for name, kind in TYPES.items() if issubclass(kind, base)}
+        if named in IN_PYTHON:
+            self.report.add(f"{path}.type", f"'{named}'", "a component without code", "Use it from Python.")
+        elif named is not None and named not in types:
+            what = "a component" if base is Component else f"a {base.__name__.lower()}"
+            self.report.add(f"{path}.type", f"'{named}'", f"the type of {what}", did_you_mean(named, types))
+        if len(self.report.findings) > before:
+            return None
+        return self._object(types[named or ""], table, path, ("type",))
+
+    def _object(self, kind: type, table: dict[str, Any], path: str, more: tuple[str, ...] = ()) -> Any:
+        before = len(self.report.findings)
+        fields = component_fields(kind)
+        self.unknown_keys(table, (*more, *(f.name for f in fields)), path)
+        held = {}
+        for f in fields:
+            if f.name in table:
+                held[f.name] = self._field(f, table, f"{path}.{f.name}")
+            elif f.required:
+                unit = f" [{f.unit}]" if f.unit else ""
+                self.report.add(
+                    path, f"no {f.name}", f"{f.name}{unit} in a {table.get('type', kind.__name__)}"
+                )
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return kind(**held)
+        except InputError as error:
+            self.tell(error, path)
+            return None
+
+    def _field(self, field: ComponentField, table: dict[str, Any], at: str) -> Any:
+        given = table[field.name]
+        match field.kind:
+            case "numbers":
+                return self.numeric(given, self._units(field, table), at)
+            case "component":
+                if field.base is Actuator and isinstance(given, str):
+                    return given
+                return self.component(given, at, field.base or Component)
+            case "observer":
+                return self._observer(given, at)
+            case "model":
+                return self._model(given, at)
+            case "names":
+                return self._checked(given, at, isinstance(given, str) or _texts(given), "names in quotes")
+            case "integer":
+                whole = isinstance(given, int) and not isinstance(given, bool)
+                return self._checked(given, at, whole, "a whole number")
+            case "flag":
+                return self._checked(given, at, isinstance(given, bool), "true or false")
+            case _:
+                return self._checked(given, at, isinstance(given, str), "a text in quotes")
+
+    def _checked(self, given: Any, at: str, good: bool, expected: str) -> Any:
+        if not good:
+            self.report.add(at, shown(given), expected)
+            return None
+        return given
+
+    def _observer(self, given: Any, at: str) -> Observer | None:
+        if not isinstance(given, dict):
+            self.report.add(at, shown(given), "a table with A, B, C, L and measured")
+            return None
+        return self._object(Observer, given, at)
+
+    def _model(self, given: Any, at: str) -> Description | None:
+        """Return what a controller believes the mechanism to be."""
+        if not isinstance(given, str):
+            self.report.add(at, shown(given), "the name of a library model or the path of a model file")
+            return None
+        try:
+            return load_model(given, self.folder).description
+        except ArticulusError as error:
+            self.report.add(at, str(error), "a model")
+            return None
+
+    # units
+
+    def _units(self, field: ComponentField, table: dict[str, Any]) -> list[str]:
+        """Return the unit of each entry of a field, one for all where they do not differ."""
+        if ", " in field.unit:
+            parts = field.unit.split(", ")
+            return [part for part in parts for _ in range(int(field.size) // len(parts))]
+        if " or " not in field.unit:
+            return [field.unit]
+        turning = self._turning(table)
+        return [pick(field.unit, turns) for turns in turning] or ["any"]
+
+    def _turning(self, table: dict[str, Any]) -> list[bool]:
+        """Return whether each freedom that a component works on turns; nothing where this is not known."""
+        if self.description is None:
+            return []
+        joints = {c.name: c.joint for c in self.description.connections}
+        given = table.get("joint") or table.get("joints") or list(joints)
+        names = [given] if isinstance(given, str) else given
+        if not all(isinstance(n, str) and n in joints for n in names):
+            return []
+        return [turns for n in names for turns in joints[n].rotational[: joints[n].nv]]
+
+    # together with the mechanism
+
+    def tell(self, error: InputError, path: str) -> None:
+        """Note what a component said about itself at `path`."""
+        text, where = str(error), path
+        if owned := _OF_FIELD.match(text):
+            text = owned[2]
+            where = f"{path}.{owned[1]}"
+        if parts := _FOUND_EXPECTED.match(text):
+            self.report.add(where, parts[1], parts[2])
+        elif parts := _EXPECTED_FOUND.match(text):
+            self.report.add(where, parts[2], parts[1])
+        else:
+            self.report.add(where, text, "components that fit the mechanism and each other")
+
+    def network(self, components: dict[str, Component]) -> Network | None:
+        """Return the mechanism with all components, by their paths; note every one that does not fit."""
+        if self.description is None:
+            return None
+        rest, dropped = dict(components), []
+        while True:
+            try:
+                network = Network(self.description, list(rest.values()))
+                network.check_feedback()
+                return None if dropped else network
+            except InputError as error:
+                path = next((p for p, c in rest.items() if f"'{c.name}'" in str(error)), None)
+                if path is None:
+                    self.tell(error, next(iter(rest), "component"))
+                    return None
+                if not _follows(str(error), dropped):
+                    self.tell(error, path)
+                dropped.append(rest.pop(path))
+
+
+def _texts(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(x, str) for x in given)
+
+
+def _follows(text: str, dropped: list[Component]) -> bool:
+    """Return whether a refusal only follows from a component that is wrong itself."""
+    fewer = any(isinstance(c, Actuator) for c in dropped) and "found a command of" in text
+    return fewer or any(f"'{c.name}." in text for c in dropped)
+
+
+def load_model(name: str, folder: Path, **options: Any) -> Any:
+    """Return the mechanism of a library name, or of a path that starts from `folder`."""
+    if not Path(name).suffix and "/" not in name:
+        return load(name, **options)
+    return load(folder / name, **options)

@@ -1,0 +1,194 @@
+"""Numbers, matrices and courses over time, as they stand in a study."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+from casadi import SX
+
+from articulus.errors import InputError, ModelError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.toml_fields import TIME_FUNCTIONS, fields_of
+from articulus.files.toml_numbers import shown
+from articulus.files.toml_values import Values
+from articulus.files.units import UnitError, check_dimension, parse_unit
+from articulus.mechanism import Number, Parameter, TimeFunction
+from articulus.simulate.table import Table
+from articulus.study.csv_table import read_columns
+from articulus.study.numbers import OPEN, StudyNumbers
+
+FORMS = 'numbers, {times = [...], values = [...]}, {csv = "file.csv"} or a function of time such as {type = "harmonic", ...}'
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """What a function of time sees."""
+
+    t: SX
+
+    def number(self, x: Number) -> SX:
+        if isinstance(x, Parameter):
+            raise InputError(f"found the parameter '{x.name}' in a function of time; expected plain numbers")
+        return SX(x)
+
+
+class Courses(Values):
+    """Reads what a field of a component may hold; every refusal goes to the report and None stands in.
+
+    Parameters
+    ----------
+    report : Report
+    numbers : StudyNumbers
+    folder : Path
+        Where the files that the study names lie.
+    """
+
+    def __init__(self, report: Report, numbers: StudyNumbers, folder: Path):
+        super().__init__(report, numbers)
+        self.folder = folder
+
+    def numeric(self, given: Any, units: Sequence[str], path: str) -> Any:
+        """Return a number, a tuple of numbers, a matrix, a Table or a function of time.
+
+        `units` are those of the entries: one for all, or one each.
+        """
+        if isinstance(given, dict):
+            if "parameter" in given:
+                return self._one(given, units, path)
+            if "type" in given:
+                return self._functions([given], units, path)
+            return self._table(given, units, path)
+        if not isinstance(given, list):
+            return self._one(given, units, path)
+        if any(isinstance(item, dict) and "type" in item for item in given):
+            return self._functions(given, units, path)
+        if any(isinstance(item, list) for item in given):
+            return self._all([self.numeric(row, units, f"{path}[{i}]") for i, row in enumerate(given)])
+        return self._row(given, units, path)
+
+    def _one(self, given: Any, units: Sequence[str], path: str) -> Number | None:
+        """Return one number that stands for all entries: it has to fit the unit of each."""
+        found: Number | None = None
+        for unit in dict.fromkeys(units):
+            found = self.numbers.number(given, unit, path)
+            if found is None:
+                return None
+        return found
+
+    def _row(self, given: Any, units: Sequence[str], path: str) -> tuple[Number, ...] | None:
+        items = given if isinstance(given, list) else [given]
+        each = [[u] for u in units] if len(items) == len(units) else [units] * len(items)
+        return self._all([self._one(x, u, f"{path}[{i}]") for i, (x, u) in enumerate(zip(items, each))])
+
+    @staticmethod
+    def _all(items: list[Any]) -> tuple[Any, ...] | None:
+        return None if any(item is None for item in items) else tuple(items)
+
+    # over time
+
+    def _table(self, given: dict[str, Any], units: Sequence[str], path: str) -> Table | None:
+        before = len(self.report.findings)
+        from_file = "csv" in given
+        self.unknown_keys(
+            given, ("csv", "columns", "held") if from_file else ("times", "values", "held"), path
+        )
+        if not from_file and not {"times", "values"} <= set(given):
+            self.report.add(path, shown(given), FORMS)
+        if not isinstance(held := given.get("held", False), bool):
+            self.report.add(f"{path}.held", shown(held), "true or false")
+        if len(self.report.findings) > before:
+            return None
+        times, values = self._from_csv(given, units, path) if from_file else self._inline(given, units, path)
+        if times is None or values is None:
+            return None
+        try:
+            return Table(times, values, held)
+        except InputError as error:
+            self.report.add_error(path, error)
+            return None
+
+    def _inline(self, given: dict[str, Any], units: Sequence[str], path: str) -> tuple[Any, Any]:
+        rows = given["values"]
+        if not isinstance(rows, list) or not isinstance(given["times"], list):
+            wrong = "values" if isinstance(given["times"], list) else "times"
+            self.report.add(f"{path}.{wrong}", shown(given[wrong]), "a list")
+            return None, None
+        times = self._row(given["times"], ["s"], f"{path}.times")
+        return times, self._all([self._row(row, units, f"{path}.values[{i}]") for i, row in enumerate(rows)])
+
+    def _from_csv(self, given: dict[str, Any], units: Sequence[str], path: str) -> tuple[Any, Any]:
+        name, wanted = self.text(given, "csv", path), given.get("columns", [])
+        if not isinstance(wanted, list) or not all(isinstance(w, str) for w in wanted):
+            self.report.add(f"{path}.columns", shown(wanted), 'names of columns, such as ["boom", "stick"]')
+            return None, None
+        if name is None:
+            return None, None
+        try:
+            found = read_columns(self.folder / name, wanted)
+        except ModelError as error:
+            for f in error.findings:
+                self.report.add(f"{path}.csv", f"{f.where}: {f.found}", f.expected, f.hint)
+            return None, None
+        each = units if len(units) == len(found.names) else [units[0]] * len(found.names)
+        factors = [
+            self._column_factor(*column, f"{path}.csv") for column in zip(found.names, found.units, each)
+        ]
+        if any(factor is None for factor in factors):
+            return None, None
+        rows = tuple(tuple(x * f for x, f in zip(row, factors)) for row in found.rows)
+        return found.times, rows
+
+    def _column_factor(self, name: str, unit: str, expected: str, path: str) -> float | None:
+        """Return what turns the numbers of a column into the expected unit."""
+        if not unit or expected == unit:
+            return 1.0
+        found = parse_unit(unit)
+        if expected in OPEN:
+            return float(found.factor)
+        try:
+            check_dimension(found, expected, f"{name} [{unit}]")
+            return float(found.factor / parse_unit(expected).factor)
+        except UnitError as error:
+            self.report.add(path, str(error), f"a column in {expected}")
+            return None
+
+    def _functions(self, given: list[Any], units: Sequence[str], path: str) -> ca.Function | None:
+        """Return functions of time, one an entry, as one function from t to a column."""
+        each = units if len(units) == len(given) else [units[0]] * len(given)
+        many = len(given) > 1
+        found = [
+            self._function_of_time(item, unit, f"{path}[{i}]" if many else path)
+            for i, (item, unit) in enumerate(zip(given, each))
+        ]
+        if any(f is None for f in found):
+            return None
+        t = SX.sym("t")
+        try:
+            values = [f.value(_Clock(t)) for f in found if f is not None]  # type: ignore[arg-type]
+        except InputError as error:
+            self.report.add_error(path, error)
+            return None
+        return ca.Function("course", [t], [ca.vertcat(*values)], ["t"], ["value"])
+
+    def _function_of_time(self, given: Any, unit: str, path: str) -> TimeFunction | None:
+        before = len(self.report.findings)
+        if not isinstance(given, dict) or "type" not in given:
+            number = self.numbers.number(given, unit, path)
+            return None if number is None else TimeFunction.of(number)
+        named = self.text(given, "type", path)
+        if named is not None and named not in TIME_FUNCTIONS:
+            self.report.add(
+                f"{path}.type", f"'{named}'", "a function of time", did_you_mean(named, TIME_FUNCTIONS)
+            )
+        if len(self.report.findings) > before:
+            return None
+        kind = TIME_FUNCTIONS[named or ""]
+        fields = [dataclasses.replace(f, unit=unit) if f.unit == "rad or m" else f for f in fields_of(kind)]
+        self.unknown_keys(given, ("type", *(f.name for f in fields)), path)
+        held = {f.name: self.value(f, given, path) for f in fields}
+        return kind(**held) if len(self.report.findings) == before else None

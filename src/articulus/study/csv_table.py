@@ -1,0 +1,128 @@
+"""Numbers over time from a CSV file: times in the first column, what follows them in the others."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from articulus.errors import Finding, ModelError, did_you_mean
+from articulus.files.storage import load_text
+from articulus.files.units import UnitError, parse_unit
+
+MAX_ROWS = 5000
+"""Most rows of a table; every lookup in a run costs in proportion to them."""
+
+_HEADING = re.compile(r"\s*(.*?)\s*(?:\[([^\]]*)\])?\s*")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a CSV file holds.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the columns after the times; empty texts without a heading.
+    units : tuple of str
+        Their units, as "boom [deg]" in the heading gives them; empty where there is none.
+    times : tuple of float [s]
+    rows : tuple of tuples of float
+        Numbers as they stand in the file.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    times: tuple[float, ...]
+    rows: tuple[tuple[float, ...], ...]
+
+
+def read_columns(path: Path, wanted: Sequence[str] = ()) -> Columns:
+    """Return the columns of a CSV file, all or the wanted ones in their order; raise ModelError with the line."""
+    lines = [
+        (i, row)
+        for i, row in enumerate(csv.reader(io.StringIO(load_text(path))), 1)
+        if any(map(str.strip, row))
+    ]
+    if not lines:
+        raise ModelError(Finding(f"{path.name}:1", "no numbers", "times and numbers, separated by commas"))
+    heading = None if _all_numbers(lines[0][1]) else lines.pop(0)
+    names, units = _heading(path, *heading) if heading else ((), ())
+    if len(lines) > MAX_ROWS:
+        raise ModelError(
+            Finding(path.name, f"{len(lines)} rows", f"at most {MAX_ROWS}", "Keep every n-th row.")
+        )
+    table = [_numbers(path, i, row, len(names) or len(lines[0][1])) for i, row in lines]
+    if not table or len(table[0]) < 2:
+        raise ModelError(
+            Finding(f"{path.name}:1", "no numbers over time", "a column of times and at least one more")
+        )
+    names = names or ("",) * len(table[0])
+    units = units or ("",) * len(table[0])
+    picked = [_pick(path, name, names) for name in wanted] or range(1, len(names))
+    second = float(parse_unit(units[0] or "s").factor)
+    return Columns(
+        tuple(names[k] for k in picked),
+        tuple(units[k] for k in picked),
+        tuple(row[0] * second for row in table),
+        tuple(tuple(row[k] for k in picked) for row in table),
+    )
+
+
+def _all_numbers(row: list[str]) -> bool:
+    try:
+        return all(math.isfinite(float(cell)) for cell in row)
+    except ValueError:
+        return False
+
+
+def _heading(path: Path, line: int, row: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names, units = [], []
+    for k, cell in enumerate(row):
+        match = _HEADING.fullmatch(cell)
+        name, unit = (match[1], match[2] or "") if match else (cell, "")
+        try:
+            found = parse_unit(unit or ("s" if k == 0 else "-"))
+        except UnitError as error:
+            raise ModelError(
+                Finding(f"{path.name}:{line}: column '{name}'", str(error), "a known unit")
+            ) from None
+        if k == 0 and found.dimension != parse_unit("s").dimension:
+            raise ModelError(
+                Finding(f"{path.name}:{line}", f"'{cell}' first", "the times first, such as 't [s]'")
+            )
+        names.append(name)
+        units.append(unit)
+    return tuple(names), tuple(units)
+
+
+def _numbers(path: Path, line: int, row: list[str], width: int) -> list[float]:
+    if len(row) != width:
+        raise ModelError(Finding(f"{path.name}:{line}", f"{len(row)} columns", f"{width}, as before"))
+    out = []
+    for k, cell in enumerate(row):
+        try:
+            out.append(float(cell))
+        except ValueError:
+            out.append(math.nan)
+        if not math.isfinite(out[-1]):
+            raise ModelError(
+                Finding(
+                    f"{path.name}:{line}",
+                    f"{cell!r} in column {k + 1}",
+                    "a finite number",
+                    "Decimal point, not comma.",
+                )
+            )
+    return out
+
+
+def _pick(path: Path, name: str, names: tuple[str, ...]) -> int:
+    if name not in names[1:]:
+        known = did_you_mean(name, [n for n in names[1:] if n])
+        raise ModelError(Finding(f"{path.name}:1", f"no column '{name}'", "the name of a column", known))
+    return names.index(name, 1)

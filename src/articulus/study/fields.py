@@ -1,0 +1,93 @@
+"""What the fields of components are in a study file, taken from the declarations of those fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import typing
+from typing import Any
+
+import casadi as ca
+
+from articulus.mechanism import Description
+from articulus.simulate.component import Actuator, Component, Sensor
+from articulus.simulate.components import ALL_COMPONENTS, Observer
+
+NESTED: tuple[type, ...] = (Sensor, Actuator)
+
+
+@dataclasses.dataclass(frozen=True)
+class ComponentField:
+    """One key of a [[component]] table.
+
+    Parameters
+    ----------
+    name : str
+        The key.
+    kind : str
+        "numbers", "integer", "flag", "text", "names", "component", "observer" or "model"; "function" has no form in a file.
+    unit, size : str
+        As declared.
+    required : bool
+        Whether the key has to be there.
+    base : type or None
+        What a nested component has to be.
+    """
+
+    name: str
+    kind: str
+    unit: str
+    size: str
+    required: bool
+    base: type | None = None
+
+
+@functools.cache
+def component_fields(cls: type) -> tuple[ComponentField, ...]:
+    """Return the keys of the table that describes an object of a component's class."""
+    hints = typing.get_type_hints(cls)
+    return tuple(_field(f, hints[f.name]) for f in dataclasses.fields(cls) if f.init)
+
+
+def _field(field: dataclasses.Field[Any], hint: Any) -> ComponentField:
+    kind, base = _kind(field, hint)
+    meta = field.metadata
+    return ComponentField(
+        field.name,
+        kind,
+        meta.get("unit", ""),
+        meta.get("size", ""),
+        field.default is dataclasses.MISSING,
+        base,
+    )
+
+
+def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
+    allowed = {*typing.get_args(hint), hint}
+    if field.metadata.get("size") == "names" or any(typing.get_args(a)[:1] == (str,) for a in allowed):
+        return "names", None
+    for base in NESTED:
+        if base in allowed:
+            return "component", base
+    words = {
+        Observer: "observer",
+        Description: "model",
+        ca.Function: "function",
+        bool: "flag",
+        int: "integer",
+    }
+    for cls, word in words.items():
+        if cls in allowed:
+            return word, None
+    if "unit" in field.metadata:
+        return "numbers", None
+    return "text", None
+
+
+TYPES: dict[str, type[Component]] = {
+    c.type_name: c for c in ALL_COMPONENTS if all(f.kind != "function" for f in component_fields(c))
+}
+"""Components that a study file can hold, by the name of their type."""
+
+IN_PYTHON: tuple[str, ...] = tuple(c.type_name for c in ALL_COMPONENTS if c.type_name not in TYPES)
+"""Types of components that hold a function of the user's, which no file can."""

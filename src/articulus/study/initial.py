@@ -1,0 +1,60 @@
+"""The [initial] table of a study: positions and velocities, by joint or all in a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import did_you_mean
+from articulus.files.toml_numbers import shown
+from articulus.mechanism import Description, Parameter
+from articulus.simulate.signal import position_signal, velocity_signal
+from articulus.study.courses import Courses
+
+
+def coordinate_units(description: Description, key: str) -> tuple[str, ...]:
+    """Return the unit of each position ("q") or velocity ("v")."""
+    make, n = (position_signal, description.nq) if key == "q" else (velocity_signal, description.nv)
+    return make(description, np.zeros((0, n))).units
+
+
+def read_state(
+    values: Courses, table: dict[str, Any], key: str, description: Description | None
+) -> np.ndarray:
+    """Return the positions ("q") or velocities ("v") at the start; what is not given is neutral and at rest."""
+    if key == "q":
+        values.unknown_keys(table, ("q", "v"), "initial")
+    if description is None:
+        return np.zeros(0)
+    state = np.array(description.neutral if key == "q" else np.zeros(description.nv), dtype=float)
+    given, path = table.get(key, {}), f"initial.{key}"
+    units = coordinate_units(description, key)
+    if isinstance(given, list):
+        _put(values, state, slice(0, len(units)), units, given, path)
+        return state
+    if not isinstance(given, dict):
+        values.report.add(path, shown(given), f"a list of {len(units)} numbers, or a table by joint")
+        return state
+    slices = description.q_slices if key == "q" else description.v_slices
+    for joint, number in given.items():
+        if joint not in slices:
+            hint = did_you_mean(joint, slices)
+            values.report.add(f"{path}.{joint}", f"no joint '{joint}'", "the name of a joint", hint)
+            continue
+        at = slices[joint]
+        many = number if isinstance(number, list) or at.stop - at.start != 1 else [number]
+        _put(values, state, at, units[at], many, f"{path}.{joint}")
+    return state
+
+
+def _put(
+    values: Courses, state: np.ndarray, at: slice, units: tuple[str, ...], given: Any, path: str
+) -> None:
+    found = values.numbers.vector(given, list(units), path)
+    if found is None:
+        return
+    if any(isinstance(x, Parameter) for x in found) or not np.isfinite(np.array(found, dtype=float)).all():
+        values.report.add(path, shown(given), "plain finite numbers")
+        return
+    state[at] = found

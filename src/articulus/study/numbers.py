@@ -1,0 +1,66 @@
+"""Numbers of a study: in the unit that a component's field declares, which need not be an SI unit."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from articulus.files.toml_numbers import Numbers, wanted
+from articulus.files.units import UnitError, base_text, parse_quantity, parse_unit
+from articulus.mechanism import Number
+
+OPEN = ("any", "command", "signal", "state", "see mode")
+"""Units that only the surroundings of a component decide: any unit is taken, as its SI value."""
+
+_NUMBER_AND_UNIT = re.compile(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s+(\S.*?)\s*")
+
+
+class StudyNumbers(Numbers):
+    """Reads numbers as `Numbers` does, into units such as psi, ohm or "unit of the signal" too."""
+
+    def number(self, value: Any, unit: str, path: str) -> Number | None:
+        """Return one number in the unit `unit`."""
+        if unit in OPEN:
+            return super().number(value, self._own_unit(value), path)
+        if (plain := _as_declared(value, unit)) is not None:
+            return plain
+        factor = _factor(unit)
+        if isinstance(value, str) and factor is None:
+            self.report.add(path, repr(value), f"{wanted(unit)}, without any other unit")
+            return None
+        if isinstance(value, dict) and factor not in (None, 1.0) and self._own_unit(value) != "-":
+            self.report.add(
+                path, "a parameter with a unit", f"a parameter that is a plain {wanted(unit)[2:]}"
+            )
+            return None
+        number = super().number(value, "-" if factor is None else unit, path)
+        return number / factor if isinstance(value, str) and isinstance(number, float) and factor else number
+
+    def _own_unit(self, value: Any) -> str:
+        """Return the unit that a number or parameter brings along, in base units."""
+        if isinstance(value, dict):
+            held = self.declared.get(str(value.get("parameter")))
+            return base_text(held.unit) if held and held.unit else "-"
+        try:
+            return base_text(parse_quantity(value)[1]) if isinstance(value, str) else "-"
+        except UnitError:
+            return "-"
+
+
+def _as_declared(value: Any, unit: str) -> float | None:
+    """Return the number of a text whose unit is written exactly as it is declared."""
+    match = _NUMBER_AND_UNIT.fullmatch(value) if isinstance(value, str) else None
+    if match is None or match[2] != unit or _factor(unit) == 1.0:
+        return None
+    try:
+        return float(match[1])
+    except ValueError:
+        return None
+
+
+def _factor(unit: str) -> float | None:
+    """Return the SI value of a unit; None for one that is not known."""
+    try:
+        return float(parse_unit(unit).factor)
+    except UnitError:
+        return None

@@ -1,0 +1,257 @@
+"""Reading the TOML format of studies (schema 1, `docs/studies.md`)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.errors import ArticulusError, Finding, ModelError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.toml_lines import key_lines
+from articulus.files.toml_numbers import Declared, shown
+from articulus.files.toml_reader import load_tables
+from articulus.mechanism import Description, Parameter
+from articulus.simulate.component import Component
+from articulus.simulate.outputs import Outputs
+from articulus.simulate.signal import Signal
+from articulus.simulate.system import System
+from articulus.study.check import FIGURES
+from articulus.study.check_reader import read_checks
+from articulus.study.components import Components, load_model
+from articulus.study.event_reader import read_events
+from articulus.study.initial import read_state
+from articulus.study.numbers import StudyNumbers
+from articulus.study.settings import read_settings, whole_steps
+from articulus.study.study import Settings, Study
+from articulus.study.sweep_reader import read_sweep
+
+SCHEMA = 1
+TOP = ("schema", "study", "parameters", "initial", "component", "run", "event", "outputs", "check", "sweep")
+HEAD = ("name", "purpose", "model", "options")
+TRUST = tuple(dict.fromkeys(signal for signal, _, _ in FIGURES.values()))
+"""Signals that are always kept: the figures of trust rest on them."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def read_study(path: StrPath) -> Study:
+    """Return the study of a TOML file; raise ModelError with everything that is wrong in it."""
+    place = as_path(path)
+    return parse_study(load_text(place), place.name, place.parent)
+
+
+def parse_study(text: str, name: str = "study.toml", folder: Path = Path()) -> Study:
+    """Return the study of a TOML text; `name` stands for the file in messages, other files are sought in `folder`."""
+    try:
+        return _parse(text, name, folder)
+    except RecursionError:
+        raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
+
+
+def _parse(text: str, name: str, folder: Path) -> Study:
+    data = load_tables(text, name)
+    report = Report(name, key_lines(text))
+    if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
+        found = shown(data["schema"]) if "schema" in data else "no schema"
+        report.add(
+            "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
+        )
+    report.raise_if_any()
+    return _Reader(data, text, report, folder).study()
+
+
+class _Reader:
+    """Turns the tables of one file into a study; all that is wrong goes to the report."""
+
+    def __init__(self, data: dict[str, Any], text: str, report: Report, folder: Path):
+        self.data, self.text, self.report, self.folder = data, text, report, folder
+        self.numbers = StudyNumbers(report, data.get("parameters", {}))
+        self.values = Components(report, self.numbers, folder, None)
+
+    def study(self) -> Study:
+        self.values.unknown_keys(self.data, TOP, "")
+        head = self._head()
+        mechanism = self._mechanism(head)
+        description = mechanism.description if mechanism else None
+        self.values.description = description
+        self._declare_model_parameters(description)
+        settings = read_settings(self.values, self.table("run"))
+        components = self._components()
+        q0, v0 = (read_state(self.values, self.table("initial"), key, description) for key in "qv")
+        events = read_events(self.values, self.tables("event"), description)
+        self._check_periods(components, settings)
+        network = self.values.network(components)
+        signals = Outputs(System(network)).blank() if network is not None else None
+        outputs, plots = self._outputs(signals)
+        checks = read_checks(self.values, self.tables("check"), signals, settings)
+        sweep = read_sweep(self.values, self.data.get("sweep"), description)
+        if sweep and events:
+            self.report.add(
+                "event", "events in a study with a sweep", "one of the two", "Runs of a sweep have no events."
+            )
+        if network is not None:
+            self._check_parameters([p.name for p in network.parameters], sweep.axes if sweep else ())
+        self.report.raise_if_any()
+        assert mechanism is not None
+        assert settings is not None
+        assert signals is not None
+        chosen = tuple(signals) if outputs is None and sweep is None else (outputs or ())
+        named = [what for plot in plots for what in plot] + [c.what for c in checks]
+        needed = [s.name for what in named for s in signals.values() if what in (s.name, *s.columns)]
+        kept = dict.fromkeys(n for n in (*chosen, *needed, *TRUST) if n in signals and n not in ("q", "v"))
+        params: dict[str, Any] = {n: d.parameter.value for n, d in self.given.items()}
+        if sweep:
+            q0, v0, params = _swept(sweep.drawn(), signals, q0, v0, params)
+        return Study(
+            head["name"], head["purpose"], self.report.name, self.text, mechanism, settings, tuple(components.values()),
+            events, q0, v0, params, tuple(kept), plots, checks, sweep,
+        )  # fmt: skip
+
+    # tables
+
+    def table(self, key: str) -> dict[str, Any]:
+        """Return a table of the file, empty when it is not there or is none."""
+        found = self.data.get(key, {})
+        if not isinstance(found, dict):
+            self.report.add(key, shown(found), "a table", f"Write [{key}], then its keys.")
+            return {}
+        return found
+
+    def tables(self, key: str) -> list[tuple[str, dict[str, Any]]]:
+        """Return the paths and tables of an array of tables."""
+        found = self.data.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
+            self.report.add(key, shown(found), "tables", f"Write [[{key}]] before each, with two brackets.")
+            return []
+        return [(f"{key}[{i}]", t) for i, t in enumerate(found)]
+
+    # what stands in them
+
+    def _head(self) -> dict[str, Any]:
+        table = self.table("study")
+        self.values.unknown_keys(table, HEAD, "study")
+        name = self.values.text(table, "name", "study")
+        if name is not None and not _NAME.fullmatch(name):
+            expected = "letters, digits, dots, dashes and underscores"
+            self.report.add("study.name", f"'{name}'", expected, "It names the files that are written.")
+        purpose = self.values.text(table, "purpose", "study") if "purpose" in table else ""
+        return {
+            "name": name or "",
+            "purpose": purpose or "",
+            "model": self.values.text(table, "model", "study"),
+        }
+
+    def _mechanism(self, head: dict[str, Any]) -> Mechanism | None:
+        options = self.table("study").get("options", {})
+        if not isinstance(options, dict):
+            self.report.add("study.options", shown(options), "a table, such as {n = 5}")
+            return None
+        if head["model"] is None:
+            return None
+        try:
+            return load_model(head["model"], self.folder, **options)
+        except ModelError as error:
+            if any(f.found == "no such file" for f in error.findings):
+                self.report.add(
+                    "study.model", f"no file '{head['model']}'", "a model file, by its path from the study"
+                )
+            else:
+                self.report.findings += error.findings
+        except ArticulusError as error:
+            self.report.add(
+                "study.model", str(error), "the name of a library model or the path of a model file"
+            )
+        return None
+
+    def _declare_model_parameters(self, description: Description | None) -> None:
+        """Make the model's parameters known to components, with the model's values: a run changes them, not the model."""
+        self.given = dict(self.numbers.declared)
+        for p in description.parameters if description else ():
+            held = self.numbers.declared.get(p.name)
+            self.numbers.declared[p.name] = Declared(
+                Parameter(p.name, p.value), held.unit if held else None, ""
+            )
+
+    def _check_parameters(self, known: list[str], axes: Any) -> None:
+        for name in self.given:
+            if name not in known:
+                expected = 'a parameter of the model, or of a component as {parameter = "..."}'
+                self.report.add(
+                    f"parameters.{name}", f"'{name}', which nothing uses", expected, did_you_mean(name, known)
+                )
+        for axis in axes:
+            if not axis.name.startswith(("q.", "v.")) and axis.name not in known:
+                hint = did_you_mean(axis.name, known)
+                self.report.add(
+                    f"sweep.values.{axis.name}",
+                    f"no parameter '{axis.name}'",
+                    'a parameter, or "q.joint"',
+                    hint,
+                )
+
+    def _components(self) -> dict[str, Component]:
+        found = {path: self.values.component(t, path) for path, t in self.tables("component")}
+        return {path: c for path, c in found.items() if c is not None}
+
+    def _check_periods(self, components: dict[str, Component], settings: Settings | None) -> None:
+        for path, c in components.items():
+            if settings and c.period is not None and not whole_steps(c.period, settings.step):
+                found = (
+                    f"{c.period:.9g} s, which is {c.period / settings.step:.6g} steps of {settings.step:g} s"
+                )
+                self.report.add(f"{path}.period", found, "a whole number of steps")
+
+    def _outputs(
+        self, signals: dict[str, Signal] | None
+    ) -> tuple[tuple[str, ...] | None, tuple[tuple[str, ...], ...]]:
+        table = self.table("outputs")
+        self.values.unknown_keys(table, ("signals", "plots"), "outputs")
+        names = self._names(
+            table.get("signals", []), "outputs.signals", list(signals or ()), signals is not None
+        )
+        plots = table.get("plots", [])
+        if not isinstance(plots, list) or not all(isinstance(p, (list, str)) for p in plots):
+            self.report.add(
+                "outputs.plots", shown(plots), 'a list of figures, such as [["q.lift", "q.boom"], "energy"]'
+            )
+            plots = []
+        known = [n for s in (signals or {}).values() for n in dict.fromkeys((s.name, *s.columns))]
+        figures = []
+        for i, plot in enumerate(plots):
+            group = [plot] if isinstance(plot, str) else plot
+            figures.append(self._names(group, f"outputs.plots[{i}]", known, signals is not None))
+        return (names if "signals" in table else None), tuple(f for f in figures if f)
+
+    def _names(self, given: Any, path: str, known: list[str], sure: bool) -> tuple[str, ...]:
+        if not isinstance(given, list) or not all(isinstance(n, str) for n in given):
+            self.report.add(path, shown(given), "a list of names")
+            return ()
+        for i, name in enumerate(given):
+            if sure and name not in known:
+                self.report.add(
+                    f"{path}[{i}]", f"no signal '{name}'", "a signal of the run", did_you_mean(name, known)
+                )
+        return tuple(given)
+
+
+def _swept(
+    drawn: dict[str, np.ndarray],
+    signals: dict[str, Signal],
+    q0: np.ndarray,
+    v0: np.ndarray,
+    params: dict[str, Any],
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return initial states and parameters of all runs of a sweep."""
+    count = len(next(iter(drawn.values())))
+    states = {"q": np.tile(q0, (count, 1)), "v": np.tile(v0, (count, 1))}
+    for name, numbers in drawn.items():
+        if name[:2] in ("q.", "v."):
+            states[name[0]][:, signals[name[0]].columns.index(name)] = numbers
+        else:
+            params = params | {name: numbers}
+    return states["q"], states["v"], params

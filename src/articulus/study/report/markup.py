@@ -1,0 +1,73 @@
+"""Pieces of HTML. Every text is escaped unless it is Markup already."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class Markup(str):
+    """A text that is HTML and stays as it is."""
+
+    __slots__ = ()
+
+
+def escaped(value: Any) -> Markup:
+    """Return a text as HTML that shows it."""
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
+
+
+def joined(parts: Iterable[Any]) -> Markup:
+    """Return pieces one after the other."""
+    return Markup("\n".join(escaped(part) for part in parts))
+
+
+def element(tag: str, content: Any = "", **attributes: str) -> Markup:
+    """Return an element; `class_` stands for the attribute class."""
+    given = "".join(f' {_attribute(name)}="{html.escape(text)}"' for name, text in attributes.items())
+    return Markup(f"<{tag}{given}>{escaped(content)}</{tag}>")
+
+
+def section(title: str, *parts: Any, anchor: str) -> Markup:
+    """Return a section with a heading; nothing when it would be empty."""
+    content = joined(part for part in parts if part)
+    if not content:
+        return Markup()
+    head = element("h2", title, id=f"{anchor}-title")
+    return Markup(f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{head}\n{content}\n</section>')
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numbers: Sequence[int] = ()
+) -> Markup:
+    """Return a table whose first column names its rows; nothing without rows.
+
+    Columns counted in `numbers` are set as numbers, to the right.
+    """
+    if not rows:
+        return Markup()
+    kinds = ["number" if k in numbers else "text" for k in range(len(columns))]
+    head = joined(element("th", c, scope="col", class_=kind) for c, kind in zip(columns, kinds))
+    lines = []
+    for row in rows:
+        first = element("th", row[0], scope="row")
+        lines.append(
+            element("tr", joined([first, *(element("td", x, class_=k) for x, k in zip(row[1:], kinds[1:]))]))
+        )
+    body = element("tbody", joined(lines))
+    inner = joined([element("caption", caption), element("thead", element("tr", head)), body])
+    return element(
+        "div", element("table", inner), class_="scroll", tabindex="0", role="region", aria_label=caption
+    )
+
+
+def number(x: float) -> str:
+    """Return a number as tables show it: six digits, a true minus sign."""
+    if x != x:
+        return "–"
+    return f"{x + 0.0:.6g}".replace("-", "−")
+
+
+def _attribute(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")

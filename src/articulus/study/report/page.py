@@ -1,0 +1,91 @@
+"""The report of a study, put together."""
+
+from __future__ import annotations
+
+import string
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from articulus.simulate.records import RunStatus
+from articulus.study.report import sections
+from articulus.study.report.markup import Markup, element, escaped, joined
+
+if TYPE_CHECKING:
+    from articulus.study.runner import Outcome
+
+
+def report_text(outcome: Outcome, replay: str = "") -> str:
+    """Return the report as one HTML text that loads nothing.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    replay : str
+        HTML to put in the place for a moving picture.
+    """
+    study = outcome.study
+    parts = {
+        "Checks": sections.checks(outcome),
+        "Failures": sections.failures(outcome),
+        "Figures of trust": sections.trust(outcome),
+        "Plots": sections.plots(outcome),
+        "Key values": sections.key_values(outcome),
+        "Sweep": sections.sweep(outcome),
+        "Events": sections.events(outcome),
+        "Components": sections.components(outcome),
+        "Model": sections.model(outcome),
+        "How to reproduce": sections.reproduce(outcome),
+    }
+    shown = {title: part for title, part in parts.items() if part}
+    links = joined(element("a", title, href=f"#{sections.ANCHORS[title]}") for title in shown)
+    template = string.Template(_resource("template.html"))
+    return template.substitute(
+        title=escaped(study.name),
+        style=_resource("style.css"),
+        purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
+        banner=_banner(outcome),
+        navigation=element("nav", links, aria_label="Sections"),
+        replay=replay,
+        sections=joined(shown.values()),
+        footer=element("p", sections.origin_line(outcome)),
+    )
+
+
+def _resource(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _banner(outcome: Outcome) -> Markup:
+    run, verdicts = outcome.run, outcome.verdicts
+    bad = sum(not v.passed for v in verdicts)
+    runs = 1 if run.batch is None else run.batch
+    if run.failed.size:
+        ended = "The run failed" if run.batch is None else f"{run.failed.size} of {runs} runs failed"
+        kind, headline = "bad", f"{ended}" + (f", {bad} of {len(verdicts)} checks fail" if bad else "")
+    elif bad:
+        kind, headline = "bad", f"{bad} of {len(verdicts)} checks {'fails' if bad == 1 else 'fail'}"
+    elif verdicts:
+        kind, headline = (
+            "good",
+            "The check passes" if len(verdicts) == 1 else f"All {len(verdicts)} checks pass",
+        )
+    else:
+        kind, headline = "warn", "Complete, without checks"
+    strong = element("strong", headline)
+    return element(
+        "div", joined([strong, element("span", _progress(outcome))]), class_=f"banner {kind}", role="status"
+    )
+
+
+def _progress(outcome: Outcome) -> str:
+    """Return how far the run got and how fast."""
+    run, s = outcome.run, outcome.study.settings
+    end = float(run.t[-1]) if run.t.size else s.t0
+    many = "" if run.batch is None else f"{run.batch:,} runs, "
+    reached = f"{many}{s.t0:g} to {end:g} s" + (
+        "" if abs(end - s.t_end) < 1e-9 * max(1.0, abs(s.t_end)) else f" of {s.t_end:g} s"
+    )
+    stopped = ", stopped by an event" if run.batch is None and run.status == RunStatus.STOPPED else ""
+    ratio = run.statistics.get("real_time_ratio")
+    speed = f", {ratio:,.3g} times real time" if ratio else ""
+    return f"{reached}{stopped}{speed}"

@@ -1,0 +1,122 @@
+"""Running a study: results file, report, checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from articulus.errors import InputError, NumericalError
+from articulus.files.storage import StrPath, as_path, write_text
+from articulus.simulate import rollout, simulate
+from articulus.simulate.run import Run
+from articulus.simulate.store import xarray_module
+from articulus.study.check import Verdict
+from articulus.study.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a study came to.
+
+    Parameters
+    ----------
+    study : Study
+    run : Run
+        As far as it got.
+    verdicts : tuple of Verdict
+    """
+
+    study: Study
+    run: Run
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no run failed and all checks pass."""
+        return not self.run.failed.size and all(v.passed for v in self.verdicts)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where a study writes.
+
+    Parameters
+    ----------
+    results, report, checkpoint : Path
+    """
+
+    results: Path
+    report: Path
+    checkpoint: Path
+
+    @staticmethod
+    def of(study: Study, folder: StrPath) -> Files:
+        """Return the files of a study in a folder."""
+        place = as_path(folder)
+        return Files(*(place / f"{study.name}.{end}" for end in ("nc", "html", "checkpoint")))
+
+
+def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bool = True) -> Outcome:
+    """Run a study and write its results, and its report unless that is not wanted.
+
+    Parameters
+    ----------
+    study : Study
+    folder : path
+        Made if it is not there.
+    resume : bool
+        Whether to go on from the checkpoint of a run that was killed; without, such a checkpoint is refused, lest work
+        is lost or used unasked.
+    report : bool
+
+    Raises
+    ------
+    InputError
+        A checkpoint is in the way, or a file cannot be written.
+    """
+    from articulus.study.report import report_text
+
+    xarray_module()
+    files = Files.of(study, folder)
+    _make(files.results.parent)
+    if files.checkpoint.exists() and not resume:
+        raise InputError(
+            f"{files.checkpoint}: found the checkpoint of a run that did not end; expected none. "
+            "Go on from it with --resume, or delete it to start anew"
+        )
+    outcome = run_only(study, files.checkpoint)
+    outcome.run.save(files.results)
+    if report:
+        write_text(files.report, report_text(outcome))
+    return outcome
+
+
+def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:
+    """Run a study and check what it gives; write nothing but the checkpoint."""
+    run = _run(study, checkpoint)
+    return Outcome(study, run, tuple(check.verdict(run) for check in study.checks))
+
+
+def _run(study: Study, checkpoint: Path | None) -> Run:
+    s = study.settings
+    common: dict[str, Any] = {
+        "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "components": study.components, "method": s.method,
+        "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed, "t0": s.t0,
+        "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
+    }  # fmt: skip
+    if study.sweep is not None:
+        return rollout(study.mechanism, **common)
+    try:
+        return simulate(study.mechanism, **common, events=study.events, rtol=s.rtol, atol=s.atol)
+    except NumericalError as error:
+        if not isinstance(error.result, Run):
+            raise
+        return error.result
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from None

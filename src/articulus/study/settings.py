@@ -1,0 +1,80 @@
+"""The [run] table of a study."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from articulus.errors import did_you_mean
+from articulus.files.toml_numbers import shown
+from articulus.integrate import ALL_METHODS
+from articulus.study.courses import Courses
+from articulus.study.study import Settings
+
+TIMES = ("t_end", "step", "sample", "t0", "checkpoint_interval")
+KEYS = ("t_end", "method", "step", "sample", "seed", "t0", "rtol", "atol", "checkpoint_interval")
+
+
+def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
+    """Return how to run a study; None when anything is wrong."""
+    report, before = values.report, len(values.report.findings)
+    values.unknown_keys(table, KEYS, "run")
+    held: dict[str, Any] = {}
+    for key in TIMES:
+        if key in table:
+            held[key] = _plain(
+                values,
+                table[key],
+                "s",
+                f"run.{key}",
+                positive=key not in ("t0", "t_end", "checkpoint_interval"),
+            )
+    for key in ("rtol", "atol"):
+        if key in table:
+            held[key] = _plain(values, table[key], "-", f"run.{key}", positive=True)
+    if "t_end" not in table:
+        report.add("run", "no t_end", "t_end [s]")
+    if "method" in table:
+        held["method"] = values.text(table, "method", "run")
+        names = [m.name for m in ALL_METHODS]
+        if held["method"] is not None and held["method"] not in names:
+            hint = did_you_mean(held["method"], names)
+            report.add("run.method", f"'{held['method']}'", "an integration method", hint)
+    if "seed" in table:
+        held["seed"] = table["seed"]
+        if not isinstance(held["seed"], int) or isinstance(held["seed"], bool) or held["seed"] < 0:
+            report.add("run.seed", shown(held["seed"]), "a whole number, not below 0")
+    if len(report.findings) > before:
+        return None
+    settings = Settings(**held)
+    _check_spans(values, settings)
+    return settings if len(report.findings) == before else None
+
+
+def whole_steps(span: float, step: float) -> bool:
+    """Return whether a time is a whole number of steps, one at least."""
+    count = round(span / step)
+    return count >= 1 and abs(count * step - span) <= 1e-9 * max(span, step)
+
+
+def _check_spans(values: Courses, s: Settings) -> None:
+    span = s.t_end - s.t0
+    if span <= 0:
+        values.report.add("run.t_end", f"{s.t_end:g} s", f"a time after t0 = {s.t0:g} s")
+        return
+    spans = {"t_end": span} | ({} if s.sample is None else {"sample": s.sample})
+    for key, length in spans.items():
+        if not whole_steps(length, s.step):
+            near = max(1, round(length / s.step)) * s.step + (s.t0 if key == "t_end" else 0.0)
+            found = f"{length:.9g} s, which is {length / s.step:.6g} steps of {s.step:g} s"
+            values.report.add(f"run.{key}", found, "a whole number of steps", f"{near:.9g} s would be one.")
+
+
+def _plain(values: Courses, given: Any, unit: str, path: str, positive: bool) -> float | None:
+    number = values.numbers.number(given, unit, path)
+    if number is None:
+        return None
+    if not isinstance(number, float) or not math.isfinite(number) or (positive and number <= 0):
+        values.report.add(path, shown(given), f"a finite number{' above 0' if positive else ''}")
+        return None
+    return number

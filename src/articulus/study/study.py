@@ -1,0 +1,86 @@
+"""What a study is: a mechanism, its components, how to run them, what to look at and what to check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.simulate.component import Component
+from articulus.simulate.events import Event
+from articulus.study.check import Check
+from articulus.study.sweep import Sweep
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a study is run; see `simulate` for what each means.
+
+    Parameters
+    ----------
+    t_end : float [s]
+    method : str
+    step : float [s]
+    sample : float or None [s]
+    seed : int
+    t0 : float [s]
+    rtol, atol : float
+    checkpoint_interval : float [s]
+        Time of the clock between checkpoints.
+    """
+
+    t_end: float
+    method: str = "rk4"
+    step: float = 1e-3
+    sample: float | None = None
+    seed: int = 0
+    t0: float = 0.0
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    checkpoint_interval: float = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One study.
+
+    Parameters
+    ----------
+    name : str
+        Beginning of the names of all files that it writes.
+    purpose : str
+    file : str
+        Name of the file that it comes from.
+    text : str
+        Content of that file.
+    mechanism : Mechanism
+    settings : Settings
+    components : tuple of Component
+    events : tuple of Event
+    q0, v0 : array, (nq,), (nv,), or with a sweep (runs, nq), (runs, nv)
+    params : dict of parameter name to number, or with a sweep to array (runs,)
+    outputs : tuple of str
+        Signals to keep besides q and v.
+    plots : tuple of tuples of str
+        Signals or entries of each figure.
+    checks : tuple of Check
+    sweep : Sweep or None
+    """
+
+    name: str
+    purpose: str
+    file: str
+    text: str
+    mechanism: Mechanism
+    settings: Settings
+    components: tuple[Component, ...]
+    events: tuple[Event, ...]
+    q0: np.ndarray
+    v0: np.ndarray
+    params: dict[str, Any] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    plots: tuple[tuple[str, ...], ...] = ()
+    checks: tuple[Check, ...] = ()
+    sweep: Sweep | None = None

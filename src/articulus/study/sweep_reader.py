@@ -1,0 +1,88 @@
+"""The [sweep] table of a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import did_you_mean
+from articulus.files.toml_numbers import shown
+from articulus.mechanism import Description, Parameter, values_of
+from articulus.study.courses import Courses
+from articulus.study.initial import coordinate_units
+from articulus.study.sweep import MAX_RUNS, Axis, Sweep
+
+FORMS = "[values], {from = ..., to = ..., count = ...}, {normal = [mean, deviation]} or {uniform = [least, greatest]}"
+RANDOM = ("normal", "uniform")
+
+
+def read_sweep(values: Courses, table: Any, description: Description | None) -> Sweep | None:
+    """Return the sweep of a study, None without one."""
+    if table is None:
+        return None
+    report, before = values.report, len(values.report.findings)
+    if not isinstance(table, dict) or not isinstance(table.get("values", {}), dict):
+        report.add("sweep", shown(table), "tables [sweep] and [sweep.values]")
+        return None
+    values.unknown_keys(table, ("runs", "seed", "values"), "sweep")
+    for key, least in (("runs", 1), ("seed", 0)):
+        given = table.get(key, least)
+        if not isinstance(given, int) or isinstance(given, bool) or given < least:
+            report.add(f"sweep.{key}", shown(given), f"a whole number, at least {least}")
+    given = table.get("values", {})
+    if not given:
+        report.add("sweep", "no values", "[sweep.values] with a line for each number to change")
+    axes = tuple(_axis(values, name, form, description) for name, form in given.items())
+    if len(report.findings) > before:
+        return None
+    sweep = Sweep(tuple(a for a in axes if a), table.get("runs", 1), table.get("seed", 0))
+    if sweep.count > MAX_RUNS:
+        report.add("sweep", f"{sweep.count} runs", f"at most {MAX_RUNS}")
+        return None
+    return sweep
+
+
+def _axis(values: Courses, name: str, given: Any, description: Description | None) -> Axis | None:
+    path = f"sweep.values.{name}"
+    unit = _unit(values, name, description, path)
+    if isinstance(given, dict) and len(given) == 1 and (kind := next(iter(given))) in RANDOM:
+        numbers = _numbers(values, given[kind], unit, f"{path}.{kind}", 2)
+        low, high = numbers or (0.0, 1.0)
+        if (kind == "normal" and high < 0) or (kind == "uniform" and high < low):
+            values.report.add(f"{path}.{kind}", shown(given[kind]), FORMS)
+        return Axis(name, kind, (low, high))
+    if isinstance(given, dict) and set(given) == {"from", "to", "count"}:
+        ends = _numbers(values, [given["from"], given["to"]], unit, path, 2)
+        if not isinstance(given["count"], int) or isinstance(given["count"], bool) or given["count"] < 1:
+            values.report.add(f"{path}.count", shown(given["count"]), "a whole number, at least 1")
+            return None
+        return Axis(name, "values", tuple(np.linspace(*ends, given["count"]).tolist())) if ends else None
+    if not isinstance(given, list) or not given:
+        values.report.add(path, shown(given), FORMS)
+        return None
+    numbers = _numbers(values, given, unit, path, len(given))
+    return Axis(name, "values", numbers) if numbers else None
+
+
+def _unit(values: Courses, name: str, description: Description | None, path: str) -> str:
+    """Return the unit of a number that is swept; parameters take any, as its SI value."""
+    if name[:2] not in ("q.", "v.") or description is None:
+        return "any"
+    names = [f"{name[0]}.{n}" for n in description.coordinate_names(rates=name[0] == "v")]
+    if name not in names:
+        values.report.add(
+            path, f"no entry '{name}'", "an entry of the initial state", did_you_mean(name, names)
+        )
+        return "any"
+    return coordinate_units(description, name[0])[names.index(name)]
+
+
+def _numbers(values: Courses, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
+    found = values.numbers.vector(given, [unit] * count, path)
+    if found is None:
+        return None
+    if any(isinstance(x, Parameter) for x in found) or not np.isfinite(values_of(found)).all():
+        values.report.add(path, shown(given), "plain finite numbers")
+        return None
+    return values_of(found)
