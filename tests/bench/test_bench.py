@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from time import sleep
 
 import numpy as np
 import pytest
 
-from articulus.bench import peers, rows
+import articulus as art
+from articulus.bench import exudyn, peers, rows, runs
 from articulus.bench.models import chain, tree
 from articulus.bench.reference import joint_forces, residual
 from articulus.bench.row import Bar, Row
@@ -28,7 +30,7 @@ MACHINE_KEYS = {
     "numpy",
     "date",
 }
-FACTS = dict.fromkeys(("cpu", "llvm_cpu", "fma", "python", "pin", "mujoco", *MACHINE_KEYS), "") | {
+FACTS = dict.fromkeys(("cpu", "llvm_cpu", "fma", "python", "pin", "mujoco", "exudyn", *MACHINE_KEYS), "") | {
     "peak_gflops": 1.0
 }
 BRIEF = rows.Effort(seconds=0.0, quick=True)
@@ -43,7 +45,8 @@ def test_quick_run_prints_one_json_object():
     assert report["machine"]["peak_gflops"] > 0
     names = {row["name"] for row in report["rows"]}
     assert {"forward dynamics, batch", "inverse dynamics, batch", "mass matrix, batch"} <= names
-    assert {"warm first result", "import articulus"} <= names
+    assert {"warm first result", "import articulus", "warm first run"} <= names
+    assert {"RK4 rollouts with PD, one step", "Python controller, 1 kHz", "2 four-bar loops, 1 s"} <= names
     for row in report["rows"]:
         assert row.keys() >= ROW_KEYS
         assert not row["failed"], row
@@ -86,6 +89,50 @@ def test_a_difference_that_is_no_number_fails(monkeypatch):
     monkeypatch.setattr(rows, "residual", lambda *_: float("nan"))
     (row,) = rows.growth(BRIEF)
     assert row.failed
+
+
+def test_rollouts_that_end_elsewhere_are_not_timed(monkeypatch):
+    pytest.importorskip("mujoco")
+    monkeypatch.setattr(runs, "KD", 1.1)  # MuJoCo's damper
+    monkeypatch.setattr(runs, "PD", lambda kp, kd: art.components.PD(kp, 1.0))
+    (row,) = runs.rollouts(BRIEF)
+    assert row.failed
+    assert row.ours_us is None
+
+
+def test_four_bars_beside_exudyn_only_when_both_are_accurate(monkeypatch):
+    monkeypatch.setattr(exudyn, "installed", lambda: True)
+    monkeypatch.setattr(
+        exudyn, "run", lambda loops, end, steps: (runs.exact_angle(loops, end) + 2e-3, 1.0, 0.0)
+    )
+    (row,) = runs.closed_loops(BRIEF)
+    assert row.failed
+    assert "Exudyn's angle" in row.note
+    monkeypatch.setattr(
+        exudyn, "run", lambda loops, end, steps: (runs.exact_angle(loops, end) + 5e-4, 1.0, 0.0)
+    )
+    (row,) = runs.closed_loops(BRIEF)
+    assert row.value == pytest.approx(1e6 / row.ours_us)
+
+
+def test_without_exudyn_a_row_has_ours_only(monkeypatch):
+    monkeypatch.setattr(exudyn, "installed", lambda: False)
+    (row,) = runs.closed_loops(BRIEF)
+    assert row.ours_us > 0
+    assert row.met is None
+    assert "not installed" in row.note
+
+
+def test_angle_of_the_four_bars_near_the_upright_position():
+    """At first sin phi = phi, whose solution is sinh; the next term is (phi/2)^2/6, below 1e-7."""
+    loops, end = 3, 1e-3
+    rate = np.sqrt(9.81 * (4 / 2 + 3) / (4 / 3 + 3))
+    assert runs.exact_angle(loops, end) == pytest.approx(np.sinh(rate * end) / rate, rel=1e-7)
+
+
+def test_several_cores_are_timed_by_the_time_of_day():
+    (time,) = race([Contender("nap", lambda: sleep(0.01))], 0.0, cores=2)
+    assert time == pytest.approx(1e4, rel=0.5)
 
 
 def test_reference_is_independent_and_agrees():

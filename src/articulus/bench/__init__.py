@@ -12,7 +12,8 @@ from rich.progress import track
 
 from articulus.bench.machine import machine, sentence
 from articulus.bench.row import Bar, Row
-from articulus.bench.rows import Effort, Section, sections
+from articulus.bench.rows import Effort
+from articulus.bench.sections import Section, sections
 from articulus.bench.table import as_json, as_markdown, as_table
 
 __all__ = ["Bar", "Report", "Row", "measure", "run"]

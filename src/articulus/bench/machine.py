@@ -40,6 +40,7 @@ def machine(seconds: float) -> dict[str, Any]:
         "numpy": np.__version__,
         "pin": _version("pin"),
         "mujoco": _version("mujoco"),
+        "exudyn": _version("exudyn"),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
 
@@ -48,7 +49,7 @@ def sentence(facts: dict[str, Any]) -> str:
     """Return the machine in one line."""
     width = f"{facts['vector_bits']}-bit vectors{' with FMA' if facts['fma'] else ''}"
     core = f"{facts['cpu']} ({facts['llvm_cpu']}), {width}, {facts['peak_gflops']:g} Gflop/s a core"
-    names = ("python", "articulus", "casadi", "llvmlite", "llvm", "numpy", "pin", "mujoco")
+    names = ("python", "articulus", "casadi", "llvmlite", "llvm", "numpy", "pin", "mujoco", "exudyn")
     packages = ", ".join(f"{name} {facts[name] or 'absent'}" for name in names)
     return f"{core}; {packages}; {facts['date']}"
 

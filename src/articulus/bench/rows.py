@@ -59,29 +59,6 @@ class Effort:
     quick: bool = False
 
 
-@dataclass(frozen=True)
-class Section:
-    """Rows that are measured together."""
-
-    title: str
-    rows: Callable[[Effort], Iterator[Row]]
-
-
-def sections(quick: bool) -> list[Section]:
-    """Return everything that is to be measured."""
-    always = [
-        Section("forward dynamics", forward),
-        Section("forward dynamics against generated C", generated_c),
-        Section("forward dynamics against MuJoCo", mujoco),
-        Section("inverse dynamics, mass matrix", inverse),
-        Section("derivatives", derivatives),
-        Section("one state", one_state),
-        Section("growth", growth),
-    ]
-    cold = [] if quick else [Section("cold start", cold_start)]
-    return [*always, *cold, Section("warm start", warm_start)]
-
-
 # batches against Pinocchio
 
 
@@ -113,23 +90,23 @@ def batched(quantity: str, model: Model, bar: Bar, effort: Effort, note: str = "
     ours, states = _ours(quantity, model)
     row = partial(Row, TITLE[quantity], model.nv, bar=bar, flops=model.mechanism.kernel(quantity).flops)
     if not peers.pinocchio():
-        return row(ours_us=race([ours], effort.seconds)[0], note=_notes(note, NO_PINOCCHIO))
+        return row(ours_us=race([ours], effort.seconds)[0], note=notes(note, NO_PINOCCHIO))
     twin = _twin(model)
     gap = difference(_some(quantity, model, states), _theirs(quantity, twin, states))
     if not gap <= AGREE:
-        return row(failed=True, note=_notes(note, _differs(gap)))
+        return row(failed=True, note=notes(note, differs(gap)))
     name = PINOCCHIO_NAME[quantity]
     rivals = [c for c in (twin.loop(name, *states), twin.batch(name, *states)) if c]
-    return _raced(row, ours, rivals, effort, _notes(note, f"agree to {gap:.0e}"))
+    return raced(row, ours, rivals, effort, notes(note, f"agree to {gap:.0e}"))
 
 
-def _raced(
+def raced(
     row: Callable[..., Row], ours: Contender, rivals: Sequence[Contender], effort: Effort, note: str
 ) -> Row:
     """Return the row of a race: the fastest rival stands in it, the others in its note."""
     time, *others = race([ours, *rivals], effort.seconds)
     fastest, *slower = sorted(zip(others, [c.name for c in rivals]))
-    note = _notes(note, *(f"{who}: {t:.3g} us" for t, who in slower))
+    note = notes(note, *(f"{who}: {t:.3g} us" for t, who in slower))
     return row(ours_us=time, peer=fastest[1], peer_us=fastest[0], value=fastest[0] / time, note=note)
 
 
@@ -178,8 +155,8 @@ def _checked_race(
 ) -> Row:
     gap = difference(_some("forward_dynamics", model, states), [result[:CHECKED]])
     if not gap <= AGREE:
-        return row(failed=True, note=_differs(gap))
-    return _raced(row, ours, [rival], effort, f"agree to {gap:.0e}")
+        return row(failed=True, note=differs(gap))
+    return raced(row, ours, [rival], effort, f"agree to {gap:.0e}")
 
 
 # one state
@@ -214,7 +191,7 @@ def _single_rows(
         if len(calls) == len(ways):
             yield row(ours_us=time, note=NO_PINOCCHIO)
         elif not (gap := difference([result], [calls[-1].call()])) <= AGREE:
-            yield row(failed=True, note=_differs(gap))
+            yield row(failed=True, note=differs(gap))
         else:
             note = f"agree to {gap:.0e}"
             yield row(ours_us=time, peer=calls[-1].name, peer_us=times[-1], value=time / times[-1], note=note)
@@ -234,7 +211,7 @@ def growth(effort: Effort) -> Iterator[Row]:
         contenders.append(ours)
         gaps.append(_gap(_chain(n), states))
     if not max(gaps) <= AGREE:
-        yield row(failed=True, note=_differs(max(gaps)))
+        yield row(failed=True, note=differs(max(gaps)))
         return
     times = race(contenders, 2 * effort.seconds)
     note = ", ".join(f"{n}: {t:.3g} us" for n, t in zip(sizes, times))
@@ -327,9 +304,9 @@ def difference(ours: Sequence[Array], theirs: Sequence[Array]) -> float:
     return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(ours, theirs))
 
 
-def _differs(gap: float) -> str:
+def differs(gap: float) -> str:
     return f"results differ by {gap:.1e}, more than {AGREE:g}: not timed"
 
 
-def _notes(*parts: str) -> str:
+def notes(*parts: str) -> str:
     return "; ".join(part for part in parts if part)

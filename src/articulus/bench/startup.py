@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from articulus.bench.child import one_core_json
 from articulus.bench.models import Model
-from articulus.bench.timing import one_core
 
 ONE_STATE, BATCH = 0, 8
 
@@ -27,10 +23,13 @@ mechanism = articulus.load(sys.argv[1])
 rows = int(sys.argv[2])
 lead = (rows,) if rows else ()
 x = np.full((*lead, mechanism.nv), 0.1)
-mechanism.forward_dynamics(x, x, x)
+{first}
 end = time.perf_counter()
 print(json.dumps([imported - start, end - imported]))
 """
+DYNAMICS = "mechanism.forward_dynamics(x, x, x)"
+RUN = "articulus.simulate(mechanism, 1.0, x, controller=articulus.components.PD(kp=50.0, kd=1.0))"
+"""What a new process may do first."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,10 @@ class Start:
 
 
 class Starter:
-    """Starts processes that load a saved chain of revolutes and compute forward dynamics, on one core."""
+    """Starts processes that load a saved chain of revolutes and compute something, on one core."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, folder: Path, first: str = DYNAMICS):
+        self.folder, self._code = folder, _CHILD.format(first=first)
 
     def cold(self, model: Model, rows: int, repeats: int = 1) -> Start:
         """Return the fastest of some starts, each with an empty cache."""
@@ -53,15 +52,15 @@ class Starter:
         starts = []
         for _ in range(repeats):
             with TemporaryDirectory(dir=self.folder) as cache:
-                starts.append(_start(path, rows, cache))
+                starts.append(self._start(path, rows, cache))
         return _fastest(starts)
 
     def warm(self, model: Model, rows: int, repeats: int = 5) -> Start:
         """Return the fastest of some starts with a cache that an earlier process filled."""
         path = self._saved(model)
         with TemporaryDirectory(dir=self.folder) as cache:
-            _start(path, rows, cache)
-            return _fastest([_start(path, rows, cache) for _ in range(repeats)])
+            self._start(path, rows, cache)
+            return _fastest([self._start(path, rows, cache) for _ in range(repeats)])
 
     def _saved(self, model: Model) -> Path:
         path = self.folder / f"{model.name}.toml"
@@ -69,20 +68,15 @@ class Starter:
             model.mechanism.save(path)
         return path
 
+    def _start(self, path: Path, rows: int, cache: str) -> Start:
+        return Start(*one_core_json(["-c", self._code, str(path), str(rows)], {"ARTICULUS_CACHE": cache}))
+
 
 @contextmanager
-def starter() -> Iterator[Starter]:
+def starter(first: str = DYNAMICS) -> Iterator[Starter]:
     """Give a starter whose files are removed afterwards."""
     with TemporaryDirectory(prefix="articulus-bench-") as folder:
-        yield Starter(Path(folder))
-
-
-def _start(path: Path, rows: int, cache: str) -> Start:
-    environment = {**os.environ, "ARTICULUS_CACHE": cache}
-    command = [sys.executable, "-c", _CHILD, str(path), str(rows)]
-    with one_core():
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return Start(*json.loads(done.stdout))
+        yield Starter(Path(folder), first)
 
 
 def _fastest(starts: list[Start]) -> Start:

@@ -1,7 +1,7 @@
 """Timing on a machine that others use too: contenders take turns on one core, the minimum of each counts.
 
 The clock is the processor time of this process, which stands still while another process has the core. Everything
-that is timed has one thread and waits for nothing, so on an idle machine it is the time of day.
+that is timed on one core has one thread and waits for nothing, so on an idle machine it is the time of day.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from time import get_clock_info, perf_counter, process_time
 from typing import Any
 
 from articulus import kernel
 
+Clock = Callable[[], float]
+
 BLOCK = 0.004
 """Seconds of one turn; a call that takes longer is a turn of its own."""
-clock = process_time if get_clock_info("process_time").resolution <= 1e-6 else perf_counter
+processor_clock = process_time if get_clock_info("process_time").resolution <= 1e-6 else perf_counter
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Contender:
     count: int = 1
 
 
-def race(contenders: Sequence[Contender], seconds: float, rounds: int = 5) -> list[float]:
+def race(contenders: Sequence[Contender], seconds: float, rounds: int = 5, cores: int = 1) -> list[float]:
     """Return microseconds per evaluation of each contender.
 
     Parameters
@@ -41,28 +43,35 @@ def race(contenders: Sequence[Contender], seconds: float, rounds: int = 5) -> li
         How long to go on.
     rounds : int
         Turns that each gets at least.
+    cores : int
+        Threads that a contender may use; with more than one the clock is the time of day.
     """
+    clock = processor_clock if cores == 1 else perf_counter
     with ExitStack() as stack:
-        for condition in (one_core(), kernel.threads(1), _no_collection()):
+        for condition in (
+            one_core() if cores == 1 else nullcontext(),
+            kernel.threads(cores),
+            _no_collection(),
+        ):
             stack.enter_context(condition)
-        repeats = [_repeats(c.call) for c in contenders]
+        repeats = [_repeats(c.call, clock) for c in contenders]
         best = [float("inf")] * len(contenders)
         end, done = perf_counter() + seconds, 0
         while done < rounds or perf_counter() < end:
             for k, c in enumerate(contenders):
-                best[k] = min(best[k], _turn(c.call, repeats[k]))
+                best[k] = min(best[k], _turn(c.call, repeats[k], clock))
             done += 1
     return [1e6 * t / (r * c.count) for t, r, c in zip(best, repeats, contenders)]
 
 
-def _repeats(call: Callable[[], Any]) -> int:
+def _repeats(call: Callable[[], Any], clock: Clock) -> int:
     """Return how many calls make a turn; the first calls compile and fill caches."""
     call()
-    once = min(_turn(call, 1) for _ in range(3))
+    once = min(_turn(call, 1, clock) for _ in range(3))
     return max(1, round(BLOCK / max(once, 1e-9)))
 
 
-def _turn(call: Callable[[], Any], repeats: int) -> float:
+def _turn(call: Callable[[], Any], repeats: int, clock: Clock) -> float:
     """Return the seconds that `repeats` calls take."""
     steps = range(repeats)
     start = clock()

@@ -1,0 +1,215 @@
+"""Rows of runs: rollouts, a machine with hydraulics, closed loops, a controller in Python, the first run of a process.
+
+Every call is the public one, repeated: native code exists before the clock starts, everything else that a user waits for
+counts.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from collections.abc import Callable, Iterator
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+import articulus as art
+from articulus.bench import exudyn, peers
+from articulus.bench.models import Array, chain
+from articulus.bench.row import Bar, Row
+from articulus.bench.rows import AGREE, Effort, difference, differs, notes, raced
+from articulus.bench.startup import ONE_STATE, RUN, starter
+from articulus.bench.timing import Contender, race
+from articulus.cases.cat215b_hydraulics.machine import START, actuators, resolved_command
+from articulus.simulate.components import PD, ResolvedRate
+from articulus.simulate.run import Run
+
+STEP = 1e-3
+KP, KD = 50.0, 1.0
+"""Gains of the PD controllers [N m/rad, N m s/rad]."""
+PEER_RUNS = 16
+"""Rollouts that MuJoCo does in one turn, and that are compared with ours before timing."""
+ALLOWED = 1e-3
+"""Error of an angle after all turns of the four-bar linkages [rad]."""
+
+
+# rollouts
+
+
+def rollouts(effort: Effort) -> Iterator[Row]:
+    """Give RK4 rollouts of chains with a PD controller, per step, against MuJoCo on one thread."""
+    yield _rollouts(7, 1024, Bar(20), effort)
+    if not effort.quick:
+        yield _rollouts(30, 256, Bar(15), effort)
+
+
+def _rollouts(n: int, runs: int, bar: Bar, effort: Effort) -> Row:
+    steps = _steps(effort)
+    ours, q, v = _ours(n, runs, steps)
+    row = partial(Row, "RK4 rollouts with PD, one step", n, bar=bar)
+    if not peers.mujoco():
+        return row(ours_us=race([ours], effort.seconds)[0], note="MuJoCo is not installed (extra `bench`)")
+    some = slice(PEER_RUNS)
+    rivals, ends = peers.mujoco_rollouts(chain(n), q[some], v[some], kp=KP, kd=KD, step=STEP, steps=steps)
+    found: Run = ours.call()
+    gap = difference([np.hstack([found.q[some, -1], found.v[some, -1]])], [ends])
+    if not gap <= AGREE:
+        return row(failed=True, note=differs(gap))
+    marching = 1e6 * found.statistics["wall_seconds"] / ours.count
+    note = notes(f"{runs} runs of {steps} steps; ends agree to {gap:.0e}", f"native steps {marching:.3g} us")
+    return raced(row, ours, rivals, effort, note)
+
+
+def two_threads(effort: Effort) -> Iterator[Row]:
+    """Give the same rollouts on two threads against one thread of our own."""
+    ours, *_ = _ours(7, 1024, _steps(effort))
+
+    def on(threads: int) -> None:
+        with art.kernel.threads(threads):
+            ours.call()
+
+    ways = [Contender(f"{k} thread{'s' * (k > 1)}", partial(on, k), ours.count) for k in (2, 1)]
+    two, one = race(ways, effort.seconds, rounds=5 if effort.quick else 20, cores=2)
+    row = partial(Row, "RK4 rollouts with PD, two threads", 7, ours_us=two, peer="articulus, one thread")
+    yield row(peer_us=one, value=one / two, bar=Bar(1.7))
+
+
+def _ours(n: int, runs: int, steps: int) -> tuple[Contender, Array, Array]:
+    """Return rollouts that keep start and end, and their initial states."""
+    q, v, _ = chain(n).states(runs)
+    q, v = 0.3 * q, 0.3 * v
+    call = partial(art.rollout, chain(n).mechanism, steps * STEP, q, v, controller=PD(KP, KD), step=STEP)
+    return Contender("articulus", call, runs * steps), q, v
+
+
+def _steps(effort: Effort) -> int:
+    return 100 if effort.quick else 1000
+
+
+# single runs against the clock
+
+
+def excavator(effort: Effort) -> Iterator[Row]:
+    """Give the Cat 215B with hydraulics at 1 kHz, its operator in RESOLVED mode at 100 Hz, samples at 100 Hz."""
+    law = ResolvedRate(
+        resolved_command(),
+        kp=(2.0, 3.0, 2.0, 2.0),
+        kv=(1.0, 2.0, 1.0, 1.0),
+        period=0.01,
+        point="wrist",
+        tool="bucket",
+        name="operator",
+    )
+    parts = [law, *actuators()]
+    call = partial(art.simulate, art.load("cat215b"), 15.0, START, components=parts, step=STEP, sample=0.01)
+    yield _real_time("Cat 215B with hydraulics, 1 kHz", 4, 15.0, call, 500, effort)
+
+
+def python_controller(effort: Effort) -> Iterator[Row]:
+    """Give 7 revolutes with a PD controller that is a Python function, called at 1 kHz."""
+    n = 7
+    target, kp, kd = np.zeros(n), np.full(n, KP), np.full(n, KD)
+
+    def controller(t: float, q: Array, v: Array) -> Array:
+        return kp * (target - q) - kd * v
+
+    q0 = 0.3 * chain(n).states(1)[0][0]
+    call = partial(art.simulate, chain(n).mechanism, 10.0, q0, controller=controller, step=STEP)
+    yield _real_time("Python controller, 1 kHz", n, 10.0, call, 50, effort)
+
+
+def _real_time(name: str, n: int, seconds: float, call: Callable[[], Run], bar: float, effort: Effort) -> Row:
+    """Return how many seconds one run simulates in a second of the clock; the time is that of one step."""
+    steps = round(seconds / STEP)
+    time = race([Contender(name, call, steps)], effort.seconds)[0]
+    alone = min(call().statistics["wall_seconds"] for _ in range(3))
+    figure = Bar(bar, unit="x real time")
+    note = f"{seconds:g} s, RK4; steps without set-up and outputs {seconds / alone:.3g} x real time"
+    return Row(name, n, ours_us=time, value=1e6 * STEP / time, unit=figure.unit, bar=figure, note=note)
+
+
+# closed loops
+
+
+def closed_loops(effort: Effort) -> Iterator[Row]:
+    """Give 10 s of a row of four-bar linkages against Exudyn, each with the longest step that is accurate enough.
+
+    The figure is the time of the steps without the set-up, which the note tells for both. The bars are parallel, so that
+    the exact angle is that of one pendulum.
+    """
+    loops, end = (2, 1.0) if effort.quick else (40, 10.0)
+    row = partial(Row, f"{loops} four-bar loops, {end:g} s", 2 * loops + 1, bar=Bar(3))
+    exact = exact_angle(loops, end)
+    run, ours, total = _four_bars(loops, end, steps=round(20 * end), repeats=1 if effort.quick else 3)
+    gap = abs(run.q[-1, 0] - exact)
+    if not gap <= ALLOWED:
+        yield row(failed=True, note=f"error of the angle {gap:.1e} rad, more than {ALLOWED:g}: not timed")
+    elif not exudyn.installed():
+        yield row(ours_us=1e6 * ours, note="Exudyn is not installed (extra `bench`)")
+    else:
+        yield _beside_exudyn(row, loops, end, exact, ours, f"errors {gap:.0e}", total)
+
+
+def _beside_exudyn(
+    row: Callable[..., Row], loops: int, end: float, exact: float, ours: float, note: str, total: float
+) -> Row:
+    try:
+        results = [exudyn.run(loops, end, round(200 * end)) for _ in range(3)]
+    except subprocess.CalledProcessError as error:
+        return row(ours_us=1e6 * ours, note=f"Exudyn failed: {error.stderr.strip()[-200:]}")
+    angle, peer, built = results[0][0], min(r[1] for r in results), min(r[2] for r in results)
+    gap = abs(angle - exact)
+    if not gap <= ALLOWED:
+        return row(
+            failed=True, note=f"error of Exudyn's angle {gap:.1e} rad, more than {ALLOWED:g}: not timed"
+        )
+    note = notes(
+        f"{note} and {gap:.0e} rad with steps of {1 / 20:g} and {1 / 200:g} s",
+        f"set-up {total - ours:.2g} s and {built:.2g} s",
+    )
+    who = "Exudyn generalised-alpha"
+    return row(ours_us=1e6 * ours, peer=who, peer_us=1e6 * peer, value=peer / ours, note=note)
+
+
+def _four_bars(loops: int, end: float, steps: int, repeats: int) -> tuple[Run, float, float]:
+    """Return a run of the library's four-bar linkages, the time of its steps and that of the whole call [s]."""
+    linkages = art.load("n_four_bar", n=loops)
+    v0 = [1.0 if name.startswith("hinge") else -1.0 for name in linkages.joint_names]
+    call = partial(art.simulate, linkages, end, v0=v0, step=end / steps, sample=end, outputs=())
+    run = call()
+    times, marching = [], [run.statistics["wall_seconds"]]
+    for _ in range(repeats):
+        began = perf_counter()
+        marching.append(call().statistics["wall_seconds"])
+        times.append(perf_counter() - began)
+    return run, min(marching), min(times)
+
+
+def exact_angle(loops: int, end: float) -> float:
+    """Return the exact angle of the bars [rad]: (bars/3 + connectors) phi'' = (bars/2 + connectors) g sin phi."""
+    bars, gravity = loops + 1, 9.81
+    rate = gravity * (bars / 2 + loops) / (bars / 3 + loops)
+    path = solve_ivp(
+        lambda _, y: [y[1], rate * math.sin(y[0])], (0.0, end), [0.0, 1.0], "DOP853", rtol=1e-12, atol=1e-12
+    )
+    return float(path.y[0, -1])
+
+
+# the first run of a process
+
+
+def first_run(effort: Effort) -> Iterator[Row]:
+    """Give the time to the end of a first run of 1 s of 7 revolutes with PD, from an empty and from a filled cache."""
+    with starter(RUN) as start:
+        if not effort.quick:
+            cold = start.cold(chain(7), ONE_STATE, 3)
+            yield _first("cold first run", cold.imported + cold.first, cold.imported)
+        warm = start.warm(chain(7), ONE_STATE, 1 if effort.quick else 5)
+        yield _first("warm first run", warm.imported + warm.first, warm.imported)
+
+
+def _first(name: str, seconds: float, imported: float) -> Row:
+    note = f"from the start of Python's imports; {imported:.2f} s of it the import"
+    return Row(name, 7, ours_us=1e6 * seconds, value=seconds, unit="s", note=note)

@@ -1,0 +1,38 @@
+"""Everything that is measured, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from articulus.bench import rows, runs
+from articulus.bench.row import Row
+from articulus.bench.rows import Effort
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows that are measured together."""
+
+    title: str
+    rows: Callable[[Effort], Iterator[Row]]
+
+
+def sections(quick: bool) -> list[Section]:
+    """Return everything that is to be measured."""
+    always = [
+        Section("forward dynamics", rows.forward),
+        Section("forward dynamics against generated C", rows.generated_c),
+        Section("forward dynamics against MuJoCo", rows.mujoco),
+        Section("inverse dynamics, mass matrix", rows.inverse),
+        Section("derivatives", rows.derivatives),
+        Section("one state", rows.one_state),
+        Section("growth", rows.growth),
+        Section("rollouts", runs.rollouts),
+        Section("two threads", runs.two_threads),
+        Section("excavator", runs.excavator),
+        Section("closed loops", runs.closed_loops),
+        Section("controller in Python", runs.python_controller),
+    ]
+    cold = [] if quick else [Section("cold start", rows.cold_start)]
+    return [*always, *cold, Section("warm start", rows.warm_start), Section("first run", runs.first_run)]
