@@ -27,6 +27,7 @@ from articulus.mechanism import (
     Pose,
     Rotor,
 )
+from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import as_number, as_vector, values_of
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ class Mechanism:
         rest: Any = (),
         rotor: Rotor | None = None,
         limits: Limits | None = None,
+        node: str = "",
     ) -> Mechanism:
         """Add the joint by which `child` hangs on `parent`, and return the mechanism.
 
@@ -163,6 +165,8 @@ class Mechanism:
             Geared rotor on the parent.
         limits : Limits
             Ranges of position, speed and effort.
+        node : str
+            Station of a flexible parent that carries the joint; `at` is then a pose in the station's frame.
         """
         where = f"joint '{name}'"
         if not isinstance(joint, Joint):
@@ -181,16 +185,36 @@ class Mechanism:
             coulomb_speed=_checked(where, "coulomb_speed", as_number, coulomb_speed),
             rotor=rotor,
             limits=Limits() if limits is None else limits,
+            node=node,
             **{key: _checked(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
         )
         self._connections += (connection,)
         return self._changed()
 
-    def frame(self, name: str, body: str, at: Any = None) -> Mechanism:
-        """Add a named point of interest on a body (or on "ground") and return the mechanism."""
+    def flexible(self, name: str, modes: Modes) -> Mechanism:
+        """Add a flexible body and return the mechanism.
+
+        Parameters
+        ----------
+        name : str
+            Unique among bodies and frames.
+        modes : Modes
+            From `articulus.structure`, for example `structure.beam_body(...)`. Its coordinates follow those of the joint by which
+            the body hangs; joints and frames on it name a station with `node=`.
+        """
+        if not isinstance(modes, Modes):
+            raise InputError(f"body '{name}': found {modes!r}; expected Modes, for example from structure.beam_body(...)")
+        self._bodies += (Body(_name("body", name), modes=modes),)
+        return self._changed()
+
+    def frame(self, name: str, body: str, at: Any = None, *, node: str = "") -> Mechanism:
+        """Add a named point of interest on a body (or on "ground") and return the mechanism.
+
+        `node` is a station of a flexible body; `at` is then a pose in the station's frame.
+        """
         where = f"frame '{name}'"
         pose = _checked(where, "at", Pose.of, at)
-        self._frames += (Frame(_name("frame", name), _name(f"{where}, body", body), pose),)
+        self._frames += (Frame(_name("frame", name), _name(f"{where}, body", body), pose, node),)
         return self._changed()
 
     def loop(

@@ -299,6 +299,7 @@ class Description:
                     "one joint with this body as child",
                     "A body that floats hangs on ground by a free joint.",
                 )
+        yield from self._station_findings()
         yield from self._cycle_findings()
 
     def _constraint_findings(self) -> Iterator[Finding]:
@@ -313,6 +314,17 @@ class Description:
                     hint = did_you_mean(str(name), known[kind])
                     bad.append(Finding(f"{where}.{field}", repr(name), expected[kind], hint))
             yield from bad or c.findings(where, self)
+
+    def _station_findings(self) -> Iterator[Finding]:
+        """Yield a finding for every joint or frame on a station that its body does not have."""
+        stations = {b.name: tuple(b.modes.stations) if b.modes else () for b in self.bodies}
+        users = [(f"joint.{c.name}.node", c.parent, c.node) for c in self.connections]
+        users += [(f"frame.{f.name}.node", f.body, f.node) for f in self.frames]
+        for where, body, node in users:
+            known = stations.get(body, ())
+            if node and node not in known:
+                hint = did_you_mean(node, known) if known else f"'{body}' is rigid: leave it out"
+                yield Finding(where, f"'{node}'", f"a station of flexible body '{body}'", hint)
 
     def _cycle_findings(self) -> Iterator[Finding]:
         parent = {c.child: c for c in self.connections if c.parent != c.child}

@@ -11,14 +11,11 @@ from casadi import SX
 
 from articulus.dynamics import function
 from articulus.dynamics.constraints import View, constraints
-from articulus.dynamics.external import taken_up
-from articulus.dynamics.inverse import newton_euler
+from articulus.dynamics.external import External
 from articulus.dynamics.loops.base import Problem, suggested_penalty
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.loops.regularised import regularised
-from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.passes import Inline
-from articulus.dynamics.passive import passive_forces
+from articulus.dynamics.quantities import Question, equations
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import value_of
@@ -41,7 +38,7 @@ class Closing:
         self.t = SX.sym("t")
         self.active = SX.sym("active", len(description.constraints))
         self.rows = constraints(self.tree, self.tree.v, self.t)
-        self.M = mass_matrix(self.tree)
+        self.M, _ = self._equations({})
 
     @property
     def names(self) -> list[str]:
@@ -67,15 +64,18 @@ class Closing:
         M, G = (np.array(x) for x in found(start, 0.0, p))
         return suggested_penalty(M, G, PENALTY)
 
+    def _equations(self, external: External) -> tuple[SX, SX]:
+        """Return the mass matrix and the bias of the tree."""
+        return equations(Question(self.tree, {"v": self.tree.v}, (), external))
+
     def acceleration(self, frames: Sequence[str]) -> ca.Function:
         """(q, v, tau, t, active, p, wrenches ...) -> accelerations, multipliers."""
         tree, v = self.tree, self.tree.v
         tau = SX.sym("tau", self.description.nv)
         wrenches = [SX.sym(f"wrench_{i}", 6) for i in range(len(frames))]
-        still = SX.zeros(self.description.nv)
-        motion = newton_euler(Inline(tree), v, still, force=taken_up(tree, dict(zip(frames, wrenches))))
-        f = tau - motion.tau + passive_forces(tree, v)
-        solution = regularised(Problem(self.M, f, self.rows), self.penalties(), active=self._on())
+        _, bias = self._equations(dict(zip(frames, wrenches)))
+        problem = Problem(self.M, tau - bias, self.rows)
+        solution = regularised(problem, self.penalties(), active=self._on())
         out = ca.cse([ca.densify(solution.vdot), ca.densify(solution.multipliers)])
         return ca.Function("closed", [tree.q, v, tau, self.t, self.active, tree.p, *wrenches], out)
 
@@ -103,8 +103,8 @@ class Closing:
         return ca.Function("residual", [tree.q, tree.v, self.t, self.active, tree.p], [ca.vertcat(*largest)])
 
     def power(self) -> ca.Function:
-        """(q, v, t, p, multipliers) -> power of the constraints [W]: that of prescribed motions, else zero."""
+        """(q, t, p, multipliers) -> power of the constraints [W]: -lambda' G v = lambda' g_t, that of prescribed motions."""
         tree = self.tree
         multipliers = SX.sym("multipliers", self.rows.g.numel())
-        forces = -ca.mtimes(self.rows.G.T, multipliers)
-        return ca.Function("power", [tree.q, tree.v, self.t, tree.p, multipliers], [ca.dot(forces, tree.v)])
+        by_time = ca.substitute(self.rows.rate, tree.v, SX.zeros(tree.v.shape))
+        return ca.Function("power", [tree.q, self.t, tree.p, multipliers], [ca.dot(multipliers, by_time)])

@@ -189,15 +189,19 @@ class System:
             rates += [effects.rates[name] for name in effects.states]
         power = net.power()
         if self.closing is not None:
-            power = power + self.closing.power()(net.q, net.v, net.t, self.model, self.multipliers)
+            power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
         rates += [power, self._dissipation()]
         return self._with_acceleration("rhs", [ca.vertcat(*rates)], ["rate"])
 
     def _dissipation(self) -> SX:
-        """Return the power that friction in the joints takes [W]."""
+        """Return the power that friction in the joints and damping of the modes take [W]."""
         tree = Tree(self.description)
         c, v = coefficients(tree), tree.v
         power = ca.dot(c.damping * v + c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2), v)
+        for body in self.description.bodies:
+            if body.modes is not None:
+                rates = v[self.description.mode_slices(body.name)[0]]
+                power = power + ca.dot(rates, ca.mtimes(SX(ca.DM(body.modes.damping)), rates))
         found = ca.Function("dissipation", [tree.q, v, tree.p], [power])
         return found(self.network.q, self.network.v, self.model)
 
