@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism import Description, Joint
+from articulus.mechanism import Connection, Description, Joint
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,9 @@ class Signal:
 
 def position_signal(description: Description, values: np.ndarray) -> Signal:
     """Return positions (..., time, nq) as the signal "q"."""
-    units = [unit for c in description.connections for unit in _position_units(c.joint)]
+    units: list[str] = []
+    for c in description.connections:
+        units += [*_position_units(c.joint), *_modal(description, c, "-")]
     return Signal("q", values, description.coordinate_names(), tuple(units), "position")
 
 
@@ -97,5 +99,15 @@ def _position_units(joint: Joint) -> list[str]:
 
 
 def _velocity_units(description: Description, turning: str, sliding: str) -> tuple[str, ...]:
-    joints = [c.joint for c in description.connections]
-    return tuple(turning if turns else sliding for j in joints for turns in j.rotational[: j.nv])
+    units: list[str] = []
+    modal = {"rad/s": "1/s", "N m": "J"}[turning]
+    for c in description.connections:
+        units += [turning if turns else sliding for turns in c.joint.rotational[: c.joint.nv]]
+        units += _modal(description, c, modal)
+    return tuple(units)
+
+
+def _modal(description: Description, c: Connection, unit: str) -> list[str]:
+    """Return the unit of every modal coordinate of a joint's child."""
+    modes, _ = description.mode_slices(c.child)
+    return [unit] * (modes.stop - modes.start)
