@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -20,6 +20,8 @@ class Idas(Sundials):
     """
 
     name = "idas"
+    options: ClassVar = {"first_time": 1e-6}
+    """The search for a consistent start takes its scale from this part of the interval; a long one ends in rounding."""
 
     def prepare(
         self, dae: ca.Function, fractions: Sequence[float] = (1.0,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -20,7 +20,7 @@ REASONS = {
     "CONV_FAIL": "Newton's iteration did not converge; likely f is not smooth, z0 is far off, or the index is above 1",
     "RHSFUNC": "f is not finite; likely a singular position, or x runs off to infinity",
     "RES_FAIL": "f or g is not finite; likely a singular position, or x runs off to infinity",
-    "NO_RECOVERY": "no consistent start was found; give a better z0",
+    "NO_RECOVERY": "no consistent start was found; give a better z0, unless the index is above 1",
 }
 """What parts of the codes of SUNDIALS mean."""
 
@@ -42,6 +42,8 @@ class Sundials(Integrator):
     max_steps: int = 100_000
     kind = "casadi"
     order = None
+    options: ClassVar[dict[str, Any]] = {}
+    """Further options of the solver."""
 
     def __post_init__(self) -> None:
         if not (self.rtol > 0 and self.atol > 0):
@@ -75,6 +77,7 @@ class Prepared:
             "max_num_steps": method.max_steps,
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
+            **method.options,
         }
         self._method, self._fractions = method, np.asarray(fractions, dtype=float)
         self._sizes = {"x0": x.numel(), "z0": z.numel(), "p": p.numel()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -19,13 +20,13 @@ from articulus.integrate import (
     AlphaMethod,
     AlphaState,
     Cvodes,
+    Idas,
     Linearised,
     Mechanical,
     Method,
     Rosenbrock,
     SecondOrderMethod,
     StepControl,
-    Sundials,
 )
 from articulus.integrate.base import Integrator
 from articulus.simulate.marching import Marcher
@@ -35,18 +36,27 @@ from articulus.simulate.system import ARGUMENTS, System, native
 class Advancer(abc.ABC):
     """Takes a row (c, d, memory) from t to t1.
 
+    Parameters
+    ----------
+    system : System
+    h : float [s]
+        Distance of the grid points: for how long noise is held, however short the way from t to t1 is.
+
     Attributes
     ----------
     extra : int
         Numbers that the method remembers from call to call; all zero: it remembers nothing.
+    across_jumps : bool
+        Whether these numbers serve on after a jump of held values.
     evaluations, rejected : int
         Counts so far.
     """
 
     extra = 0
+    across_jumps = True
 
-    def __init__(self, system: System):
-        self.system = system
+    def __init__(self, system: System, h: float):
+        self.system, self.h = system, h
         self.evaluations, self.rejected = 0, 0
 
     @abc.abstractmethod
@@ -66,15 +76,15 @@ class Advancer(abc.ABC):
 
     def correct(self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
         """Return c on the constraints and with unit quaternions."""
-        return c if self.corrected is None else np.ravel(self.corrected(c, d, p, w, t, 0.0))
+        return c if self.corrected is None else np.ravel(self.corrected(c, d, p, w, t, self.h))
 
 
 class ExplicitAdvancer(Advancer):
     """One step of an explicit method over the whole interval."""
 
-    def __init__(self, system: System, method: Method | SecondOrderMethod):
-        super().__init__(system)
-        self._step = native(Marcher(system, method, 1.0).single_step())
+    def __init__(self, system: System, h: float, method: Method | SecondOrderMethod):
+        super().__init__(system, h)
+        self._step = native(Marcher(system, method, h).single_step())
         self._cost = method.evaluations
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
@@ -88,14 +98,14 @@ class AdaptiveAdvancer(Advancer):
 
     extra = 2
 
-    def __init__(self, system: System, method: Adaptive, control: StepControl):
-        super().__init__(system)
+    def __init__(self, system: System, h: float, method: Adaptive, control: StepControl):
+        super().__init__(system, h)
         self._method, self._control = method, control
         self._rate = native(system.rhs)
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, memory = self.split(x)
-        problem = self._problem(d, p, w, t1 - t)
+        problem = self._problem(d, p, w)
         if memory[0]:
             state = AdaptiveState(t, c.copy(), memory[0], memory[1])
         else:
@@ -105,8 +115,8 @@ class AdaptiveAdvancer(Advancer):
         self.rejected += end.statistics.rejections
         return np.concatenate([self.correct(end.x, d, p, w, t1), d, [end.h, end.error]])
 
-    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float):  # type: ignore[no-untyped-def]
-        rate = self._rate
+    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
+        rate, h = self._rate, self.h
 
         def f(t: float, c: np.ndarray) -> np.ndarray:
             return np.ravel(rate(c, d, p, w, t, h))
@@ -117,17 +127,17 @@ class AdaptiveAdvancer(Advancer):
 class RosenbrockAdvancer(AdaptiveAdvancer):
     """A linearly implicit method with the exact Jacobian."""
 
-    def __init__(self, system: System, method: Rosenbrock, control: StepControl):
-        super().__init__(system, method, control)
+    def __init__(self, system: System, h: float, method: Rosenbrock, control: StepControl):
+        super().__init__(system, h, method, control)
         symbols = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
         rate = system.rhs.call(symbols)[0]
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
         self._partial = native(ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"]))
 
-    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Linearised:
-        n = self.system.nc
+    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Linearised:
+        n, h = self.system.nc, self.h
         return Linearised(
-            super()._problem(d, p, w, h),
+            super()._problem(d, p, w),
             lambda t, c: np.reshape(self._partial(c, d, p, w, t, h)[0], (n, n)),
             lambda t, c: np.ravel(self._partial(c, d, p, w, t, h)[1]),
         )
@@ -136,10 +146,10 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
 class SundialsAdvancer(Advancer):
     """CVODES on the equations as they are, or IDAS with the accelerations as unknowns."""
 
-    def __init__(self, system: System, method: Sundials):
-        super().__init__(system)
-        c, d, p, w, t, h = (ca.MX.sym(n, size) for n, size in zip(ARGUMENTS, system.sizes))
-        given = ca.vertcat(d, p, w, h)
+    def __init__(self, system: System, h: float, method: Cvodes | Idas):
+        super().__init__(system, h)
+        c, d, p, w, t = (ca.MX.sym(n, size) for n, size in zip(ARGUMENTS[:-1], system.sizes))
+        given = ca.vertcat(d, p, w)
         rate = system.rhs(c, d, p, w, t, h)
         if isinstance(method, Cvodes):
             self._solve = method.prepare(ca.Function("rhs", [t, c, given], [rate]))
@@ -149,28 +159,36 @@ class SundialsAdvancer(Advancer):
             solve = method.prepare(dae)
             start = native(system.rhs)
             self._solve = lambda t0, t1, x0, p0: solve(
-                t0, t1, x0, np.ravel(start(*self._parts(x0, p0), t0, 0.0)), p0
+                t0, t1, x0, np.ravel(start(*self._parts(x0, p0), t0, h)), p0
             )[0]
 
     def _parts(self, c: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
-        return [c, *np.split(given[:-1], np.cumsum(self.system.sizes[1:3]))]
+        return [c, *np.split(given, np.cumsum(self.system.sizes[1:3]))]
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, _ = self.split(x)
-        end = self._solve(t, t1, c, np.concatenate([d, p, w, [t1 - t]]))
+        end = self._solve(t, t1, c, np.concatenate([d, p, w]))
         return np.concatenate([self.correct(np.ravel(np.asarray(end)[-1]), d, p, w, t1), d])
 
 
 class AlphaAdvancer(Advancer):
     """Newmark, HHT and generalized-alpha on M v' + G' lambda = f, g = 0; remembers v', a and lambda."""
 
-    def __init__(self, system: System, method: AlphaMethod, rows: Sequence[int]):
-        super().__init__(system)
+    across_jumps = False
+
+    def __init__(self, system: System, h: float, method: AlphaMethod, rows: Sequence[int]):
+        super().__init__(system, h)
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         if own:
             raise InputError(
                 f"method '{method.name}' is for mechanisms alone; found the component state '{own[0]}'; expected a method "
                 "such as rosenbrock or cvodes"
+            )
+        bound = [c.name for c in system.description.constraints if not c.holonomic]
+        if bound:
+            raise InputError(
+                f"method '{method.name}' is for constraints on positions; found '{bound[0]}', which is on velocities; "
+                "expected a method such as rk4, dormand_prince or cvodes"
             )
         self._method = method
         self._terms = _Terms(system, list(rows))
@@ -182,7 +200,7 @@ class AlphaAdvancer(Advancer):
         c, d, memory = self.split(x)
         s = self.system
         nv, (q, v) = s.description.nv, (c[s.places["q"]], c[s.places["v"]])
-        problem = self._terms.problem(d, p, w, t1 - t)
+        problem = self._terms.problem(d, p, w, self.h)
         if memory[0]:
             vdot, a, multipliers = np.split(memory[1:], [nv, 2 * nv])
             state = AlphaState(t, q, v, vdot, a, multipliers)
@@ -192,7 +210,7 @@ class AlphaAdvancer(Advancer):
         self.evaluations += end.iterations
         out = c.copy()
         out[s.places["q"]], out[s.places["v"]] = end.q, end.v
-        rates = [np.ravel(self._power(each, d, p, w, at, t1 - t))[-2:] for each, at in ((c, t), (out, t1))]
+        rates = [np.ravel(self._power(each, d, p, w, at, self.h))[-2:] for each, at in ((c, t), (out, t1))]
         out[-2:] += (t1 - t) / 2 * (rates[0] + rates[1])
         return np.concatenate([out, d, [1.0], end.vdot, end.a, end.multipliers])
 
@@ -253,18 +271,18 @@ class _Terms:
 
 
 def advancer(
-    system: System, method: Integrator, rtol: float, atol: float, independent: Sequence[int] = ()
+    system: System, method: Integrator, h: float, rtol: float, atol: float, independent: Sequence[int] = ()
 ) -> Advancer:
-    """Return the advancer of a method; `independent` are constraint rows that imply all the others."""
+    """Return the advancer of a method on a grid of steps h; `independent` are constraint rows that imply all the others."""
     control = StepControl(rtol, atol)
     if isinstance(method, (Method, SecondOrderMethod)):
-        return ExplicitAdvancer(system, method)
+        return ExplicitAdvancer(system, h, method)
     if isinstance(method, Rosenbrock):
-        return RosenbrockAdvancer(system, method, control)
+        return RosenbrockAdvancer(system, h, method, control)
     if isinstance(method, Adaptive):
-        return AdaptiveAdvancer(system, method, control)
-    if isinstance(method, Sundials):
-        return SundialsAdvancer(system, type(method)(rtol=rtol, atol=atol))
+        return AdaptiveAdvancer(system, h, method, control)
+    if isinstance(method, (Cvodes, Idas)):
+        return SundialsAdvancer(system, h, type(method)(rtol=rtol, atol=atol))
     if isinstance(method, AlphaMethod):
-        return AlphaAdvancer(system, method, independent)
+        return AlphaAdvancer(system, h, method, independent)
     raise InputError(f"method '{method.name}' cannot run a mechanism")

@@ -37,4 +37,4 @@ def engine_for(
             f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
             f"'{switches[0].name}'"
         )
-    return NumericEngine(system, advancer(system, method, rtol, atol, independent), h, events)
+    return NumericEngine(system, advancer(system, method, h, rtol, atol, independent), h, events)

@@ -21,7 +21,6 @@ from articulus.integrate.base import Method
 from articulus.simulate.records import Occurrence
 from articulus.simulate.system import ARGUMENTS, System
 
-
 INSIDE = 1e-8
 """Part of a step by which the ends are avoided when inputs may jump there; more than rounding of times can be."""
 
@@ -45,6 +44,7 @@ class Marcher:
         self.rejected = 0
         self.nx = system.nc * (1 + self.past) + system.nd
         self.periods = [whole_steps(u.name, u.period, h) for u in system.updates]
+        self.jumps = list(self.periods)
 
     def prepare(self, rows: int) -> None:
         """Build the native code for that many rows."""
@@ -103,11 +103,11 @@ class Marcher:
         """(c, d, p, w, t, h) -> c after one step of any length, for methods that do not look back."""
         c, d, p, w, t, h = (MX.sym(n, size) for n, size in zip(ARGUMENTS, self.system.sizes))
         x = ca.vertcat(c, d)
-        after = self._step_map(self.method)(x, ca.vertcat(t, h, p), w, 0)[: self.system.nc]
+        after = self._step_map(self.method, self.h)(x, ca.vertcat(t, h, p), w, 0)[: self.system.nc]
         return ca.Function("step", [c, d, p, w, t, h], [after], list(ARGUMENTS), ["c_next"])
 
-    def _step_map(self, method: Method | SecondOrderMethod) -> ca.Function:
-        """Return the step on symbols, (x, p, w, k) -> x."""
+    def _step_map(self, method: Method | SecondOrderMethod, held: float | None = None) -> ca.Function:
+        """Return the step on symbols, (x, p, w, k) -> x; noise is held for `held` seconds, the step if not given."""
         x, p, w, k = self._symbols()
         c, d, slopes = self._split(x)
         t0, h, given = p[0], p[1], p[2:]
@@ -116,7 +116,7 @@ class Marcher:
         def rate(at: MX, state: MX) -> MX:
             if self.system.jumps:  # an input that jumps at either end of the step is seen from inside
                 at = ca.fmin(ca.fmax(at, t + INSIDE * h), t + (1 - INSIDE) * h)
-            return rhs(state, d, given, w, at, h)
+            return rhs(state, d, given, w, at, h if held is None else held)
 
         if isinstance(method, SecondOrderMethod):
             after = self._second_order(method, rate, t, c, h)
@@ -163,19 +163,26 @@ class Marcher:
         *,
         first: int,
         every: int,
-        began: int = 0,
     ) -> Callable[[int, int], None]:
-        """Return the march over given arrays (see `Recurrence.on`); its history began at step `began`."""
-        where = {"first": first, "every": every, "periods": self.periods}
-        go_on = self.loop.on(x, p, w, failed, log, **where)
-        if first >= began + self.past:
+        """Return the march over given arrays (see `Recurrence.on`).
+
+        A method that looks back begins anew wherever held values jump: no polynomial goes through slopes of both sides.
+        """
+        go_on = self.loop.on(x, p, w, failed, log, first=first, every=every, periods=self.periods)
+        if not self.past:
             return go_on
-        begin = self.starter.on(x, p, w, failed, log, **where)
+        begin = self.starter.on(x, p, w, failed, log, first=first, every=every, periods=self.periods)
 
         def march(start: int, stop: int) -> None:
-            middle = min(stop, max(start, began + self.past))
-            begin(start, middle)
-            go_on(middle, stop)
+            while start < stop:
+                began = max((start - start % m for m in self.jumps), default=0)
+                end = min([stop, *((start // m + 1) * m for m in self.jumps)])
+                if start < began + self.past:
+                    end = min(end, began + self.past)
+                    begin(start, end)
+                else:
+                    go_on(start, end)
+                start = end
 
         return march
 

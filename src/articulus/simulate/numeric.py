@@ -52,6 +52,7 @@ class NumericEngine:
         self.nx = system.nc + system.nd + advancer.extra
         self.logged = system.nc + system.nd
         self.periods = [whole_steps(u.name, u.period, h) for u in system.updates]
+        self.jumps = list(self.periods)
         self.events: list[Occurrence] = []
         self._causes: dict[int, tuple[Cause, str]] = {}
         self._updates = [native(u.function) for u in system.updates]
@@ -106,6 +107,8 @@ class NumericEngine:
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
                         self._sampled(x[row], p[row], noise, k)
+                        if not self.advancer.across_jumps and any(k % m == 0 for m in self.jumps):
+                            x[row, self.logged :] = 0.0
                     if k % every == 0:
                         log[row, -(-k // every) - -(-first // every)] = x[row, : self.logged]
                     if failed[row] < 0:

@@ -32,9 +32,13 @@ LOG_BYTES = 4 << 30
 
 
 class Engine(Protocol):
-    """What takes states from step to step."""
+    """What takes states from step to step.
+
+    `jumps` are the periods, in steps, at which held values change; `nx` and `logged` the sizes of a state and a sample.
+    """
 
     system: System
+    jumps: list[int]
     nx: int
     logged: int
     events: list[Occurrence]
@@ -105,6 +109,8 @@ class Simulation:
         """Run to the end and return the result."""
         rows, system = len(self.c0), self.engine.system
         self.engine.prepare(rows)
+        if self.outside is not None:
+            self.engine.jumps.append(self.outside_period)
         began = time.perf_counter()
         self.noise = Noise(self.seed, rows, system.nw)
         self.x = self.engine.rows(self.c0, np.broadcast_to(system.d0, (rows, system.nd)))
