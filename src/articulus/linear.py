@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus.dynamics.loops.null_space import Partition, partition
-
 if TYPE_CHECKING:
     import control
+
+    from articulus.dynamics.loops.null_space import Partition
 
 
 def state_space(
@@ -112,6 +112,8 @@ def constrained_state_space(
 
 def split(G: np.ndarray) -> Partition:
     """Return which rows and which freedoms are independent under G x = 0; rows count by direction, not by length."""
+    from articulus.dynamics.loops.null_space import partition  # slow to import
+
     length = np.linalg.norm(G, axis=1, keepdims=True)
     return partition(G / np.where(length > 0, length, 1.0))
 

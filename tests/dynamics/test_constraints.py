@@ -69,6 +69,20 @@ def test_derivatives_of_the_rows(kind):
     check_rows(c.mechanism, q, 0.5 * rng.normal(size=c.mechanism.nv))
 
 
+@pytest.mark.parametrize("kind", [art.Revolute, art.Helical, art.Universal], ids=lambda k: k.type_name)
+def test_derivatives_between_two_branches(kind):
+    """Both sides move: no body of the loop is at rest in the other's frame."""
+    m = art.Mechanism("branches")
+    maker = zoo._Maker(6, ())
+    for name, parent in (("a", "ground"), ("b", "a"), ("c", "a"), ("d", "c")):
+        m.body(name, **maker.body(name)).joint(
+            f"j{name}", art.Revolute(maker.unit()), parent, name, maker.pose(name)
+        )
+    m.loop("l", maker.joint(kind, ""), "b", "d", maker.pose("at"), maker.pose("child_at"))
+    s = zoo.random_state(m, 2)
+    check_rows(m, s.q, 0.5 * s.v)
+
+
 @KINDS
 def test_a_loop_joint_allows_what_the_tree_joint_does(kind):
     """Through any motion of a joint in the tree, a loop joint of the same type at the same place stays closed."""
