@@ -44,6 +44,12 @@ class Scope(Protocol):
     def joint_v(self, joint: str) -> SX:
         """Return the velocities of a joint."""
 
+    def reaction(self, joint: str) -> SX:
+        """Return moment and force that a joint exerts on its child in the child's joint frame, (6,), under all present loads.
+
+        Like `vdot`, it may be measured, not fed back without sampling.
+        """
+
     # states
 
     def state(self, name: str, initial: Any) -> SX:

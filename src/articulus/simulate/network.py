@@ -101,6 +101,7 @@ class Network:
             SX.sym("v", description.nv),
         )
         self.vdot = SX.sym("vdot", description.nv)
+        self.reactions = SX.sym("reactions", 6 * len(description.connections))
         self.noise: list[SX] = []
         self.signals: dict[str, SX] = {}
         self.commands = SX.zeros(len(self.command_names))
@@ -234,7 +235,7 @@ class Network:
         """Raise when a force rests on the accelerations that it makes."""
         for component, effects in zip(self.components, self.effects):
             for value in (*effects.forces.values(), *effects.wrenches.values(), effects.command):
-                if value is not None and ca.depends_on(value, self.vdot):
+                if value is not None and ca.depends_on(value, ca.vertcat(self.vdot, self.reactions)):
                     raise InputError(
                         f"component '{component.name}' feeds accelerations back without delay; "
                         "expected a sampled controller (`period=`) or a filter in between"
@@ -276,6 +277,11 @@ class _Scope:
     @property
     def commands(self) -> SX:
         return self.network.commands
+
+    def reaction(self, joint: str) -> SX:
+        self._slice(joint, self.description.v_slices)
+        row = next(i for i, c in enumerate(self.description.connections) if c.name == joint)
+        return self.network.reactions[6 * row : 6 * row + 6]
 
     def number(self, x: Number) -> SX:
         return self.network.number(x)

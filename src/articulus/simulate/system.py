@@ -131,6 +131,7 @@ class System:
     def _with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations and multipliers as a function of the arguments."""
         found = [self.network.vdot, self.multipliers]
+        expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
         if not ca.depends_on(ca.vertcat(*map(ca.vec, dense)), ca.vertcat(*found)):
             return self.function(name, expressions, names)
@@ -139,6 +140,17 @@ class System:
         symbols = self.arguments if short else self.acceleration.mx_in()
         out = inner.call([*symbols, *self.acceleration.call(symbols)])
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
+
+    def _with_reactions(self, expression: SX) -> SX:
+        """Return an expression with the joint reactions put in: those under all wrenches and closure forces."""
+        net = self.network
+        if not ca.depends_on(expression, net.reactions):
+            return expression
+        wrenches = net.wrenches()
+        given = [net.q, net.v, net.vdot, *([self.multipliers, net.t] if self.closing else [])]
+        name = "closed_reactions" if self.closing else "reactions"
+        rows = net.ask(name, *given, *wrenches.values(), wrenches=tuple(wrenches))
+        return ca.substitute(expression, net.reactions, ca.vec(rows.T))
 
     def function(self, name: str, expressions: Sequence[SX], names: Sequence[str] = ()) -> ca.Function:
         """Return expressions of the state alone as a function of the arguments."""
