@@ -1,6 +1,6 @@
 """Newton-Euler inverse dynamics of trees of rigid and flexible bodies.
 
-Source: King 1990, sections 2.3 and 2.4, for trees and joints of any number of freedoms, with the exact rate map of
+Source: King 1988, sections 2.3 and 2.4, for trees and joints of any number of freedoms, with the exact rate map of
 the attachment and motion-induced stiffness (`mechanism.modes`).
 """
 

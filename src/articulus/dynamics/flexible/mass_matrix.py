@@ -14,7 +14,7 @@ def mass_matrix(tree: FlexibleTree) -> SX:
 
     From tip to base every node gathers the inertia of what hangs on it, as if the joints behind were locked; the force
     that a unit acceleration needs is then carried to the base, through the places of joints on flexible bodies.
-    Source: King 1990, equations 2-62 to 2-83, for trees.
+    Source: King 1988, equations 2-62 to 2-83, for trees.
     """
     nodes = tree.nodes
     X = [motion_matrix(node.place.X) for node in nodes]
