@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from articulus.api import Mechanism
     from articulus.cases import Case, Row
     from articulus.mechanism import Connection
+    from articulus.study import Files, Outcome
 
 PIPE_WIDTH = 240
 """Columns of a table that does not go to a terminal."""
@@ -202,6 +203,52 @@ def _number(value: Any) -> str:
 
 def _vector(values: Any) -> str:
     return " ".join(_number(x) for x in values)
+
+
+# articulus run
+
+
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="Path of a study, a TOML file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the results; that of the study if none is given.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the checkpoint of a killed run.")
+    ] = False,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
+) -> None:
+    """Run a study: write results and a report, check what it demands; exit with 1 if a check or the run fails."""
+    from articulus.study import Files, read_study, run_study
+
+    read = read_study(study)
+    files = Files.of(read, study.parent if out is None else out)
+    notes = _console(stderr=True)
+    if resume:
+        state = "goes on from" if files.checkpoint.exists() else "starts anew: there is no checkpoint"
+        notes.print(f"{read.name}: {state} {files.checkpoint}", soft_wrap=True)
+    outcome = run_study(read, files.results.parent, resume=resume, report=report)
+    _print_outcome(outcome, files, report)
+    if not outcome.passed:
+        raise typer.Exit(1)
+
+
+def _print_outcome(outcome: Outcome, files: Files, report: bool) -> None:
+    console = _console()
+    figures = _table(outcome.study.name, "figure", "value")
+    for name, text in outcome.run.figures():
+        figures.add_row(name, text)
+    console.print(figures)
+    checks = _table("checks", "check", "looks at", "expected", "found", "verdict")
+    for k, v in enumerate(outcome.verdicts):
+        verdict = Text("PASS", "green") if v.passed else Text("FAIL", "bold red")
+        checks.add_row(v.check.name or f"check {k + 1}", v.check.place, v.check.demand, v.text, verdict)
+    if checks.row_count:
+        console.print(checks)
+    console.print(f"results: {files.results}", soft_wrap=True)
+    if report:
+        console.print(f"report: {files.report}", soft_wrap=True)
 
 
 # articulus verify

@@ -38,6 +38,8 @@ LEGEND = 16
 """Most entries of a legend; of more, evenly chosen ones are named."""
 POINTS = 5000
 """More points than twice this are drawn as least and greatest values of this many short spans."""
+AXIS_TEXT = 34
+"""Most letters of the names beside an axis; of more, the first and the last name stand for all."""
 EVENTS = 12
 """Most events that are drawn as lines."""
 
@@ -116,8 +118,10 @@ def _panels(runs: Mapping[str, Run], names: tuple[str, ...]) -> dict[str, list[s
 
 def _curves(runs: Mapping[str, Run], unit: str, names: list[str]) -> Iterator[Curve]:
     for i, run in enumerate(runs.values()):
-        for j, name in enumerate(names):
+        found = list(dict.fromkeys(run.select(name).name for name in names))
+        for name in names:
             signal = run.select(name)
+            j = found.index(signal.name)
             for k, label in enumerate(_labels(signal, len(names) > 1)):
                 if signal.units[k] == unit:
                     style = STYLES[(i if len(runs) > 1 else j) % len(STYLES)]
@@ -199,6 +203,8 @@ def _palette(count: int) -> list[Any]:
 def _axis_text(runs: Mapping[str, Run], names: list[str], unit: str) -> str:
     signals = [next(iter(runs.values())).select(name) for name in names]
     text = ", ".join(names)
+    if len(text) > AXIS_TEXT:
+        text = f"{names[0]}, ..., {names[-1]}"
     if len(signals) == 1:
         columns = [c for c, u in zip(signals[0].columns, signals[0].units) if u == unit]
         text = columns[0] if len(columns) == 1 else text

@@ -88,8 +88,8 @@ class Check:
             return y[:, int(np.abs(run.t - self.at).argmin())]
         if self.at in ("start", "end"):
             return np.array([row[-1 if self.at == "end" else 0] for row in map(_until_end, y)])
-        least = {"min": np.min, "max": np.max, "peak": lambda row: np.abs(row).max()}[self.at]
-        return np.array([least(_until_end(row)) for row in y])
+        held = [np.abs(row) if self.at == "peak" else row for row in map(_until_end, y)]
+        return np.array([row.min() if self.at == "min" else row.max() for row in held])
 
     def _passes(self, values: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):

@@ -163,7 +163,8 @@ class Components(Courses):
         """Return the mechanism with all components, by their paths; note every one that does not fit."""
         if self.description is None:
             return None
-        rest, dropped = dict(components), []
+        rest = dict(components)
+        dropped: list[Component] = []
         while True:
             try:
                 network = Network(self.description, list(rest.values()))

@@ -135,10 +135,10 @@ class Courses(Values):
                 self.report.add(f"{path}.csv", f"{f.where}: {f.found}", f.expected, f.hint)
             return None, None
         each = units if len(units) == len(found.names) else [units[0]] * len(found.names)
-        factors = [
-            self._column_factor(*column, f"{path}.csv") for column in zip(found.names, found.units, each)
-        ]
-        if any(factor is None for factor in factors):
+        factors = self._all(
+            [self._column_factor(*c, f"{path}.csv") for c in zip(found.names, found.units, each)]
+        )
+        if factors is None:
             return None, None
         rows = tuple(tuple(x * f for x, f in zip(row, factors)) for row in found.rows)
         return found.times, rows

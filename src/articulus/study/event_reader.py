@@ -21,6 +21,7 @@ KEYS = {
     "bounce": ("type", "name", "joint", "at", "side", "restitution"),
     "switch": ("type", "name", "signal", "level", "direction", "constraint", "active"),
 }
+EVENTS: dict[str, Any] = {"crossing": Crossing, "bounce": Bounce, "switch": Switch}
 DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
 SIDES = {"upper": 1, "lower": -1}
 
@@ -47,22 +48,24 @@ class _Reader:
         kind = named or ""
         self.values.unknown_keys(table, KEYS[kind], path)
         name = self.values.text(table, "name", path) if "name" in table else f"{kind} {path[6:-1]}"
-        if kind == "bounce":
-            made: Any = lambda: Bounce(**self._bounce(table, path), name=name or "")  # noqa: E731
-        else:
-            held = {"function": self._function(table, path), "direction": self._direction(table, path)}
-            held |= (
-                self._flag(table, path, "stop", False)
-                if kind == "crossing"
-                else self._constraint(table, path)
-            )
-            made = lambda: (Crossing if kind == "crossing" else Switch)(**held, name=name or "")  # noqa: E731
+        held = self._bounce(table, path) if kind == "bounce" else self._crossing(table, path)
+        if kind == "crossing":
+            held |= self._flag(table, path, "stop", False)
+        elif kind == "switch":
+            held |= self._constraint(table, path)
+        if len(self.report.findings) > before:
+            return None
         try:
-            event = made()
+            return EVENTS[kind](**held, name=name)
         except InputError as error:
             self.report.add_error(path, error)
             return None
-        return event if len(self.report.findings) == before else None
+
+    def _crossing(self, table: dict[str, Any], path: str) -> dict[str, Any]:
+        return {
+            "function": self._function(table, path),
+            "direction": self._word(table, "direction", DIRECTIONS, path, "both"),
+        }
 
     def _function(self, table: dict[str, Any], path: str) -> ca.Function | None:
         """Return signal less level as a function of t, q and v."""
@@ -112,9 +115,6 @@ class _Reader:
                 f"{path}.constraint", f"'{named}'", "a constraint of the model", did_you_mean(named, known)
             )
         return {"constraint": named} | self._flag(table, path, "active", True)
-
-    def _direction(self, table: dict[str, Any], path: str) -> int:
-        return self._word(table, "direction", DIRECTIONS, path, "both")
 
     def _word(self, table: dict[str, Any], key: str, words: dict[str, int], path: str, default: str) -> int:
         given = table.get(key, default)

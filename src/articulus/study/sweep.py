@@ -61,5 +61,5 @@ class Sweep:
             if axis.kind != "values":
                 generator = np.random.default_rng(stream)
                 draw = generator.normal if axis.kind == "normal" else generator.uniform
-                out[axis.name] = draw(*axis.numbers, size=self.count)
+                out[axis.name] = draw(axis.numbers[0], axis.numbers[1], size=self.count)
         return {a.name: out[a.name] for a in self.axes}

@@ -57,7 +57,11 @@ def _axis(values: Courses, name: str, given: Any, description: Description | Non
         if not isinstance(given["count"], int) or isinstance(given["count"], bool) or given["count"] < 1:
             values.report.add(f"{path}.count", shown(given["count"]), "a whole number, at least 1")
             return None
-        return Axis(name, "values", tuple(np.linspace(*ends, given["count"]).tolist())) if ends else None
+        return (
+            Axis(name, "values", tuple(np.linspace(ends[0], ends[1], given["count"]).tolist()))
+            if ends
+            else None
+        )
     if not isinstance(given, list) or not given:
         values.report.add(path, shown(given), FORMS)
         return None

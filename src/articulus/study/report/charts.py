@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from articulus.simulate.plots import COLOURS
 from articulus.study.report.markup import Markup, escaped
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "path.simplify": True,
     "path.simplify_threshold": 0.25,

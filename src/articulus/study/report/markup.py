@@ -69,5 +69,10 @@ def number(x: float) -> str:
     return f"{x + 0.0:.6g}".replace("-", "−")
 
 
+def ratio(x: float) -> str:
+    """Return a ratio with three digits, without a power of ten."""
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
 def _attribute(name: str) -> str:
     return name.rstrip("_").replace("_", "-")

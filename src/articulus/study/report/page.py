@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from articulus.simulate.records import RunStatus
 from articulus.study.report import sections
-from articulus.study.report.markup import Markup, element, escaped, joined
+from articulus.study.report.markup import Markup, element, escaped, joined, ratio
 
 if TYPE_CHECKING:
     from articulus.study.runner import Outcome
@@ -86,6 +86,6 @@ def _progress(outcome: Outcome) -> str:
         "" if abs(end - s.t_end) < 1e-9 * max(1.0, abs(s.t_end)) else f" of {s.t_end:g} s"
     )
     stopped = ", stopped by an event" if run.batch is None and run.status == RunStatus.STOPPED else ""
-    ratio = run.statistics.get("real_time_ratio")
-    speed = f", {ratio:,.3g} times real time" if ratio else ""
-    return f"{reached}{stopped}{speed}"
+    speed = run.statistics.get("real_time_ratio")
+    fast = f", {ratio(speed)} times real time" if speed else ""
+    return f"{reached}{stopped}{fast}"

@@ -15,8 +15,9 @@ from articulus.simulate.component import Component
 from articulus.simulate.plots import plot
 from articulus.simulate.table import Table
 from articulus.simulate.trust import energy_error, momentum_change
+from articulus.study.numbers import OPEN
 from articulus.study.report.charts import svg
-from articulus.study.report.markup import Markup, element, joined, number, section, table
+from articulus.study.report.markup import Markup, element, joined, number, ratio, section, table
 
 if TYPE_CHECKING:
     from articulus.simulate.run import Run
@@ -117,8 +118,12 @@ def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
             f"{run.meta.get('method', '')}, {evaluations:,} evaluations",
         )
     if "wall_seconds" in run.statistics:
-        ratio = run.statistics.get("real_time_ratio", float("nan"))
-        yield "time of the clock", f"{run.statistics['wall_seconds']:.3g} s", f"{ratio:,.3g} times real time"
+        speed = run.statistics.get("real_time_ratio", float("nan"))
+        yield (
+            "time of the clock",
+            f"{run.statistics['wall_seconds']:.3g} s",
+            f"{ratio(speed)} times real time",
+        )
 
 
 # signals
@@ -211,7 +216,7 @@ def _fields(thing: Any) -> Iterator[str]:
         same = not isinstance(value, ca.Function) and value in (f.default, (f.default,))
         if f.init and f.name != "name" and not same:
             unit = f.metadata.get("unit", "-")
-            yield f"{f.name} = {_shown(value)}" + (f" [{unit}]" if unit not in ("-", "see mode") else "")
+            yield f"{f.name} = {_shown(value)}" + (f" [{unit}]" if unit not in ("-", *OPEN) else "")
 
 
 def _shown(value: Any) -> str:
