@@ -34,11 +34,11 @@ def as_path(path: StrPath) -> Path:
     return place
 
 
-def load_bytes(path: Path) -> bytes:
-    """Return the content of a model file, at most MAX_BYTES."""
+def load_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """Return the content of a model file, at most `limit` bytes."""
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(limit + 1)
     except IsADirectoryError:
         raise _refusal(path, "a directory", "a model file") from None
     except FileNotFoundError:
@@ -46,8 +46,8 @@ def load_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _refusal(path, f"a file that cannot be read ({reason})", "a readable file") from None
-    if len(content) > MAX_BYTES:
-        raise _refusal(path, f"more than {MAX_BYTES // 2**20} MB", "a smaller model file")
+    if len(content) > limit:
+        raise _refusal(path, f"more than {limit // 2**20} MB", "a smaller model file")
     return content
 
 

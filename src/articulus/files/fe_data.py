@@ -1,0 +1,197 @@
+"""What a finite-element file holds: plain, frozen data in basic coordinates, SI units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from articulus.errors import InputError, did_you_mean
+
+Vector = tuple[float, float, float]
+Matrix3 = tuple[Vector, Vector, Vector]
+Dof = tuple[int, int]
+"""A grid's id and a component 1 to 6 (three translations, three rotations); a scalar point's id and 0."""
+
+IDENTITY: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A point with six freedoms.
+
+    Parameters
+    ----------
+    id : int
+    position : (3,) [m]
+        In basic coordinates.
+    axes : (3, 3) [-]
+        Rotation from the axes of its displacements to basic ones, by rows.
+    """
+
+    id: int
+    position: Vector
+    axes: Matrix3 = IDENTITY
+
+
+@dataclass(frozen=True)
+class Material:
+    """Isotropic material: Young's and shear modulus `E`, `G` [Pa], Poisson's ratio `nu` [-], density `rho` [kg/m^3]."""
+
+    id: int
+    E: float
+    G: float
+    nu: float
+    rho: float = 0.0
+
+
+@dataclass(frozen=True)
+class Section:
+    """Constant section of a beam, by its principal or any other pair of axes y and z.
+
+    Parameters
+    ----------
+    id : int
+    area : float [m^2]
+    I1 : float [m^4]
+        Bending in plane 1, that of the element's x and y: the integral of y^2.
+    I2 : float [m^4]
+        Bending in plane 2, that of x and z: the integral of z^2.
+    I12 : float [m^4]
+        The integral of y z.
+    J : float [m^4]
+        Torsion constant.
+    nsm : float [kg/m]
+        Mass along the beam that is not structural.
+    k1, k2 : float [-]
+        Shear area over area in planes 1 and 2; 0 for no shear deformation.
+    """
+
+    id: int
+    area: float
+    I1: float
+    I2: float
+    I12: float = 0.0
+    J: float = 0.0
+    nsm: float = 0.0
+    k1: float = 0.0
+    k2: float = 0.0
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A straight beam between two grids.
+
+    Parameters
+    ----------
+    id : int
+    grids : (int, int)
+        Ends A and B; the element's x goes from A to B.
+    orientation : (3,) [-]
+        Unit vector in basic axes that spans plane 1 with x: z is along x cross orientation, y along z cross x.
+    section : Section
+    material : Material
+    """
+
+    id: int
+    grids: tuple[int, int]
+    orientation: Vector
+    section: Section
+    material: Material
+
+
+@dataclass(frozen=True)
+class Rod:
+    """A straight bar between two grids: tension with `area` [m^2], torsion with `J` [m^4], extra mass `nsm` [kg/m]."""
+
+    id: int
+    grids: tuple[int, int]
+    area: float
+    J: float
+    nsm: float
+    material: Material
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """A rigid body on a grid.
+
+    Parameters
+    ----------
+    id : int
+    grid : int
+    mass : float [kg]
+    offset : (3,) [m]
+        From the grid to the centre of mass, basic axes.
+    inertia : (3, 3) [kg m^2]
+        About the centre of mass, basic axes.
+    """
+
+    id: int
+    grid: int
+    mass: float
+    offset: Vector
+    inertia: Matrix3
+
+
+@dataclass(frozen=True)
+class BulkModel:
+    """Grids, elements and constraints of a bulk-data file.
+
+    Parameters
+    ----------
+    name : str
+    grids : tuple of Grid
+        In ascending order of their ids.
+    beams, rods, masses : tuples of Beam, Rod, PointMass
+    scalar_points : tuple of int
+    fixed : tuple of Dof
+        Freedoms that are held, in the axes of the displacements; ascending.
+    retained : tuple of Dof
+        The analysis set (ASET); empty when the file names none.
+    notes : tuple of str
+        What was read over, each with file and line.
+    """
+
+    name: str
+    grids: tuple[Grid, ...]
+    beams: tuple[Beam, ...] = ()
+    rods: tuple[Rod, ...] = ()
+    masses: tuple[PointMass, ...] = ()
+    scalar_points: tuple[int, ...] = ()
+    fixed: tuple[Dof, ...] = ()
+    retained: tuple[Dof, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def dofs(self) -> tuple[Dof, ...]:
+        """Every freedom: six a grid and one a scalar point, ascending by id."""
+        grids = [(g.id, c) for g in self.grids for c in range(1, 7)]
+        return tuple(sorted(grids + [(p, 0) for p in self.scalar_points]))
+
+
+@dataclass(frozen=True)
+class MatrixSet:
+    """Named matrices of a file.
+
+    Parameters
+    ----------
+    name : str
+    matrices : mapping of str to scipy.sparse.csr_array
+        In the order of the file; names as the file writes them.
+    dofs : tuple of Dof
+        Freedom of each row of the square matrices, where the file tells; else empty.
+    grids : tuple of Grid
+        Where the file tells; else empty.
+    """
+
+    name: str
+    matrices: Mapping[str, Any]
+    dofs: tuple[Dof, ...] = ()
+    grids: tuple[Grid, ...] = ()
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a matrix by its name; raise InputError that names the others when there is none."""
+        if name not in self.matrices:
+            raise InputError(f"{self.name}: no matrix '{name}'; {did_you_mean(name, self.matrices)}")
+        return self.matrices[name]
