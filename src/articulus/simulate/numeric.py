@@ -134,6 +134,9 @@ class NumericEngine:
         self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int, failed: np.ndarray
     ) -> None:
         """Take one row over one step of the grid; a failure leaves it as it is."""
+        if not np.isfinite(x[: self.logged]).all():  # a held value is no number: its source is the cause
+            failed[row] = k
+            return
         before = x.copy()
         try:
             ended = self._across(row, x, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h)

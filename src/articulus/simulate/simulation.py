@@ -232,9 +232,11 @@ class Simulation:
         for failure in found:
             status[failure.run] = RunStatus.FAILED
         simulated = float(np.sum(np.where(self.failed < 0, self.k, self.failed))) * self.h
+        counts = self.counts()
         statistics = {
             "steps": int(self.k),
-            **self.counts(),
+            "evaluations": counts["evaluations"] or self.k * len(self.x) * self.engine.cost,
+            "rejected": counts["rejected"],
             "wall_seconds": wall,
             "real_time_ratio": simulated / wall if wall > 0 else float("inf"),
         }
@@ -265,12 +267,9 @@ class Simulation:
         return [failures.diagnose(self, int(row)) for row in rows]
 
     def counts(self) -> dict[str, int]:
-        """Return evaluations and rejected steps, those before a resumption too."""
-        evaluations = self.engine.evaluations + self.earlier.get("evaluations", 0)
-        return {
-            "evaluations": int(evaluations) or self.k * len(self.x) * self.engine.cost,
-            "rejected": int(self.engine.rejected + self.earlier.get("rejected", 0)),
-        }
+        """Return what the engine counts, before a resumption too: evaluations (0 where each step costs the same), rejected."""
+        now = {"evaluations": self.engine.evaluations, "rejected": self.engine.rejected}
+        return {name: int(count + self.earlier.get(name, 0)) for name, count in now.items()}
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides the numbers of the run, by name, so that a checkpoint of another one is told apart."""
