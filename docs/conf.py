@@ -24,6 +24,7 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes as a list: they are no targets for references
 
 
 def _as_plain_text(app, what, name, obj, options, lines):
