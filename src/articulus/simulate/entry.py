@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from articulus.api import Mechanism
 from articulus.assemble import assemble, independent_rows
 from articulus.errors import InputError, did_you_mean
 from articulus.integrate import method as find_method
+from articulus.mechanism import Description
 from articulus.mechanism.numbers import value_of
 from articulus.simulate.component import Component
 from articulus.simulate.components import Expression
@@ -171,8 +173,7 @@ def _set_up(
     steps = _whole("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
     every = 1 if sample is None else _whole("sample", _positive("sample", sample), step)
     inside, outside = _controllers(controller)
-    network = Network(mechanism.description, (*inside, *components), outside is not None)
-    system = System(network)
+    system = _system(mechanism.description, (*inside, *components), outside is not None)
     _check_jumps(system, find_method(method), t0, t_end, step)
     c0, p = _initial(mechanism, system, q0, v0, params, single)
     independent = _closed(mechanism, system, c0, p, t0, events)
@@ -185,7 +186,7 @@ def _set_up(
     settings = {
         "t_end": float(t_end),
         "sample": every * step,
-        "components": [f"{c.type_name} {c.name}" for c in network.components],
+        "components": [f"{c.type_name} {c.name}" for c in system.network.components],
         "controller": outside.name if outside else "",
         "events": [description(e) for e in events],
         "rtol": rtol,
@@ -198,6 +199,26 @@ def _set_up(
         mechanism, engine, c0, p, float(t0), float(step), steps, every, Outputs(system, outputs), outside, period, seed,
         single, method, settings,
     )  # fmt: skip
+
+
+_systems: OrderedDict[Any, System] = OrderedDict()
+_MOST_SYSTEMS = 32
+
+
+def _system(description: Description, components: tuple[Component, ...], outside: bool) -> System:
+    """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
+    values = tuple(p.value for p in description.parameters)
+    key = (description.fingerprint, values, components, outside)
+    try:
+        found = _systems.get(key)
+    except TypeError:  # a component that holds something unhashable, such as an array
+        return System(Network(description, components, outside))
+    if found is None:
+        found = _systems[key] = System(Network(description, components, outside))
+        while len(_systems) > _MOST_SYSTEMS:
+            _systems.popitem(last=False)
+    _systems.move_to_end(key)
+    return found
 
 
 def _controllers(given: Controller | None) -> tuple[list[Component], PythonController | None]:

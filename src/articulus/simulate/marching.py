@@ -84,9 +84,13 @@ class Marcher:
         return self._recurrence(RK4())
 
     def _recurrence(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
-        maps = [*self._update_maps(), self._step_map(method)]
-        key = hashlib.sha256("".join(m.serialize() for m in maps).encode()).hexdigest()
-        return kernel.recurrence(key, lambda: maps, self.logged)
+        made = self.system.recurrences
+        which = (method.name, self.past)
+        if which not in made:
+            maps = [*self._update_maps(), self._step_map(method)]
+            key = hashlib.sha256("".join(m.serialize() for m in maps).encode()).hexdigest()
+            made[which] = kernel.recurrence(key, lambda: maps, self.logged)
+        return made[which]
 
     def _symbols(self) -> tuple[MX, MX, MX, MX]:
         s = self.system

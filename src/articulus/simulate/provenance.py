@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -36,6 +37,11 @@ def provenance(
         "step": step,
         "seed": seed,
         "settings": dict(settings),
-        "versions": {name: version(name) for name in PACKAGES},
+        "versions": dict(_versions()),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+@functools.cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    return tuple((name, version(name)) for name in PACKAGES)

@@ -27,6 +27,7 @@ step takes 3.3 us written out, 4.1 us called."""
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
 
 
+@functools.lru_cache(maxsize=512)
 def native(function: ca.Function) -> kernel.Kernel:
     """Return a function of (c, d, p, w, t, h, ...) as native code; columns stay columns whatever their length."""
     inputs = tuple(0 if function.name_in(i) in ("t", "h") else 1 for i in range(function.n_in()))
@@ -59,6 +60,8 @@ class System:
         Initial values.
     sizes : tuple of int
         Of c, d, p, w, t and h; the first four are also nc, nd, np and nw.
+    recurrences : dict
+        Native time loops made so far, by method and length of its history.
     """
 
     def __init__(self, network: Network):
@@ -73,6 +76,8 @@ class System:
         self.arguments = [self._c, self._d, self._p, self._w, network.t, network.h]
         self.sizes = tuple(x.numel() for x in self.arguments)
         self.nc, self.nd, self.np, self.nw = self.sizes[:4]
+        self.recurrences: dict[tuple[str, int], kernel.Recurrence] = {}
+        self._reports: dict[tuple[str, ...], ca.Function] = {}
         self._quantities: dict[str, ca.Function] = {}
 
     @functools.cached_property
@@ -275,9 +280,13 @@ class System:
         return out | net.signals
 
     def reporting(self, names: Sequence[str]) -> ca.Function:
-        """(c, d, p, w, t, h) -> the named outputs."""
-        labels = [f"o{i}" for i in range(len(names))]
-        return self._with_acceleration("outputs", [self.outputs[name] for name in names], labels)
+        """(c, d, p, w, t, h) -> the named outputs; the same function whenever the same names are asked."""
+        key = tuple(names)
+        if key not in self._reports:
+            labels = [f"o{i}" for i in range(len(key))]
+            expressions = [self.outputs[name] for name in key]
+            self._reports[key] = self._with_acceleration("outputs", expressions, labels)
+        return self._reports[key]
 
 
 def _places(states: dict[str, tuple[SX, np.ndarray]]) -> dict[str, slice]:

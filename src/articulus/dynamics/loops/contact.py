@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import null_space
 
 from articulus.errors import InputError
 
@@ -49,6 +48,8 @@ class Contact:
 
     def motion_space(self) -> np.ndarray:
         """Return phi, an orthonormal basis of the motions left free, (6, 6 - n_c)."""
+        from scipy.linalg import null_space  # slow to import
+
         return null_space(np.array(self.constrained))
 
 

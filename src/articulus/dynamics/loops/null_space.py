@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
@@ -63,7 +62,9 @@ def _pivots(A: np.ndarray, tolerance: float) -> tuple[int, ...]:
     """Return the columns of A that span its range, best first chosen, in ascending order."""
     if not A.size:
         return ()
-    R, order = scipy.linalg.qr(A, mode="r", pivoting=True)
+    from scipy.linalg import qr  # slow to import
+
+    R, order = qr(A, mode="r", pivoting=True)
     size = np.abs(np.diag(R))
     rank = int(np.sum(size > tolerance * size[0]))
     return tuple(sorted(order[:rank].tolist()))
