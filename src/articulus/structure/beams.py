@@ -1,0 +1,195 @@
+"""Straight uniform beams in one call, as structures and as flexible bodies. The beam lies along x, its root at the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.mechanism.modes import Modes
+from articulus.structure.element import Element, EulerBernoulli, Lumped, Timoshenko
+from articulus.structure.element.base import Node
+from articulus.structure.flexible_body import modes_of
+from articulus.structure.modal_damping import Damping
+from articulus.structure.section import Section
+from articulus.structure.solution.normal_modes import normal_modes
+from articulus.structure.structure import Components, Structure
+
+Planes = Literal["y", "z", "both"]
+Support = Literal["clamped", "pinned", "free"]
+
+SLENDER = 1e6
+"""EA L^2 / EI of a beam whose stiffness against stretching was not given."""
+
+
+def beam(
+    length: float,
+    *,
+    EI: float | tuple[float, float],
+    mass_per_length: float,
+    EA: float | None = None,
+    GJ: float | None = None,
+    GA: float | tuple[float, float] | None = None,
+    rotary: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    elements: int = 16,
+    planes: Planes = "both",
+    root: Support = "clamped",
+    tip: Support = "free",
+    tip_mass: float = 0.0,
+    tip_inertia: Sequence[float] = (0.0, 0.0, 0.0),
+) -> Structure:
+    """Return a straight uniform beam along x with nodes "node0" to "node<elements>".
+
+    Parameters
+    ----------
+    length : float [m]
+        Of the beam.
+    EI : float or two floats [N m^2]
+        Bending stiffness, or those about y and about z.
+    mass_per_length : float [kg/m]
+        Of the beam.
+    EA : float [N]
+        Stiffness against stretching; 1e6 EI / length^2 if not given.
+    GJ : float [N m^2]
+        Stiffness against twisting; without it the beam does not twist.
+    GA : float or two floats [N]
+        Shear stiffness along y and z, shear coefficient included; it makes the elements Timoshenko's.
+    rotary : three floats [kg m]
+        Moments of inertia of a unit of length about x, y and z.
+    elements : int
+        Number of elements.
+    planes : str
+        "y" or "z": the beam deflects in this direction only; "both".
+    root, tip : str
+        "clamped"; "pinned": held in place but free to turn about y and z; "free".
+    tip_mass : float [kg]
+        Rigid body at the tip.
+    tip_inertia : three floats [kg m^2]
+        Of that body about x, y and z.
+    """
+    _check_beam(length, elements, planes, root, tip)
+    EIy, EIz = _pair(EI)
+    GAy, GAz = _pair(np.inf if GA is None else GA)
+    EA = SLENDER * max(EIy, EIz) / length**2 if EA is None else EA
+    section = Section(mass_per_length, EA, EIy, EIz, GJ or 0.0, GAy, GAz, rotary)
+    kind = EulerBernoulli if GA is None else Timoshenko
+    parts: list[Element] = [kind(i, i + 1, section) for i in range(elements)]
+    if tip_mass or any(tip_inertia):
+        parts.append(Lumped(elements, tip_mass, tip_inertia))
+    positions = np.zeros((elements + 1, 3))
+    positions[:, 0] = np.linspace(0.0, length, elements + 1)
+    whole = Structure.assemble(positions, parts)
+    bending = {"y": ("y", "rz"), "z": ("z", "ry"), "both": ("y", "z", "ry", "rz")}[planes]
+    moving = ("x", *bending, *(("rx",) if GJ else ()))
+    still = tuple(name for name in ("x", "y", "z", "rx", "ry", "rz") if name not in moving)
+    fixed: dict[Node, Components] = dict.fromkeys(range(elements + 1), still)
+    held: dict[Support, Components] = {"clamped": "all", "pinned": ("x", "y", "z", "rx"), "free": ()}
+    at_tip: dict[Support, Components] = {"clamped": "all", "pinned": ("y", "z"), "free": ()}
+    return whole.fix(fixed).fix({0: held[root]}).fix({elements: at_tip[tip]})
+
+
+def beam_body(
+    length: float,
+    *,
+    EI: float | tuple[float, float],
+    mass_per_length: float,
+    modes: int = 2,
+    planes: Planes = "y",
+    torsion: int = 0,
+    EA: float | None = None,
+    GJ: float | None = None,
+    GA: float | tuple[float, float] | None = None,
+    rotary: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    elements: int = 16,
+    root: Support = "clamped",
+    tip: Support = "free",
+    tip_mass: float = 0.0,
+    tip_inertia: Sequence[float] = (0.0, 0.0, 0.0),
+    damping: Damping = 0.01,
+) -> Modes:
+    """Return a straight uniform beam along x as a flexible body, its frame at the root.
+
+    Parameters
+    ----------
+    modes : int
+        Bending modes in each plane of deflection, named "y1", "y2", ..., "z1", ...
+    planes : str
+        Directions of deflection: "y", "z" or "both".
+    torsion : int
+        Torsion modes, named "torsion1", ...; they need `GJ` and the first number of `rotary`.
+    tip_mass, tip_inertia : float [kg], three floats [kg m^2]
+        Rigid body at the tip, part of the flexible body.
+    damping : float, sequence of floats or None
+        Damping ratio of all modes or of each [-].
+    length, EI, mass_per_length, EA, GJ, GA, rotary, elements, root, tip
+        As for `beam`.
+
+    Stations: "root", "middle" (for an even number of elements), "tip", "node0" ... Modal coordinates have unit modal mass.
+    With `root` "pinned" and `tip` "free" the frame follows the mean rotation of the beam about its root, with both "free"
+    its mean motion.
+    """
+    if torsion and not (GJ and (rotary[0] or tip_inertia[0])):
+        raise InputError(
+            "beam_body: torsion modes need GJ, and the moment of inertia about x a unit of length, rotary[0]"
+        )
+    whole = beam(
+        length, EI=EI, mass_per_length=mass_per_length, EA=EA, GJ=GJ if torsion else None, GA=GA, rotary=rotary,
+        elements=elements, planes=planes, root=root, tip=tip, tip_mass=tip_mass, tip_inertia=tip_inertia,
+    )  # fmt: skip
+    wanted = {"y": ((1, 5), modes), "z": ((2, 4), modes), "torsion": ((3,), torsion)}
+    shapes, names = [], []
+    for name, (family, count) in wanted.items():
+        if not count or (name in "yz" and planes not in (name, "both")):
+            continue
+        mine = np.flatnonzero(np.isin(whole.freedoms[:, 1], family))
+        found = _lowest(whole.keep(mine), count)
+        columns = np.zeros((whole.count, count))
+        columns[mine] = found
+        shapes.append(columns)
+        names += [f"{name}{k + 1}" for k in range(count)]
+    stations: dict[str, Node] = {"root": 0, "tip": elements}
+    if elements % 2 == 0:
+        stations["middle"] = elements // 2
+    stations |= {name: name for name in whole.names}
+    basis = np.hstack(shapes) if shapes else np.zeros((whole.count, 0))
+    return modes_of(whole, basis, origin=0, stations=stations, damping=damping, names=names)
+
+
+def _lowest(structure: Structure, count: int) -> np.ndarray:
+    """Return the elastic modes of lowest frequency, positive at the tip."""
+    rigid = _rigid_count(structure)
+    if count + rigid > structure.count:
+        raise InputError(
+            f"beam_body: {count} modes asked of {structure.count} freedoms, {rigid} of them rigid; give more elements"
+        )
+    shapes = normal_modes(structure, count + rigid).shapes[:, rigid:]
+    tip = structure.freedoms[:, 0].max()
+    last = np.flatnonzero(structure.freedoms[:, 0] == tip)[0]
+    return shapes * np.where(shapes[last] < 0, -1.0, 1.0)
+
+
+def _rigid_count(structure: Structure) -> int:
+    from articulus.structure.solution.statics import rigid_motions
+
+    return rigid_motions(structure).shape[1]
+
+
+def _pair(given: float | tuple[float, float]) -> tuple[float, float]:
+    first, second = np.broadcast_to(np.asarray(given, dtype=float), (2,))
+    return float(first), float(second)
+
+
+def _check_beam(length: float, elements: int, planes: str, root: str, tip: str) -> None:
+    if not length > 0:
+        raise InputError(f"beam: length = {length}; expected metres, more than zero")
+    if elements < 1:
+        raise InputError(f"beam: elements = {elements}; expected at least one")
+    if planes not in ("y", "z", "both"):
+        raise InputError(
+            f"beam: planes = {planes!r}; expected 'y', 'z' or 'both', the directions of deflection"
+        )
+    for name, held in (("root", root), ("tip", tip)):
+        if held not in ("clamped", "pinned", "free"):
+            raise InputError(f"beam: {name} = {held!r}; expected 'clamped', 'pinned' or 'free'")

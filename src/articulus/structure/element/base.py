@@ -1,0 +1,82 @@
+"""What an element is: points at which its displacements, strains and slopes are known functions of its nodes' freedoms."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from articulus.structure.samples import Samples
+
+Node = str | int
+"""A node by name or by number."""
+
+
+class Element(ABC):
+    """Base of all elements."""
+
+    @property
+    @abstractmethod
+    def nodes(self) -> tuple[Node, ...]:
+        """Nodes it joins."""
+
+    @abstractmethod
+    def samples(self, positions: np.ndarray) -> Samples:
+        """Return its points for nodes at `positions` (k, 3); freedoms are (translation, rotation) of each node, global axes."""
+
+
+def points(
+    position: np.ndarray,
+    freedoms: int,
+    *,
+    mass: np.ndarray | None = None,
+    inertia: np.ndarray | None = None,
+    lever: np.ndarray | None = None,
+    translation: np.ndarray | None = None,
+    rotation: np.ndarray | None = None,
+    strain: np.ndarray | None = None,
+    stiffness: np.ndarray | None = None,
+    length: np.ndarray | None = None,
+    slope: np.ndarray | None = None,
+    own: np.ndarray | None = None,
+) -> Samples:
+    """Return the points of one element; what is not given is zero."""
+    P = len(position)
+
+    def array(given: np.ndarray | None, *shape: int) -> np.ndarray:
+        return np.zeros(shape) if given is None else np.asarray(given, dtype=float).reshape(shape)
+
+    def rows(given: np.ndarray | None, count: int, columns: int) -> sp.csr_array:
+        return sp.csr_array(array(given, count, columns))
+
+    return Samples(
+        position=array(position, P, 3),
+        mass=array(mass, P),
+        inertia=array(inertia, P, 3, 3),
+        lever=array(lever, P, 3),
+        translation=rows(translation, 3 * P, freedoms),
+        rotation=rows(rotation, 3 * P, freedoms),
+        strain=rows(strain, 6 * P, freedoms),
+        stiffness=array(stiffness, 6 * P),
+        length=array(length, P),
+        slope=rows(slope, 2 * P, freedoms),
+        own=rows(own, P, 3 * P),
+    )
+
+
+def axes_along(start: np.ndarray, end: np.ndarray, up: Sequence[float] | None) -> tuple[float, np.ndarray]:
+    """Return length and axes (rows x, y, z) of an element; z is `up` made square to x.
+
+    `up` is the global z axis if not given, or the global x axis for an element along z.
+    """
+    along = end - start
+    length = float(np.linalg.norm(along))
+    x = along / length if length else along
+    if up is None:
+        up = (0.0, 0.0, 1.0) if abs(x[2]) < 0.999 else (1.0, 0.0, 0.0)
+    z = np.asarray(up, dtype=float) - np.dot(up, x) * x
+    size = float(np.linalg.norm(z))
+    z = z / size if size > 1e-9 else np.zeros(3)
+    return length, np.array([x, np.cross(z, x), z])

@@ -1,0 +1,258 @@
+"""From a structure and some of its shapes to a flexible body of a mechanism: integrals of the shapes, computed once.
+
+Symbols as in `articulus.mechanism.modes`: r undeformed position, phi_k displacement and psi_k rotation for a unit modal
+coordinate, h_kl second derivative of the displacement.
+
+Shortening. A load f that stretches the structure with the axial forces N(f) makes it stiffer by K_G(N). The same energy is
+the work of f through the displacements of second order, so for every load
+
+    f . h_kl = -phi_k' K_G(N(f)) phi_l
+
+and twelve loads, accelerations e_j and r_i e_j of all mass points, give the integrals of h_kl and of r h_kl' over the mass
+(Banerjee & Dickens 1990); unit forces at a station give h_kl there. Supports carry the loads; where they leave rigid
+motions free, the loads are taken together with the inertia forces of these motions, and h has no share in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.mechanism.modes import Level, Modes, Station
+from articulus.structure.check_basis import check_basis
+from articulus.structure.element.base import Node
+from articulus.structure.modal_damping import Damping, damping_matrix
+from articulus.structure.solution.statics import Statics
+from articulus.structure.structure import Structure
+
+
+def modes_of(
+    structure: Structure,
+    basis: np.ndarray,
+    *,
+    origin: Node | Sequence[float] = 0,
+    stations: Mapping[str, Node] | None = None,
+    damping: Damping = None,
+    names: Sequence[str] | None = None,
+    level: Level | None = None,
+) -> Modes:
+    """Return the flexible body that a structure makes with some shapes.
+
+    Parameters
+    ----------
+    structure : Structure
+        Its fixed freedoms say how the body frame is attached: clamped at a node, or floating when nothing is fixed.
+    basis : array, (n, modes)
+        Freedoms for each unit modal coordinate: normal modes, constraint modes, nodal functions (a unit matrix).
+    origin : node or three floats [m]
+        Origin of the body frame; its axes are those of the structure.
+    stations : dict of name to node
+        Places where something may be attached; all nodes by their names if not given.
+    damping : float, sequence of floats, "structure" or None
+        Damping ratio of all or of each mode [-], or the structure's own D, or none.
+    names : sequence of str
+        Of the modal coordinates; "mode1", "mode2", ... if not given.
+    level : str
+        "consistent" if not given, or "ruthless" where the structure has no elements that tell its axial forces.
+    """
+    basis = np.asarray(basis, dtype=float)
+    check_basis(structure, basis)
+    at = np.asarray(
+        structure.positions[structure.node(origin)] if isinstance(origin, Node) else origin, dtype=float
+    )
+    names = tuple(names) if names is not None else tuple(f"mode{k + 1}" for k in range(basis.shape[1]))
+    if len(names) != basis.shape[1]:
+        raise InputError(f"modes_of: {len(names)} names for {basis.shape[1]} columns of the basis")
+    stations = {name: name for name in structure.names} if stations is None else stations
+    mass, stiffness = basis.T @ (structure.M @ basis), basis.T @ (structure.K @ basis)
+    return Modes(
+        names=names,
+        **inertia_integrals(structure, basis, at),
+        **shortening_integrals(structure, basis, at),
+        ff=mass,
+        stiffness=stiffness,
+        damping=damping_matrix(structure, basis, mass, stiffness, damping),
+        stations=_stations(structure, basis, at, stations),
+        level=level or ("ruthless" if structure.samples is None else "consistent"),
+    )
+
+
+# inertia with displacements of first order
+
+
+def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarray) -> dict[str, np.ndarray]:
+    """Return rr0, rr1, rr2, rf0, rf1 of `Modes`.
+
+    The velocities of all points are (R0 + sum_k R_k eta_k) V + phi eta_dot, where R_k = (-phi_k x, 0); the integrals are
+    products of these matrices weighted by the mass. Where only a mass matrix is known, the points are its nodes.
+    """
+    n, s = basis.shape[1], structure.samples
+    if s is None:
+        R0, weighted = structure.rigid(origin), structure.M
+        moves, arms = basis, _nodal_arms(structure, basis)
+    else:
+        R0 = np.concatenate([_cross_rows(s.position - origin), np.tile(np.eye(3), (len(s.mass), 1))], axis=1)
+        weighted = _Diagonal(np.repeat(s.mass, 3))
+        moves = s.translation @ basis
+        arms = (
+            np.stack([_cross_rows(u.reshape(-1, 3)) for u in moves.T], axis=1)
+            if n
+            else np.zeros((len(R0), 0, 3))
+        )
+    rows = np.concatenate([R0, arms.reshape(len(R0), -1)], axis=1)
+    G, F = rows.T @ (weighted @ rows), rows.T @ (weighted @ moves)
+    out = _zeros(n)
+    out["rr0"], out["rf0"] = G[:6, :6], F[:6]
+    by_arm = G[6:, :6].reshape(n, 3, 6)
+    out["rr1"][:, :3, :] += by_arm
+    out["rr1"][:, :, :3] += by_arm.transpose(0, 2, 1)
+    pairs = G[6:, 6:].reshape(n, 3, n, 3).transpose(0, 2, 1, 3)
+    out["rr2"][:, :, :3, :3] = pairs + pairs.transpose(1, 0, 2, 3)
+    out["rf1"][:, :3, :] = F[6:].reshape(n, 3, n)
+    if s is not None:
+        _add_rotary(out, s.inertia, (s.rotation @ basis).reshape(-1, 3, n))
+    return out
+
+
+def _add_rotary(out: dict[str, np.ndarray], J: np.ndarray, psi: np.ndarray) -> None:
+    """Add rotary inertia J (P, 3, 3), which turns with the sections by theta = psi eta, psi (P, 3, n).
+
+    The angular velocity of a section in its own axes is (1 - T + T T / 2) w + (1 - T / 2) theta_dot with T = theta x.
+    """
+    heavy = J.any(axis=(1, 2))
+    J, psi = J[heavy], psi[heavy]
+    T = _skew(psi.transpose(2, 0, 1))
+    out["rr0"][:3, :3] += J.sum(axis=0)
+    out["rf0"][:3] += np.einsum("pab,pbl->al", J, psi)
+    JT, TJ = J @ T, T @ J
+    out["rr1"][:, :3, :3] += (TJ - JT).sum(axis=1)
+    turned = -np.einsum("kpab,lpbc->klac", TJ, T)
+    squares = np.einsum("kpab,lpbc->klpac", T, T)
+    squares = 0.5 * np.einsum("pab,klpbc->klac", J, squares + squares.transpose(1, 0, 2, 3, 4))
+    for part in (turned, squares):
+        other = part.transpose(1, 0, 2, 3) if part is turned else part.transpose(0, 1, 3, 2)
+        out["rr2"][:, :, :3, :3] += part + other
+    out["rf1"][:, :3, :] += np.einsum("kpab,pbl->kal", TJ - 0.5 * JT, psi)
+
+
+# shortening
+
+
+def shortening_integrals(
+    structure: Structure, basis: np.ndarray, origin: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return rr2_shortening and rf1_shortening of `Modes`."""
+    n, s = basis.shape[1], structure.samples
+    rr2, rf1 = np.zeros((n, n, 6, 6)), np.zeros((n, 6, n))
+    if s is not None:
+        r = s.position - origin
+        fields = np.concatenate([np.ones((1, len(r))), r.T]) * s.mass
+        loads = np.einsum("ip,jd->ijpd", fields, np.eye(3)).reshape(12, -1).T
+        h = _through_shortening(structure, basis, loads).reshape(4, 3, n, n)
+        h = h + np.einsum("ip,pjkl->ijkl", fields, _lever_shortening(structure, basis))
+        first, second = h[0], h[1:]
+        moment = np.einsum("aij,ijkl->akl", _LEVI_CIVITA, second)
+        rf1[:, :3, :], rf1[:, 3:, :] = moment.transpose(1, 0, 2), first.transpose(1, 0, 2)
+        Q = second.transpose(2, 3, 0, 1)
+        rr2[:, :, :3, :3] = (
+            2 * np.trace(Q, axis1=2, axis2=3)[..., None, None] * np.eye(3) - Q - Q.swapaxes(2, 3)
+        )
+        across = _skew(first.transpose(1, 2, 0))
+        rr2[:, :, :3, 3:], rr2[:, :, 3:, :3] = across, -across
+    return {"rr2_shortening": rr2, "rf1_shortening": rf1}
+
+
+def _through_shortening(
+    structure: Structure, basis: np.ndarray, loads: np.ndarray, nodal: np.ndarray | None = None
+) -> np.ndarray:
+    """Return f . h_kl for each load f, (loads, n, n).
+
+    Parameters
+    ----------
+    loads : array, (3 P, loads) [N]
+        Forces on the points.
+    nodal : array, (n, loads)
+        Forces on the freedoms, in place of those on the points.
+    """
+    s = structure.samples
+    assert s is not None
+    statics = Statics(structure)
+    forces = s.translation.T @ loads if nodal is None else nodal
+    rigid = s.translation @ (statics.rigid @ (statics.rigid.T @ forces))
+    own = (0.0 if nodal is not None else loads) - np.repeat(s.mass, 3)[:, None] * rigid
+    tension = s.tension(statics.solve(forces), own)
+    slopes = (s.slope @ basis).reshape(-1, 2, basis.shape[1])
+    return -np.einsum("p,pf,pak,pal->fkl", s.length, tension, slopes, slopes, optimize=True)
+
+
+def _lever_shortening(structure: Structure, basis: np.ndarray) -> np.ndarray:
+    """Return h_kl of points carried on levers c by nodes that turn: theta x (theta x c) / 2, (P, 3, n, n)."""
+    s = structure.samples
+    assert s is not None
+    psi = (s.rotation @ basis).reshape(len(s.mass), 3, -1)
+    T = _skew(psi.transpose(0, 2, 1))
+    both = np.einsum("pkab,plbc,pc->pakl", T, T, s.lever, optimize=True)
+    return 0.5 * (both + both.transpose(0, 1, 3, 2))
+
+
+def _stations(
+    structure: Structure, basis: np.ndarray, origin: np.ndarray, stations: Mapping[str, Node]
+) -> dict[str, Station]:
+    n, out = basis.shape[1], {}
+    rows = {name: structure.rows(node) for name, node in stations.items()}
+    shortening = np.zeros((len(rows), 3, n, n))
+    if structure.samples is not None and rows:
+        nodal = np.concatenate([at[:3] for at in rows.values()]).T
+        shortening = _through_shortening(structure, basis, np.zeros((0, 0)), nodal).reshape(
+            len(rows), 3, n, n
+        )
+    for (name, node), h in zip(stations.items(), shortening):
+        moved = rows[name] @ basis
+        position = structure.positions[structure.node(node)] - origin
+        out[name] = Station(position, moved[:3], moved[3:], h)
+    return out
+
+
+# small helpers
+
+_LEVI_CIVITA = np.array(
+    [[[(i - j) * (j - k) * (k - i) / 2 for k in range(3)] for j in range(3)] for i in range(3)]
+)
+
+
+class _Diagonal:
+    """A diagonal matrix."""
+
+    def __init__(self, entries: np.ndarray):
+        self.entries = entries
+
+    def __matmul__(self, columns: np.ndarray) -> np.ndarray:
+        return self.entries[:, None] * columns
+
+
+def _skew(a: np.ndarray) -> np.ndarray:
+    """Return the matrices a x of vectors (..., 3), (..., 3, 3)."""
+    return np.einsum("iaj,...a->...ij", _LEVI_CIVITA, a)
+
+
+def _cross_rows(p: np.ndarray) -> np.ndarray:
+    """Return velocities of the points p (P, 3) for unit angular velocities, (3 P, 3): w x p = -(p x) w."""
+    return -_skew(p).reshape(-1, 3)
+
+
+def _nodal_arms(structure: Structure, basis: np.ndarray) -> np.ndarray:
+    """Return velocities of the freedoms when the displaced nodes turn, for each mode and axis, (n, modes, 3)."""
+    moved = np.zeros((len(structure.names), 6, basis.shape[1]))
+    moved[tuple(structure.freedoms.T)] = basis
+    turned = np.zeros((len(structure.names), 6, basis.shape[1], 3))
+    turned[:, :3] = -_skew(moved[:, :3].transpose(0, 2, 1)).transpose(0, 2, 1, 3)
+    return turned[tuple(structure.freedoms.T)]
+
+
+def _zeros(n: int) -> dict[str, np.ndarray]:
+    return {
+        "rr0": np.zeros((6, 6)), "rr1": np.zeros((n, 6, 6)), "rr2": np.zeros((n, n, 6, 6)),
+        "rf0": np.zeros((6, n)), "rf1": np.zeros((n, 6, n)),
+    }  # fmt: skip

@@ -1,0 +1,110 @@
+"""Undamped normal modes: K phi = omega^2 M phi."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
+
+from articulus.errors import InputError
+from articulus.structure.check import DENSE
+from articulus.structure.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class NormalModes:
+    """Modes of a structure, by rising frequency, with unit modal mass.
+
+    Parameters
+    ----------
+    omega : array, (k,) [rad/s]
+        Circular frequencies; zero for rigid motions.
+    shapes : array, (n, k)
+        Freedoms; phi' M phi = 1, the largest translation (rotation, where there is none) positive.
+    """
+
+    omega: np.ndarray
+    shapes: np.ndarray
+
+    @property
+    def hertz(self) -> np.ndarray:
+        """Frequencies [Hz]."""
+        return self.omega / (2 * np.pi)
+
+    @property
+    def elastic(self) -> NormalModes:
+        """The modes without rigid motions: those with more than a ten-thousandth of the highest frequency here, or 1e-6 rad/s."""
+        keep = self.omega > max(1e-4 * self.omega.max(initial=0.0), 1e-6)
+        return NormalModes(self.omega[keep], self.shapes[:, keep])
+
+
+def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
+    """Return the modes of lowest frequency.
+
+    Parameters
+    ----------
+    structure : Structure
+        Freedoms without mass are allowed; they follow statically.
+    count : int
+        How many; all of them (those of finite frequency) if not given.
+    """
+    from articulus.structure.solution.statics import rigid_motions
+
+    n = structure.count
+    if count is not None and not 0 <= count <= n:
+        raise InputError(f"normal modes: {count} asked of a structure with {n} freedoms")
+    if count is None or n <= DENSE or count > n // 4:
+        squares, shapes = _dense(structure)
+        squares, shapes = squares[:count], shapes[:, :count]
+    else:
+        squares, shapes = _sparse(structure, count)
+    if count is not None and len(squares) < count:
+        raise InputError(f"normal modes: {count} asked, but only {len(squares)} freedoms carry mass")
+    rigid = rigid_motions(structure).shape[1]
+    squares[: min(rigid, len(squares))] = 0.0
+    return NormalModes(np.sqrt(np.maximum(squares, 0.0)), _signed(structure, shapes))
+
+
+def _dense(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Return all finite modes; eigenvalues are of (M, K + s M), which is definite, and massless ones have none."""
+    K, M = structure.K.toarray(), structure.M.toarray()
+    shift = _shift(structure)
+    inverse, shapes = eigh(M, K + shift * M)
+    inverse, shapes = inverse[::-1], shapes[:, ::-1]
+    keep = inverse > 1e-13 * inverse[0]
+    inverse, shapes = inverse[keep], shapes[:, keep]
+    return 1 / inverse - shift, shapes / np.sqrt(inverse)
+
+
+def _sparse(structure: Structure, count: int) -> tuple[np.ndarray, np.ndarray]:
+    start = np.random.default_rng(0).standard_normal(structure.count)
+    squares, shapes = eigsh(
+        sp.csc_array(structure.K),
+        k=count,
+        M=sp.csc_array(structure.M),
+        sigma=-_shift(structure),
+        which="LM",
+        v0=start,
+    )
+    order = np.argsort(squares)
+    return squares[order], shapes[:, order]
+
+
+def _shift(structure: Structure) -> float:
+    """Return a square of a frequency that is small beside those of single freedoms: K + s M is then definite."""
+    mass = structure.M.diagonal()
+    heavy = mass > 0
+    if not heavy.any():
+        raise InputError("normal modes: no freedom of this structure carries mass; give its elements mass")
+    return 1e-6 * float(np.median(structure.K.diagonal()[heavy] / mass[heavy])) or 1.0
+
+
+def _signed(structure: Structure, shapes: np.ndarray) -> np.ndarray:
+    moving = structure.freedoms[:, 1] < 3
+    size = np.abs(shapes) * np.where(moving[:, None], 1.0, 0.0)
+    size = np.where(size.max(axis=0, initial=0.0) > 0, size, np.abs(shapes))
+    largest = np.argmax(size, axis=0)
+    return shapes * np.where(shapes[largest, np.arange(shapes.shape[1])] < 0, -1.0, 1.0)

@@ -1,0 +1,299 @@
+"""Linear structures, kept second order and sparse: M q'' + D q' + K q = B u, y = H q + H_rate q'."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from articulus.errors import InputError, did_you_mean
+from articulus.structure.check import check_matrices
+from articulus.structure.element.base import Element, Node
+from articulus.structure.samples import Samples
+
+COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
+"""Freedoms of a node: translations along and rotations about the global axes."""
+
+GROUPS = {"all": COMPONENTS, "translation": COMPONENTS[:3], "rotation": COMPONENTS[3:]}
+
+Components = str | Sequence[str]
+"""Some freedoms of a node: "x", ("x", "rz"), "translation", "rotation" or "all"."""
+
+
+def components(given: Components) -> tuple[int, ...]:
+    """Return the numbers of the freedoms meant."""
+    names = GROUPS.get(given, (given,)) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in COMPONENTS:
+            raise InputError(f"no freedom '{name}' of a node; {did_you_mean(name, (*COMPONENTS, *GROUPS))}")
+    return tuple(COMPONENTS.index(name) for name in names)
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A linear structure.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the nodes.
+    positions : array, (nodes, 3) [m]
+        Of the nodes.
+    freedoms : array of int, (n, 2)
+        Node and component (see `COMPONENTS`) of each freedom.
+    M, K, D : sparse array, (n, n)
+        Mass, stiffness, damping; D = 0 if not given.
+    B : array, (n, m)
+        Forces on the freedoms for unit inputs.
+    H, H_rate : array, (p, n)
+        Outputs for unit displacements and for unit rates of the freedoms.
+    inputs, outputs : tuple of str
+        Their names.
+    samples : Samples
+        Integration points; None for matrices that came without their elements.
+    """
+
+    names: tuple[str, ...]
+    positions: np.ndarray
+    freedoms: np.ndarray
+    M: sp.csr_array
+    K: sp.csr_array
+    D: sp.csr_array | None = None
+    B: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    H: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    H_rate: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    samples: Samples | None = None
+
+    def __post_init__(self) -> None:
+        n = self.count
+        D = sp.csr_array((n, n)) if self.D is None else self.D
+        for name, matrix in (("M", self.M), ("K", self.K), ("D", D)):
+            object.__setattr__(self, name, sp.csr_array(matrix))
+        for name, ports in (("B", self.inputs), ("H", self.outputs), ("H_rate", self.outputs)):
+            if not len(ports):
+                object.__setattr__(self, name, np.zeros((n, 0) if name == "B" else (0, n)))
+        check_matrices(self)
+
+    @staticmethod
+    def assemble(
+        positions: Sequence[Sequence[float]] | np.ndarray,
+        elements: Iterable[Element],
+        *,
+        names: Sequence[str] | None = None,
+        fixed: Mapping[Node, Components] | None = None,
+        plane: str | None = None,
+    ) -> Structure:
+        """Return the structure of some elements.
+
+        Parameters
+        ----------
+        positions : array, (nodes, 3) [m]
+            Of the nodes.
+        elements : iterable of Element
+            They name nodes by number or name.
+        names : sequence of str
+            Of the nodes; "node0", "node1", ... if not given.
+        fixed : dict of node to components
+            Freedoms held fixed, for example ``{"node0": "all", "tip": ("y", "z")}``.
+        plane : str
+            "xy", "xz" or "yz": only motion in this plane is free, at all nodes.
+
+        Freedoms that no element gives mass or stiffness (rotations of a truss) are left out.
+        """
+        positions = np.asarray(positions, dtype=float)
+        names = tuple(names) if names is not None else tuple(f"node{i}" for i in range(len(positions)))
+        _check_nodes(positions, names)
+        parts = []
+        for element in elements:
+            at = [_number(names, node) for node in element.nodes]
+            local = element.samples(positions[at])
+            columns = (6 * np.array(at)[:, None] + np.arange(6)).ravel()
+            place = sp.csr_array(
+                (np.ones(len(columns)), (np.arange(len(columns)), columns)), (len(columns), 6 * len(names))
+            )
+            parts.append(local.over(place))
+        if not parts:
+            raise InputError("a structure without elements; give at least one")
+        samples = Samples.join(parts)
+        used = (samples.mass_matrix().diagonal() + samples.stiffness_matrix().diagonal() > 0).reshape(-1, 6)
+        free = used & _in_plane(plane) & ~_held(names, fixed or {})
+        chosen = np.flatnonzero(free)
+        if not len(chosen):
+            raise InputError("a structure with every freedom fixed; leave some free")
+        samples = samples.over(_selection(chosen, free.size))
+        return Structure(
+            names,
+            positions,
+            np.argwhere(free),
+            samples.mass_matrix(),
+            samples.stiffness_matrix(),
+            samples=samples,
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of freedoms."""
+        return len(self.freedoms)
+
+    # nodes and freedoms
+
+    def node(self, node: Node) -> int:
+        """Return the number of a node."""
+        return _number(self.names, node)
+
+    def rows(self, node: Node) -> np.ndarray:
+        """Return translation and rotation of a node for unit freedoms, (6, n); rows of fixed freedoms are zero."""
+        out = np.zeros((6, self.count))
+        mine = np.flatnonzero(self.freedoms[:, 0] == self.node(node))
+        out[self.freedoms[mine, 1], mine] = 1.0
+        return out
+
+    def where(self, node: Node, which: Components = "all") -> np.ndarray:
+        """Return the numbers of the free freedoms of a node."""
+        chosen = np.isin(self.freedoms[:, 1], components(which))
+        return np.flatnonzero((self.freedoms[:, 0] == self.node(node)) & chosen)
+
+    def rigid(self, origin: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return the freedoms of unit rigid rotations and translations of the whole, (n, 6), angular first.
+
+        Parameters
+        ----------
+        origin : three floats [m]
+            Point that rotations leave in place.
+        """
+        arm = self.positions[self.freedoms[:, 0]] - np.asarray(origin)
+        turn = -np.stack([np.cross(arm, e) for e in np.eye(3)], axis=-1)
+        nodal = np.zeros((self.count, 6, 6))
+        nodal[:, :3, :3], nodal[:, :3, 3:], nodal[:, 3:, :3] = turn, np.eye(3), np.eye(3)
+        return nodal[np.arange(self.count), self.freedoms[:, 1]]
+
+    # changed copies
+
+    def fix(self, fixed: Mapping[Node, Components]) -> Structure:
+        """Return the structure with more freedoms held fixed."""
+        held = _held(self.names, fixed)[tuple(self.freedoms.T)]
+        return self.keep(np.flatnonzero(~held))
+
+    def keep(self, chosen: np.ndarray) -> Structure:
+        """Return the structure with only the chosen freedoms (numbers), all others held fixed."""
+        T = _selection(np.asarray(chosen), self.count)
+        return dataclasses.replace(
+            self,
+            freedoms=self.freedoms[chosen],
+            M=T.T @ self.M @ T,
+            K=T.T @ self.K @ T,
+            D=T.T @ self.D @ T,
+            B=T.T @ self.B,
+            H=self.H @ T,
+            H_rate=self.H_rate @ T,
+            samples=None if self.samples is None else self.samples.over(T),
+        )
+
+    def with_rayleigh_damping(self, alpha: float, beta: float) -> Structure:
+        """Return the structure with D = alpha M + beta K.
+
+        Parameters
+        ----------
+        alpha : float [1/s]
+            Share of the mass matrix.
+        beta : float [s]
+            Share of the stiffness matrix.
+        """
+        return dataclasses.replace(self, D=alpha * self.M + beta * self.K)
+
+    def with_input(self, name: str, node: Node, forces: Mapping[str, float]) -> Structure:
+        """Return the structure with one more input.
+
+        Parameters
+        ----------
+        name : str
+            Of the input.
+        node : str or int
+            Where it acts.
+        forces : dict of component to number
+            Force or moment for a unit input, for example ``{"y": 1.0}``; call again with the same name for a second node.
+        """
+        row = self._at(node, forces)
+        if name in self.inputs:
+            B = self.B.copy()
+            B[:, self.inputs.index(name)] += row
+            return dataclasses.replace(self, B=B)
+        return dataclasses.replace(self, B=np.column_stack([self.B, row]), inputs=(*self.inputs, name))
+
+    def with_output(
+        self, name: str, node: Node, weights: Mapping[str, float], rate: bool = False
+    ) -> Structure:
+        """Return the structure with one more output.
+
+        Parameters
+        ----------
+        name : str
+            Of the output.
+        node : str or int
+            Where it measures.
+        weights : dict of component to number
+            Output for unit displacements, for example ``{"y": 1.0}``; call again with the same name for a second node.
+        rate : bool
+            Velocities instead of displacements.
+        """
+        row = self._at(node, weights)
+        H, H_rate, outputs = self.H, self.H_rate, self.outputs
+        if name not in outputs:
+            blank = np.zeros((1, self.count))
+            H, H_rate, outputs = np.vstack([H, blank]), np.vstack([H_rate, blank]), (*outputs, name)
+        target = (H_rate if rate else H).copy()
+        target[outputs.index(name)] += row
+        H, H_rate = (H, target) if rate else (target, H_rate)
+        return dataclasses.replace(self, H=H, H_rate=H_rate, outputs=outputs)
+
+    def _at(self, node: Node, weights: Mapping[str, float]) -> np.ndarray:
+        rows = self.rows(node)
+        return sum((w * rows[components(name)[0]] for name, w in weights.items()), np.zeros(self.count))
+
+    def __repr__(self) -> str:
+        return f"Structure({len(self.names)} nodes, {self.count} freedoms)"
+
+
+def _check_nodes(positions: np.ndarray, names: tuple[str, ...]) -> None:
+    if positions.ndim != 2 or positions.shape[1] != 3 or not np.isfinite(positions).all():
+        raise InputError(
+            f"positions of nodes have shape {positions.shape}; expected finite numbers, (nodes, 3) [m]"
+        )
+    if len(names) != len(positions) or len(set(names)) != len(names):
+        raise InputError(
+            f"{len(set(names))} different names for {len(positions)} nodes; expected one for each"
+        )
+
+
+def _number(names: tuple[str, ...], node: Node) -> int:
+    if isinstance(node, str):
+        if node not in names:
+            raise InputError(f"no node '{node}' in this structure; {did_you_mean(node, names)}")
+        return names.index(node)
+    if not 0 <= node < len(names):
+        raise InputError(f"no node {node} in this structure; its {len(names)} nodes count from 0")
+    return int(node)
+
+
+def _held(names: tuple[str, ...], fixed: Mapping[Node, Components]) -> np.ndarray:
+    out = np.zeros((len(names), 6), dtype=bool)
+    for node, which in fixed.items():
+        out[_number(names, node), components(which)] = True
+    return out
+
+
+def _in_plane(plane: str | None) -> np.ndarray:
+    planes = {None: "all", "xy": ("x", "y", "rz"), "xz": ("x", "z", "ry"), "yz": ("y", "z", "rx")}
+    if plane not in planes:
+        raise InputError(f"plane {plane!r}; expected 'xy', 'xz' or 'yz'")
+    return np.isin(np.arange(6), components(planes[plane]))
+
+
+def _selection(chosen: np.ndarray, count: int) -> sp.csr_array:
+    """Return T (count, chosen) that places the chosen freedoms among all."""
+    return sp.csr_array((np.ones(len(chosen)), (chosen, np.arange(len(chosen)))), (count, len(chosen)))
