@@ -83,9 +83,10 @@ class Check:
         """Return the number of each run."""
         if self.what in FIGURES:
             return np.array(FIGURES[self.what][2](run))
-        y = np.atleast_2d(run[self.what])
+        y = np.atleast_2d(run.select(self.what).values[..., 0])
         if isinstance(self.at, float):
-            return y[:, int(np.abs(run.t - self.at).argmin())]
+            reached = run.t.size and self.at <= run.t[-1] + 1e-9 * max(1.0, abs(run.t[-1]))
+            return y[:, int(np.abs(run.t - self.at).argmin())] if reached else np.full(len(y), np.nan)
         if self.at in ("start", "end"):
             return np.array([row[-1 if self.at == "end" else 0] for row in map(_until_end, y)])
         held = [np.abs(row) if self.at == "peak" else row for row in map(_until_end, y)]

@@ -19,6 +19,8 @@ from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
 from articulus.study.numbers import StudyNumbers
 
+_OF_COMPONENT = re.compile(r"component '[^']*': (.*)", re.S)
+_UNKNOWN = re.compile(r"(no \w+ '.*?)[;:] (did you mean .*|valid names: .*|there are none.*)", re.S)
 _OF_FIELD = re.compile(r"\w+(?: '[^']*', |\.)(\w+): (.*)", re.S)
 _FOUND_EXPECTED = re.compile(r"found (.*?); expected (.*)", re.S)
 _EXPECTED_FOUND = re.compile(r"expected (.*?), found (.*)", re.S)
@@ -149,13 +151,17 @@ class Components(Courses):
     def tell(self, error: InputError, path: str) -> None:
         """Note what a component said about itself at `path`."""
         text, where = str(error), path
-        if owned := _OF_FIELD.match(text):
+        if owned := _OF_COMPONENT.match(text):
+            text = owned[1]
+        elif owned := _OF_FIELD.match(text):
             text = owned[2]
             where = f"{path}.{owned[1]}"
         if parts := _FOUND_EXPECTED.match(text):
             self.report.add(where, parts[1], parts[2])
         elif parts := _EXPECTED_FOUND.match(text):
             self.report.add(where, parts[2], parts[1])
+        elif parts := _UNKNOWN.match(text):
+            self.report.add(where, parts[1], "a name that exists", parts[2])
         else:
             self.report.add(where, text, "components that fit the mechanism and each other")
 
@@ -171,7 +177,7 @@ class Components(Courses):
                 network.check_feedback()
                 return None if dropped else network
             except InputError as error:
-                path = next((p for p, c in rest.items() if f"'{c.name}'" in str(error)), None)
+                path = next((p for p, c in reversed(rest.items()) if f"'{c.name}'" in str(error)), None)
                 if path is None:
                     self.tell(error, next(iter(rest), "component"))
                     return None

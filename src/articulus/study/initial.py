@@ -43,15 +43,18 @@ def read_state(
             values.report.add(f"{path}.{joint}", f"no joint '{joint}'", "the name of a joint", hint)
             continue
         at = slices[joint]
-        many = number if isinstance(number, list) or at.stop - at.start != 1 else [number]
-        _put(values, state, at, units[at], many, f"{path}.{joint}")
+        _put(values, state, at, units[at], number, f"{path}.{joint}")
     return state
 
 
 def _put(
     values: Courses, state: np.ndarray, at: slice, units: tuple[str, ...], given: Any, path: str
 ) -> None:
-    found = values.numbers.vector(given, list(units), path)
+    if len(units) == 1 and not isinstance(given, list):
+        number = values.numbers.number(given, units[0], path)
+        found = None if number is None else (number,)
+    else:
+        found = values.numbers.vector(given, list(units), path)
     if found is None:
         return
     if any(isinstance(x, Parameter) for x in found) or not np.isfinite(np.array(found, dtype=float)).all():
