@@ -15,8 +15,15 @@ PAGES = [
     "README.md",
     "docs/start.md",
     "docs/choose.md",
+    "docs/simulate.md",
+    "docs/results.md",
     "docs/theory/constraints.md",
+    "docs/theory/closed_chains.md",
+    "docs/extending/component.md",
+    "docs/extending/constraint.md",
+    "docs/extending/event.md",
     "docs/extending/joint.md",
+    "docs/extending/method.md",
     "docs/extending/quantity.md",
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
@@ -47,6 +54,6 @@ def test_code_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for place, code, printed in found:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(code, place, "exec"), scope)  # noqa: S102 (a page of this repository)
+            exec(compile(code, place, "exec", dont_inherit=True), scope)  # noqa: S102 (a page of this repository)
         if printed:
             assert out.getvalue() == printed, place
