@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
 from articulus.integrate.base import Integrator
-from articulus.integrate.mechanical import Mechanical, saddle
+from articulus.integrate.mechanical import Implicit, Point
 
 EPS = float(np.finfo(float).eps)
+SLOW = 0.1
+"""A correction of more than this part of the one before: what is kept from earlier steps does not serve any more."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +33,8 @@ class AlphaState:
         -G' lambda are the constraint forces.
     iterations : int
         Newton iterations so far.
+    kept : object
+        What the problem keeps from step to step to save work, such as a factored matrix; None is always right.
     """
 
     t: float
@@ -38,6 +44,7 @@ class AlphaState:
     a: np.ndarray
     multipliers: np.ndarray
     iterations: int = 0
+    kept: Any = dataclasses.field(default=None, repr=False, compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,23 +97,15 @@ class AlphaMethod(Integrator):
     def coefficients(self) -> Coefficients:
         """Return the four numbers of the method."""
 
-    def start(self, problem: Mechanical, t: float, q: Any, v: Any) -> AlphaState:
+    def start(self, problem: Implicit, t: float, q: Any, v: Any) -> AlphaState:
         """Return the state at t [s] with accelerations and multipliers that fit q, (nq,), and v, (nv,)."""
         t, q, v = float(t), np.array(q, dtype=float), np.array(v, dtype=float)
-        g, G = problem.rows(t, q)
-        if g.size and not np.abs(g).max() <= 1e-6 * (1 + np.abs(q).max()):
-            raise InputError(
-                f"{self.name}: the constraints are off by {np.abs(g).max():.3g} at the start, row {np.abs(g).argmax()}; "
-                "expected a position that fulfils them: close the loops first"
-            )
-        right = problem.force(t, q, v)
-        if problem.gamma is not None:
-            right = np.concatenate([right, -problem.gamma(t, q, v)])
-        solved = self._solve(saddle(problem.mass(t, q), G), right, t)
-        vdot = solved[: v.size]
-        return AlphaState(t, q, v, vdot, vdot, solved[v.size :])
+        with self._solvable(t):
+            vdot, multipliers = problem.start(t, q, v)
+            _require_finite(vdot)
+        return AlphaState(t, q, v, vdot, vdot, multipliers)
 
-    def step(self, problem: Mechanical, state: AlphaState, h: float) -> AlphaState:
+    def step(self, problem: Implicit, state: AlphaState, h: float) -> AlphaState:
         """Return the state at t + h.
 
         Raises
@@ -114,50 +113,52 @@ class AlphaMethod(Integrator):
         NumericalError
             Newton's iteration did not converge, or its matrix is singular; `result` is the state before the step.
         """
-        c, t = self.coefficients, state.t + h
+        c, t, kept = self.coefficients, state.t + h, state.kept
         by_v = c.gamma / (h * c.beta)
         by_vdot = (1 - c.alpha_m) / (h**2 * c.beta * (1 - c.alpha_f))
         vdot, multipliers = state.vdot, state.multipliers
         a = self._auxiliary(state, vdot)
         dq = h * state.v + h**2 * ((0.5 - c.beta) * state.a + c.beta * a)
         v = state.v + h * ((1 - c.gamma) * state.a + c.gamma * a)
+        size = np.inf
         for iteration in range(1, self.max_iterations + 1):
-            q = problem.displace(state.q, dq)
-            g, G = problem.rows(t, q)
-            residual = problem.mass(t, q) @ vdot - problem.force(t, q, v)
-            if g.size:
-                residual = residual + G.T @ multipliers
-            matrix = problem.tangent(t, q, v, vdot, multipliers, by_v, by_vdot)
-            change = self._solve(saddle(matrix, G), -np.concatenate([residual / by_vdot, g]), t, state)
+            q = problem.move(t, state.q, dq)
+            with self._solvable(t, state):
+                change, kept = problem.correction(Point(t, q, v, vdot, multipliers), by_v, by_vdot, kept)
+                _require_finite(change)
             d = change[: v.size]
             dq, v, vdot = dq + d, v + by_v * d, vdot + by_vdot * d
             multipliers = multipliers + by_vdot * change[v.size :]
             limit = max(self.tolerance * np.abs(dq).max(), 64 * EPS * (1 + np.abs(q).max()))
-            if np.abs(d).max() <= limit:
+            before, size = size, np.abs(d).max()
+            if size <= limit:
                 return AlphaState(
                     t,
-                    problem.displace(state.q, dq),
+                    problem.move(t, state.q, dq),
                     v,
                     vdot,
                     self._auxiliary(state, vdot),
                     multipliers,
                     state.iterations + iteration,
+                    kept,
                 )
+            if size > SLOW * before:
+                kept = None
         raise NumericalError(
             f"{self.name}: Newton's iteration did not converge from t = {state.t:.9g} s with h = {h:.3g} s: correction "
-            f"{np.abs(d).max():.3g} after {self.max_iterations} iterations; likely the step is too long, "
+            f"{size:.3g} after {self.max_iterations} iterations; likely the step is too long, "
             "or stiffness and damping are not the derivatives of the force",
             result=state,
         )
 
     def integrate(
-        self, problem: Mechanical, t0: float, t1: float, q0: Any, v0: Any, steps: int
+        self, problem: Implicit, t0: float, t1: float, q0: Any, v0: Any, steps: int
     ) -> tuple[np.ndarray, list[AlphaState]]:
         """Return times and states of `steps` equal steps from t0 to t1.
 
         Parameters
         ----------
-        problem : Mechanical
+        problem : Mechanical, or another `Implicit`
         t0, t1 : float [s]
         q0, v0 : arrays, (nq,) and (nv,)
             They fulfil the constraints and their rates.
@@ -180,17 +181,19 @@ class AlphaMethod(Integrator):
         c = self.coefficients
         return ((1 - c.alpha_f) * vdot + c.alpha_f * state.vdot - c.alpha_m * state.a) / (1 - c.alpha_m)
 
-    def _solve(
-        self, matrix: np.ndarray, right: np.ndarray, t: float, state: AlphaState | None = None
-    ) -> np.ndarray:
+    @contextmanager
+    def _solvable(self, t: float, state: AlphaState | None = None) -> Iterator[None]:
+        """Say what a linear system without a finite solution means."""
         try:
-            out = np.linalg.solve(matrix, right)
+            yield
         except np.linalg.LinAlgError:
-            out = np.full(right.shape, np.nan)
-        if not np.isfinite(out).all():
             raise NumericalError(
                 f"{self.name}: no finite solution of the linear system at t = {t:.9g} s; likely redundant constraint "
                 "rows, a singular position, or a force that is not finite",
                 result=state,
-            )
-        return out
+            ) from None
+
+
+def _require_finite(solved: np.ndarray) -> None:
+    if not np.isfinite(solved).all():
+        raise np.linalg.LinAlgError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +12,33 @@ from articulus.errors import InputError
 from articulus.integrate.second_order import add
 
 Array = np.ndarray
+
+
+class Point(NamedTuple):
+    """Where the equations of motion are evaluated: time, position, velocity, acceleration, multipliers."""
+
+    t: float
+    q: Array
+    v: Array
+    vdot: Array
+    multipliers: Array
+
+
+class Implicit(Protocol):
+    """What an implicit method asks of a problem; `Mechanical` is the dense one, `beams` has one of bands."""
+
+    def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return v' and multipliers that fit t [s], q and v."""
+
+    def move(self, t: float, q: Array, dq: Array) -> Array:
+        """Return the position at time t [s] that is displaced by dq from q."""
+
+    def correction(self, at: Point, by_v: float, by_vdot: float, kept: Any) -> tuple[Array, Any]:
+        """Return Newton's correction of the position, then that of the multipliers over by_vdot; and what to keep.
+
+        v changes `by_v` and v' changes `by_vdot` times as much as the position. `kept` is what the correction before
+        gave back, such as a factored matrix that still serves, or None to begin anew.
+        """
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +80,40 @@ class Mechanical:
         missing = [name for name, value in rows.items() if value is None]
         if 0 < len(missing) < 3:
             raise InputError(f"a mechanical system with constraints needs {' and '.join(missing)} as well")
+
+    def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return v' and multipliers that fit t [s], q and v.
+
+        Raises
+        ------
+        InputError
+            q does not fulfil the constraints.
+        """
+        g, G = self.rows(t, q)
+        if g.size and not np.abs(g).max() <= 1e-6 * (1 + np.abs(q).max()):
+            raise InputError(
+                f"the constraints are off by {np.abs(g).max():.3g} at the start, row {np.abs(g).argmax()}; "
+                "expected a position that fulfils them: close the loops first"
+            )
+        right = self.force(t, q, v)
+        if self.gamma is not None:
+            right = np.concatenate([right, -self.gamma(t, q, v)])
+        solved = np.linalg.solve(saddle(self.mass(t, q), G), right)
+        return solved[: v.size], solved[v.size :]
+
+    def move(self, t: float, q: Array, dq: Array) -> Array:
+        """Return the displaced position."""
+        return self.displace(q, dq)
+
+    def correction(self, at: Point, by_v: float, by_vdot: float, kept: None) -> tuple[Array, None]:
+        """Return Newton's correction of the position, then that of the multipliers over by_vdot; nothing is kept."""
+        t, q, v, vdot, multipliers = at
+        g, G = self.rows(t, q)
+        residual = self.mass(t, q) @ vdot - self.force(t, q, v)
+        if g.size:
+            residual = residual + G.T @ multipliers
+        matrix = self.tangent(t, q, v, vdot, multipliers, by_v, by_vdot)
+        return np.linalg.solve(saddle(matrix, G), -np.concatenate([residual / by_vdot, g])), None
 
     def rows(self, t: float, q: Array) -> tuple[Array, Array]:
         """Return g and G; none of them has rows where there are no constraints."""
