@@ -37,7 +37,7 @@ def broken(tmp_path):
 def test_help_lists_the_commands(articulus):
     code, out, _ = articulus("--help")
     assert code == 0
-    assert all(word in out for word in ("info", "verify", "bench", "demo", "--version"))
+    assert all(word in out for word in ("info", "run", "verify", "bench", "demo", "--version"))
 
 
 def test_version_names_what_code_depends_on(articulus):

@@ -1,0 +1,26 @@
+"""The page on studies says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from articulus.study import parse_study, run_only
+from articulus.study.check import BOUNDS, FIGURES, MOMENTS
+from articulus.study.event_reader import DIRECTIONS, KEYS, SIDES
+from articulus.study.reader import HEAD, TOP
+from articulus.study.settings import KEYS as RUN_KEYS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text()
+
+
+def test_the_example_runs_and_passes() -> None:
+    example = re.search(r"```toml\n(.*?)```", PAGE, re.S)
+    assert example
+    assert run_only(parse_study(example[1], "arm.toml")).passed
+
+
+def test_every_key_stands_on_the_page() -> None:
+    words = [*TOP, *HEAD, *RUN_KEYS, *FIGURES, *BOUNDS, *MOMENTS, *DIRECTIONS, *SIDES, *KEYS]
+    words += [key for keys in KEYS.values() for key in keys]
+    assert [w for w in words if not re.search(rf"\b{re.escape(w)}\b", PAGE)] == []
