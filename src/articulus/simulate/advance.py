@@ -129,7 +129,7 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
 
     def __init__(self, system: System, h: float, method: Rosenbrock, control: StepControl):
         super().__init__(system, h, method, control)
-        symbols = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
+        symbols: list[Any] = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
         rate = system.rhs.call(symbols)[0]
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
         self._partial = native(ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"]))

@@ -54,7 +54,7 @@ class Closing:
         index = {c.name: i for i, c in enumerate(self.description.constraints)}
         return ca.vertcat(SX(0, 1), *(self.active[index[name]] for name in self.names))
 
-    def penalties(self) -> np.ndarray:
+    def penalties(self) -> SX:
         """Return a penalty for every row, from the masses felt at a general position."""
         d = self.description
         q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv)
@@ -62,7 +62,7 @@ class Closing:
         p = [value_of(x) for x in d.parameters]
         found = ca.Function("found", [self.tree.q, self.t, self.tree.p], [self.M, self.rows.G])
         M, G = (np.array(x) for x in found(start, 0.0, p))
-        return suggested_penalty(M, G, PENALTY)
+        return SX(suggested_penalty(M, G, PENALTY))
 
     def _equations(self, external: External) -> tuple[SX, SX]:
         """Return the mass matrix and the bias of the tree."""

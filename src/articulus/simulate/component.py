@@ -125,7 +125,7 @@ class Component(abc.ABC):
     @property
     def times(self) -> tuple[float, ...]:
         """Return the instants at which what it does may jump or bend, from its tables, ascending [s]."""
-        held = (
+        held: list[Any] = (
             [getattr(self, f.name) for f in dataclasses.fields(self)]
             if dataclasses.is_dataclass(self)
             else []

@@ -141,7 +141,8 @@ class Marcher:
         problem = SecondOrder(
             lambda at, q, y: rate(at, ca.vertcat(q, y))[nq:], lambda q, dy: displaced(q, dy[:nv])
         )
-        return ca.vertcat(*method.advance(problem, t, c[:nq], c[nq:], h))
+        q, y = method.advance(problem, t, c[:nq], c[nq:], h)
+        return ca.vertcat(MX(q), MX(y))
 
     def _update_maps(self) -> list[ca.Function]:
         maps = []

@@ -118,7 +118,7 @@ class Network:
 
     def _work(self, component: Component) -> None:
         effects = Effects()
-        component.work(_Scope(self, component, effects))
+        component.work(_Scope(self, component, effects))  # type: ignore[arg-type]
         missing = set(effects.states) - set(effects.rates)
         if missing:
             raise InputError(

@@ -108,12 +108,14 @@ class System:
         make = dynamics.function if d.nv <= WRITTEN_OUT else dynamics.compilable
         found = make(d, "forward_dynamics", (), frames)
         short = found.is_a("SXFunction")
-        symbols = self.arguments if short else [ca.MX.sym(n, k) for n, k in zip(ARGUMENTS, self.sizes)]
+        symbols: list[Any] = self.arguments
+        if not short:
+            symbols = [ca.MX.sym(n, k) for n, k in zip(ARGUMENTS, self.sizes)]
         tau, *wrenches = self.loads.call(symbols)
         c, _, p, *_ = symbols
         model = [p[: len(d.parameters)]] if d.parameters else []
         vdot = found.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
-        none = (SX if short else ca.MX)(0, 1)
+        none: Any = (SX if short else ca.MX)(0, 1)
         return ca.Function("acceleration", symbols, [vdot, none], list(ARGUMENTS), ["vdot", "multipliers"])
 
     def _closed(self, found: ca.Function) -> ca.Function:
@@ -142,8 +144,8 @@ class System:
             return self.function(name, expressions, names)
         inner = ca.Function(name, [*self.arguments, *found], dense)
         short = self.acceleration.is_a("SXFunction")
-        symbols = self.arguments if short else self.acceleration.mx_in()
-        out = inner.call([*symbols, *self.acceleration.call(symbols)])
+        symbols: list[Any] = self.arguments if short else self.acceleration.mx_in()
+        out: Any = inner.call([*symbols, *self.acceleration.call(symbols)])
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
 
     def _with_reactions(self, expression: SX) -> SX:
