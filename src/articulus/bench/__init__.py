@@ -65,7 +65,7 @@ def measure(quick: bool = False, show_progress: bool = False) -> Report:
     show_progress : bool
         Show on a terminal what is being measured.
     """
-    effort = Effort(QUICK_SECONDS, quick=True) if quick else Effort()
+    effort = Effort(QUICK_SECONDS, quick=True, rounds=2) if quick else Effort()
     facts = machine(effort.seconds)
     parts = sections(quick)
     rows = [row for part in (_watched(parts) if show_progress else parts) for row in part.rows(effort)]

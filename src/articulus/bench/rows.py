@@ -53,10 +53,13 @@ class Effort:
         For each row.
     quick : bool
         Leave out big mechanisms and cold starts.
+    rounds : int
+        Turns that a contender gets at least, however long they take.
     """
 
     seconds: float = 1.5
     quick: bool = False
+    rounds: int = 5
 
 
 # batches against Pinocchio
@@ -104,7 +107,7 @@ def raced(
     row: Callable[..., Row], ours: Contender, rivals: Sequence[Contender], effort: Effort, note: str
 ) -> Row:
     """Return the row of a race: the fastest rival stands in it, the others in its note."""
-    time, *others = race([ours, *rivals], effort.seconds)
+    time, *others = race([ours, *rivals], effort.seconds, effort.rounds)
     fastest, *slower = sorted(zip(others, [c.name for c in rivals]))
     note = notes(note, *(f"{who}: {t:.3g} us" for t, who in slower))
     return row(ours_us=time, peer=fastest[1], peer_us=fastest[0], value=fastest[0] / time, note=note)

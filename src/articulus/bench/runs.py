@@ -7,6 +7,7 @@ counts.
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,7 +30,7 @@ from articulus.simulate.run import Run
 STEP = 1e-3
 KP, KD = 50.0, 1.0
 """Gains of the PD controllers [N m/rad, N m s/rad]."""
-PEER_RUNS = 16
+PEER_RUNS = 4
 """Rollouts that MuJoCo does in one turn, and that are compared with ours before timing."""
 ALLOWED = 1e-3
 """Error of an angle after all turns of the four-bar linkages [rad]."""
@@ -40,9 +41,9 @@ ALLOWED = 1e-3
 
 def rollouts(effort: Effort) -> Iterator[Row]:
     """Give RK4 rollouts of chains with a PD controller, per step, against MuJoCo on one thread."""
-    yield _rollouts(7, 1024, Bar(20), effort)
+    yield _rollouts(7, 256, Bar(20), effort)
     if not effort.quick:
-        yield _rollouts(30, 256, Bar(15), effort)
+        yield _rollouts(30, 64, Bar(15), effort)
 
 
 def _rollouts(n: int, runs: int, bar: Bar, effort: Effort) -> Row:
@@ -50,30 +51,35 @@ def _rollouts(n: int, runs: int, bar: Bar, effort: Effort) -> Row:
     ours, q, v = _ours(n, runs, steps)
     row = partial(Row, "RK4 rollouts with PD, one step", n, bar=bar)
     if not peers.mujoco():
-        return row(ours_us=race([ours], effort.seconds)[0], note="MuJoCo is not installed (extra `bench`)")
+        return row(
+            ours_us=race([ours], effort.seconds, effort.rounds)[0],
+            note="MuJoCo is not installed (extra `bench`)",
+        )
     some = slice(PEER_RUNS)
     rivals, ends = peers.mujoco_rollouts(chain(n), q[some], v[some], kp=KP, kd=KD, step=STEP, steps=steps)
     found: Run = ours.call()
     gap = difference([np.hstack([found.q[some, -1], found.v[some, -1]])], [ends])
     if not gap <= AGREE:
         return row(failed=True, note=differs(gap))
-    marching = 1e6 * found.statistics["wall_seconds"] / ours.count
-    note = notes(f"{runs} runs of {steps} steps; ends agree to {gap:.0e}", f"native steps {marching:.3g} us")
+    note = notes(
+        f"{runs} runs of {steps} steps; ends agree to {gap:.0e}", _overhead(_ours(n, runs, 1)[0].call)
+    )
     return raced(row, ours, rivals, effort, note)
 
 
 def two_threads(effort: Effort) -> Iterator[Row]:
-    """Give the same rollouts on two threads against one thread of our own."""
-    ours, *_ = _ours(7, 1024, _steps(effort))
+    """Give such rollouts on two threads against one thread of our own; short, to find moments with two quiet cores."""
+    ours, *_ = _ours(7, 512, 100)
 
     def on(threads: int) -> None:
         with art.kernel.threads(threads):
             ours.call()
 
     ways = [Contender(f"{k} thread{'s' * (k > 1)}", partial(on, k), ours.count) for k in (2, 1)]
-    two, one = race(ways, effort.seconds, rounds=5 if effort.quick else 20, cores=2)
+    two, one = race(ways, 4 * effort.seconds, effort.rounds, cores=2)
     row = partial(Row, "RK4 rollouts with PD, two threads", 7, ours_us=two, peer="articulus, one thread")
-    yield row(peer_us=one, value=one / two, bar=Bar(1.7))
+    note = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores" if hasattr(os, "getloadavg") else ""
+    yield row(peer_us=one, value=one / two, bar=Bar(1.7), note=note)
 
 
 def _ours(n: int, runs: int, steps: int) -> tuple[Contender, Array, Array]:
@@ -103,7 +109,7 @@ def excavator(effort: Effort) -> Iterator[Row]:
         name="operator",
     )
     parts = [law, *actuators()]
-    call = partial(art.simulate, art.load("cat215b"), 15.0, START, components=parts, step=STEP, sample=0.01)
+    call = partial(art.simulate, art.load("cat215b"), q0=START, components=parts, step=STEP, sample=0.01)
     yield _real_time("Cat 215B with hydraulics, 1 kHz", 4, 15.0, call, 500, effort)
 
 
@@ -116,18 +122,24 @@ def python_controller(effort: Effort) -> Iterator[Row]:
         return kp * (target - q) - kd * v
 
     q0 = 0.3 * chain(n).states(1)[0][0]
-    call = partial(art.simulate, chain(n).mechanism, 10.0, q0, controller=controller, step=STEP)
+    call = partial(art.simulate, chain(n).mechanism, q0=q0, controller=controller, step=STEP)
     yield _real_time("Python controller, 1 kHz", n, 10.0, call, 50, effort)
 
 
-def _real_time(name: str, n: int, seconds: float, call: Callable[[], Run], bar: float, effort: Effort) -> Row:
+def _real_time(
+    name: str, n: int, seconds: float, call: Callable[..., Run], bar: float, effort: Effort
+) -> Row:
     """Return how many seconds one run simulates in a second of the clock; the time is that of one step."""
-    steps = round(seconds / STEP)
-    time = race([Contender(name, call, steps)], effort.seconds)[0]
-    alone = min(call().statistics["wall_seconds"] for _ in range(3))
+    whole = Contender(name, partial(call, seconds), round(seconds / STEP))
+    time = race([whole], effort.seconds, effort.rounds)[0]
     figure = Bar(bar, unit="x real time")
-    note = f"{seconds:g} s, RK4; steps without set-up and outputs {seconds / alone:.3g} x real time"
+    note = notes(f"{seconds:g} s, RK4", _overhead(partial(call, 0.01)))
     return Row(name, n, ours_us=time, value=1e6 * STEP / time, unit=figure.unit, bar=figure, note=note)
+
+
+def _overhead(call: Callable[[], Run]) -> str:
+    """Return in words what a call costs besides its steps, from one that takes next to none."""
+    return f"{race([Contender('short', call)], 0.0)[0] / 1e3:.3g} ms of a call are not steps"
 
 
 # closed loops
