@@ -32,7 +32,7 @@ def beam(
     EA: float | None = None,
     GJ: float | None = None,
     GA: float | tuple[float, float] | None = None,
-    rotary: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    rotary_inertia: float | tuple[float, float] = 0.0,
     elements: int = 16,
     planes: Planes = "both",
     root: Support = "clamped",
@@ -56,8 +56,8 @@ def beam(
         Stiffness against twisting; without it the beam does not twist.
     GA : float or two floats [N]
         Shear stiffness along y and z, shear coefficient included; it makes the elements Timoshenko's.
-    rotary : three floats [kg m]
-        Moments of inertia of a unit of length about x, y and z.
+    rotary_inertia : float or two floats [kg m]
+        Moments of inertia of a unit of length about y and z; that about x is their sum.
     elements : int
         Number of elements.
     planes : str
@@ -73,7 +73,8 @@ def beam(
     EIy, EIz = _pair(EI)
     GAy, GAz = _pair(np.inf if GA is None else GA)
     EA = SLENDER * max(EIy, EIz) / length**2 if EA is None else EA
-    section = Section(mass_per_length, EA, EIy, EIz, GJ or 0.0, GAy, GAz, rotary)
+    Jy, Jz = _pair(rotary_inertia)
+    section = Section(mass_per_length, EA, EIy, EIz, GJ or 0.0, GAy, GAz, (Jy + Jz, Jy, Jz))
     kind = EulerBernoulli if GA is None else Timoshenko
     parts: list[Element] = [kind(i, i + 1, section) for i in range(elements)]
     if tip_mass or any(tip_inertia):
@@ -101,7 +102,7 @@ def beam_body(
     EA: float | None = None,
     GJ: float | None = None,
     GA: float | tuple[float, float] | None = None,
-    rotary: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    rotary_inertia: float | tuple[float, float] = 0.0,
     elements: int = 16,
     root: Support = "clamped",
     tip: Support = "free",
@@ -118,24 +119,24 @@ def beam_body(
     planes : str
         Directions of deflection: "y", "z" or "both".
     torsion : int
-        Torsion modes, named "torsion1", ...; they need `GJ` and the first number of `rotary`.
+        Torsion modes, named "torsion1", ...; they need `GJ` and `rotary_inertia`.
     tip_mass, tip_inertia : float [kg], three floats [kg m^2]
         Rigid body at the tip, part of the flexible body.
     damping : float, sequence of floats or None
         Damping ratio of all modes or of each [-].
-    length, EI, mass_per_length, EA, GJ, GA, rotary, elements, root, tip
+    length, EI, mass_per_length, EA, GJ, GA, rotary_inertia, elements, root, tip
         As for `beam`.
 
     Stations: "root", "middle" (for an even number of elements), "tip", "node0" ... Modal coordinates have unit modal mass.
     With `root` "pinned" and `tip` "free" the frame follows the mean rotation of the beam about its root, with both "free"
     its mean motion.
     """
-    if torsion and not (GJ and (rotary[0] or tip_inertia[0])):
+    if torsion and not (GJ and (np.any(rotary_inertia) or tip_inertia[0])):
         raise InputError(
-            "beam_body: torsion modes need GJ, and the moment of inertia about x a unit of length, rotary[0]"
+            "beam_body: torsion modes need GJ, and an inertia that twists: rotary_inertia or tip_inertia"
         )
     whole = beam(
-        length, EI=EI, mass_per_length=mass_per_length, EA=EA, GJ=GJ if torsion else None, GA=GA, rotary=rotary,
+        length, EI=EI, mass_per_length=mass_per_length, EA=EA, GJ=GJ if torsion else None, GA=GA, rotary_inertia=rotary_inertia,
         elements=elements, planes=planes, root=root, tip=tip, tip_mass=tip_mass, tip_inertia=tip_inertia,
     )  # fmt: skip
     wanted = {"y": ((1, 5), modes), "z": ((2, 4), modes), "torsion": ((3,), torsion)}

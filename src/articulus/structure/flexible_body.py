@@ -90,8 +90,10 @@ def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarra
     """
     n, s = basis.shape[1], structure.samples
     if s is None:
-        R0, weighted = structure.rigid(origin), structure.M
-        moves, arms = basis, _nodal_arms(structure, basis)
+        whole = structure.whole or structure
+        R0, weighted = whole.rigid(origin), whole.M
+        moves = structure.in_whole(basis)
+        arms = _nodal_arms(whole, moves)
     else:
         R0 = np.concatenate([_cross_rows(s.position - origin), np.tile(np.eye(3), (len(s.mass), 1))], axis=1)
         weighted = _Diagonal(np.repeat(s.mass, 3))

@@ -54,6 +54,8 @@ class Structure:
         Their names.
     samples : Samples
         Integration points; None for matrices that came without their elements.
+    whole : Structure
+        The structure before freedoms were fixed; None if there is no such one.
     """
 
     names: tuple[str, ...]
@@ -68,6 +70,7 @@ class Structure:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     samples: Samples | None = None
+    whole: Structure | None = None
 
     def __post_init__(self) -> None:
         n = self.count
@@ -172,6 +175,15 @@ class Structure:
         nodal[:, :3, :3], nodal[:, :3, 3:], nodal[:, 3:, :3] = turn, np.eye(3), np.eye(3)
         return nodal[np.arange(self.count), self.freedoms[:, 1]]
 
+    def in_whole(self, columns: np.ndarray) -> np.ndarray:
+        """Return freedoms (n, ...) among those of the whole structure; fixed ones are zero."""
+        if self.whole is None:
+            return columns
+        place = {tuple(f): i for i, f in enumerate(self.whole.freedoms)}
+        out = np.zeros((self.whole.count, *columns.shape[1:]))
+        out[[place[tuple(f)] for f in self.freedoms]] = columns
+        return out
+
     # changed copies
 
     def fix(self, fixed: Mapping[Node, Components]) -> Structure:
@@ -192,6 +204,7 @@ class Structure:
             H=self.H @ T,
             H_rate=self.H_rate @ T,
             samples=None if self.samples is None else self.samples.over(T),
+            whole=self.whole or self,
         )
 
     def with_rayleigh_damping(self, alpha: float, beta: float) -> Structure:
