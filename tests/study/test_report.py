@@ -93,7 +93,21 @@ def test_pictures_and_tables_can_be_read_aloud(report: str) -> None:
     assert all(a.get("scope") in ("col", "row") for tag, a in page.seen if tag == "th")
 
 
-EVIL = "<script>alert('&\"x')</script>"
+def test_texts_of_a_figure_stay_as_they_were_drawn() -> None:
+    from articulus.simulate.plots import plot
+    from articulus.study.report.charts import chart
+
+    run = run_only(
+        parse_study(changed(('t_end = "0.5 s"', 't_end = "4 ms"'), ('sample = "10 ms"\n', "")))
+    ).run
+    figure = plot({"": run}, "q")
+    page = Page(chart(run, ["q"], "q", "a"))
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert "0.0005" in labels
+    assert set(labels) <= {text.strip() for text in page.texts}
+
+
+EVIL = "<script>alert('&\"x', $y_{$)</script>"
 
 
 def test_every_text_of_the_user_is_harmless() -> None:

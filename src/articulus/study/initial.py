@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.errors import did_you_mean
 from articulus.files.toml_numbers import shown
-from articulus.mechanism import Description, Parameter
+from articulus.mechanism import Description, Parameter, Vector
 from articulus.simulate.signal import position_signal, velocity_signal
 from articulus.study.courses import Courses
 
@@ -52,7 +52,7 @@ def _put(
 ) -> None:
     if len(units) == 1 and not isinstance(given, list):
         number = values.numbers.number(given, units[0], path)
-        found = None if number is None else (number,)
+        found: Vector | None = None if number is None else (number,)
     else:
         found = values.numbers.vector(given, list(units), path)
     if found is None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from articulus.simulate.plots import COLOURS
+from articulus.simulate.plots import COLOURS, plot
+from articulus.simulate.run import Run
 from articulus.study.report.markup import Markup, escaped
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "path.simplify": True,
     "path.simplify_threshold": 0.25,
     "font.family": "sans-serif",
@@ -25,6 +25,7 @@ INKS = {
     "#111111": "currentColor",
     "#e5e5e5": "var(--line)",
     "#e6e6e6": "var(--line)",
+    **dict.fromkeys(("#404040", "#595959", "#737373"), "var(--soft)"),
 }
 """What the page's own colours stand for."""
 
@@ -33,15 +34,18 @@ _METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 _NAMESPACE = re.compile(r'\s+xmlns(?::\w+)?="[^"]*"')
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
 _SIZE = re.compile(r'\s(?:width|height)="[\d.]+pt"')
+_PATH = re.compile(r'\bd="[^"]*"')
 _DECIMALS = re.compile(r"(?<=\d\.\d\d)\d+")
 
 
-def svg(figure: Figure, title: str, prefix: str) -> Markup:
-    """Return a figure as an <svg> element.
+def chart(run: Run, names: Sequence[str], title: str, prefix: str) -> Markup:
+    """Return signals over time as an <svg> element.
 
     Parameters
     ----------
-    figure : matplotlib Figure
+    run : Run
+    names : sequence of str
+        Signals or entries; the usual ones if there are none.
     title : str
         What it shows, for those who cannot see it.
     prefix : str
@@ -50,12 +54,14 @@ def svg(figure: Figure, title: str, prefix: str) -> Markup:
     import matplotlib
 
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": prefix}), io.StringIO() as file:
+        figure = plot({"": run}, *names)
+        figure.suptitle("")
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
         text = file.getvalue()
     text = _METADATA.sub("", _HEAD.sub("", text))
     text = _NAMESPACE.sub("", text)
     text = _ID.sub(rf"\g<1>{prefix}-", text)
-    text = _DECIMALS.sub("", text)
+    text = _PATH.sub(lambda match: _DECIMALS.sub("", match[0]), text)
     text = _SIZE.sub("", text, count=2)
     for colour, ink in (INKS | {c: f"var(--series-{k})" for k, c in enumerate(COLOURS)}).items():
         text = text.replace(colour, ink)

@@ -61,9 +61,12 @@ def _banner(outcome: Outcome) -> Markup:
     runs = 1 if run.batch is None else run.batch
     if run.failed.size:
         ended = "The run failed" if run.batch is None else f"{run.failed.size} of {runs} runs failed"
-        kind, headline = "bad", f"{ended}" + (f", {bad} of {len(verdicts)} checks fail" if bad else "")
+        kind, headline = "bad", f"{ended}" + (f", {bad} of {len(verdicts)} checks failed" if bad else "")
     elif bad:
-        kind, headline = "bad", f"{bad} of {len(verdicts)} checks {'fails' if bad == 1 else 'fail'}"
+        kind, headline = (
+            "bad",
+            f"{bad} of {len(verdicts)} checks failed" if len(verdicts) > 1 else "The check failed",
+        )
     elif verdicts:
         kind, headline = (
             "good",

@@ -12,11 +12,10 @@ import numpy as np
 
 from articulus.mechanism.numbers import Parameter, value_of
 from articulus.simulate.component import Component
-from articulus.simulate.plots import plot
 from articulus.simulate.table import Table
 from articulus.simulate.trust import energy_error, momentum_change
 from articulus.study.numbers import OPEN
-from articulus.study.report.charts import svg
+from articulus.study.report.charts import chart
 from articulus.study.report.markup import Markup, element, joined, number, ratio, section, table
 
 if TYPE_CHECKING:
@@ -137,10 +136,8 @@ def plots(outcome: Outcome) -> Markup:
     figures = []
     for k, names in enumerate(outcome.study.plots or ((),)):
         title = f"{', '.join(names) or 'positions, velocities and joint forces'} over time"
-        drawn = plot({"": run}, *names)
-        drawn.suptitle("")
         figures.append(
-            element("figure", joined([element("figcaption", title), svg(drawn, title, f"plot{k}")]))
+            element("figure", joined([element("figcaption", title), chart(run, names, title, f"plot{k}")]))
         )
     return _section("Plots", *figures)
 
