@@ -19,7 +19,9 @@ from .target import Target
 class Translatable(Protocol):
     """What can be compiled: a `Program`, or several in a loop."""
 
-    signature: Signature
+    @property
+    def signature(self) -> Signature:
+        """Names, shapes, size."""
 
     def text(self, target: Target) -> str:
         """Return the LLVM text of the whole module."""
