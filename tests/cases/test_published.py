@@ -24,11 +24,22 @@ def test_row_agrees(name, i):
 def test_the_required_cases_are_there():
     assert set(cases.names()) >= {
         "cat215b",
+        "cat215b_hydraulics",
+        "closed_operators",
+        "double_four_bar",
         "gear_rotors",
         "human_torso",
         "inertia_matrix",
+        "multiple_chains",
+        "n_body_pendulum",
+        "park_rotation",
         "puma600",
+        "rectangle_four_bar",
+        "sampled_computed_torque",
+        "servo_constraints",
+        "slider_crank",
         "spatial_operators",
+        "torso_computed_torque",
         "two_link",
         "van_der_pol",
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import articulus as art
 from articulus import cases
+from articulus.cases.case import ORIGINS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = r"[A-Z][a-z]+"
@@ -46,6 +48,22 @@ def test_verification_table_of_the_readme() -> None:
         held = [r for r in expected[name.strip("`")].expected if r.quantity == quantity]
         assert held, quantity
         assert [float(x) for x in printed.split()] == list(_flat(held[0].printed)), quantity
+
+
+def test_counts_of_the_cases_are_those_that_the_pages_tell() -> None:
+    page = (ROOT / "docs" / "cases.md").read_text()
+    found = cases.find()
+    for case in found:
+        counts = Counter(row.origin for row in case.expected)
+        origins = ", ".join(f"{counts[origin]} {origin}" for origin in ORIGINS if counts[origin])
+        assert re.search(rf"^\| `{case.name}` \| .* \| {len(case.expected)} \| {origins} \|", page, re.M), (
+            case.name,
+            len(case.expected),
+            origins,
+        )
+    rows, sources = sum(len(case.expected) for case in found), {case.source for case in found}
+    told = f"{rows} rows, in {len(found)} cases from {len(sources)} publications"
+    assert told in (ROOT / "README.md").read_text(), told
 
 
 def _flat(value: object) -> list[float]:
