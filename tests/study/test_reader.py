@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.study.support import BASE, changed, line_of
 
 from articulus.errors import ModelError
 from articulus.simulate.components import (
@@ -19,6 +18,8 @@ from articulus.simulate.components import (
 )
 from articulus.study import parse_study
 from articulus.study.fields import TYPES, component_fields
+
+from .support import BASE, changed, line_of
 
 
 def findings(text: str, folder: Path = Path()) -> list[str]:

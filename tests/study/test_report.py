@@ -6,10 +6,11 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from tests.study.support import BASE, changed
 
 from articulus.study import parse_study, run_only
 from articulus.study.report import report_text
+
+from .support import BASE, changed
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.study.support import BASE, changed
 
 from articulus import cli
 from articulus.simulate.run import Run
+
+from .support import BASE, changed
 
 STUDIES = sorted((Path(__file__).parents[2] / "examples" / "studies").glob("*.toml"))
 
