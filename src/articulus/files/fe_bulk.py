@@ -210,7 +210,7 @@ class _Reader:
         id, ends = f.integer(0, "EID"), (a.id, b.id)
         if f.card.name == "CROD":
             f.ends(4)
-            return Rod(id, ends, section.area, section.J, section.nsm, stuff)
+            return Rod(id, ends, section, stuff)
         self._plain_ends(f)
         return Beam(id, ends, self._orientation(f, a, along), section, stuff)
 

@@ -102,13 +102,11 @@ class Beam:
 
 @dataclass(frozen=True)
 class Rod:
-    """A straight bar between two grids: tension with `area` [m^2], torsion with `J` [m^4], extra mass `nsm` [kg/m]."""
+    """A straight bar between two grids, with the area, torsion constant and extra mass of a section without I1 and I2."""
 
     id: int
     grids: tuple[int, int]
-    area: float
-    J: float
-    nsm: float
+    section: Section
     material: Material
 
 

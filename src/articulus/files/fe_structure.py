@@ -122,12 +122,13 @@ def _principal(I1: float, I2: float, I12: float) -> tuple[np.ndarray, np.ndarray
 
 
 def _rod(rod: Rod) -> Element:
-    if rod.J:
+    s, m = rod.section, rod.material
+    if s.J:
         raise InputError(
-            f"rod {rod.id}: J = {rod.J:g}; a bar of a structure carries no torsion: set J of its PROD to zero, or make it a beam"
+            f"rod {rod.id}: J = {s.J:g}; a bar of a structure carries no torsion: set J of its PROD to zero, or make it a beam"
         )
     a, b = map(node_name, rod.grids)
-    return Bar(a, b, Section(rod.material.rho * rod.area + rod.nsm, rod.material.E * rod.area))
+    return Bar(a, b, Section(m.rho * s.area + s.nsm, m.E * s.area))
 
 
 def _mass(mass: PointMass) -> Element:
