@@ -1,23 +1,49 @@
 """Model files: TOML (our own format), URDF, MJCF: `read_x(path)` returns a validated Description.
 
-Finite-element files: bulk data, OP4, DMIG, OP2, npz, Matrix Market: plain data, and structures made of them.
+Finite-element files: bulk data, OP4, DMIG, OP2, npz, Matrix Market: plain data, and structures made of them. They load
+with their first use, because SciPy's sparse matrices take longer to import than the rest of this package.
 
 Every reader raises ModelError with file, line, object and reason for each mistake, never anything else from inside.
 """
 
-from articulus.files.fe_bulk import parse_bulk, read_bulk
-from articulus.files.fe_data import Beam, BulkModel, Grid, Material, MatrixSet, PointMass, Rod, Section
-from articulus.files.fe_dmig import parse_dmig, read_dmig
-from articulus.files.fe_matrices import read_matrices, write_matrices
-from articulus.files.fe_op2 import read_op2
-from articulus.files.fe_op4 import parse_op4, read_op4
-from articulus.files.fe_structure import bulk_structure, matrix_structure
-from articulus.files.fe_write import beam_model, bulk_text, write_bulk
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from articulus.files.mjcf import parse_mjcf, read_mjcf
 from articulus.files.model import read_model
 from articulus.files.toml_reader import parse_toml, read_toml
 from articulus.files.toml_writer import toml_text, write_toml
 from articulus.files.urdf import parse_urdf, read_urdf
+
+if TYPE_CHECKING:
+    from articulus.files.fe_bulk import parse_bulk, read_bulk
+    from articulus.files.fe_data import Beam, BulkModel, Grid, Material, MatrixSet, PointMass, Rod, Section
+    from articulus.files.fe_dmig import parse_dmig, read_dmig
+    from articulus.files.fe_matrices import read_matrices, write_matrices
+    from articulus.files.fe_op2 import read_op2
+    from articulus.files.fe_op4 import parse_op4, read_op4
+    from articulus.files.fe_structure import bulk_structure, matrix_structure
+    from articulus.files.fe_write import beam_model, bulk_text, write_bulk
+
+_FINITE_ELEMENTS = {
+    "fe_bulk": ("parse_bulk", "read_bulk"),
+    "fe_data": ("Beam", "BulkModel", "Grid", "Material", "MatrixSet", "PointMass", "Rod", "Section"),
+    "fe_dmig": ("parse_dmig", "read_dmig"),
+    "fe_matrices": ("read_matrices", "write_matrices"),
+    "fe_op2": ("read_op2",),
+    "fe_op4": ("parse_op4", "read_op4"),
+    "fe_structure": ("bulk_structure", "matrix_structure"),
+    "fe_write": ("beam_model", "bulk_text", "write_bulk"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of the finite-element modules."""
+    for module, names in _FINITE_ELEMENTS.items():
+        if name in names:
+            return getattr(import_module(f"articulus.files.{module}"), name)
+    raise AttributeError(f"module 'articulus.files' has no attribute '{name}'")
+
 
 __all__ = [
     "Beam",
