@@ -17,7 +17,8 @@ from casadi import SX
 
 from articulus.dynamics.external import External
 from articulus.dynamics.flexible.kinematics import velocity as flexible_velocity
-from articulus.dynamics.flexible.tree import FlexibleTree
+from articulus.dynamics.flexible.relative import relative as flexible_relative
+from articulus.dynamics.flexible.tree import flexible_tree
 from articulus.dynamics.kinematics import position_rate, velocity
 from articulus.dynamics.relative import Relative, merged, relative
 from articulus.dynamics.tree import Tree
@@ -143,7 +144,7 @@ class View:
 
     def relative(self, a: str, b: str) -> Transform:
         if self.tree.description.flexible:
-            return FlexibleTree(self.tree).relative(a, b)
+            return flexible_relative(flexible_tree(self.tree), self.v, a, b).X
         (node_a, X_a), (node_b, X_b) = self._frame(a), self._frame(b)
         shared = set(self.tree.path(node_a)) & set(self.tree.path(node_b))
         return (self._up(node_a, shared) @ X_a).inverse() @ (self._up(node_b, shared) @ X_b)
@@ -169,7 +170,7 @@ class View:
 
     def velocity(self, frame: str) -> Motion:
         if self.tree.description.flexible:
-            return Motion.of(flexible_velocity(FlexibleTree(self.tree), frame, self.v))
+            return Motion.of(flexible_velocity(flexible_tree(self.tree), frame, self.v))
         V = Motion.of(velocity(self.tree, frame, self.v))
         body, _ = self.tree.description.carrier(frame)
         if body not in self.pushed:
@@ -228,7 +229,10 @@ class _Traced(View):
     seen: list[_Pose] = field(default_factory=list)
 
     def relative(self, a: str, b: str) -> Transform:
-        motion = relative(self.tree, self.v, a, b)
+        if self.tree.description.flexible:
+            motion = flexible_relative(flexible_tree(self.tree), self.v, a, b)
+        else:
+            motion = relative(self.tree, self.v, a, b)
         numbers = ca.densify(motion.X.pack())
         changing = [i for i in range(12) if not numbers[i].is_constant()]
         self.seen.append(_Pose(motion, changing, SX.sym("x", len(changing))))

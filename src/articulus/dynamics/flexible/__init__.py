@@ -1,5 +1,5 @@
 """Trees of rigid and flexible bodies, one algorithm a file."""
 
-from articulus.dynamics.flexible.tree import FlexibleTree
+from articulus.dynamics.flexible.tree import FlexibleTree, flexible_tree
 
-__all__ = ["FlexibleTree"]
+__all__ = ["FlexibleTree", "flexible_tree"]

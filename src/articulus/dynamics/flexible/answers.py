@@ -11,8 +11,9 @@ from casadi import SX
 from articulus.dynamics import kinematics as rigid_kinematics
 from articulus.dynamics.constraints import by_displacement
 from articulus.dynamics.flexible import energy, forward, inverse, kinematics
+from articulus.dynamics.flexible.factors import mass_matrix_factors
 from articulus.dynamics.flexible.mass_matrix import mass_matrix
-from articulus.dynamics.flexible.tree import FlexibleTree
+from articulus.dynamics.flexible.tree import FlexibleTree, flexible_tree
 from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.passive import passive_forces
 from articulus.spatial import Force
@@ -21,9 +22,19 @@ if TYPE_CHECKING:
     from articulus.dynamics.quantities import Question
 
 
+def moving(s: Question) -> FlexibleTree:
+    """Return the tree for positions and motions."""
+    return flexible_tree(s.tree)
+
+
+def inertial(s: Question) -> FlexibleTree:
+    """Return the tree for masses and forces."""
+    return flexible_tree(s.tree, inertial=True)
+
+
 def inverse_dynamics(s: Question, vdot: SX) -> SX:
     """Return joint and modal forces of a motion: friction, springs and elasticity included, external wrenches taken off."""
-    tau, _ = inverse.inverse_dynamics(FlexibleTree(s.tree), s["v"], vdot, s.external)
+    tau, _ = inverse.inverse_dynamics(inertial(s), s["v"], vdot, s.external)
     return tau - passive_forces(s.tree, s["v"])
 
 
@@ -34,39 +45,44 @@ def bias(s: Question) -> SX:
 
 def gravity(s: Question) -> SX:
     """Return the forces that hold the mechanism against gravity; elastic forces do not count."""
-    tree, zero = FlexibleTree(s.tree), SX.zeros(s.tree.description.nv)
+    tree, zero = inertial(s), SX.zeros(s.tree.description.nv)
     held, _ = inverse.inverse_dynamics(tree, zero, zero, {})
     for node in tree.nodes:
-        if node.body is not None and node.body.eta.numel():
-            held[node.modes] -= ca.mtimes(node.body.stiffness, node.body.eta)
+        if node.body is not None:
+            held[node.modes] -= node.body.restoring(zero[node.modes])
     return held
 
 
 def forward_dynamics(s: Question) -> SX:
     """Return vdot that tau, friction, springs and external wrenches give."""
     tau = s["tau"] + passive_forces(s.tree, s["v"])
-    return forward.forward_dynamics(FlexibleTree(s.tree), s["v"], tau, s.external)
+    return forward.forward_dynamics(inertial(s), s["v"], tau, s.external)
 
 
 def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
     """Return d tau/d q along displacements, d tau/d v and M, by differentiation of the recursion."""
     tau = inverse_dynamics(s, vdot)
-    return by_displacement(s.tree, tau), ca.jacobian(tau, s["v"]), mass_matrix(FlexibleTree(s.tree))
+    return by_displacement(s.tree, tau), ca.jacobian(tau, s["v"]), mass_matrix(inertial(s))
 
 
 def derivatives(s: Question) -> tuple[SX, SX, SX]:
     """Return d vdot/d q, d vdot/d v and M^-1."""
-    M = Factored(mass_matrix(FlexibleTree(s.tree)))
     vdot = SX.sym("vdot", s.tree.description.nv)
-    by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
-    found = M.solve(s["tau"] - bias(s))
-    by_q, by_v = (ca.substitute(x, vdot, found) for x in (by_q, by_v))
-    return -M.solve(ca.densify(by_q)), -M.solve(ca.densify(by_v)), M.solve(SX.eye(s.tree.description.nv))
+    by_q, by_v, mass = inverse_dynamics_derivatives(s, vdot)
+    M = Factored(mass)
+    by_q, by_v = ca.substitute([by_q, by_v], [vdot], [M.solve(s["tau"] - bias(s))])
+    return -M.solve(ca.densify(by_q)), -M.solve(ca.densify(by_v)), M.solve(SX.eye(vdot.numel()))
 
 
-def _reactions(s: Question) -> SX:
+def operational_inertia(s: Question) -> SX:
+    """Return J_a M^-1 J_b', (6, 6)."""
+    J_a, J_b = (kinematics.jacobian(inertial(s), frame) for frame in s.frames)
+    return ca.mtimes(J_a, Factored(mass_matrix(inertial(s))).solve(ca.densify(J_b.T)))
+
+
+def reactions(s: Question) -> SX:
     """Return the wrench that each joint exerts on its child, in the axes of the child's joint frame, (joints, 6)."""
-    tree = FlexibleTree(s.tree)
+    tree = inertial(s)
     _, F = inverse.inverse_dynamics(tree, s["v"], s["vdot"], s.external)
     rows = []
     for c in tree.description.connections:
@@ -75,36 +91,43 @@ def _reactions(s: Question) -> SX:
     return ca.vertcat(SX(0, 6), *rows)
 
 
-def _tree(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
-    """Return the answer of an expression of the tree, the frames in question and the named inputs."""
-    return lambda s: (answer(FlexibleTree(s.tree), *s.frames, *(s[name] for name in inputs)),)
+def _motion(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
+    """Return the answer of an expression of the moving tree, the frames in question and the named inputs."""
+    return lambda s: (answer(moving(s), *s.frames, *(s[name] for name in inputs)),)
+
+
+def _inertia(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
+    """Return the answer of an expression of the inertial tree and the named inputs."""
+    return lambda s: (answer(inertial(s), *(s[name] for name in inputs)),)
 
 
 ANSWERS: dict[str, Callable[[Question], tuple[SX, ...]]] = {
     "inverse_dynamics": lambda s: (inverse_dynamics(s, s["vdot"]),),
     "forward_dynamics": lambda s: (forward_dynamics(s),),
-    "mass_matrix": _tree(mass_matrix),
-    "mass_matrix_inverse": lambda s: (
-        Factored(mass_matrix(FlexibleTree(s.tree))).solve(SX.eye(s.tree.description.nv)),
-    ),
-    "solve_mass_matrix": lambda s: (Factored(mass_matrix(FlexibleTree(s.tree))).solve(s["tau"]),),
+    "mass_matrix": _inertia(mass_matrix),
+    "mass_matrix_factors": lambda s: mass_matrix_factors(mass_matrix(inertial(s))),
+    "mass_matrix_inverse": lambda s: (Factored(mass_matrix(inertial(s))).solve(SX.eye(s["v"].numel())),),
+    "solve_mass_matrix": lambda s: (Factored(mass_matrix(inertial(s))).solve(s["tau"]),),
+    "operational_inertia": lambda s: (operational_inertia(s),),
     "bias": lambda s: (bias(s),),
     "gravity": lambda s: (gravity(s),),
     "energy": lambda s: (
-        energy.kinetic_energy(FlexibleTree(s.tree), s["v"]),
-        energy.potential_energy(FlexibleTree(s.tree)),
+        energy.kinetic_energy(inertial(s), s["v"]),
+        energy.potential_energy(moving(s)),
     ),
-    "momentum": _tree(energy.momentum, "v"),
-    "center_of_mass": _tree(energy.center_of_mass),
-    "pose": _tree(kinematics.pose),
-    "velocity": _tree(kinematics.velocity, "v"),
-    "acceleration": _tree(kinematics.acceleration, "v", "vdot"),
-    "jacobian": _tree(kinematics.jacobian),
-    "jacobian_rate": _tree(kinematics.jacobian_rate, "v"),
+    "momentum": _inertia(energy.momentum, "v"),
+    "centroidal_momentum": _inertia(energy.centroidal_momentum, "v"),
+    "centroidal_momentum_matrix": _inertia(energy.centroidal_momentum_matrix),
+    "center_of_mass": _motion(energy.center_of_mass),
+    "pose": _motion(kinematics.pose),
+    "velocity": _motion(kinematics.velocity, "v"),
+    "acceleration": _motion(kinematics.acceleration, "v", "vdot"),
+    "jacobian": _motion(kinematics.jacobian),
+    "jacobian_rate": _motion(kinematics.jacobian_rate, "v"),
     "position_rate": lambda s: (rigid_kinematics.position_rate(s.tree, s["v"]),),
     "integrate_position": lambda s: (rigid_kinematics.integrate_position(s.tree, s["v"]),),
     "tangent_rate": lambda s: (rigid_kinematics.tangent_rate(s.tree, s["v"]),),
-    "reactions": lambda s: (_reactions(s),),
+    "reactions": lambda s: (reactions(s),),
     "inverse_dynamics_derivatives": lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
     "derivatives": derivatives,
 }

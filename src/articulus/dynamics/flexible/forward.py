@@ -13,11 +13,12 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.external import External
-from articulus.dynamics.flexible.inverse import local_wrench, velocities
-from articulus.dynamics.flexible.tree import FlexibleTree, motion_matrix
+from articulus.dynamics.flexible.inverse import on_nodes
+from articulus.dynamics.flexible.motion import NodeMotion, motions
+from articulus.dynamics.flexible.tree import FlexibleTree, Node, motion_matrix
 from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.tree import ROOT
-from articulus.spatial import Force, Motion
+from articulus.spatial import Motion
 
 
 @dataclass
@@ -31,82 +32,96 @@ class _Gathered:
     pf: SX
 
 
-def forward_dynamics(tree: FlexibleTree, v: SX, tau: SX, external: External) -> SX:
-    """Return the accelerations of joints and modes, (nv,); tau holds joint forces (friction and springs added) and modal ones."""
-    motion = velocities(tree, v)
-    gathered: list[_Gathered] = []
-    for i, node in enumerate(tree.nodes):
-        n = node.modes.stop - node.modes.start
-        if node.body is None:
-            gathered.append(_Gathered(SX.zeros(6, 6), SX(6, 0), SX(0, 0), SX.zeros(6), SX(0, 1)))
-            continue
-        F, f = node.body.forces(motion.V[i], v[node.modes], SX.zeros(6), SX.zeros(n))
-        gathered.append(_Gathered(node.body.rr, node.body.rf, node.body.ff, F, f))
-    for name, wrench in external.items():
-        k, place = tree.frame(name)
-        if k != ROOT:
-            local = local_wrench(tree, k, place, wrench)
-            gathered[k].pr = gathered[k].pr - place.X.force_to_parent(Force.of(local)).column()
-            if place.U.shape[1]:
-                gathered[k].pf = gathered[k].pf - ca.mtimes(place.U.T, local)
-    solved = _towards_base(tree, tau, motion.c, gathered)
-    return _towards_tips(tree, motion.c, solved)
-
-
 @dataclass(frozen=True)
-class _Solved:
-    """What the way back needs: modal and joint accelerations as functions of the acceleration that arrives."""
+class _Yielding:
+    """Accelerations y = free - gain A of freedoms that give way to an acceleration A that arrives."""
 
-    modal: tuple[SX, SX] | None
-    """eta'' = a - B A."""
-    joint: tuple[SX, SX]
-    """vdot = a - B A."""
-    X: SX
+    free: SX
+    gain: SX
+
+    def under(self, A: SX) -> SX:
+        """Return y."""
+        return self.free - ca.mtimes(self.gain, A)
 
 
-def _towards_base(tree: FlexibleTree, tau: SX, c: list[SX], gathered: list[_Gathered]) -> list[_Solved]:
-    out: list[_Solved | None] = [None] * len(tree.nodes)
+def forward_dynamics(tree: FlexibleTree, v: SX, tau: SX, external: External) -> SX:
+    """Return the accelerations of joints and modes, (nv,).
+
+    Parameters
+    ----------
+    tree : FlexibleTree
+        An inertial one.
+    v : SX, (nv,)
+        Velocities.
+    tau : SX, (nv,)
+        Joint forces, friction and springs added, and modal forces, without elastic and damping forces.
+    external : dict
+        Wrenches on frames.
+
+    Cost: O(n).
+    """
+    felt = tree.felt(v)
+    motion = motions(tree, felt)
+    gathered = [_own(node, m, felt, v) for node, m in zip(tree.nodes, motion)]
+    for i, wrench, modal in on_nodes(tree, external):
+        gathered[i].pr, gathered[i].pf = gathered[i].pr - wrench, gathered[i].pf - modal
+    X = [motion_matrix(node.place.X) for node in tree.nodes]
+    modes: list[_Yielding] = []
+    joints: list[_Yielding] = []
     for i in reversed(range(len(tree.nodes))):
-        node, g = tree.nodes[i], gathered[i]
-        inertia, bias, modal = g.rr, g.pr, None
-        if node.modes.stop > node.modes.start:
-            ff = Factored(g.ff)
-            B, a = ff.solve(ca.densify(g.rf.T)), ff.solve(tau[node.modes] - g.pf)
-            inertia, bias, modal = g.rr - ca.mtimes(g.rf, B), g.pr + ca.mtimes(g.rf, a), (a, B)
-        bias = bias + ca.mtimes(inertia, c[i])
-        if node.v.stop > node.v.start:
-            IS = ca.mtimes(inertia, node.S)
-            D = Factored(ca.mtimes(node.S.T, IS) + ca.diag(node.armature))
-            a, B = D.solve(tau[node.v] - ca.mtimes(node.S.T, bias)), D.solve(ca.densify(IS.T))
-            inertia, bias = inertia - ca.mtimes(IS, B), bias + ca.mtimes(IS, a)
-        else:
-            a, B = SX(0, 1), SX(0, 6)
-        X = motion_matrix(node.place.X)
-        out[i] = _Solved(modal, (a, B), X)
+        node, m, g = tree.nodes[i], motion[i], gathered[i]
+        ff = Factored(g.ff)
+        modal = _Yielding(ff.solve(tau[node.modes] - g.pf), ff.solve(ca.densify(g.rf.T)))
+        inertia = g.rr - ca.mtimes(g.rf, modal.gain)
+        bias = g.pr + ca.mtimes(g.rf, modal.free) + ca.mtimes(inertia, m.c)
+        IS = ca.mtimes(inertia, node.S)
+        D = Factored(ca.mtimes(node.S.T, IS) + ca.diag(node.armature))
+        drive = tau[node.v] - ca.mtimes(node.S.T, bias)
+        if not node.rotor.is_zero():
+            IS, drive = IS + node.rotor, drive - ca.dot(node.rotor, m.carrier_c)
+            bias = bias + m.turning(node.rotor, felt[node.v])
+        joint = _Yielding(D.solve(drive), D.solve(ca.densify(IS.T)))
+        modes.append(modal)
+        joints.append(joint)
         if node.parent != ROOT:
-            up, U = gathered[node.parent], node.place.U
-            IX = ca.mtimes(inertia, X)
-            up.rr, up.pr = up.rr + ca.mtimes(X.T, IX), up.pr + ca.mtimes(X.T, bias)
-            if U.shape[1]:
-                up.rf = up.rf + ca.mtimes(IX.T, U)
-                up.ff = up.ff + ca.mtimes(U.T, ca.mtimes(inertia, U))
-                up.pf = up.pf + ca.mtimes(U.T, bias)
-    return out  # type: ignore[return-value]
+            _pass_on(
+                gathered[node.parent],
+                X[i],
+                node.place.U,
+                inertia - ca.mtimes(IS, joint.gain),
+                bias + ca.mtimes(IS, joint.free),
+            )
+    return _towards_tips(tree, X, [m.c for m in motion], modes[::-1], joints[::-1])
 
 
-def _towards_tips(tree: FlexibleTree, c: list[SX], solved: list[_Solved]) -> SX:
-    vdot = SX.zeros(tree.description.nv)
-    A: list[SX] = []
-    for i, (node, s) in enumerate(zip(tree.nodes, solved)):
-        base = Motion(SX.zeros(3), -tree.tree.gravity).column() if node.parent == ROOT else A[node.parent]
-        arriving = ca.mtimes(s.X, base)
-        if node.place.U.shape[1]:
-            arriving = arriving + ca.mtimes(node.place.U, tree.modal(node.parent, vdot))
-        a, B = s.joint
-        if node.v.stop > node.v.start:
-            vdot[node.v] = a - ca.mtimes(B, arriving)
+def _own(node: Node, m: NodeMotion, felt: SX, v: SX) -> _Gathered:
+    """Return what a node's own body gives."""
+    if node.body is None:
+        return _Gathered(SX.zeros(6, 6), SX(6, 0), SX(0, 0), SX.zeros(6), SX(0, 1))
+    b, n = node.body, node.modes.stop - node.modes.start
+    F, f = b.forces(m.V, felt[node.modes], SX.zeros(6), SX.zeros(n))
+    return _Gathered(b.rr, b.rf, b.ff, F, f + b.restoring(v[node.modes]))
+
+
+def _pass_on(up: _Gathered, X: SX, U: SX, inertia: SX, bias: SX) -> None:
+    """Add to the parent what a node is to it, through the place that holds the joint."""
+    IX = ca.mtimes(inertia, X)
+    up.rr, up.pr = up.rr + ca.mtimes(X.T, IX), up.pr + ca.mtimes(X.T, bias)
+    if U.shape[1]:
+        up.rf = up.rf + ca.mtimes(IX.T, U)
+        up.ff = up.ff + ca.mtimes(U.T, ca.mtimes(inertia, U))
+        up.pf = up.pf + ca.mtimes(U.T, bias)
+
+
+def _towards_tips(
+    tree: FlexibleTree, X: list[SX], c: list[SX], modes: list[_Yielding], joints: list[_Yielding]
+) -> SX:
+    vdot, A = SX.zeros(tree.description.nv), []
+    ground = Motion(SX.zeros(3), -tree.tree.gravity).column()
+    for i, node in enumerate(tree.nodes):
+        arriving = ca.mtimes(X[i], ground if node.parent == ROOT else A[node.parent])
+        arriving = arriving + ca.mtimes(node.place.U, tree.modal(node.parent, vdot))
+        vdot[node.v] = joints[i].under(arriving)
         A.append(arriving + c[i] + ca.mtimes(node.S, vdot[node.v]))
-        if s.modal is not None:
-            a, B = s.modal
-            vdot[node.modes] = a - ca.mtimes(B, A[-1])
+        vdot[node.modes] = modes[i].under(A[-1])
     return vdot

@@ -1,103 +1,84 @@
 """Newton-Euler inverse dynamics of trees of rigid and flexible bodies.
 
 Source: King 1988, sections 2.3 and 2.4, for trees and joints of any number of freedoms, with the exact rate map of
-the attachment and motion-induced stiffness (`mechanism.modes`).
+the attachment and motion-induced stiffness (`mechanism.modes`); rotors as in Chen & Ou 1989.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.external import External
-from articulus.dynamics.flexible.tree import FlexibleTree, Place
-from articulus.dynamics.kinematics import position_rate
+from articulus.dynamics.flexible.motion import motions
+from articulus.dynamics.flexible.tree import FlexibleTree
 from articulus.dynamics.tree import ROOT
 from articulus.spatial import Force, Motion
 
 
-@dataclass(frozen=True)
-class Velocities:
-    """Velocity of every node, and what of its acceleration does not depend on vdot or the parent's acceleration."""
-
-    V: list[Motion]
-    c: list[SX]
-
-
-def velocities(tree: FlexibleTree, v: SX) -> Velocities:
-    """Return the velocities of all nodes, base first."""
-    V: list[Motion] = []
-    c: list[SX] = []
-    for node in tree.nodes:
-        rates = tree.modal(node.parent, v)
-        up = Motion.zero() if node.parent == ROOT else node.place.X.motion_to_child(V[node.parent])
-        carried = ca.mtimes(node.place.U, rates) if rates.numel() else SX.zeros(6)
-        relative = Motion.of(carried + ca.mtimes(node.S, v[node.v]))
-        V.append(up + relative)
-        bias = V[-1].cross(relative).column()
-        if rates.numel():
-            bias = bias + _rate_of_place(tree, node.parent, node.q, carried, v)
-        c.append(bias)
-    return Velocities(V, c)
-
-
-def _rate_of_place(tree: FlexibleTree, parent: int, q: slice, carried: SX, v: SX) -> SX:
-    """Return the derivative of U eta_dot by time at constant eta_dot: U changes with eta and with the joint."""
-    eta, at = tree.q[tree.nodes[parent].modes_q], tree.nodes[parent].modes
-    out = ca.jtimes(carried, eta, v[at])
-    if q.stop > q.start:
-        out = out + ca.jtimes(carried, tree.q[q], position_rate(tree.tree, v)[q])
-    return out
-
-
-def inverse_dynamics(
-    tree: FlexibleTree, v: SX, vdot: SX, external: External, gravity: bool = True
-) -> tuple[SX, list[SX]]:
+def inverse_dynamics(tree: FlexibleTree, v: SX, vdot: SX, external: External) -> tuple[SX, list[SX]]:
     """Return the joint and modal forces of a motion, (nv,), and the wrench through every joint (on its child, node axes).
 
     Modal forces include the elastic and damping forces of the bodies; friction and springs in the joints do not count.
+
+    Parameters
+    ----------
+    tree : FlexibleTree
+        An inertial one.
+    v, vdot : SX, (nv,)
+        Velocities and accelerations of joints and modes.
+    external : dict
+        Wrenches on frames.
+
+    Cost: O(n).
     """
-    motion = velocities(tree, v)
-    A: list[SX] = []
-    base = SX.zeros(3) if not gravity else -tree.tree.gravity
-    for node, c in zip(tree.nodes, motion.c):
-        up = Motion(SX.zeros(3), base) if node.parent == ROOT else Motion.of(A[node.parent])
-        a = node.place.X.motion_to_child(up).column() + c + ca.mtimes(node.S, vdot[node.v])
-        rates = tree.modal(node.parent, vdot)
-        A.append(a + ca.mtimes(node.place.U, rates) if rates.numel() else a)
-    F, f = [SX.zeros(6) for _ in tree.nodes], {}
+    felt = tree.felt(v)
+    motion = motions(tree, felt)
+    A, arriving = accelerations(tree, [m.c for m in motion], vdot)
+    F, f = [SX.zeros(6) for _ in tree.nodes], [SX(0, 1) for _ in tree.nodes]
     for i, node in enumerate(tree.nodes):
         if node.body is not None:
-            F[i], f[i] = node.body.forces(motion.V[i], v[node.modes], A[i], vdot[node.modes])
-    for name, wrench in external.items():
-        _apply(tree, name, wrench, F, f)
+            F[i], f[i] = node.body.forces(motion[i].V, felt[node.modes], A[i], vdot[node.modes])
+            f[i] = f[i] + node.body.restoring(v[node.modes])
+    for i, wrench, modal in on_nodes(tree, external):
+        F[i], f[i] = F[i] - wrench, f[i] - modal
     tau = SX.zeros(tree.description.nv)
     for i in reversed(range(len(tree.nodes))):
-        node = tree.nodes[i]
+        node, m = tree.nodes[i], motion[i]
+        tau[node.modes] = f[i]
         tau[node.v] = ca.mtimes(node.S.T, F[i]) + node.armature * vdot[node.v]
-        if i in f and f[i].numel():
-            tau[node.modes] = f[i]
+        passed = F[i]
+        if not node.rotor.is_zero():
+            tau[node.v] += ca.dot(node.rotor, arriving[i] + m.carrier_c)
+            passed = passed + node.rotor * vdot[node.v] + m.turning(node.rotor, felt[node.v])
         if node.parent != ROOT:
-            F[node.parent] = F[node.parent] + node.place.X.force_to_parent(Force.of(F[i])).column()
-            if node.place.U.shape[1]:
-                f[node.parent] = f[node.parent] + ca.mtimes(node.place.U.T, F[i])
+            up = node.place.X.force_to_parent(Force.of(passed)).column()
+            F[node.parent] = F[node.parent] + up
+            f[node.parent] = f[node.parent] + ca.mtimes(node.place.U.T, passed)
     return tau, F
 
 
-def _apply(tree: FlexibleTree, name: str, wrench: SX, F: list[SX], f: dict[int, SX]) -> None:
-    """Take an external wrench (ground axes, about the frame's origin) off what the bodies need."""
-    node, place = tree.frame(name)
-    if node == ROOT:
-        return
-    local = local_wrench(tree, node, place, wrench)
-    F[node] = F[node] - place.X.force_to_parent(Force.of(local)).column()
-    if place.U.shape[1]:
-        f[node] = f[node] - ca.mtimes(place.U.T, local)
+def accelerations(tree: FlexibleTree, c: list[SX], vdot: SX) -> tuple[list[SX], list[SX]]:
+    """Return the accelerations of all nodes, and what of each arrives from its parent; gravity is one of the ground."""
+    A: list[SX] = []
+    arriving: list[SX] = []
+    ground = Motion(SX.zeros(3), -tree.tree.gravity)
+    for node, bias in zip(tree.nodes, c):
+        up = ground if node.parent == ROOT else Motion.of(A[node.parent])
+        bend = ca.mtimes(node.place.U, tree.modal(node.parent, vdot))
+        arriving.append(node.place.X.motion_to_child(up).column() + bend)
+        A.append(arriving[-1] + bias + ca.mtimes(node.S, vdot[node.v]))
+    return A, arriving
 
 
-def local_wrench(tree: FlexibleTree, node: int, place: Place, wrench: SX) -> SX:
-    """Return a wrench in ground axes in those of a place."""
-    R = ca.mtimes(tree.world[node].R, place.X.R)
-    return ca.vertcat(ca.mtimes(R.T, wrench[:3]), ca.mtimes(R.T, wrench[3:]))
+def on_nodes(tree: FlexibleTree, external: External) -> list[tuple[int, SX, SX]]:
+    """Return each external wrench (ground axes, about the frame's origin) as node, wrench in its frame, modal forces."""
+    out = []
+    for name, wrench in external.items():
+        node, place = tree.frame(name)
+        if node == ROOT:
+            continue
+        R = ca.mtimes(tree.world[node].R, place.X.R)
+        local = ca.vertcat(ca.mtimes(R.T, wrench[:3]), ca.mtimes(R.T, wrench[3:]))
+        out.append((node, place.X.force_to_parent(Force.of(local)).column(), ca.mtimes(place.U.T, local)))
+    return out

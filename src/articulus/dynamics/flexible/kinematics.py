@@ -5,8 +5,8 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.flexible.inverse import velocities
-from articulus.dynamics.flexible.tree import FlexibleTree
+from articulus.dynamics.flexible.motion import motions
+from articulus.dynamics.flexible.tree import FlexibleTree, Place, motion_matrix
 from articulus.dynamics.kinematics import position_rate
 from articulus.dynamics.tree import ROOT
 
@@ -21,16 +21,25 @@ def velocity(tree: FlexibleTree, frame: str, v: SX) -> SX:
     node, place = tree.frame(frame)
     if node == ROOT:
         return SX.zeros(6)
-    local = place.X.motion_to_child(velocities(tree, v).V[node]).column()
-    if place.U.shape[1]:
-        local = local + ca.mtimes(place.U, tree.modal(node, v))
-    R = ca.mtimes(tree.world[node].R, place.X.R)
-    return ca.vertcat(ca.mtimes(R, local[:3]), ca.mtimes(R, local[3:]))
+    local = place.X.motion_to_child(motions(tree, v)[node].V).column()
+    return ca.mtimes(_to_ground(tree, node, place), local + ca.mtimes(place.U, tree.modal(node, v)))
 
 
 def jacobian(tree: FlexibleTree, frame: str) -> SX:
-    """Return J with velocity = J v, (6, nv)."""
-    return ca.jacobian(velocity(tree, frame, tree.v), tree.v)
+    """Return J with velocity = J v, (6, nv): columns of the joints and modes between frame and ground, carried outward."""
+    J = SX(6, tree.description.nv)
+    node, place = tree.frame(frame)
+    if node == ROOT:
+        return J
+    carried = motion_matrix(place.X)
+    J[:, tree.nodes[node].modes] = place.U
+    for i in tree.path(node):
+        step = tree.nodes[i]
+        J[:, step.v] = ca.mtimes(carried, step.S)
+        if step.parent != ROOT:
+            J[:, tree.nodes[step.parent].modes] = ca.mtimes(carried, step.place.U)
+        carried = ca.mtimes(carried, motion_matrix(step.place.X))
+    return ca.mtimes(_to_ground(tree, node, place), J)
 
 
 def jacobian_rate(tree: FlexibleTree, frame: str, v: SX) -> SX:
@@ -41,6 +50,11 @@ def jacobian_rate(tree: FlexibleTree, frame: str, v: SX) -> SX:
 
 def acceleration(tree: FlexibleTree, frame: str, v: SX, vdot: SX) -> SX:
     """Return the angular and linear acceleration of a frame, (6,) [rad/s^2, m/s^2]."""
-    moving = velocity(tree, frame, v)
-    rate = ca.jtimes(moving, tree.q, position_rate(tree.tree, v))
+    rate = ca.jtimes(velocity(tree, frame, v), tree.q, position_rate(tree.tree, v))
     return rate + ca.mtimes(jacobian(tree, frame), vdot)
+
+
+def _to_ground(tree: FlexibleTree, node: int, place: Place) -> SX:
+    """Return the (6, 6) rotation from the axes of a place to ground axes."""
+    R = ca.mtimes(tree.world[node].R, place.X.R)
+    return ca.diagcat(R, R)

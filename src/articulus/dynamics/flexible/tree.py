@@ -16,8 +16,8 @@ from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.tree import ROOT, Tree
-from articulus.errors import UnsupportedOperation
 from articulus.mechanism import GROUND, Connection
+from articulus.mechanism.modes import Modes
 from articulus.spatial import Motion, RigidInertia, Transform, cayley
 
 
@@ -43,12 +43,13 @@ class Node:
     """Of this node's frame on the parent."""
     S: SX
     """(6, nv) Free directions in this node's axes."""
-    q: slice
     v: slice
     armature: SX
+    """Inertia added to each freedom, reflected rotors included."""
+    rotor: SX
+    """(6,) Spin momentum that unit joint speed gives a rotor on the parent, in this node's axes."""
     modes: slice
     """Where the modal coordinates of this node's body stand in v; empty for rigid bodies."""
-    modes_q: slice
     body: ElasticBody | None
     """None where the joint goes on with the next elementary joint."""
 
@@ -60,10 +61,13 @@ class FlexibleTree:
     ----------
     tree : Tree
         Gives the symbols.
+    inertial : bool
+        Whether the tree is one for masses and forces, in which bodies of the "ruthless" level hold things where they are
+        undeformed; else it is one for positions and motions, which deformation always changes.
     """
 
-    def __init__(self, tree: Tree):
-        self.tree, self.description = tree, tree.description
+    def __init__(self, tree: Tree, inertial: bool):
+        self.tree, self.description, self._inertial = tree, tree.description, inertial
         self.q, self.v = tree.q, tree.v
         self.nodes: list[Node] = []
         self._carriers: dict[str, int] = {GROUND: ROOT}
@@ -72,42 +76,39 @@ class FlexibleTree:
             self._add(connection)
 
     def _add(self, c: Connection) -> None:
-        if c.rotor is not None:
-            raise UnsupportedOperation(
-                f"joint '{c.name}': a rotor in a mechanism with flexible bodies; use armature = ratio^2 inertia instead"
-            )
-        d, parts = self.description, c.joint.elementary()
-        parent = self._carriers[c.parent]
-        place = self.place(c.parent, c.node) @ self.tree.pose(c.at)
-        q, v = d.q_slices[c.name].start, d.v_slices[c.name].start
-        armature = ca.vertcat(SX(0, 1), *map(self.tree.number, c.per_freedom("armature")))
-        first = v
-        for i, joint in enumerate(parts):
-            here, rates = slice(q, q + joint.nq), slice(v, v + joint.nv)
-            moved, columns = joint.transform(self.q[here]), joint.motion_subspace()
-            S = ca.horzcat(SX(6, 0), *(s.column() for s in columns))
-            last = i == len(parts) - 1
+        d, tree = self.description, self.tree
+        parent, station = self._carriers[c.parent], self.place(c.parent, c.node)
+        place, spin = station @ tree.pose(c.at), self._spin(c)
+        to_joint, q, v = tree.pose(c.at).R, d.q_slices[c.name].start, d.v_slices[c.name].start
+        armature = self._armature(c)
+        parts = tree.resolved(c.joint).elementary()
+        for joint in parts:
+            rates, last = slice(v, v + joint.nv), joint is parts[-1]
+            moved, S = joint.transform(self.q[q : q + joint.nq]), _columns(joint.motion_subspace())
             if last:
-                behind = self.tree.pose(c.child_at).inverse()
+                behind = tree.pose(c.child_at).inverse()
                 moved, S = moved @ behind, ca.mtimes(motion_matrix(behind), S)
+            rotor = ca.vertcat(ca.mtimes(ca.mtimes(to_joint, moved.R).T, spin), SX.zeros(3))
+            modes = d.mode_slices(c.child)[0] if last else slice(0, 0)
             body = self._body(c.child) if last else None
-            modes, modes_q = d.mode_slices(c.child) if last else (slice(0, 0), slice(0, 0))
-            self.nodes.append(
-                Node(
-                    parent,
-                    place @ moved,
-                    S,
-                    here,
-                    rates,
-                    armature[v - first : v - first + joint.nv],
-                    modes,
-                    modes_q,
-                    body,
-                )
-            )
+            own = armature[: joint.nv]
+            self.nodes.append(Node(parent, place @ moved, S, rates, own, rotor, modes, body))
             parent, place = len(self.nodes) - 1, Place(Transform.identity(), SX(6, 0))
-            q, v = here.stop, rates.stop
-        self._carriers[c.child] = len(self.nodes) - 1
+            q, v, armature = q + joint.nq, rates.stop, armature[joint.nv :]
+        self._carriers[c.child] = parent
+
+    def _armature(self, c: Connection) -> SX:
+        own = self.tree.vector(c.per_freedom("armature")) if c.joint.nv else SX(0, 1)
+        if c.rotor is None:
+            return own
+        return own + self.tree.number(c.rotor.ratio) ** 2 * self.tree.number(c.rotor.inertia)
+
+    def _spin(self, c: Connection) -> SX:
+        """Return the spin momentum of the joint's rotor at unit joint speed, in the axes of the station that holds it."""
+        if c.rotor is None:
+            return SX.zeros(3)
+        ratio, inertia = self.tree.number(c.rotor.ratio), self.tree.number(c.rotor.inertia)
+        return ratio * inertia * self.tree.vector(c.rotor.axis)
 
     def _body(self, name: str) -> ElasticBody:
         body, tree = self._bodies[name], self.tree
@@ -116,31 +117,32 @@ class FlexibleTree:
                 tree.number(body.mass), tree.vector(body.com), tree.inertia(body.inertia)
             )
             return ElasticBody.rigid(inertia)
-        _, modes_q = self.description.mode_slices(name)
-        return ElasticBody.of(body.modes, self.q[modes_q])
+        return ElasticBody.of(body.modes, self._eta(name))
+
+    def _eta(self, body: str) -> SX:
+        return self.q[self.description.mode_slices(body)[1]]
 
     def place(self, body: str, station: str = "") -> Place:
-        """Return a station of a body, or the body's own frame."""
+        """Return a station of a body, or the body's own frame.
+
+        The station shifts by translation eta + 1/2 eta' shortening eta and turns by the rotation vector theta = rotation eta:
+        R = cayley(theta), whose rate map is exact for any theta.
+        """
         modes = None if body == GROUND else self._bodies[body].modes
         if modes is None or not station:
             n = 0 if modes is None else modes.count
             return Place(Transform.identity(), SX.zeros(6, n))
-        held = modes.station(station)
-        _, at = self.description.mode_slices(body)
-        eta = self.q[at]
+        held, eta = modes.station(station), self._eta(body)
+        if self._inertial and modes.level == "ruthless":
+            eta = SX.zeros(modes.count)
         phi, psi = SX(ca.DM(held.translation)), SX(ca.DM(held.rotation))
-        shift = SX(ca.DM(held.position)) + ca.mtimes(phi, eta)
-        rate = phi
+        shift, rate = SX(ca.DM(held.position)) + ca.mtimes(phi, eta), phi
         if modes.level == "consistent":
-            for i in range(3):
-                H = SX(ca.DM(held.shortening[i]))
-                shift[i] += 0.5 * ca.dot(eta, ca.mtimes(H, eta))
-                rate[i, :] += ca.mtimes(H, eta).T
-        if modes.level == "ruthless":
-            shift = SX(ca.DM(held.position))
-            return Place(Transform(SX.eye(3), shift), ca.vertcat(psi, phi))
-        R, map_rate = cayley(ca.mtimes(psi, eta))
-        return Place(Transform(R, shift), ca.vertcat(ca.mtimes(map_rate, psi), ca.mtimes(R.T, rate)))
+            H = [ca.mtimes(SX(ca.DM(h)), eta) for h in held.shortening]
+            shift = shift + 0.5 * ca.vertcat(*(ca.dot(eta, h) for h in H))
+            rate = phi + ca.vertcat(*(h.T for h in H))
+        R, turning = cayley(ca.mtimes(psi, eta))
+        return Place(Transform(R, shift), ca.vertcat(ca.mtimes(turning, psi), ca.mtimes(R.T, rate)))
 
     # what the algorithms ask
 
@@ -167,12 +169,6 @@ class FlexibleTree:
         node, place = self.frame(name)
         return place.X if node == ROOT else self.world[node] @ place.X
 
-    def relative(self, a: str, b: str) -> Transform:
-        """Return the pose of frame b in frame a; only joints and modes between the two enter."""
-        (node_a, place_a), (node_b, place_b) = self.frame(a), self.frame(b)
-        shared = set(self.path(node_a)) & set(self.path(node_b))
-        return (self._up(node_a, shared) @ place_a.X).inverse() @ (self._up(node_b, shared) @ place_b.X)
-
     def path(self, node: int) -> list[int]:
         """Return a node and its ancestors, outermost first."""
         out = []
@@ -181,24 +177,40 @@ class FlexibleTree:
             node = self.nodes[node].parent
         return out
 
-    def _up(self, node: int, shared: set[int]) -> Transform:
-        X = Transform.identity()
-        for i in self.path(node):
-            if i in shared:
-                break
-            X = self.nodes[i].place.X @ X
-        return X
-
     def modal(self, node: int, v: SX) -> SX:
         """Return the part of v (or of accelerations) that belongs to the modes of a node's body."""
         return v[self.nodes[node].modes] if node != ROOT else SX(0, 1)
 
+    def eta(self, node: int) -> SX:
+        """Return the modal coordinates of a node's body."""
+        body = None if node == ROOT else self.nodes[node].body
+        return SX(0, 1) if body is None else body.eta
+
+    def felt(self, v: SX) -> SX:
+        """Return the velocities that make inertia forces: v without the modal rates of "ruthless" bodies."""
+        out = SX(v)
+        for body in self.description.bodies:
+            if isinstance(body.modes, Modes) and body.modes.level == "ruthless":
+                out[self.description.mode_slices(body.name)[0]] = 0
+        return out
+
+
+@functools.lru_cache(maxsize=4)
+def flexible_tree(tree: Tree, inertial: bool = False) -> FlexibleTree:
+    """Return the tree of flexible bodies on the symbols of a tree; the last ones are kept."""
+    ruthless = any(b.modes is not None and b.modes.level == "ruthless" for b in tree.description.bodies)
+    return FlexibleTree(tree, True) if inertial and ruthless else _moving(tree)
+
+
+@functools.lru_cache(maxsize=4)
+def _moving(tree: Tree) -> FlexibleTree:
+    return FlexibleTree(tree, False)
+
+
+def _columns(motions: list[Motion]) -> SX:
+    return ca.horzcat(SX(6, 0), *(m.column() for m in motions))
+
 
 def motion_matrix(X: Transform) -> SX:
     """Return the 6 x 6 matrix that takes motions to the child frame of X."""
-    columns = []
-    for k in range(6):
-        unit = SX(6, 1)
-        unit[k] = 1
-        columns.append(X.motion_to_child(Motion.of(unit)).column())
-    return ca.horzcat(*columns)
+    return _columns([X.motion_to_child(Motion.of(SX(ca.DM(e)))) for e in ca.horzsplit(ca.DM.eye(6))])
