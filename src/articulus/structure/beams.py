@@ -15,6 +15,7 @@ from articulus.structure.flexible_body import modes_of
 from articulus.structure.modal_damping import Damping
 from articulus.structure.section import Section
 from articulus.structure.solution.normal_modes import normal_modes
+from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Components, Structure
 
 Planes = Literal["y", "z", "both"]
@@ -160,7 +161,7 @@ def beam_body(
 
 def _lowest(structure: Structure, count: int) -> np.ndarray:
     """Return the elastic modes of lowest frequency, positive at the tip."""
-    rigid = _rigid_count(structure)
+    rigid = rigid_motions(structure).shape[1]
     if count + rigid > structure.count:
         raise InputError(
             f"beam_body: {count} modes asked of {structure.count} freedoms, {rigid} of them rigid; give more elements"
@@ -169,12 +170,6 @@ def _lowest(structure: Structure, count: int) -> np.ndarray:
     tip = structure.freedoms[:, 0].max()
     last = np.flatnonzero(structure.freedoms[:, 0] == tip)[0]
     return shapes * np.where(shapes[last] < 0, -1.0, 1.0)
-
-
-def _rigid_count(structure: Structure) -> int:
-    from articulus.structure.solution.statics import rigid_motions
-
-    return rigid_motions(structure).shape[1]
 
 
 def _pair(given: float | tuple[float, float]) -> tuple[float, float]:

@@ -15,17 +15,23 @@ motions free, the loads are taken together with the inertia forces of these moti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from articulus.errors import InputError
 from articulus.mechanism.modes import Level, Modes, Station
 from articulus.structure.check_basis import check_basis
+from articulus.structure.compliance import check_carries
 from articulus.structure.element.base import Node
 from articulus.structure.modal_damping import Damping, damping_matrix
 from articulus.structure.solution.statics import Statics
 from articulus.structure.structure import Structure
+
+CARRIED = 0.5
+"""Least share of the static compliance at a node that is to carry something."""
 
 
 def modes_of(
@@ -37,6 +43,7 @@ def modes_of(
     damping: Damping = None,
     names: Sequence[str] | None = None,
     level: Level | None = None,
+    carries: Iterable[Node] = (),
 ) -> Modes:
     """Return the flexible body that a structure makes with some shapes.
 
@@ -56,9 +63,13 @@ def modes_of(
         Of the modal coordinates; "mode1", "mode2", ... if not given.
     level : str
         "consistent" if not given, or "ruthless" where the structure has no elements that tell its axial forces.
+    carries : iterable of nodes
+        Where something heavy or stiff will be attached: there the shapes must give at least half of the static compliance.
     """
     basis = np.asarray(basis, dtype=float)
     check_basis(structure, basis)
+    for node in carries:
+        check_carries(structure, basis, node, CARRIED)
     at = np.asarray(
         structure.positions[structure.node(origin)] if isinstance(origin, Node) else origin, dtype=float
     )
@@ -89,20 +100,7 @@ def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarra
     products of these matrices weighted by the mass. Where only a mass matrix is known, the points are its nodes.
     """
     n, s = basis.shape[1], structure.samples
-    if s is None:
-        whole = structure.whole or structure
-        R0, weighted = whole.rigid(origin), whole.M
-        moves = structure.in_whole(basis)
-        arms = _nodal_arms(whole, moves)
-    else:
-        R0 = np.concatenate([_cross_rows(s.position - origin), np.tile(np.eye(3), (len(s.mass), 1))], axis=1)
-        weighted = _Diagonal(np.repeat(s.mass, 3))
-        moves = s.translation @ basis
-        arms = (
-            np.stack([_cross_rows(u.reshape(-1, 3)) for u in moves.T], axis=1)
-            if n
-            else np.zeros((len(R0), 0, 3))
-        )
+    R0, weighted, moves, arms = _point_rows(structure, basis, origin)
     rows = np.concatenate([R0, arms.reshape(len(R0), -1)], axis=1)
     G, F = rows.T @ (weighted @ rows), rows.T @ (weighted @ moves)
     out = _zeros(n)
@@ -116,6 +114,46 @@ def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarra
     if s is not None:
         _add_rotary(out, s.inertia, (s.rotation @ basis).reshape(-1, 3, n))
     return out
+
+
+def rigid_inertia(
+    structure: Structure, columns: np.ndarray, origin: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the spatial inertia of the whole structure, (6, 6), and its momentum for unit rates of shapes, (6, k).
+
+    Parameters
+    ----------
+    columns : array, (n, k)
+        Freedoms of each shape.
+    origin : array, (3,) [m]
+        Point of reference.
+    """
+    s = structure.samples
+    R0, weighted, moves, _ = _point_rows(structure, columns, origin, arms=False)
+    inertia, momentum = R0.T @ (weighted @ R0), R0.T @ (weighted @ moves)
+    if s is not None:
+        inertia[:3, :3] += s.inertia.sum(axis=0)
+        turns = (s.rotation @ columns).reshape(-1, 3, columns.shape[1])
+        momentum[:3] += np.einsum("pab,pbl->al", s.inertia, turns)
+    return inertia, momentum
+
+
+def _point_rows(
+    structure: Structure, basis: np.ndarray, origin: np.ndarray, arms: bool = True
+) -> tuple[np.ndarray, Any, np.ndarray, np.ndarray]:
+    """Return R0, the weight (a matrix), phi and, if `arms`, R_k as (rows, modes, 3), at the mass points or nodes."""
+    n, s = basis.shape[1], structure.samples
+    if s is None:
+        whole = structure.whole or structure
+        moves = structure.in_whole(basis)
+        turned = _nodal_arms(whole, moves) if arms else np.zeros(0)
+        return whole.rigid(origin), whole.M, moves, turned
+    R0 = np.concatenate([_cross_rows(s.position - origin), np.tile(np.eye(3), (len(s.mass), 1))], axis=1)
+    moves = s.translation @ basis
+    turned = np.zeros((len(R0), n, 3))
+    for k in range(n if arms else 0):
+        turned[:, k] = _cross_rows(moves[:, k].reshape(-1, 3))
+    return R0, sp.diags_array(np.repeat(s.mass, 3)), moves, turned
 
 
 def _add_rotary(out: dict[str, np.ndarray], J: np.ndarray, psi: np.ndarray) -> None:
@@ -222,16 +260,6 @@ def _stations(
 _LEVI_CIVITA = np.array(
     [[[(i - j) * (j - k) * (k - i) / 2 for k in range(3)] for j in range(3)] for i in range(3)]
 )
-
-
-class _Diagonal:
-    """A diagonal matrix."""
-
-    def __init__(self, entries: np.ndarray):
-        self.entries = entries
-
-    def __matmul__(self, columns: np.ndarray) -> np.ndarray:
-        return self.entries[:, None] * columns
 
 
 def _skew(a: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -123,20 +124,16 @@ class Structure:
         if not parts:
             raise InputError("a structure without elements; give at least one")
         samples = Samples.join(parts)
-        used = (samples.mass_matrix().diagonal() + samples.stiffness_matrix().diagonal() > 0).reshape(-1, 6)
-        free = used & _in_plane(plane) & ~_held(names, fixed or {})
-        chosen = np.flatnonzero(free)
-        if not len(chosen):
-            raise InputError("a structure with every freedom fixed; leave some free")
-        samples = samples.over(_selection(chosen, free.size))
-        return Structure(
-            names,
-            positions,
-            np.argwhere(free),
-            samples.mass_matrix(),
-            samples.stiffness_matrix(),
-            samples=samples,
+        used = samples.mass_matrix().diagonal() + samples.stiffness_matrix().diagonal() > 0
+        samples = samples.over(_selection(np.flatnonzero(used), used.size))
+        freedoms = np.argwhere(used.reshape(-1, 6))
+        whole = Structure(
+            names, positions, freedoms, samples.mass_matrix(), samples.stiffness_matrix(), samples=samples
         )
+        free = (_in_plane(plane) & ~_held(names, fixed or {}))[tuple(freedoms.T)]
+        if not free.any():
+            raise InputError("a structure with every freedom fixed; leave some free")
+        return whole if free.all() else whole.keep(np.flatnonzero(free))
 
     @property
     def count(self) -> int:
@@ -179,10 +176,21 @@ class Structure:
         """Return freedoms (n, ...) among those of the whole structure; fixed ones are zero."""
         if self.whole is None:
             return columns
-        place = {tuple(f): i for i, f in enumerate(self.whole.freedoms)}
         out = np.zeros((self.whole.count, *columns.shape[1:]))
-        out[[place[tuple(f)] for f in self.freedoms]] = columns
+        out[self._in_whole] = columns
         return out
+
+    @functools.cached_property
+    def _in_whole(self) -> np.ndarray:
+        """Numbers of the freedoms in the whole structure."""
+        place = {tuple(f): i for i, f in enumerate((self.whole or self).freedoms)}
+        return np.array([place[tuple(f)] for f in self.freedoms], dtype=int)
+
+    def held_rigid(self, origin: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Return the motions of the fixed freedoms in unit rigid motions of the whole, (fixed, 6); see `rigid`."""
+        if self.whole is None:
+            return np.zeros((0, 6))
+        return np.delete(self.whole.rigid(origin), self._in_whole, axis=0)
 
     # changed copies
 
@@ -218,6 +226,20 @@ class Structure:
             Share of the stiffness matrix.
         """
         return dataclasses.replace(self, D=alpha * self.M + beta * self.K)
+
+    def with_modal_damping(self, ratio: float | Sequence[float], shapes: np.ndarray) -> Structure:
+        """Return the structure with D = M X diag(2 zeta omega) X' M: a damping ratio for each of its normal modes.
+
+        Parameters
+        ----------
+        ratio : float or sequence of floats [-]
+            Of all modes or of each.
+        shapes : array, (n, k)
+            Normal modes of unit modal mass.
+        """
+        MX = self.M @ shapes
+        omega = np.sqrt(np.maximum(np.einsum("nk,nk->k", shapes, self.K @ shapes), 0.0))
+        return dataclasses.replace(self, D=sp.csr_array((MX * (2 * np.asarray(ratio) * omega)) @ MX.T))
 
     def with_input(self, name: str, node: Node, forces: Mapping[str, float]) -> Structure:
         """Return the structure with one more input.

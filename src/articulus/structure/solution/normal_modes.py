@@ -11,6 +11,7 @@ from scipy.sparse.linalg import eigsh
 
 from articulus.errors import InputError
 from articulus.structure.check import DENSE
+from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Structure
 
 
@@ -51,8 +52,6 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
     count : int
         How many; all of them (those of finite frequency) if not given.
     """
-    from articulus.structure.solution.statics import rigid_motions
-
     n = structure.count
     if count is not None and not 0 <= count <= n:
         raise InputError(f"normal modes: {count} asked of a structure with {n} freedoms")

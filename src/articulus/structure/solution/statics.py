@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import orth
+from scipy.linalg import null_space, orth
 from scipy.sparse.linalg import SuperLU, splu
 
 from articulus.errors import InputError, NumericalError
@@ -25,8 +25,11 @@ def rigid_motions(structure: Structure) -> np.ndarray:
 
     They are those combinations of the six rigid motions of all nodes that neither support nor spring resists.
     """
-    R = structure.rigid(structure.positions.mean(axis=0))
-    R = R[:, np.abs(R).max(axis=0) > 0]
+    centre = structure.positions.mean(axis=0)
+    R, held = structure.rigid(centre), structure.held_rigid(centre)
+    size = np.maximum(np.abs(R).max(axis=0), np.abs(held).max(axis=0, initial=0.0))
+    size[size == 0] = 1.0
+    R = (R / size) @ null_space(held / size) if len(held) else R / size
     terms = np.sqrt(np.einsum("ni,ni->i", np.abs(R), abs(structure.K) @ np.abs(R)))
     terms[terms == 0] = 1.0
     energies, shapes = np.linalg.eigh((R.T @ (structure.K @ R)) / np.outer(terms, terms))
@@ -76,7 +79,7 @@ class Statics:
     def _factored(self) -> SuperLU:
         """Return the factors of [[K, M N], [N' M, 0]]: the border keeps rigid motion out."""
         K, MN = self.structure.K, self.structure.M @ self.rigid
-        MN = MN * (abs(K).max() / np.abs(MN).max(initial=1e-300))
+        MN = MN * (abs(K).max() / (np.abs(MN).max(initial=0.0) or 1.0))
         A = sp.block_array([[K, sp.csr_array(MN)], [sp.csr_array(MN.T), None]]) if MN.shape[1] else K
         try:
             return splu(sp.csc_array(A))

@@ -1,0 +1,44 @@
+"""A structure, or its reduction, as a python-control system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.structure.reduction.base import Reduction
+from articulus.structure.structure import Structure
+
+if TYPE_CHECKING:
+    import control
+
+
+def state_space(system: Structure | Reduction, name: str = "structure") -> control.StateSpace:
+    """Return x' = A x + B u, y = C x with x = (q, q').
+
+    Parameters
+    ----------
+    system : Structure or Reduction
+        With inputs and outputs; every freedom carries mass.
+    name : str
+        Of the system.
+    """
+    import control
+
+    M, K, D = (np.asarray(getattr(system, name) @ np.eye(len(system.B))) for name in ("M", "K", "D"))
+    n = len(M)
+    size = np.sqrt(np.abs(np.diag(M)))
+    if not size.all() or np.linalg.eigvalsh(M / np.outer(size, size))[0] < 1e-13:
+        raise InputError(
+            "state space: some freedoms carry no mass; condense them by guyan or a modal reduction first"
+        )
+    solved = np.linalg.solve(M, np.hstack([-K, -D, system.B]))
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [solved[:, : 2 * n]]])
+    B = np.vstack([np.zeros_like(system.B), solved[:, 2 * n :]])
+    C = np.hstack([system.H, system.H_rate])
+    states = [f"{kind}{i}" for kind in ("q", "v") for i in range(n)]
+    return control.ss(
+        A, B, C, np.zeros((len(C), B.shape[1])), states=states, inputs=list(system.inputs) or B.shape[1],
+        outputs=list(system.outputs) or len(C), name=name,
+    )  # fmt: skip
