@@ -1,21 +1,24 @@
-"""Ready mechanisms: a TOML file each, or a function for those with a size to choose."""
+"""Ready mechanisms and structures: a TOML file each, or a function in a file of its name for those with a size to choose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from importlib.resources import as_file, files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.files import read_toml
-from articulus.library.n_four_bar import n_four_bar
-from articulus.library.pendulum_chain import pendulum_chain
 from articulus.mechanism import Description
 
-GENERATORS: dict[str, Callable[..., Description]] = {
-    "n_four_bar": n_four_bar,
-    "pendulum_chain": pendulum_chain,
-}
+if TYPE_CHECKING:
+    from articulus.structure import Structure
+
+GENERATORS = ("bayo_link", "hub_with_appendages", "king_arm", "n_four_bar", "padilla_arm", "pendulum_chain")
+"""Mechanisms that a function makes."""
+
+STRUCTURES = ("draper_tetrahedron", "minas_truss", "satellite582", "three_masses", "truss54")
+"""Structures; each a function."""
 
 
 def names() -> list[str]:
@@ -27,13 +30,34 @@ def names() -> list[str]:
 def read(name: str, **arguments: Any) -> Description:
     """Return a mechanism of the library by its name."""
     if name in GENERATORS:
-        try:
-            return GENERATORS[name](**arguments)
-        except TypeError as error:
-            raise InputError(f"library model '{name}': {error}") from None
+        return _generated(name, arguments)
     if name not in names():
         raise InputError(f"no library model '{name}'; {did_you_mean(name, names())}")
     if arguments:
         raise InputError(f"library model '{name}' takes no arguments, found {sorted(arguments)}")
     with as_file(files(__package__) / f"{name}.toml") as path:
         return read_toml(path)
+
+
+def structure(name: str, **arguments: Any) -> Structure:
+    """Return a structure of the library (see `STRUCTURES`) by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `STRUCTURES`.
+    **arguments
+        Those of its function, such as parasitic of "minas_truss".
+    """
+    if name not in STRUCTURES:
+        raise InputError(f"no structure '{name}' in the library; {did_you_mean(name, STRUCTURES)}")
+    return _generated(name, arguments)
+
+
+def _generated(name: str, arguments: dict[str, Any]) -> Any:
+    """Return what the function of this name makes; its module is imported only now."""
+    make: Callable[..., Any] = getattr(import_module(f"{__package__}.{name}"), name)
+    try:
+        return make(**arguments)
+    except TypeError as error:
+        raise InputError(f"library model '{name}': {error}") from None

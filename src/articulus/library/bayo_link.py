@@ -1,0 +1,46 @@
+"""A slender link on a hinge in the horizontal plane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulus.mechanism import Body, Connection, Description, Frame, Revolute
+from articulus.structure import beam, beam_body, modes_of
+
+LENGTH, AREA, SECOND_MOMENT = 0.66, 4.0e-5, 8.5e-12
+YOUNG, DENSITY = 14e9, 2715.0
+EI, MASS_PER_LENGTH = YOUNG * SECOND_MOMENT, DENSITY * AREA
+
+
+def bayo_link(modes: int | None = None, elements: int = 6, damping: float = 0.0) -> Description:
+    """Return the outer link of an experimental arm alone: 0.66 m, 72 g, EI = 0.119 N m^2, on a hinge about z, no gravity.
+
+    Parameters
+    ----------
+    modes : int or None
+        Clamped-free modes; None takes the functions of the finite-element nodes themselves.
+    elements : int
+        Beam elements.
+    damping : float [-]
+        Ratio of every mode.
+
+    Source: Ledesma & Bayo 1993, open chain; hub inertia, tip mass and damping are not given there and are zero.
+    """
+    if modes is None:
+        whole = beam(LENGTH, EI=EI, mass_per_length=MASS_PER_LENGTH, elements=elements, planes="y")
+        bending = whole.keep(np.flatnonzero(whole.freedoms[:, 1] != 0))
+        names = [f"{'deflection' if c == 1 else 'slope'}{node}" for node, c in bending.freedoms]
+        stations = {"root": 0, "tip": elements}
+        held = modes_of(bending, np.eye(bending.count), stations=stations, damping=damping, names=names)
+    else:
+        held = beam_body(
+            LENGTH, EI=EI, mass_per_length=MASS_PER_LENGTH, modes=modes, elements=elements, damping=damping
+        )
+    return Description.build(
+        "bayo_link",
+        (Body("link", modes=held),),
+        (Connection("hinge", Revolute((0.0, 0.0, 1.0)), "ground", "link"),),
+        (Frame("tip", "link", node="tip"),),
+        gravity=(0.0, 0.0, 0.0),
+        source="R. Ledesma and E. Bayo, IJNME 36, 1993, open chain, link 2",
+    )
