@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from articulus.integrate.mechanical import Implicit, Point
 EPS = float(np.finfo(float).eps)
 SLOW = 0.1
 """A correction of more than this part of the one before: what is kept from earlier steps does not serve any more."""
+FORGET = 1.25
+"""Growth of the rate of convergence with each step that did not measure it: steps of one iteration stay few in a row."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +36,8 @@ class AlphaState:
         Newton iterations so far.
     kept : object
         What the problem keeps from step to step to save work, such as a factored matrix; None is always right.
+    rate : float
+        Last known ratio of successive corrections with what is kept.
     """
 
     t: float
@@ -45,6 +48,7 @@ class AlphaState:
     multipliers: np.ndarray
     iterations: int = 0
     kept: Any = dataclasses.field(default=None, repr=False, compare=False)
+    rate: float = dataclasses.field(default=1.0, repr=False, compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +81,8 @@ class AlphaMethod(Integrator):
         Spectral radius at infinite frequency: 1 damps nothing, 0 annihilates fast motion in a step. Constraints need
         less than 1.
     tolerance : float
-        Newton's iteration ends when a correction of the position is less than this part of the step's displacement.
+        Newton's iteration ends when a correction of the position is less than this part of the step's displacement;
+        where a problem keeps its matrix, when the correction times the rate of convergence is.
     max_iterations : int
     """
 
@@ -100,9 +105,7 @@ class AlphaMethod(Integrator):
     def start(self, problem: Implicit, t: float, q: Any, v: Any) -> AlphaState:
         """Return the state at t [s] with accelerations and multipliers that fit q, (nq,), and v, (nv,)."""
         t, q, v = float(t), np.array(q, dtype=float), np.array(v, dtype=float)
-        with self._solvable(t):
-            vdot, multipliers = problem.start(t, q, v)
-            _require_finite(vdot)
+        vdot, multipliers = self._finite(problem.start, t, q, v)
         return AlphaState(t, q, v, vdot, vdot, multipliers)
 
     def step(self, problem: Implicit, state: AlphaState, h: float) -> AlphaState:
@@ -117,33 +120,35 @@ class AlphaMethod(Integrator):
         by_v = c.gamma / (h * c.beta)
         by_vdot = (1 - c.alpha_m) / (h**2 * c.beta * (1 - c.alpha_f))
         vdot, multipliers = state.vdot, state.multipliers
-        a = self._auxiliary(state, vdot)
+        a = _auxiliary(c, state, vdot)
         dq = h * state.v + h**2 * ((0.5 - c.beta) * state.a + c.beta * a)
         v = state.v + h * ((1 - c.gamma) * state.a + c.gamma * a)
-        size = np.inf
+        size, rate = np.inf, state.rate
         for iteration in range(1, self.max_iterations + 1):
             q = problem.move(t, state.q, dq)
-            with self._solvable(t, state):
-                change, kept = problem.correction(Point(t, q, v, vdot, multipliers), by_v, by_vdot, kept)
-                _require_finite(change)
+            at = Point(t, q, dq, v, vdot, multipliers)
+            change, kept = self._finite(problem.correction, at, by_v, by_vdot, kept, state=state)
             d = change[: v.size]
             dq, v, vdot = dq + d, v + by_v * d, vdot + by_vdot * d
-            multipliers = multipliers + by_vdot * change[v.size :]
+            if multipliers.size:
+                multipliers = multipliers + by_vdot * change[v.size :]
             limit = max(self.tolerance * np.abs(dq).max(), 64 * EPS * (1 + np.abs(q).max()))
             before, size = size, np.abs(d).max()
-            if size <= limit:
+            rate = min(1.0, FORGET * rate) if iteration == 1 else max(0.2 * rate, size / before)
+            if size * (1.0 if kept is None else min(1.0, 1.5 * rate)) <= limit:
                 return AlphaState(
                     t,
                     problem.move(t, state.q, dq),
                     v,
                     vdot,
-                    self._auxiliary(state, vdot),
+                    _auxiliary(c, state, vdot),
                     multipliers,
                     state.iterations + iteration,
                     kept,
+                    rate,
                 )
             if size > SLOW * before:
-                kept = None
+                kept, rate = None, 1.0
         raise NumericalError(
             f"{self.name}: Newton's iteration did not converge from t = {state.t:.9g} s with h = {h:.3g} s: correction "
             f"{size:.3g} after {self.max_iterations} iterations; likely the step is too long, "
@@ -177,23 +182,21 @@ class AlphaMethod(Integrator):
             states.append(dataclasses.replace(self.step(problem, states[-1], h), t=float(end)))
         return t, states
 
-    def _auxiliary(self, state: AlphaState, vdot: np.ndarray) -> np.ndarray:
-        c = self.coefficients
-        return ((1 - c.alpha_f) * vdot + c.alpha_f * state.vdot - c.alpha_m * state.a) / (1 - c.alpha_m)
-
-    @contextmanager
-    def _solvable(self, t: float, state: AlphaState | None = None) -> Iterator[None]:
-        """Say what a linear system without a finite solution means."""
+    def _finite(self, solve: Callable[..., tuple], *arguments: Any, state: AlphaState | None = None) -> tuple:
+        """Return what `solve` gives; say what it means when that is not finite."""
         try:
-            yield
+            solved = solve(*arguments)
+            if np.isfinite(solved[0]).all():
+                return solved
         except np.linalg.LinAlgError:
-            raise NumericalError(
-                f"{self.name}: no finite solution of the linear system at t = {t:.9g} s; likely redundant constraint "
-                "rows, a singular position, or a force that is not finite",
-                result=state,
-            ) from None
+            pass
+        raise NumericalError(
+            f"{self.name}: no finite solution of the linear system{f' after t = {state.t:.9g} s' if state else ''}; likely "
+            "redundant constraint rows, a singular position, or a force that is not finite",
+            result=state,
+        )
 
 
-def _require_finite(solved: np.ndarray) -> None:
-    if not np.isfinite(solved).all():
-        raise np.linalg.LinAlgError
+def _auxiliary(c: Coefficients, state: AlphaState, vdot: np.ndarray) -> np.ndarray:
+    """Return a1 of the method's recursion."""
+    return ((1 - c.alpha_f) * vdot + c.alpha_f * state.vdot - c.alpha_m * state.a) / (1 - c.alpha_m)

@@ -15,10 +15,14 @@ Array = np.ndarray
 
 
 class Point(NamedTuple):
-    """Where the equations of motion are evaluated: time, position, velocity, acceleration, multipliers."""
+    """Where the equations of motion are evaluated: time, position, velocity, acceleration, multipliers.
+
+    `dq` is the displacement that led to q from the beginning of the step.
+    """
 
     t: float
     q: Array
+    dq: Array
     v: Array
     vdot: Array
     multipliers: Array
@@ -107,7 +111,7 @@ class Mechanical:
 
     def correction(self, at: Point, by_v: float, by_vdot: float, kept: None) -> tuple[Array, None]:
         """Return Newton's correction of the position, then that of the multipliers over by_vdot; nothing is kept."""
-        t, q, v, vdot, multipliers = at
+        t, q, _, v, vdot, multipliers = at
         g, G = self.rows(t, q)
         residual = self.mass(t, q) @ vdot - self.force(t, q, v)
         if g.size:

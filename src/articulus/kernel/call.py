@@ -115,28 +115,38 @@ class Kernel:
         return self._general(inputs)
 
     def bind(self, *inputs: np.ndarray, out: np.ndarray | Sequence[np.ndarray] | None = None) -> PreparedCall:
-        """Return a call of one state on fixed arrays, for loops that cannot afford Python's overhead.
+        """Return a call on fixed arrays, for loops that cannot afford Python's overhead.
+
+        One state, or a batch with one leading axis that fits one thread; an input without that axis serves all rows.
 
         Parameters
         ----------
-        *inputs : ndarray of float64, C order, exactly of shape input_shapes[k]
+        *inputs : ndarray of float64, C order, of shape input_shapes[k] or (rows, *input_shapes[k])
             Read at each call.
         out : ndarray or sequence of ndarray, optional
             Written at each call; allocated if not given.
         """
-        given = (out,) if isinstance(out, np.ndarray) else out
-        results = tuple(np.zeros(s) for s in self.output_shapes) if given is None else tuple(given)
         self._require_count(inputs)
-        self._require_own(inputs, self.input_shapes, self.input_names, writable=False)
-        self._require_own(results, self.output_shapes, self.output_names, writable=True)
-        return self._prepare(tuple(inputs), results)
+        lead = next((np.shape(x)[:1] for x, s in zip(inputs, self.input_shapes) if np.ndim(x) > len(s)), ())
+        given = (out,) if isinstance(out, np.ndarray) else out
+        results = tuple(np.zeros(lead + s) for s in self.output_shapes) if given is None else tuple(given)
+        wanted = [lead + s if np.ndim(x) > len(s) else s for x, s in zip(inputs, self.input_shapes)]
+        self._require_own(inputs, wanted, self.input_names, writable=False)
+        self._require_own(results, [lead + s for s in self.output_shapes], self.output_names, writable=True)
+        return self._prepare(tuple(inputs), results, lead)
 
-    def _prepare(self, inputs: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...]) -> PreparedCall:
-        native = self._source.native(1)
-        work = arrays.aligned(native.slots)
-        words = arrays.words([(x, 8 * x.size) for x in (*inputs, *outputs)])
-        frame = ctypes.create_string_buffer(batch.frame(0, 1, arrays.address(work), words))
-        run = native.run_holding_lock if self.flops < HOLD_LOCK else native.run
+    def _prepare(
+        self, inputs: tuple[np.ndarray, ...], outputs: tuple[np.ndarray, ...], lead: Shape = ()
+    ) -> PreparedCall:
+        rows = math.prod(lead)
+        native = self._source.native(1 if rows == 1 else self.lanes)
+        work = arrays.aligned(native.slots * native.lanes)
+        shapes = (*self.input_shapes, *self.output_shapes)
+        words = arrays.words(
+            [(x, arrays.row_bytes(s) if x.shape != s else 0) for x, s in zip((*inputs, *outputs), shapes)]
+        )
+        frame = ctypes.create_string_buffer(batch.frame(0, rows, arrays.address(work), words))
+        run = native.run_holding_lock if rows * self.flops < HOLD_LOCK else native.run
         call = PreparedCall(run, ctypes.addressof(frame))
         call.inputs, call.outputs = inputs, outputs
         call.keep = (native, work, frame)  # type: ignore[attr-defined]

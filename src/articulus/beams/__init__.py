@@ -1,0 +1,28 @@
+"""Beams of large deflection: a geometrically exact one in space, and planar chains of inextensible links."""
+
+from articulus.beams.assembly import Assembly, Energy
+from articulus.beams.beam import SUPPORTS, Base, Beam, Body, Load, turning
+from articulus.beams.chain import Chain, Element
+from articulus.beams.dynamics import Motion, Run, simulate
+from articulus.beams.modes import modes
+from articulus.beams.section import Section
+from articulus.beams.statics import static
+
+__all__ = [
+    "SUPPORTS",
+    "Assembly",
+    "Base",
+    "Beam",
+    "Body",
+    "Chain",
+    "Element",
+    "Energy",
+    "Load",
+    "Motion",
+    "Run",
+    "Section",
+    "modes",
+    "simulate",
+    "static",
+    "turning",
+]

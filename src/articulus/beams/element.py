@@ -1,0 +1,80 @@
+"""One element of a geometrically exact beam: two frames and the screw motion between them.
+
+The section's frame moves from node A to node B on a screw (a circle in pure bending): H(s) = A exp(s d / h) with the constant strain
+d / h, d = log(A^-1 B). The elastic energy is U = (d - d0)' K (d - d0) / 2, d0 the undeformed value. It is unchanged by any rigid
+motion, and in body axes so are forces and tangent.
+
+K is the inverse of the exact flexibility of the undeformed element under loads at its nodes (for a straight one this is the residual
+bending flexibility, 1/(kGA) + h^2/(12 EI) in shear): nodal displacements of a linear beam are then exact, nothing locks, and the error of
+nonlinear ones falls with the fourth power of the length.
+
+Sources: Sonneville, Cardona & Brüls 2014 (element); Simo & Vu-Quoc 1986 (beam); MacNeal 1978 (residual bending flexibility).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+from scipy.linalg import expm
+
+from articulus import kernel
+from articulus.beams.lie import ad, logarithm, logarithm_rates, relative
+
+POINTS, WEIGHTS = np.polynomial.legendre.leggauss(8)
+
+
+def stiffness(d0: np.ndarray, length: float, compliance: np.ndarray) -> np.ndarray:
+    """Return K, (6, 6), of an element with undeformed logarithm d0, (6,), its length [m] and section compliance, (6,).
+
+    A wrench W at the middle of the undeformed element is Ad(s)' W at s, with Ad(s) = exp(s ad(d0) / h). The relative motion of the
+    ends there is F W, F = int Ad C Ad' ds, and the logarithm moves by the inverse of the mean of Ad times that.
+    """
+    x = np.array(ca.DM(ad(SX(ca.DM(d0)))))
+    transport = [expm(point / 2 * x) for point in POINTS]
+    flexibility = sum(w / 2 * length * (T * compliance) @ T.T for w, T in zip(WEIGHTS, transport))
+    mean = sum(w / 2 * T for w, T in zip(WEIGHTS, transport))
+    return mean.T @ np.linalg.solve(flexibility, mean)
+
+
+@cache
+def forces() -> kernel.Kernel:
+    """Return the kernel (A, B, d0, K) -> forces on the element at A and B, (6,) each, in body axes [N m, N]."""
+    A, B, d0, K = _symbols()
+    d = SX.sym("d", 6)
+    ends = ca.Function("ends", [d, d0, K], _ends(d, d0, K))
+    at_A, at_B = ends(logarithm(relative(A, B)), d0, K)
+    return kernel.compile(ca.Function("beam_forces", [A, B, d0, K], [at_A, at_B]))
+
+
+@cache
+def tangent() -> kernel.Kernel:
+    """Return the kernel (A, B, d0, K) -> forces at A and B and their four derivatives along displacements, (6, 6) each."""
+    A, B, d0, K = _symbols()
+    d = SX.sym("d", 6)
+    at_A, at_B = _ends(d, d0, K)
+    by_A, by_B = logarithm_rates(d)
+    slopes = [ca.jacobian(f, d) for f in (at_A, at_B)]
+    blocks = [ca.mtimes(slope, by) for slope in slopes for by in (by_A, by_B)]
+    whole = ca.Function("whole", [d, d0, K], [at_A, at_B, *blocks])
+    outputs = list(whole(logarithm(relative(A, B)), d0, K))
+    return kernel.compile(ca.Function("beam_tangent", [A, B, d0, K], outputs))
+
+
+@cache
+def strains() -> kernel.Kernel:
+    """Return the kernel (A, B) -> logarithm of A^-1 B, (6,)."""
+    A, B = SX.sym("A", 7), SX.sym("B", 7)
+    return kernel.compile(ca.Function("beam_logarithm", [A, B], [logarithm(relative(A, B))]))
+
+
+def _symbols() -> tuple[SX, SX, SX, SX]:
+    return SX.sym("A", 7), SX.sym("B", 7), SX.sym("d0", 6), SX.sym("K", 6, 6)
+
+
+def _ends(d: SX, d0: SX, K: SX) -> list[SX]:
+    """Return dU along displacements of A and of B."""
+    stress = ca.mtimes(K, d - d0)
+    return [ca.mtimes(by.T, stress) for by in logarithm_rates(d)]
