@@ -239,6 +239,16 @@ def test_what_follows_from_a_wrong_component_is_not_told() -> None:
     assert len(findings(text)) == 1
 
 
+def test_what_is_wrong_inside_a_nested_component_has_its_line() -> None:
+    nested = 'type = "measured"\nname = "gyro"\n[component.sensor]\ntype = "rate_gyro"\nframe = "lnk2"\n'
+    text = changed(('type = "rate_gyro"\nname = "gyro"\nframe = "link2"\n', nested))
+    (found,) = findings(text)
+    assert found.startswith(
+        f"arm.toml:{line_of(text, 'lnk2')}: component[1].sensor.frame: found no body or frame"
+    )
+    assert found.endswith("did you mean 'link2'?")
+
+
 def test_unused_and_unknown_parameters() -> None:
     found = findings(BASE + "[parameters]\nstiffnes = 3\n[sweep.values]\nmass = [1, 2]\n")
     assert any("parameters.stiffnes" in f and "nothing uses" in f for f in found)

@@ -20,7 +20,7 @@ from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_f
 from articulus.study.numbers import StudyNumbers
 
 _OF_COMPONENT = re.compile(r"component '[^']*': (.*)", re.S)
-_UNKNOWN = re.compile(r"(no \w+ '.*?)[;:] (did you mean .*|valid names: .*|there are none.*)", re.S)
+_UNKNOWN = re.compile(r"(no [\w ]+ '.*?); (did you mean .*|valid names: .*|there are none.*)", re.S)
 _OF_FIELD = re.compile(r"\w+(?: '[^']*', |\.)(\w+): (.*)", re.S)
 _FOUND_EXPECTED = re.compile(r"found (.*?); expected (.*)", re.S)
 _EXPECTED_FOUND = re.compile(r"expected (.*?), found (.*)", re.S)
@@ -155,7 +155,7 @@ class Components(Courses):
             text = owned[1]
         elif owned := _OF_FIELD.match(text):
             text = owned[2]
-            where = f"{path}.{owned[1]}"
+            where = self._within(path, owned[1])
         if parts := _FOUND_EXPECTED.match(text):
             self.report.add(where, parts[1], parts[2])
         elif parts := _EXPECTED_FOUND.match(text):
@@ -164,6 +164,11 @@ class Components(Courses):
             self.report.add(where, parts[1], "a name that exists", parts[2])
         else:
             self.report.add(where, text, "components that fit the mechanism and each other")
+
+    def _within(self, path: str, key: str) -> str:
+        """Return the path of a key of a component, or of what is nested in it."""
+        inside = (p for p in self.report.lines if p.startswith(f"{path}.") and p.endswith(f".{key}"))
+        return min(inside, key=len, default=f"{path}.{key}")
 
     def network(self, components: dict[str, Component]) -> Network | None:
         """Return the mechanism with all components, by their paths; note every one that does not fit."""
