@@ -6,7 +6,7 @@ All functions share their arguments: continuous states c, held values d, paramet
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -268,18 +268,25 @@ class System:
     # what a run reports
 
     @functools.cached_property
-    def outputs(self) -> dict[str, SX]:
-        """Every signal of a run but q and v, as expressions."""
+    def outputs(self) -> Mapping[str, SX]:
+        """Every signal of a run but q and v, as expressions; each is built when first looked up."""
         net = self.network
-        kinetic, potential = net.ask("energy", net.q, net.v)
-        states = net.continuous
-        energy = ca.vertcat(kinetic, potential, states[INPUT][0], states[DISSIPATED][0])
-        out = {"vdot": net.vdot, "u": net.commands, "tau": net.joint_forces(), "energy": energy}
-        out["momentum"] = net.ask("momentum", net.q, net.v)
-        if self.closing is not None:
-            out["constraint"] = self.closing.residual()(net.q, net.v, net.t, net.active, self.model)
-            out["multipliers"] = self.multipliers
-        return out | net.signals
+        ways: dict[str, Callable[[], SX]] = {
+            "vdot": lambda: net.vdot,
+            "u": lambda: net.commands,
+            "tau": net.joint_forces,
+            "energy": self._energies,
+            "momentum": lambda: net.ask("momentum", net.q, net.v),
+        }
+        closing = self.closing
+        if closing is not None:
+            ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.active, self.model)
+            ways["multipliers"] = lambda: self.multipliers
+        return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
+
+    def _energies(self) -> SX:
+        net, states = self.network, self.network.continuous
+        return ca.vertcat(*net.ask("energy", net.q, net.v), states[INPUT][0], states[DISSIPATED][0])
 
     def reporting(self, names: Sequence[str]) -> ca.Function:
         """(c, d, p, w, t, h) -> the named outputs; the same function whenever the same names are asked."""
@@ -289,6 +296,24 @@ class System:
             expressions = [self.outputs[name] for name in key]
             self._reports[key] = self._with_acceleration("outputs", expressions, labels)
         return self._reports[key]
+
+
+class _Lazy(Mapping[str, SX]):
+    """Expressions that are built when first looked up."""
+
+    def __init__(self, ways: dict[str, Callable[[], SX]]):
+        self._ways, self._built = ways, dict[str, SX]()
+
+    def __getitem__(self, name: str) -> SX:
+        if name not in self._built:
+            self._built[name] = self._ways[name]()
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ways)
+
+    def __len__(self) -> int:
+        return len(self._ways)
 
 
 def _places(states: dict[str, tuple[SX, np.ndarray]]) -> dict[str, slice]:
