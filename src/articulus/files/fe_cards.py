@@ -19,8 +19,8 @@ ROW = 8
 MAX_LINES = 4_000_000
 MAX_INCLUDES = 100
 
-_BEGIN = re.compile(r"^[ \t]*BEGIN[ \t]+BULK[ \t]*$", re.I | re.M)
-_SPC = re.compile(r"^[ \t]*SPC[ \t]*=[ \t]*(\d{1,8})[ \t]*$", re.I | re.M | re.ASCII)
+_BEGIN = re.compile(r"^[ \t]*BEGIN[ \t]+BULK[ \t\r]*$", re.I | re.M)
+_SPC = re.compile(r"^[ \t]*SPC[ \t]*=[ \t]*(\d{1,8})[ \t\r]*$", re.I | re.M | re.ASCII)
 _INCLUDE = re.compile(r"INCLUDE\s+(['\"]?)(.+?)\1\s*", re.I)
 
 
@@ -93,14 +93,17 @@ class Deck:
 
     def _bulk(self, text: str, file: str, first: int, above: tuple[Path, ...]) -> None:
         card: Card | None = None
+        gap = False
         for number, raw in enumerate(text.split("\n"), first):
             self.count += 1
             if self.count > MAX_LINES:
                 raise ModelError(
                     Finding(f"{file}:{number}", f"more than {MAX_LINES} lines", "a smaller model")
                 )
-            line = raw.partition("$")[0].rstrip()
+            line, comment, _ = raw.partition("$")
+            line = line.rstrip()
             if not line.strip():
+                gap = gap or not comment
                 continue
             if line.strip().upper() == "ENDDATA":
                 return
@@ -108,10 +111,11 @@ class Deck:
                 self._include(include[2], f"{file}:{number}", above)
                 card = None
             else:
-                card = self._line(line, file, number, card)
+                card = self._line(line, file, number, card, gap)
+            gap = False
 
-    def _line(self, line: str, file: str, number: int, card: Card | None) -> Card | None:
-        """Take up a line; return the card that the next one may continue."""
+    def _line(self, line: str, file: str, number: int, card: Card | None, gap: bool) -> Card | None:
+        """Take up a line, maybe behind a blank one; return the card that the next one may continue."""
         head, data, label = _split(line)
         large = "*" in head
         if len(data) > (ROW // 2 if large else ROW):
@@ -125,6 +129,11 @@ class Deck:
                     file, number, f"the continuation {line.strip()[:40]!r}", "a card in front of it", ""
                 )
                 return None
+            if gap:
+                hint = "Write + in the first column of a line without data, or delete it."
+                self._note(
+                    file, number, "a continuation behind a blank line", "cards without blank lines", hint
+                )
             mine = head.strip("+*")
             if mine and card.label and mine != card.label:
                 found = f"the continuation '{mine}' behind one that asks for '{card.label}'"
