@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -182,13 +183,22 @@ class Components(Courses):
                 network.check_feedback()
                 return None if dropped else network
             except InputError as error:
-                path = next((p for p, c in reversed(rest.items()) if f"'{c.name}'" in str(error)), None)
+                named = (p for p, c in reversed(rest.items()) for n in _names(c) if f"'{n}'" in str(error))
+                path = next(named, None)
                 if path is None:
                     self.tell(error, next(iter(rest), "component"))
                     return None
                 if not _follows(str(error), dropped):
                     self.tell(error, path)
                 dropped.append(rest.pop(path))
+
+
+def _names(component: Component) -> Iterator[str]:
+    """Yield the names of a component and of what is nested in it."""
+    yield component.name
+    for key in ("sensor", "actuator"):
+        if isinstance(inner := getattr(component, key, None), Component):
+            yield from _names(inner)
 
 
 def _texts(given: Any) -> bool:
