@@ -1,6 +1,6 @@
 """Reading the part of Nastran bulk data that describes beams, rods, masses and grids, strictly.
 
-Fields of the cards after MSC 2021. Everything comes out in basic coordinates; what is not read is refused by name.
+Fields of the cards as in the Nastran quick reference guides. Everything comes out in basic coordinates; what is not read is refused by name.
 """
 
 from __future__ import annotations

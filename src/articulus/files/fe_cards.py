@@ -1,6 +1,6 @@
 """Bulk data as cards: fixed fields of 8 or 16 columns, free fields, continuations, comments, INCLUDE.
 
-A card is a name and fields in rows of eight. Source of the rules: MSC 2021, section "Format of Bulk Data Entries".
+A card is a name and fields in rows of eight, as in the Nastran quick reference guides.
 """
 
 from __future__ import annotations
