@@ -34,8 +34,9 @@ def as_path(path: StrPath) -> Path:
     return place
 
 
-def load_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """Return the content of a model file, at most `limit` bytes."""
+def load_bytes(path: Path, limit: int | None = None) -> bytes:
+    """Return the content of a model file, at most `limit` bytes (MAX_BYTES)."""
+    limit = MAX_BYTES if limit is None else limit
     try:
         with path.open("rb") as file:
             content = file.read(limit + 1)
