@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from articulus.mechanism import Body, Connection, Description, Frame, Revolute
+from articulus.mechanism.modes import Level
 from articulus.structure import beam, beam_body, modes_of
 
 LENGTH, AREA, SECOND_MOMENT = 0.66, 4.0e-5, 8.5e-12
@@ -12,7 +13,9 @@ YOUNG, DENSITY = 14e9, 2715.0
 EI, MASS_PER_LENGTH = YOUNG * SECOND_MOMENT, DENSITY * AREA
 
 
-def bayo_link(modes: int | None = None, elements: int = 6, damping: float = 0.0) -> Description:
+def bayo_link(
+    modes: int | None = None, elements: int = 6, damping: float = 0.0, level: Level = "ruthless"
+) -> Description:
     """Return the outer link of an experimental arm alone: 0.66 m, 72 g, EI = 0.119 N m^2, on a hinge about z, no gravity.
 
     Parameters
@@ -23,6 +26,10 @@ def bayo_link(modes: int | None = None, elements: int = 6, damping: float = 0.0)
         Beam elements.
     damping : float [-]
         Ratio of every mode.
+    level : str
+        Terms of the deformation; that of the paper is linear. The hinge carries no inertia but that of the link, which its
+        clamped modes take up almost entirely: the second-order inertia of "consistent" is then definite for deflections
+        below a percent of the length only.
 
     Source: Ledesma & Bayo 1993, open chain; hub inertia, tip mass and damping are not given there and are zero.
     """
@@ -38,7 +45,7 @@ def bayo_link(modes: int | None = None, elements: int = 6, damping: float = 0.0)
         )
     return Description.build(
         "bayo_link",
-        (Body("link", modes=held),),
+        (Body("link", modes=held.at_level(level)),),
         (Connection("hinge", Revolute((0.0, 0.0, 1.0)), "ground", "link"),),
         (Frame("tip", "link", node="tip"),),
         gravity=(0.0, 0.0, 0.0),

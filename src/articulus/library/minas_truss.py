@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -48,7 +50,7 @@ def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Str
     """
     names = [str(i + 1) for i in range(len(NODES))]
     positions = [(*xy, 0.0) for xy in NODES]
-    lengths = [np.linalg.norm(np.subtract(NODES[a - 1], NODES[b - 1])) for a, b in LINKS]
+    lengths = [math.dist(NODES[a - 1], NODES[b - 1]) for a, b in LINKS]
     section = Section(ON_LINKS * MASS / sum(lengths), 1.0, EI, EI, TWIST * EI)
     parts: list[Element] = []
     for a, b in LINKS:
@@ -62,6 +64,6 @@ def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Str
     parts += [Lumped(str(i + 1), on_node, (TURNING, TURNING, 0.0)) for i in range(len(NODES))]
     if parasitic is not None:
         parts.append(Lumped(str(parasitic), PARASITIC))
-    held = {name: "all" for name in ("15", "16", "15-16") if name in names}
-    in_plane = dict.fromkeys(names, ("x", "y", "rz"))
-    return Structure.assemble(positions, parts, names=names, fixed={**in_plane, **held})
+    fixed: dict[str | int, str | Sequence[str]] = dict.fromkeys(names, ("x", "y", "rz"))
+    fixed |= dict.fromkeys([name for name in names if name in ("15", "16", "15-16")], "all")
+    return Structure.assemble(positions, parts, names=names, fixed=fixed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from articulus.structure import Lumped, Spring, Structure
@@ -21,7 +23,7 @@ def three_masses() -> Structure:
         Spring(b, a, (k, 0.0, 0.0, 0.0, 0.0, 0.0)) for a, b, k in zip((None, *names), names, STIFFNESSES)
     ]
     masses = [Lumped(name, m) for name, m in zip(names, MASSES)]
-    fixed = dict.fromkeys(names, ("y", "z", "rx", "ry", "rz"))
+    fixed: dict[str | int, Sequence[str]] = dict.fromkeys(names, ("y", "z", "rx", "ry", "rz"))
     out = Structure.assemble(np.zeros((3, 3)), [*masses, *springs], names=names, fixed=fixed)
     out = out.with_rayleigh_damping(0.01, 0.02).with_input("u 3x", "3", {"x": 1.0})
     return out.with_output("position 3x", "3", {"x": 1.0}).with_output("rate 3x", "3", {"x": 1.0}, rate=True)
