@@ -55,6 +55,7 @@ def simulate(
     atol: float = 1e-10,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
+    keep_checkpoint: bool = False,
 ) -> Run:
     """Return one run of a mechanism with its components.
 
@@ -91,9 +92,11 @@ def simulate(
         Tolerances of adaptive methods.
     checkpoint : path
         File kept up to date while the run goes on. If it exists and belongs to this same run, the run goes on from there;
-        the result is the same to the last bit. Removed at the end.
+        the result is the same to the last bit. Removed when the run is complete.
     checkpoint_interval : float [s]
         Wall-clock time between checkpoints.
+    keep_checkpoint : bool
+        Leave the file in place at the end, for a caller who has yet to save the result.
 
     Raises
     ------
@@ -104,7 +107,7 @@ def simulate(
         mechanism, t_end, q0, v0, True, controller, components, method, step, sample, events, outputs, params,
         seed, t0, rtol, atol,
     )  # fmt: skip
-    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval)
+    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint)
 
 
 def rollout(
@@ -124,6 +127,7 @@ def rollout(
     t0: float = 0.0,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
+    keep_checkpoint: bool = False,
 ) -> Run:
     """Return many runs at once, vectorised and on all threads (`with art.kernel.threads(n)`).
 
@@ -144,7 +148,7 @@ def rollout(
         mechanism, t_end, q0, v0, False, controller, components, method, step,
         t_end - t0 if sample is None else sample, (), outputs, params, seed, t0, 1e-8, 1e-10,
     )  # fmt: skip
-    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval)
+    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint)
 
 
 def _set_up(

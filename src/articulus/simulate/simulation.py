@@ -105,7 +105,7 @@ class Simulation:
     method: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, keep: Path | None = None, interval: float = 30.0) -> Run:
+    def run(self, keep: Path | None = None, interval: float = 30.0, leave: bool = False) -> Run:
         """Run to the end and return the result."""
         rows, system = len(self.c0), self.engine.system
         self.engine.prepare(rows)
@@ -133,9 +133,10 @@ class Simulation:
                     break
         self.logs.append(self._last_sample())
         wall = time.perf_counter() - began
-        if keeper:
+        result = self._result(wall)
+        if keeper and not leave:
             keeper.done()
-        return self._result(wall)
+        return result
 
     def _cut(self) -> None:
         """End where the last run ended: samples after it are nobody's."""

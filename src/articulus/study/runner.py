@@ -9,6 +9,7 @@ from typing import Any
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import StrPath, as_path, write_text
 from articulus.simulate import rollout, simulate
+from articulus.simulate.checkpoint import discard
 from articulus.simulate.run import Run
 from articulus.simulate.store import xarray_module
 from articulus.study.check import Verdict
@@ -87,6 +88,7 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
         )
     outcome = run_only(study, files.checkpoint)
     outcome.run.save(files.results)
+    discard(files.checkpoint)
     if report:
         write_text(files.report, report_text(outcome))
     return outcome
@@ -104,6 +106,7 @@ def _run(study: Study, checkpoint: Path | None) -> Run:
         "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "components": study.components, "method": s.method,
         "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed, "t0": s.t0,
         "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
+        "keep_checkpoint": True,
     }  # fmt: skip
     if study.sweep is not None:
         return rollout(study.mechanism, **common)
