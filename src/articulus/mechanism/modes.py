@@ -15,6 +15,7 @@ kept apart so that each of the three levels of Padilla & von Flotow 1989 can be 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,6 +49,12 @@ class Station:
     translation: np.ndarray
     rotation: np.ndarray
     shortening: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("position", "translation", "rotation", "shortening"):
+            array = np.array(getattr(self, name), dtype=float)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +114,23 @@ class Modes:
                 raise InputError(
                     f"modes: '{name}' has shape {array.shape}; expected finite numbers of shape {shape}"
                 )
+            if name in ("rr0", "ff", "stiffness", "damping"):
+                array = _symmetric(name, array)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        least, size = np.linalg.eigvalsh(self.ff)[:1], np.abs(self.ff).max(initial=0.0)
+        if (least < -1e-9 * size).any():
+            raise InputError(
+                f"modes: 'ff' has the negative eigenvalue {least[0]:.3g}; expected a mass matrix"
+            )
         if self.level not in LEVELS:
             raise InputError(f"modes: level {self.level!r}; {did_you_mean(str(self.level), LEVELS)}")
         for name, station in self.stations.items():
-            found = tuple(np.shape(x) for x in (station.translation, station.rotation, station.shortening))
-            if found != ((3, n), (3, n), (3, n, n)):
+            held = dataclasses.astuple(station)
+            found, expected = tuple(x.shape for x in held), ((3,), (3, n), (3, n), (3, n, n))
+            if found != expected or not all(np.isfinite(x).all() for x in held):
                 raise InputError(
-                    f"modes: station '{name}' has shapes {found}; expected {((3, n), (3, n), (3, n, n))}"
+                    f"modes: station '{name}' has shapes {found}; expected finite numbers of shapes {expected}"
                 )
 
     @property
@@ -135,8 +150,18 @@ class Modes:
             )
         return self.stations[name]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Modes) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
     def __repr__(self) -> str:
         """Return a text that differs whenever a number does: it is part of a mechanism's fingerprint."""
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
         digest = hashlib.sha256(repr((self.names, self.level, tuple(self.stations))).encode())
         arrays = [getattr(self, f.name) for f in dataclasses.fields(self)]
         arrays += [x for s in self.stations.values() for x in dataclasses.astuple(s)]
@@ -144,3 +169,11 @@ class Modes:
             if isinstance(array, np.ndarray):
                 digest.update(np.ascontiguousarray(array).tobytes())
         return f"Modes({self.count}, {digest.hexdigest()})"
+
+
+def _symmetric(name: str, matrix: np.ndarray) -> np.ndarray:
+    """Return a matrix that is symmetric but for rounding as an exactly symmetric one."""
+    excess, size = np.abs(matrix - matrix.T).max(initial=0.0), np.abs(matrix).max(initial=0.0)
+    if excess > 1e-8 * size:
+        raise InputError(f"modes: '{name}' is not symmetric, by {excess / size:.2g} of its largest entry")
+    return 0.5 * (matrix + matrix.T)

@@ -63,8 +63,8 @@ def forward_dynamics(tree: FlexibleTree, v: SX, tau: SX, external: External) -> 
     felt = tree.felt(v)
     motion = motions(tree, felt)
     gathered = [_own(node, m, felt, v) for node, m in zip(tree.nodes, motion)]
-    for i, wrench, modal in on_nodes(tree, external):
-        gathered[i].pr, gathered[i].pf = gathered[i].pr - wrench, gathered[i].pf - modal
+    for i, wrench, work in on_nodes(tree, external):
+        gathered[i].pr, gathered[i].pf = gathered[i].pr - wrench, gathered[i].pf - work
     X = [motion_matrix(node.place.X) for node in tree.nodes]
     modes: list[_Yielding] = []
     joints: list[_Yielding] = []
@@ -116,7 +116,8 @@ def _pass_on(up: _Gathered, X: SX, U: SX, inertia: SX, bias: SX) -> None:
 def _towards_tips(
     tree: FlexibleTree, X: list[SX], c: list[SX], modes: list[_Yielding], joints: list[_Yielding]
 ) -> SX:
-    vdot, A = SX.zeros(tree.description.nv), []
+    vdot = SX.zeros(tree.description.nv)
+    A: list[SX] = []
     ground = Motion(SX.zeros(3), -tree.tree.gravity).column()
     for i, node in enumerate(tree.nodes):
         arriving = ca.mtimes(X[i], ground if node.parent == ROOT else A[node.parent])

@@ -23,10 +23,10 @@ def mass_matrix(tree: FlexibleTree) -> SX:
     ff = [node.body.ff if node.body is not None else SX(0, 0) for node in nodes]
     for i in reversed(range(len(nodes))):
         node, p = nodes[i], nodes[i].parent
-        M[node.modes, node.modes] = ff[i]
+        M[node.modes, node.modes] = _mirrored(ff[i])
         _carry(tree, M, X, i, node.modes, rf[i])
         IS = ca.mtimes(rr[i], node.S)
-        M[node.v, node.v] = ca.mtimes(node.S.T, IS) + ca.diag(node.armature)
+        M[node.v, node.v] = _mirrored(ca.mtimes(node.S.T, IS)) + ca.diag(node.armature)
         _pass(tree, M, X, i, node.v, IS if node.rotor.is_zero() else IS + node.rotor)
         if p != ROOT:
             rr[p] = rr[p] + ca.mtimes(X[i].T, ca.mtimes(rr[i], X[i]))
@@ -55,3 +55,8 @@ def _enter(M: SX, rows: slice, columns: slice, block: SX) -> None:
     if block.numel():
         M[rows, columns] = block
         M[columns, rows] = block.T
+
+
+def _mirrored(block: SX) -> SX:
+    """Return a symmetric block of which only the upper half is computed."""
+    return ca.triu2symm(ca.triu(block))

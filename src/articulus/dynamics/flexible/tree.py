@@ -18,7 +18,7 @@ from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.tree import ROOT, Tree
 from articulus.mechanism import GROUND, Connection
 from articulus.mechanism.modes import Modes
-from articulus.spatial import Motion, RigidInertia, Transform, cayley
+from articulus.spatial import Motion, RigidInertia, Transform, cayley, skew
 
 
 @dataclass(frozen=True)
@@ -213,4 +213,5 @@ def _columns(motions: list[Motion]) -> SX:
 
 def motion_matrix(X: Transform) -> SX:
     """Return the 6 x 6 matrix that takes motions to the child frame of X."""
-    return _columns([X.motion_to_child(Motion.of(SX(ca.DM(e)))) for e in ca.horzsplit(ca.DM.eye(6))])
+    E = X.R.T
+    return ca.blockcat([[E, SX(3, 3)], [-ca.mtimes(E, skew(X.p)), E]])
