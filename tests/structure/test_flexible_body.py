@@ -15,11 +15,13 @@ from articulus.structure import (
     Section,
     Spring,
     Structure,
+    Timoshenko,
     beam,
     beam_body,
     modes_of,
     normal_modes,
 )
+from articulus.structure.vectors import skew
 
 RNG = np.random.default_rng(7)
 
@@ -135,6 +137,105 @@ def test_rigid_body_on_a_spring_turns_exactly():
     assert errors[0] < 1e-3
 
 
+class ExactFrame:
+    """Two unshearable, inextensible beams, the second at a right angle behind the first, with given curvatures.
+
+    The curvatures of each (twist, bend about y, bend about z, its own axes) are polynomials times eta; R' = R kappa~ and
+    r' = R e by Runge-Kutta's method.
+    """
+
+    def __init__(self, length: float, first: list, second: list):
+        self.length, self.shapes = length, (first, second)
+        self.corner = np.array(
+            [[0.0, -1, 0], [1, 0, 0], [0, 0, 1]]
+        )  # second beam's x axis is the first one's y axis
+
+    def tip(self, eta: np.ndarray, steps: int = 200) -> np.ndarray:
+        r, R, h = np.zeros(3), np.eye(3), self.length / steps
+        for beam_, shapes in enumerate(self.shapes):
+            R = R @ self.corner if beam_ else R
+
+            def rate(s, R, shapes=shapes):
+                k = sum(e * np.array([p(s) for p in mode]) for e, mode in zip(eta, shapes))
+                return R @ skew(k), R[:, 0]
+
+            for i in range(steps):
+                s = i * h
+                k1, v1 = rate(s, R)
+                k2, v2 = rate(s + h / 2, R + h / 2 * k1)
+                k3, v3 = rate(s + h / 2, R + h / 2 * k2)
+                k4, v4 = rate(s + h, R + h * k3)
+                R, r = R + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), r + h / 6 * (v1 + 2 * v2 + 2 * v3 + v4)
+        return r
+
+
+@pytest.mark.parametrize("kind", [EulerBernoulli, Timoshenko])
+def test_second_order_displacement_of_a_spatial_frame(kind):
+    """Bending in both planes and twist of an L-shaped frame: second derivatives of the tip of geometrically exact beams."""
+    rng = np.random.default_rng(5)
+    L, n = 0.8, 3
+    modes = []
+    for _ in range(n):  # curvatures that the elements hold: constant twist, linear bending
+        modes.append([[np.polynomial.Polynomial(c) for c in ([rng.normal()], rng.normal(size=2), rng.normal(size=2))] for _ in range(2)])  # fmt: skip
+    exact = ExactFrame(L, [m[0] for m in modes], [m[1] for m in modes])
+    x = np.linspace(0, L, 5)
+    positions = np.vstack([np.outer(x, [1.0, 0, 0]), np.outer(x[1:], [0, 1.0, 0]) + np.array([L, 0, 0])])
+    section = Section(0.7, 1e6, 3.0, 2.0, 4.0, 1e7, 1e7)
+    s = Structure.assemble(positions, [kind(i, i + 1, section) for i in range(8)], fixed={0: "all"})
+    columns = []
+    for first, second in modes:
+        nodal, u, theta, axes = [np.zeros(6)], np.zeros(3), np.zeros(3), np.eye(3)
+        for curvature, axes in ((first, np.eye(3)), (second, exact.corner)):
+            turn = [c.integ() for c in curvature]
+            for xi in x[1:]:
+                local = np.array([c(xi) for c in turn])
+                arm = np.array([0.0, turn[2].integ()(xi), -turn[1].integ()(xi)])
+                here = u + np.cross(theta, axes[:, 0] * xi) + axes @ arm
+                nodal.append(np.concatenate([here, theta + axes @ local]))
+            u, theta = nodal[-1][:3], nodal[-1][3:]
+        columns.append(np.array(nodal)[tuple(s.freedoms.T)])
+    body = modes_of(s, np.array(columns).T, stations={"tip": 8})
+    station, step = body.station("tip"), 1e-3
+    second = np.zeros((3, n, n))
+    for k in range(n):
+        for l in range(n):
+            ek, el = np.eye(n)[k] * step, np.eye(n)[l] * step
+            second[:, k, l] = (exact.tip(ek + el) - exact.tip(ek - el) - exact.tip(el - ek) + exact.tip(-ek - el)) / (4 * step**2)  # fmt: skip
+    first = np.array([(exact.tip(step * e) - exact.tip(-step * e)) / (2 * step) for e in np.eye(n)]).T
+    np.testing.assert_allclose(station.translation, first, atol=1e-6)
+    np.testing.assert_allclose(station.shortening, second, atol=2e-5)  # of the second differences
+    assert np.abs(second[0]).min() > 1e-3
+
+
+def test_mass_integrals_agree_with_stations():
+    """A frame of point masses only: integrals of the shortening are sums over stations, with either origin of the loads."""
+    rng = np.random.default_rng(8)
+    positions = np.cumsum(rng.normal(size=(5, 3)), axis=0)
+    section = Section(0.0, 1e3, 3.0, 2.0, 4.0)
+    masses = rng.uniform(1, 2, size=5)
+    parts = [EulerBernoulli(i, i + 1, section) for i in range(4)] + [
+        Lumped(i, m) for i, m in enumerate(masses)
+    ]
+    s = Structure.assemble(positions, parts, fixed={0: "all"})
+    body = modes_of(s, normal_modes(s, 4).shapes)
+    h = np.array([body.stations[name].shortening for name in s.names])
+    r = np.array([body.stations[name].position for name in s.names])
+    np.testing.assert_allclose(
+        body.rf1_shortening[:, 3:].transpose(1, 0, 2), np.einsum("p,pikl->ikl", masses, h), atol=1e-10
+    )
+    turning = np.einsum("p,piabkl->iabkl", masses, _moment(r, h))
+    np.testing.assert_allclose(
+        body.rr2_shortening[:, :, :3, :3].transpose(2, 3, 0, 1), turning.sum(axis=0), atol=1e-10
+    )
+
+
+def _moment(r, h):
+    """2 r . h - r h' - h r' for each point, (P, 1, 3, 3, n, n)."""
+    Q = np.einsum("pi,pjkl->pijkl", r, h)
+    trace = np.einsum("piikl->pkl", Q)
+    return (2 * np.einsum("pkl,ij->pijkl", trace, np.eye(3)) - Q - Q.transpose(0, 2, 1, 3, 4))[:, None]
+
+
 def test_padilla_integrals():
     """Padilla & von Flotow 1989, uniform clamped beam, rho = EI = L = 1, unit modal mass (recomputed values, 8 digits)."""
     m = beam_body(1.0, EI=1.0, mass_per_length=1.0, modes=1, damping=None)
@@ -184,7 +285,7 @@ def test_free_beam_shortens_towards_its_centre():
     np.testing.assert_allclose(m.rf1_shortening[:, 3:, :], 0, atol=1e-9)
     np.testing.assert_allclose(m.rf0, 0, atol=1e-9)
     smp = s.samples
-    slopes = (smp.slope @ basis).reshape(-1, 2, 2)[:, 0]
+    slopes = (smp.rotation @ basis).reshape(-1, 3, 2)[:, 2]
     x, weight = smp.position[:, 0], smp.length
     product = np.einsum("pk,pl->pkl", slopes, slopes)
     # int x (h - mean) dm = -int int_x^L (x' - mean) rho dx' phi' phi' dx: tension of a free rod under the field x

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import eigvals
 
 from articulus.errors import InputError
 from articulus.structure import (
@@ -139,6 +140,22 @@ def test_modal_damping():
     np.testing.assert_allclose(
         D, np.diag(2 * np.array([0.01, 0.02, 0.03, 0, 0]) * modes.omega), atol=1e-9 * modes.omega[-1]
     )
+
+
+def buckling_load(s: Structure, force: np.ndarray) -> float:
+    """Smallest positive factor of a load at which K + factor K_G is singular."""
+    smp = s.samples
+    forces = smp.section_forces(Statics(s).solve(force), np.zeros(3 * len(smp.mass)))
+    factors = eigvals(-smp.geometric_stiffness(forces).toarray(), s.K.toarray())
+    return 1 / factors.real.max()
+
+
+def test_euler_and_lateral_buckling():
+    """Cantilever with L = EIy = GJ = 1: pi^2/4 under an axial force; 4.0126 under a transverse one at its tip, when it is stiff
+    in the plane of the load (Timoshenko & Gere 1961, sections 2.1 and 6.3)."""
+    s = beam(1.0, EI=(1.0, 1e6), EA=1e8, GJ=1.0, mass_per_length=1.0, rotary_inertia=0.1, elements=16)
+    assert buckling_load(s, -s.rows(16)[0]) == pytest.approx(np.pi**2 / 4, rel=1e-5)
+    assert buckling_load(s, s.rows(16)[1]) == pytest.approx(4.0126, rel=1e-3)
 
 
 def test_bad_matrices_are_named():

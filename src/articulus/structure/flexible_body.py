@@ -3,10 +3,11 @@
 Symbols as in `articulus.mechanism.modes`: r undeformed position, phi_k displacement and psi_k rotation for a unit modal
 coordinate, h_kl second derivative of the displacement.
 
-Shortening. A load f that stretches the structure with the axial forces N(f) makes it stiffer by K_G(N). The same energy is
-the work of f through the displacements of second order, so for every load
+Shortening. Modal coordinates measure strains: h_kl is the displacement that cancels the strains of second order, so that the
+elastic energy stays 1/2 eta' K eta. A load f does through it the work that its section forces n(f), m(f) would do on these
+strains, which is that of the geometric stiffness K_G of these forces (see `samples`): for every load
 
-    f . h_kl = -phi_k' K_G(N(f)) phi_l
+    f . h_kl = -phi_k' K_G(n(f), m(f)) phi_l
 
 and twelve loads, accelerations e_j and r_i e_j of all mass points, give the integrals of h_kl and of r h_kl' over the mass
 (Banerjee & Dickens 1990); unit forces at a station give h_kl there. Supports carry the loads; where they leave rigid
@@ -29,6 +30,7 @@ from articulus.structure.element.base import Node
 from articulus.structure.modal_damping import Damping, damping_matrix
 from articulus.structure.solution.statics import Statics
 from articulus.structure.structure import Structure
+from articulus.structure.vectors import LEVI_CIVITA, skew
 
 CARRIED = 0.5
 """Least share of the static compliance at a node that is to carry something."""
@@ -112,7 +114,7 @@ def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarra
     out["rr2"][:, :, :3, :3] = pairs + pairs.transpose(1, 0, 2, 3)
     out["rf1"][:, :3, :] = F[6:].reshape(n, 3, n)
     if s is not None:
-        _add_rotary(out, s.inertia, (s.rotation @ basis).reshape(-1, 3, n))
+        _add_rotary(out, s.inertia, (s.rotation @ basis).reshape(len(s.mass), 3, n))
     return out
 
 
@@ -163,7 +165,7 @@ def _add_rotary(out: dict[str, np.ndarray], J: np.ndarray, psi: np.ndarray) -> N
     """
     heavy = J.any(axis=(1, 2))
     J, psi = J[heavy], psi[heavy]
-    T = _skew(psi.transpose(2, 0, 1))
+    T = skew(psi.transpose(2, 0, 1))
     out["rr0"][:3, :3] += J.sum(axis=0)
     out["rf0"][:3] += np.einsum("pab,pbl->al", J, psi)
     JT, TJ = J @ T, T @ J
@@ -193,13 +195,13 @@ def shortening_integrals(
         h = _through_shortening(structure, basis, loads).reshape(4, 3, n, n)
         h = h + np.einsum("ip,pjkl->ijkl", fields, _lever_shortening(structure, basis))
         first, second = h[0], h[1:]
-        moment = np.einsum("aij,ijkl->akl", _LEVI_CIVITA, second)
+        moment = np.einsum("aij,ijkl->akl", LEVI_CIVITA, second)
         rf1[:, :3, :], rf1[:, 3:, :] = moment.transpose(1, 0, 2), first.transpose(1, 0, 2)
         Q = second.transpose(2, 3, 0, 1)
         rr2[:, :, :3, :3] = (
             2 * np.trace(Q, axis1=2, axis2=3)[..., None, None] * np.eye(3) - Q - Q.swapaxes(2, 3)
         )
-        across = _skew(first.transpose(1, 2, 0))
+        across = skew(first.transpose(1, 2, 0))
         rr2[:, :, :3, 3:], rr2[:, :, 3:, :3] = across, -across
     return {"rr2_shortening": rr2, "rf1_shortening": rf1}
 
@@ -222,9 +224,7 @@ def _through_shortening(
     forces = s.translation.T @ loads if nodal is None else nodal
     rigid = s.translation @ (statics.rigid @ (statics.rigid.T @ forces))
     own = (0.0 if nodal is not None else loads) - np.repeat(s.mass, 3)[:, None] * rigid
-    tension = s.tension(statics.solve(forces), own)
-    slopes = (s.slope @ basis).reshape(-1, 2, basis.shape[1])
-    return -np.einsum("p,pf,pak,pal->fkl", s.length, tension, slopes, slopes, optimize=True)
+    return -s.geometric_work(s.section_forces(statics.solve(forces), own), basis)
 
 
 def _lever_shortening(structure: Structure, basis: np.ndarray) -> np.ndarray:
@@ -232,7 +232,7 @@ def _lever_shortening(structure: Structure, basis: np.ndarray) -> np.ndarray:
     s = structure.samples
     assert s is not None
     psi = (s.rotation @ basis).reshape(len(s.mass), 3, -1)
-    T = _skew(psi.transpose(0, 2, 1))
+    T = skew(psi.transpose(0, 2, 1))
     both = np.einsum("pkab,plbc,pc->pakl", T, T, s.lever, optimize=True)
     return 0.5 * (both + both.transpose(0, 1, 3, 2))
 
@@ -257,19 +257,10 @@ def _stations(
 
 # small helpers
 
-_LEVI_CIVITA = np.array(
-    [[[(i - j) * (j - k) * (k - i) / 2 for k in range(3)] for j in range(3)] for i in range(3)]
-)
-
-
-def _skew(a: np.ndarray) -> np.ndarray:
-    """Return the matrices a x of vectors (..., 3), (..., 3, 3)."""
-    return np.einsum("iaj,...a->...ij", _LEVI_CIVITA, a)
-
 
 def _cross_rows(p: np.ndarray) -> np.ndarray:
     """Return velocities of the points p (P, 3) for unit angular velocities, (3 P, 3): w x p = -(p x) w."""
-    return -_skew(p).reshape(-1, 3)
+    return -skew(p).reshape(-1, 3)
 
 
 def _nodal_arms(structure: Structure, basis: np.ndarray) -> np.ndarray:
@@ -277,7 +268,7 @@ def _nodal_arms(structure: Structure, basis: np.ndarray) -> np.ndarray:
     moved = np.zeros((len(structure.names), 6, basis.shape[1]))
     moved[tuple(structure.freedoms.T)] = basis
     turned = np.zeros((len(structure.names), 6, basis.shape[1], 3))
-    turned[:, :3] = -_skew(moved[:, :3].transpose(0, 2, 1)).transpose(0, 2, 1, 3)
+    turned[:, :3] = -skew(moved[:, :3].transpose(0, 2, 1)).transpose(0, 2, 1, 3)
     return turned[tuple(structure.freedoms.T)]
 
 

@@ -1,7 +1,15 @@
-"""A structure seen at its integration points: where its mass is, how it is strained, how it is stretched.
+"""A structure seen at its integration points: where its mass is, how it is strained, how it is loaded.
 
 Mass and stiffness matrices, the inertia integrals of flexible bodies, geometric stiffness and section forces are all sums
 over these points; with the numbers of points that the elements choose they are exact integrals of the shape functions.
+
+Geometric stiffness. With the displacement u, the rotation vector theta and the direction e of an element, the strains of a
+geometrically exact beam have, beside their linear parts u' - theta x e and theta', the parts of second order
+
+    gamma2 = -theta x u' + theta x (theta x e) / 2        kappa2 = -theta x theta' / 2
+
+on which section forces n and moments m do work: 1/2 q' K_G q is the integral of n . gamma2 + m . kappa2. For a bent beam
+under an axial force N it is N (v'^2 + w'^2) / 2.
 """
 
 from __future__ import annotations
@@ -13,8 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from articulus.structure.vectors import skew
+
 STRAINS = ("stretch", "shear_y", "shear_z", "twist", "bend_y", "bend_z")
 """Generalised strains at a point, in the axes of its element."""
+
+ROWS = ("translation", "rotation", "strain", "derivative", "force")
+"""What is known at the points for unit freedoms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +51,15 @@ class Samples:
     stiffness : array, (6 P,)
         Elastic energy is 1/2 sum stiffness strain^2.
     length : array, (P,) [m]
-        Share of each point in its element's length; zero where there is no axial force.
-    slope : sparse array, (2 P, n)
-        Slopes of the two deflections across the element.
-    own : sparse array, (P, 3 P)
-        Axial force at the points by forces on the points of the same element, its ends held.
+        Share of each point in its element's length; zero for points that are not within an element.
+    direction : array, (P, 3)
+        Along the element.
+    derivative : sparse array, (6 P, n)
+        Derivatives of displacement and rotation along the element, global axes, for unit freedoms.
+    force : sparse array, (6 P, n)
+        Section forces and moments (of the part ahead on the part behind), global axes, for unit freedoms.
+    own : sparse array, (6 P, 3 P)
+        Section forces and moments by forces on the points of the same element, its ends held.
     """
 
     position: np.ndarray
@@ -54,22 +71,22 @@ class Samples:
     strain: sp.csr_array
     stiffness: np.ndarray
     length: np.ndarray
-    slope: sp.csr_array
+    direction: np.ndarray
+    derivative: sp.csr_array
+    force: sp.csr_array
     own: sp.csr_array
 
     @staticmethod
     def join(parts: Sequence[Samples]) -> Samples:
         """Return the points of all elements, which have the same freedoms."""
-        rows = ("translation", "rotation", "strain", "slope")
-        joined = {name: sp.vstack([getattr(p, name) for p in parts], format="csr") for name in rows}
-        arrays = ("position", "mass", "inertia", "lever", "stiffness", "length")
+        joined = {name: sp.vstack([getattr(p, name) for p in parts], format="csr") for name in ROWS}
+        arrays = ("position", "mass", "inertia", "lever", "stiffness", "length", "direction")
         stacked = {name: np.concatenate([getattr(p, name) for p in parts]) for name in arrays}
         return Samples(**joined, **stacked, own=sp.csr_array(sp.block_diag([p.own for p in parts])))
 
     def over(self, T: sp.sparray) -> Samples:
         """Return the same points for other freedoms x, where the present ones are T x."""
-        rows = ("translation", "rotation", "strain", "slope")
-        return dataclasses.replace(self, **{name: sp.csr_array(getattr(self, name) @ T) for name in rows})
+        return dataclasses.replace(self, **{name: sp.csr_array(getattr(self, name) @ T) for name in ROWS})
 
     def mass_matrix(self) -> sp.csr_array:
         """Return the consistent mass matrix, (n, n)."""
@@ -83,22 +100,48 @@ class Samples:
         """Return the stiffness matrix, (n, n)."""
         return sp.csr_array(self.strain.T @ sp.diags_array(self.stiffness) @ self.strain)
 
-    def tension(self, displacement: np.ndarray, forces: np.ndarray | None = None) -> np.ndarray:
-        """Return axial forces at the points (P, ...) [N].
+    def section_forces(self, displacement: np.ndarray, forces: np.ndarray) -> np.ndarray:
+        """Return section forces and moments at the points, global axes, (6 P, ...) [N, N m].
 
         Parameters
         ----------
         displacement : array, (n, ...)
             Static displacements of the freedoms.
         forces : array, (3 P, ...) [N]
-            Forces on the points which caused them: they make the axial force vary within an element.
+            Forces on the points among the loads: they make section forces vary within an element.
         """
-        stretching = np.divide(
-            self.stiffness[::6], self.length, out=np.zeros_like(self.length), where=self.length > 0
-        )
-        held = sp.diags_array(stretching) @ (self.strain[::6] @ displacement)
-        return held if forces is None else held + self.own @ forces
+        return self.force @ displacement + self.own @ forces
 
-    def geometric_stiffness(self, tension: np.ndarray) -> sp.csr_array:
-        """Return the stiffness that axial forces (P,) [N] bring, (n, n)."""
-        return sp.csr_array(self.slope.T @ sp.diags_array(np.repeat(self.length * tension, 2)) @ self.slope)
+    def geometric_stiffness(self, section_forces: np.ndarray) -> sp.csr_array:
+        """Return the stiffness that section forces and moments (6 P,) bring, (n, n)."""
+        rows = self._gradients(sp.eye_array(self.force.shape[1], format="csr"))
+        weights = sp.csr_array(sp.block_diag(list(self._weights(section_forces))))
+        return sp.csr_array(rows.T @ weights @ rows)
+
+    def geometric_work(self, section_forces: np.ndarray, basis: np.ndarray) -> np.ndarray:
+        """Return phi_k' K_G phi_l for shapes (n, k) and several sets of section forces (6 P, loads), (loads, k, k)."""
+        rows = self._gradients(basis)
+        each = rows.reshape(len(self.mass), 9, basis.shape[1])
+        out = [rows.T @ (self._weights(f) @ each).reshape(rows.shape) for f in section_forces.T]
+        return np.array(out).reshape(section_forces.shape[1], basis.shape[1], basis.shape[1])
+
+    def _gradients(self, columns: np.ndarray | sp.csr_array) -> np.ndarray | sp.csr_array:
+        """Return (theta, u', theta') at the points for some displacements (n, k), (9 P, k)."""
+        P = len(self.mass)
+        order = np.arange(9 * P).reshape(3, P, 3).transpose(1, 0, 2).ravel()
+        three = np.arange(6 * P).reshape(P, 2, 3)
+        parts = (self.rotation, self.derivative[three[:, 0].ravel()], self.derivative[three[:, 1].ravel()])
+        return (sp.vstack(parts, format="csr")[order]) @ columns
+
+    def _weights(self, section_forces: np.ndarray) -> np.ndarray:
+        """Return the quadratic forms in (theta, u', theta') at the points, times their lengths, (P, 9, 9)."""
+        n, m = section_forces.reshape(-1, 2, 3).transpose(1, 0, 2)
+        e, N = self.direction, skew(n)
+        out = np.zeros((len(n), 9, 9))
+        en = e[:, :, None] * n[:, None, :]
+        along = np.einsum("pi,pi->p", n, e)[:, None, None]
+        out[:, :3, :3] = 0.5 * (en + en.swapaxes(1, 2)) - along * np.eye(3)
+        out[:, :3, 3:6], out[:, 3:6, :3] = N, -N
+        half = 0.5 * skew(m)
+        out[:, :3, 6:], out[:, 6:, :3] = half, -half
+        return out * self.length[:, None, None]

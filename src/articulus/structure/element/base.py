@@ -1,4 +1,4 @@
-"""What an element is: points at which its displacements, strains and slopes are known functions of its nodes' freedoms."""
+"""What an element is: points at which its displacements, strains and forces are known functions of its nodes' freedoms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def points(
     strain: np.ndarray | None = None,
     stiffness: np.ndarray | None = None,
     length: np.ndarray | None = None,
-    slope: np.ndarray | None = None,
+    direction: np.ndarray | None = None,
+    derivative: np.ndarray | None = None,
+    force: np.ndarray | None = None,
     own: np.ndarray | None = None,
 ) -> Samples:
     """Return the points of one element; what is not given is zero."""
@@ -61,8 +63,10 @@ def points(
         strain=rows(strain, 6 * P, freedoms),
         stiffness=array(stiffness, 6 * P),
         length=array(length, P),
-        slope=rows(slope, 2 * P, freedoms),
-        own=rows(own, P, 3 * P),
+        direction=array(direction, P, 3),
+        derivative=rows(derivative, 6 * P, freedoms),
+        force=rows(force, 6 * P, freedoms),
+        own=rows(own, 6 * P, 3 * P),
     )
 
 

@@ -1,7 +1,7 @@
 """Straight elements between two nodes, by Gauss quadrature of their shape functions.
 
 All elements of the family give the same rows at four points, enough to integrate the square of a cubic exactly, and the
-square of a slope times the quadratic axial force that a linear field of acceleration makes.
+product of rotations with the section forces that a linear field of acceleration makes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -30,8 +31,10 @@ class Rows:
     """(6, 12) Translation and rotation."""
     strain: np.ndarray
     """(6, 12) See `STRAINS`."""
-    slope: np.ndarray
-    """(2, 12) Slopes of the deflections along y and z."""
+    derivative: np.ndarray
+    """(6, 12) Derivatives of translation and rotation along x."""
+    bending_rate: np.ndarray
+    """(2, 12) Derivatives of the bending about y and z along x."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ class Slender(Element):
     section: Section
     up: Sequence[float] | None = None
 
+    bends: ClassVar[bool] = True
+    """Whether loads between the ends bend it."""
+
     @property
     def nodes(self) -> tuple[Node, Node]:
         return self.start, self.end
@@ -70,20 +76,40 @@ class Slender(Element):
         self._check(length, axes)
         turn = block_diag(*(axes,) * 4)
         at = [self.rows(xi, length) for xi in XI]
-        move = np.array([r.displacement for r in at]) @ turn
+        move, derivative = (
+            np.array([getattr(r, name) for r in at]) for name in ("displacement", "derivative")
+        )
+        strain = np.array([r.strain for r in at])
         s, share = self.section, WEIGHT * length
+        glob = block_diag(axes.T, axes.T)
         return points(
             positions[0] + np.outer(XI, positions[1] - positions[0]),
             12,
             mass=s.mass * share,
             inertia=np.multiply.outer(share, axes.T @ np.diag(s.rotary) @ axes),
-            translation=axes.T @ move[:, :3],
-            rotation=axes.T @ move[:, 3:],
-            strain=np.array([r.strain for r in at]) @ turn,
+            translation=axes.T @ move[:, :3] @ turn,
+            rotation=axes.T @ move[:, 3:] @ turn,
+            strain=strain @ turn,
             stiffness=np.outer(share, self.stiffness()),
             length=share,
-            slope=np.array([r.slope for r in at]) @ turn,
-            own=np.kron(OWN / WEIGHT, axes[0]),
+            direction=np.tile(axes[0], (len(XI), 1)),
+            derivative=glob @ derivative @ turn,
+            force=glob @ np.array([self._force(r) for r in at]) @ turn,
+            own=np.einsum("ab,pbgc,cd->pagd", glob, own_forces(length, self.bends), axes),
+        )
+
+    def _force(self, r: Rows) -> np.ndarray:
+        """Return section forces and moments, element axes, (6, 12); shear forces balance the change of the moments."""
+        s = self.section
+        return np.array(
+            [
+                s.EA * r.strain[0],
+                -s.EIz * r.bending_rate[1],
+                s.EIy * r.bending_rate[0],
+                s.GJ * r.strain[3],
+                s.EIy * r.strain[4],
+                s.EIz * r.strain[5],
+            ]
         )
 
     def _check(self, length: float, axes: np.ndarray) -> None:
@@ -102,21 +128,26 @@ def linear_rows(xi: float, length: float) -> Rows:
     derivative = np.hstack([-np.eye(6), np.eye(6)]) / length
     strain = np.zeros((6, 12))
     strain[0], strain[3] = derivative[0], derivative[3]
-    return Rows(displacement, strain, derivative[1:3].copy())
+    return Rows(displacement, strain, derivative, np.zeros((2, 12)))
 
 
-def _own_forces() -> np.ndarray:
-    """Return A: axial force at the points, ends held, is A q L for the axial load q per length at the points.
+def own_forces(length: float, bends: bool) -> np.ndarray:
+    """Return section forces at the points by unit forces on the points, ends clamped, element axes, (4, 6, 4, 3).
 
-    N' = -q with zero mean of N, because the stretch of a uniform element between held ends is zero.
+    N' = -q, V' = -q, Mz'' = q_y, My'' = -q_z; no stretch, no rotation and no deflection is left over the whole element, so
+    that N has zero mean and M zero mean and zero first moment.
     """
-    out = np.zeros((len(XI), len(XI)))
-    for g in range(len(XI)):
+    out = np.zeros((4, 6, 4, 3))
+    for g in range(4):
         others = np.delete(XI, g)
-        load = np.poly1d(others, r=True) / np.prod(XI[g] - others)
-        force = -load.integ()
-        out[:, g] = force(XI) - WEIGHT @ force(XI)
+        load = np.poly1d(others, r=True) / (np.prod(XI[g] - others) * WEIGHT[g])
+        axial = -load.integ()
+        out[:, 0, g, 0] = axial(XI) - WEIGHT @ axial(XI)
+        if bends:
+            moment = load.integ(2)
+            line = np.poly1d(np.polyfit(XI, moment(XI), 1, w=np.sqrt(WEIGHT)))
+            moment = length * (moment - line)
+            shear = moment.deriv() / length
+            out[:, 1, g, 1] = out[:, 2, g, 2] = -shear(XI)
+            out[:, 5, g, 1], out[:, 4, g, 2] = moment(XI), -moment(XI)
     return out
-
-
-OWN = _own_forces()

@@ -41,20 +41,20 @@ def beam_rows(xi: float, length: float, shear_y: float = 0.0, shear_z: float = 0
     )
     for across, about, sign, shear, bend in planes:
         columns = [across, about, across + 6, about + 6]
-        deflection, slope, angle, bending = (row * sign for row in _bending(xi, length, shear))
+        deflection, slope, angle, bending, rate = (row * sign for row in _bending(xi, length, shear))
         turned = sign[1]
-        out.displacement[across, columns] = deflection
-        out.displacement[about, :] = 0.0
-        out.displacement[about, columns] = turned * angle
+        for rows in (out.displacement, out.derivative):
+            rows[[across, about], :] = 0.0
+        out.displacement[across, columns], out.displacement[about, columns] = deflection, turned * angle
+        out.derivative[across, columns], out.derivative[about, columns] = slope, turned * bending
         out.strain[across, columns] = slope - angle
         out.strain[bend, columns] = turned * bending
-        out.slope[across - 1, :] = 0.0
-        out.slope[across - 1, columns] = slope
+        out.bending_rate[bend - 4, columns] = turned * rate
     return out
 
 
 def _bending(xi: float, L: float, s: float) -> tuple[np.ndarray, ...]:
-    """Return deflection v, its slope v', the section's angle and the angle's derivative for unit (v1, angle1, v2, angle2)."""
+    """Return deflection v, slope v', angle of the section and its two derivatives for unit (v1, angle1, v2, angle2)."""
     deflection = np.array([
         2 * xi**3 - 3 * xi**2 - s * xi + 1 + s,
         L * (xi**3 - (2 + s / 2) * xi**2 + (1 + s / 2) * xi),
@@ -79,4 +79,5 @@ def _bending(xi: float, L: float, s: float) -> tuple[np.ndarray, ...]:
         -6 * (2 * xi - 1) / L**2,
         (6 * xi - 2 + s) / L,
     ])  # fmt: skip
-    return tuple(row / (1 + s) for row in (deflection, slope, angle, bending))
+    rate = np.array([12 / L**3, 6 / L**2, -12 / L**3, 6 / L**2])
+    return tuple(row / (1 + s) for row in (deflection, slope, angle, bending, rate))
