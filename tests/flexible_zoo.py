@@ -130,3 +130,8 @@ def state(mech: art.Mechanism, seed: int, bend: float = 0.3) -> zoo.State:
         q[modes] = bend * rng.normal(size=modes.stop - modes.start)
     v, vdot, tau = rng.normal(size=(3, mech.nv))
     return zoo.State(q, v, vdot, tau)
+
+
+def stencil(f, h: float = 1e-3) -> np.ndarray:
+    """Return df/dt at 0 by central differences of order four."""
+    return (8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h)
