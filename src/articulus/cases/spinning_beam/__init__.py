@@ -1,0 +1,1 @@
+"""Spinning, pushed and spun-up beam."""
