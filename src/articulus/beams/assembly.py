@@ -276,7 +276,7 @@ def _energy() -> kernel.Kernel:
 def _base(base: Base) -> kernel.Kernel:
     """Return the kernel (t, pose on the base) -> pose, body velocity."""
     t, q = SX.sym("t"), SX.sym("q", 7)
-    turn, shift = (SX(ca.vertcat(x)) for x in base(t))
+    turn, shift = (SX(x) for x in base(t))
     R = quaternion_matrix(turn)
     pose = ca.vertcat(quaternion_product(turn, q[:4]), shift + ca.mtimes(R, q[4:]))
     rate = ca.jacobian(pose, t)

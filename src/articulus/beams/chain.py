@@ -216,7 +216,7 @@ class Chain:
 
     def _applied(self, torques: Any) -> SX:
         """Return joint torques on the nodes: each acts on the first node of its link and back on the node before."""
-        torques = SX(ca.vertcat(torques))
+        torques = ca.vertcat(*torques) if isinstance(torques, (list, tuple)) else SX(torques)
         if torques.numel() != len(self.links):
             raise InputError(
                 f"chain: {torques.numel()} joint torques; expected {len(self.links)}, one a link"

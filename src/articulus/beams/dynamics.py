@@ -91,7 +91,7 @@ def simulate(
     q0: Any = None,
     v0: Any = None,
     rho_inf: float = 0.9,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-8,
     every: int = 1,
 ) -> Run:
     """Return the motion from 0 to t_end in equal steps of generalized-alpha.

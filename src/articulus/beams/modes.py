@@ -7,6 +7,7 @@ from scipy.sparse.linalg import eigsh
 
 from articulus.beams.assembly import Assembly
 from articulus.beams.beam import Beam
+from articulus.errors import InputError
 
 
 def modes(beam: Beam, count: int, at: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -23,6 +24,10 @@ def modes(beam: Beam, count: int, at: np.ndarray | None = None) -> tuple[np.ndar
         Poses in balance, as from `static`; undeformed if not given.
     """
     whole = Assembly(beam)
+    if not isinstance(count, (int, np.integer)) or not 1 <= count < whole.free.size:
+        raise InputError(
+            f"beam: count = {count!r} modes; expected 1 to {whole.free.size - 1}, fewer than freedoms"
+        )
     q = whole.at(0.0)[0] if at is None else np.array(at, dtype=float)
     still = np.zeros((whole.nodes, 6))
     K = whole.sparse(whole.blocks(0.0, q, still, still, 0.0, 0.0))
