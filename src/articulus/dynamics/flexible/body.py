@@ -7,13 +7,15 @@ P' + V x* P = F and pi' - dT/deta + K eta + D eta' = f.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
 from articulus.mechanism.modes import Modes
-from articulus.spatial import Force, Motion, RigidInertia
+from articulus.spatial import Force, Motion, RigidInertia, cross
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,16 @@ class ElasticBody:
     """Mass matrix [[rr, rf], [rf', ff]] of (V, eta_dot) at eta, its derivatives by eta, and the elastic matrices."""
 
     eta: SX
-    rr: SX
+    inertia: RigidInertia
+    """Of the deformed body about the origin of its frame: rr in ten numbers."""
+    inertia_by: SX
+    """(9, n) Derivatives of its first moment and moments of inertia by each modal coordinate."""
     rf: SX
     ff: SX
-    rr_by: tuple[SX, ...]
-    """Derivative of rr by each modal coordinate."""
-    rf_by: tuple[SX, ...]
+    swept: np.ndarray
+    """(n, 6, n) Half of the derivative of rf that is symmetric in the modal coordinates."""
+    gyroscopic: np.ndarray
+    """(n, 6, n) Half that is antisymmetric."""
     first_moment: SX
     """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
     stiffness: SX
@@ -35,31 +41,36 @@ class ElasticBody:
     @staticmethod
     def rigid(inertia: RigidInertia) -> ElasticBody:
         """Return a body without modes."""
-        units = (Motion.of(SX(ca.DM(e))) for e in ca.horzsplit(ca.DM.eye(6)))
-        rr, none = ca.horzcat(*((inertia @ unit).column() for unit in units)), SX(0, 0)
-        return ElasticBody(SX(0, 1), rr, SX(6, 0), none, (), (), inertia.h, none, none)
+        none, constant = SX(0, 0), np.zeros((0, 6, 0))
+        return ElasticBody(
+            SX(0, 1), inertia, SX(9, 0), SX(6, 0), none, constant, constant, inertia.h, none, none
+        )
 
     @staticmethod
     def of(modes: Modes, eta: SX) -> ElasticBody:
         """Return a flexible body at its modal coordinates; at the "ruthless" level nothing of it depends on them."""
-        n, level = modes.count, modes.level
-        second = modes.rr2 + (modes.rr2_shortening if level == "consistent" else 0)
-        first = modes.rf1 + (modes.rf1_shortening if level == "consistent" else 0)
-        rr, rf = _constant(modes.rr0), _constant(modes.rf0)
-        rr_by, rf_by = [_constant(x) for x in modes.rr1], [_constant(x) for x in first]
-        if level == "ruthless":
-            rf_by, moment = [SX(6, n)] * n, _first_moment(rr) + ca.mtimes(rf[3:, :], eta)
+        c = Integrals.of(modes)
+        by, slopes = sparse(c.rr1), contracted(c.rr2, eta)
+        numbers, rf = sparse(c.rr0), sparse(c.rf0)
+        if modes.level == "ruthless":
+            moment = numbers[:3] + ca.mtimes(rf[3:, :], eta)
         else:
-            for k in range(n):
-                rr, rf = rr + rr_by[k] * eta[k], rf + rf_by[k] * eta[k]
-            for k in range(n):
-                slope = SX(6, 6)
-                for l in range(n):
-                    slope = slope + _constant(second[k, l]) * eta[l]
-                rr, rr_by[k] = rr + slope * (0.5 * eta[k]), rr_by[k] + slope
-            moment = _first_moment(rr)
-        matrices = map(_constant, (modes.stiffness, modes.damping))
-        return ElasticBody(eta, rr, rf, _constant(modes.ff), tuple(rr_by), tuple(rf_by), moment, *matrices)
+            numbers, rf = (
+                numbers + ca.mtimes(by + 0.5 * slopes, eta),
+                rf + contracted(c.swept + c.gyroscopic, eta),
+            )
+            moment = numbers[:3]
+        inertia = RigidInertia.unpack(ca.vertcat(modes.rr0[3, 3], numbers))
+        matrices = map(sparse, (c.stiffness, c.damping))
+        return ElasticBody(
+            eta, inertia, by + slopes, rf, sparse(c.ff), c.swept, c.gyroscopic, moment, *matrices
+        )
+
+    @cached_property
+    def rr(self) -> SX:
+        """The inertia as a matrix, (6, 6)."""
+        units = (Motion.of(SX(ca.DM(e))) for e in ca.horzsplit(ca.DM.eye(6)))
+        return ca.horzcat(*((self.inertia @ unit).column() for unit in units))
 
     def forces(self, V: Motion, rate: SX, A: SX, acceleration: SX) -> tuple[SX, SX]:
         """Return the wrench (6,) and the modal forces (n,) that the motion takes, elastic and damping forces left out.
@@ -73,15 +84,16 @@ class ElasticBody:
         A : SX, (6,)
             Derivative of the components of V.
         """
-        v, n = V.column(), self.eta.numel()
-        P = ca.mtimes(self.rr, v) + ca.mtimes(self.rf, rate)
-        F = ca.mtimes(self.rr, A) + ca.mtimes(self.rf, acceleration) + V.cross_force(Force.of(P)).column()
+        v = V.column()
+        growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.inertia_by, rate)))
+        F = self.momentum(A, acceleration) + V.cross_force(Force.of(self.momentum(v, rate))).column()
+        F = F + (growth @ V).column() + squared(self.swept, rate)
         f = ca.mtimes(self.rf.T, A) + ca.mtimes(self.ff, acceleration)
-        for k in range(n):
-            by_rr, by_rf = ca.mtimes(self.rr_by[k], v), ca.mtimes(self.rf_by[k], rate)
-            F = F + (by_rr + by_rf) * rate[k]
-            f = f + ca.mtimes(self.rf_by[k].T, v) * rate[k]
-            f[k] = f[k] - ca.dot(v, 0.5 * by_rr + by_rf)
+        f = (
+            f
+            + 2 * ca.mtimes(contracted(self.gyroscopic, rate).T, v)
+            - ca.mtimes(self.inertia_by.T, _energies(V))
+        )
         return F, f
 
     def restoring(self, rate: SX) -> SX:
@@ -104,15 +116,10 @@ class ElasticBody:
     @property
     def mass(self) -> SX:
         """Return the mass [kg]."""
-        return self.rr[3, 3]
+        return self.inertia.m
 
 
-def _first_moment(rr: SX) -> SX:
-    return ca.vertcat(rr[2, 4], rr[0, 5], rr[1, 3])
-
-
-def _constant(array: np.ndarray) -> SX:
-    """Return a constant matrix; numbers of rounding size beside its largest are zero."""
-    array = np.asarray(array, dtype=float)
-    small = 1e-14 * np.abs(array).max(initial=0.0)
-    return ca.sparsify(SX(ca.DM(np.where(np.abs(array) <= small, 0.0, array))))
+def _energies(V: Motion) -> SX:
+    """Return the kinetic energy for each unit of first moment and moments of inertia, (9,)."""
+    x, y, z = ca.vertsplit(V.w)
+    return ca.vertcat(cross(V.v, V.w), 0.5 * x**2, x * y, x * z, 0.5 * y**2, y * z, 0.5 * z**2)
