@@ -19,7 +19,7 @@ def test_energy_is_kept():
     theta0 = np.array([0.3, 0.32, 0.33, -0.5, -0.5, -0.5])
     drifts = []
     for steps in (400, 800):
-        t, theta, rates = TWO.simulate(0.5, steps, theta0, rho_inf=1.0)
+        _, theta, rates = TWO.simulate(0.5, steps, theta0, rho_inf=1.0)
         total = sum(TWO.energy(theta, rates))
         drifts.append(np.abs(total - total[0]).max() / np.ptp(TWO.energy(theta, rates)[0]))
     assert drifts[1] < 1e-4
@@ -62,7 +62,7 @@ def test_tangents_are_derivatives():
 def test_stiff_link_is_a_pendulum():
     """A bar on a hinge, released level: w^2 = 3 g sin / L; and the position is on the circle."""
     bar = Chain.uniform(1.0, 1, 1e6, 2.0, gravity=(0.0, -9.81))
-    t, theta, rates = bar.simulate(0.4, 400, rho_inf=0.6)
+    _, theta, rates = bar.simulate(0.4, 400, rho_inf=0.6)
     tip = bar.position(theta)[-1, -1]
     np.testing.assert_allclose(np.hypot(*tip), 1.0, atol=1e-6)
     np.testing.assert_allclose(rates[-1, 0] ** 2, 3 * 9.81 * -tip[1], rtol=1e-3)

@@ -104,7 +104,7 @@ def spun(elements, steps, t_end=20.0):
 
 def test_spin_up_converges_and_stretches():
     """Sixteen elements and steps of 0.01 s are within 1e-4 m of 32 and 0.005 s; stretch at 6 rad/s by tan(kL)/kL - 1."""
-    t, _, u2 = spun(16, 2000)
+    _, _, u2 = spun(16, 2000)
     fine_t, u1, fine = spun(32, 4000)
     np.testing.assert_allclose(u2, fine[::2], atol=1e-4)
     k = 6 * np.sqrt(1.2 / 2.8e7) * 10
@@ -115,7 +115,7 @@ def test_spin_up_converges_and_stretches():
 
 def test_spin_up_agrees_with_the_inextensible_chain():
     """Another formulation, hats of 8 and 16 elements, extrapolated (order 2): to 1.5e-4 m, of which shear makes 3e-5."""
-    t, _, u2 = spun(16, 350, 7.0)
+    _, _, u2 = spun(16, 350, 7.0)
     lags = []
     for elements in (8, 16):
         chain = Chain.uniform(10.0, elements, 1.4e4, 1.2)

@@ -18,7 +18,6 @@ from functools import cache
 import casadi as ca
 import numpy as np
 from casadi import SX
-from scipy.linalg import expm
 
 from articulus import kernel
 from articulus.beams.lie import ad, logarithm, logarithm_rates, relative
@@ -33,10 +32,18 @@ def stiffness(d0: np.ndarray, length: float, compliance: np.ndarray) -> np.ndarr
     ends there is F W, F = int Ad C Ad' ds, and the logarithm moves by the inverse of the mean of Ad times that.
     """
     x = np.array(ca.DM(ad(SX(ca.DM(d0)))))
-    transport = [expm(point / 2 * x) for point in POINTS]
+    transport = [_exponential(point / 2 * x) for point in POINTS]
     flexibility = sum(w / 2 * length * (T * compliance) @ T.T for w, T in zip(WEIGHTS, transport))
     mean = sum(w / 2 * T for w, T in zip(WEIGHTS, transport))
     return mean.T @ np.linalg.solve(flexibility, mean)
+
+
+def _exponential(x: np.ndarray) -> np.ndarray:
+    """Return exp(x) by its series: to rounding where an element turns by less than half a turn."""
+    out = np.eye(len(x))
+    for k in range(30, 0, -1):
+        out = np.eye(len(x)) + x @ out / k
+    return out
 
 
 @cache
