@@ -236,6 +236,47 @@ def _moment(r, h):
     return (2 * np.einsum("pkl,ij->pijkl", trace, np.eye(3)) - Q - Q.transpose(0, 2, 1, 3, 4))[:, None]
 
 
+def test_tip_body_moves_with_its_station():
+    """A rigid body within the structure has the energy of the same body moved by the station, up to third order.
+
+    Bending in both planes and twist: displacement and rotation of the station are needed to second order.
+    """
+    section = Section(0.5, 1e4, 2.0, 3.0, 1.0, rotary=(2e-3, 1e-3, 1e-3))
+    positions = np.outer(np.linspace(0, 1, 7), [1, 0, 0])
+    parts = [EulerBernoulli(i, i + 1, section) for i in range(6)]
+    mass, c = 0.7, np.array([0.1, 0.05, -0.08])
+    J = np.array([[0.02, 0.001, 0.002], [0.001, 0.03, -0.003], [0.002, -0.003, 0.04]])
+    tip = Lumped(6, mass, (0.02, 0.03, 0.04, 0.001, 0.002, -0.003), c)
+    bare = Structure.assemble(positions, parts, fixed={0: "all"})
+    loaded = Structure.assemble(positions, [*parts, tip], fixed={0: "all"})
+    shapes = normal_modes(bare, 6).shapes / 10
+    without, with_tip = modes_of(bare, shapes, stations={"tip": 6}), modes_of(loaded, shapes)
+    station = without.station("tip")
+    V, eta, rate = RNG.normal(size=6), RNG.normal(size=6), RNG.normal(size=6)
+
+    def moved(eta):
+        p = (
+            station.position
+            + station.translation @ eta
+            + 0.5 * np.einsum("ikl,k,l->i", station.shortening, eta, eta)
+        )
+        theta = station.rotation @ eta + 0.5 * np.einsum("ikl,k,l->i", station.turning, eta, eta)
+        return p, Rotation.from_rotvec(theta).as_matrix()
+
+    def exact(eta, rate, step=1e-6):
+        (p1, R1), (p0, R0), (p, R) = moved(eta + step * rate), moved(eta - step * rate), moved(eta)
+        W = (R1 - R0) / (2 * step) @ R.T
+        turning = V[:3] + np.array([W[2, 1], W[0, 2], W[1, 0]])
+        velocity = V[3:] + np.cross(V[:3], p + R @ c) + (p1 + R1 @ c - p0 - R0 @ c) / (2 * step)
+        return 0.5 * mass * velocity @ velocity + 0.5 * turning @ R @ J @ R.T @ turning
+
+    errors = []
+    for e in (2e-2, 1e-2):
+        found = kinetic(with_tip, V, e * eta, e * rate) - kinetic(without, V, e * eta, e * rate)
+        errors.append(abs(found - exact(e * eta, e * rate)))
+    assert errors[1] < errors[0] / 6.5
+
+
 def test_padilla_integrals():
     """Padilla & von Flotow 1989, uniform clamped beam, rho = EI = L = 1, unit modal mass (recomputed values, 8 digits)."""
     m = beam_body(1.0, EI=1.0, mass_per_length=1.0, modes=1, damping=None)

@@ -43,15 +43,20 @@ class Station:
         Rotation vector for each unit modal coordinate.
     shortening : array, (3, n, n) [m]
         Second derivative of the displacement by two modal coordinates; symmetric in them.
+    turning : array, (3, n, n) [rad]
+        Second derivative of the rotation vector; zero if not given, and for bodies that deform in one plane.
     """
 
     position: np.ndarray
     translation: np.ndarray
     rotation: np.ndarray
     shortening: np.ndarray
+    turning: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("position", "translation", "rotation", "shortening"):
+        if self.turning is None:
+            object.__setattr__(self, "turning", np.zeros_like(self.shortening))
+        for name in ("position", "translation", "rotation", "shortening", "turning"):
             array = np.array(getattr(self, name), dtype=float)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -127,7 +132,7 @@ class Modes:
             raise InputError(f"modes: level {self.level!r}; {did_you_mean(str(self.level), LEVELS)}")
         for name, station in self.stations.items():
             held = dataclasses.astuple(station)
-            found, expected = tuple(x.shape for x in held), ((3,), (3, n), (3, n), (3, n, n))
+            found, expected = tuple(x.shape for x in held), ((3,), (3, n), (3, n), (3, n, n), (3, n, n))
             if found != expected or not all(np.isfinite(x).all() for x in held):
                 raise InputError(
                     f"modes: station '{name}' has shapes {found}; expected finite numbers of shapes {expected}"

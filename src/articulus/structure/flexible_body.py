@@ -10,7 +10,8 @@ strains, which is that of the geometric stiffness K_G of these forces (see `samp
     f . h_kl = -phi_k' K_G(n(f), m(f)) phi_l
 
 and twelve loads, accelerations e_j and r_i e_j of all mass points, give the integrals of h_kl and of r h_kl' over the mass
-(Banerjee & Dickens 1990); unit forces at a station give h_kl there. Supports carry the loads; where they leave rigid
+(Banerjee & Dickens 1990); nine couples give those of the rotations of second order over the rotary inertia; unit forces and
+moments at a station give displacement and rotation of second order there. Supports carry the loads; where they leave rigid
 motions free, the loads are taken together with the inertia forces of these motions, and h has no share in them.
 """
 
@@ -189,12 +190,7 @@ def shortening_integrals(
     n, s = basis.shape[1], structure.samples
     rr2, rf1 = np.zeros((n, n, 6, 6)), np.zeros((n, 6, n))
     if s is not None:
-        r = s.position - origin
-        fields = np.concatenate([np.ones((1, len(r))), r.T]) * s.mass
-        loads = np.einsum("ip,jd->ijpd", fields, np.eye(3)).reshape(12, -1).T
-        h = _through_shortening(structure, basis, loads).reshape(4, 3, n, n)
-        h = h + np.einsum("ip,pjkl->ijkl", fields, _lever_shortening(structure, basis))
-        first, second = h[0], h[1:]
+        first, second = _mass_shortening(structure, basis, origin)
         moment = np.einsum("aij,ijkl->akl", LEVI_CIVITA, second)
         rf1[:, :3, :], rf1[:, 3:, :] = moment.transpose(1, 0, 2), first.transpose(1, 0, 2)
         Q = second.transpose(2, 3, 0, 1)
@@ -203,28 +199,59 @@ def shortening_integrals(
         )
         across = skew(first.transpose(1, 2, 0))
         rr2[:, :, :3, 3:], rr2[:, :, 3:, :3] = across, -across
+        momentum, inertia = _rotary_shortening(structure, basis)
+        rf1[:, :3, :] += momentum.transpose(1, 0, 2)
+        rr2[:, :, :3, :3] += inertia.transpose(2, 3, 0, 1)
     return {"rr2_shortening": rr2, "rf1_shortening": rf1}
 
 
+def _mass_shortening(
+    structure: Structure, basis: np.ndarray, origin: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the integrals of h_j over the mass, (3, n, n), and of r_i h_j, (3, 3, n, n): twelve forces."""
+    n, s = basis.shape[1], structure.samples
+    assert s is not None
+    r = s.position - origin
+    fields = np.concatenate([np.ones((1, len(r))), r.T]) * s.mass
+    loads = np.einsum("ip,jd->ijpd", fields, np.eye(3)).reshape(12, -1).T
+    h = _through_shortening(structure, basis, s.translation.T @ loads, loads).reshape(4, 3, n, n)
+    h = h + np.einsum("ip,pjkl->ijkl", fields, _lever_shortening(structure, basis))
+    return h[0], h[1:]
+
+
+def _rotary_shortening(structure: Structure, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums of J t and of (t x) J - J (t x) over the points, (3, n, n) and (3, 3, n, n): nine couples.
+
+    t_kl is the second derivative of the rotation vector of a point with the rotary inertia J.
+    """
+    n, s = basis.shape[1], structure.samples
+    assert s is not None
+    if not s.inertia.any():
+        return np.zeros((3, n, n)), np.zeros((3, 3, n, n))
+    turned = np.einsum("acd,pdb->pabc", LEVI_CIVITA, s.inertia)
+    couples = np.concatenate([s.inertia[:, None], turned + turned.swapaxes(1, 2)], axis=1)
+    loads = couples.transpose(0, 3, 1, 2).reshape(3 * len(s.mass), 12)
+    t = _through_shortening(structure, basis, s.rotation.T @ loads).reshape(4, 3, n, n)
+    return t[0], t[1:]
+
+
 def _through_shortening(
-    structure: Structure, basis: np.ndarray, loads: np.ndarray, nodal: np.ndarray | None = None
+    structure: Structure, basis: np.ndarray, nodal: np.ndarray, on_points: np.ndarray | float = 0.0
 ) -> np.ndarray:
     """Return f . h_kl for each load f, (loads, n, n).
 
     Parameters
     ----------
-    loads : array, (3 P, loads) [N]
-        Forces on the points.
     nodal : array, (n, loads)
-        Forces on the freedoms, in place of those on the points.
+        Forces on the freedoms.
+    on_points : array, (3 P, loads) [N]
+        Those of them that act on points within elements.
     """
     s = structure.samples
     assert s is not None
     statics = Statics(structure)
-    forces = s.translation.T @ loads if nodal is None else nodal
-    rigid = s.translation @ (statics.rigid @ (statics.rigid.T @ forces))
-    own = (0.0 if nodal is not None else loads) - np.repeat(s.mass, 3)[:, None] * rigid
-    return -s.geometric_work(s.section_forces(statics.solve(forces), own), basis)
+    relief = np.repeat(s.mass, 3)[:, None] * (s.translation @ (statics.rigid @ (statics.rigid.T @ nodal)))
+    return -s.geometric_work(s.section_forces(statics.solve(nodal), on_points - relief), basis)
 
 
 def _lever_shortening(structure: Structure, basis: np.ndarray) -> np.ndarray:
@@ -242,16 +269,14 @@ def _stations(
 ) -> dict[str, Station]:
     n, out = basis.shape[1], {}
     rows = {name: structure.rows(node) for name, node in stations.items()}
-    shortening = np.zeros((len(rows), 3, n, n))
+    second = np.zeros((len(rows), 6, n, n))
     if structure.samples is not None and rows:
-        nodal = np.concatenate([at[:3] for at in rows.values()]).T
-        shortening = _through_shortening(structure, basis, np.zeros((0, 0)), nodal).reshape(
-            len(rows), 3, n, n
-        )
-    for (name, node), h in zip(stations.items(), shortening):
+        nodal = np.concatenate(list(rows.values())).T
+        second = _through_shortening(structure, basis, nodal).reshape(len(rows), 6, n, n)
+    for (name, node), h in zip(stations.items(), second):
         moved = rows[name] @ basis
         position = structure.positions[structure.node(node)] - origin
-        out[name] = Station(position, moved[:3], moved[3:], h)
+        out[name] = Station(position, moved[:3], moved[3:], h[:3], h[3:])
     return out
 
 
