@@ -1,0 +1,1 @@
+"""Flexible link of Ledesma & Bayo 1993."""

@@ -1,0 +1,1 @@
+"""Flexible arm of King 1988."""
