@@ -1,0 +1,1 @@
+"""Curved cantilever of Bathe & Bolourchi 1979."""

@@ -1,0 +1,1 @@
+"""Two-link flexible arm of Eisler, Segalman & Robinett 1989."""

@@ -1,0 +1,1 @@
+"""Spin-up of a flexible beam, Simo & Vu-Quoc 1987."""
