@@ -3,7 +3,7 @@
 A pose is seven numbers: quaternion (w, x, y, z) and position. Motions are in body axes, angular part first. The series have no
 root that vanishes at zero, so that they may be differentiated anywhere.
 
-Sources: Sonneville, Cardona & Brüls 2014 (notation and operators); Iserles, Munthe-Kaas, Nørsett & Zanna 2000.
+Source: Sonneville, Cardona & Brüls 2014.
 """
 
 from __future__ import annotations
