@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.files.asset_paths import why_outside
+from articulus.files.modes_file import read_modes
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.toml_beam import LISTS, Beam
 from articulus.files.toml_fields import CONSTRAINTS, JOINTS, fields_of
 from articulus.files.toml_lines import key_lines
 from articulus.files.toml_numbers import Numbers, shown
@@ -24,6 +28,7 @@ from articulus.mechanism import (
     Joint,
     LoopJoint,
 )
+from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import parameters_in
 
 SCHEMA = 1
@@ -33,19 +38,45 @@ _END = " (at end of document)"
 
 
 def read_toml(path: StrPath) -> Description:
-    """Return the mechanism of a TOML file; raise ModelError with everything that is wrong in it."""
-    return parse_toml(load_text(path), as_path(path).name)
+    """Return the mechanism of a TOML file; raise ModelError with everything that is wrong in it.
+
+    Modes of flexible bodies are read from the files that it names, which lie in its folder.
+    """
+    folder = as_path(path).parent
+
+    def attached(filename: str) -> Modes:
+        if reason := why_outside(filename, folder, {}):
+            raise ModelError(Finding(filename, f"a file that is not read: {reason}", "one beside the model"))
+        return read_modes(folder / filename)
+
+    return parse_toml(load_text(path), as_path(path).name, attached)
 
 
-def parse_toml(text: str, name: str = "model.toml") -> Description:
-    """Return the mechanism of a TOML text; `name` stands for the file in messages."""
+def _nothing_attached(filename: str) -> Modes:
+    raise ModelError(Finding(filename, "a text without a folder", "a file, by read_toml"))
+
+
+def parse_toml(
+    text: str, name: str = "model.toml", attached: Callable[[str], Modes] = _nothing_attached
+) -> Description:
+    """Return the mechanism of a TOML text.
+
+    Parameters
+    ----------
+    text : str
+        The file's content.
+    name : str
+        Stands for the file in messages.
+    attached : callable
+        Returns the modes of a flexible body by the name of their file.
+    """
     try:
-        return _parse(text, name)
+        return _parse(text, name, attached)
     except RecursionError:
         raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
 
 
-def _parse(text: str, name: str) -> Description:
+def _parse(text: str, name: str, attached: Callable[[str], Modes]) -> Description:
     data = load_tables(text, name)
     report = Report(name, key_lines(text))
     if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
@@ -57,7 +88,7 @@ def _parse(text: str, name: str) -> Description:
     if isinstance(bodies, dict) and len(bodies) > MAX_BODIES:
         report.add("body", f"{len(bodies)} bodies", f"at most {MAX_BODIES}")
     report.raise_if_any()
-    return _Reader(data, report).description()
+    return _Reader(data, report, attached).description()
 
 
 def load_tables(text: str, name: str) -> dict[str, Any]:
@@ -78,10 +109,12 @@ class _Reader(Values):
     The stand-ins keep the rest of the mechanism whole, so that one reading finds all the mistakes.
     """
 
-    def __init__(self, data: dict[str, Any], report: Report):
+    def __init__(self, data: dict[str, Any], report: Report, attached: Callable[[str], Modes]):
         super().__init__(report, Numbers(report, data.get("parameters", {})))
         self.data = data
+        self.attached = attached
         self.childless = False
+        self.unread: set[str] = set()
 
     def description(self) -> Description:
         self.unknown_keys(self.data, TOP, "")
@@ -108,8 +141,10 @@ class _Reader(Values):
         return built
 
     def _follows(self, finding: Finding) -> bool:
-        """Return whether a finding only follows from a joint that was reported for having no child."""
-        return self.childless and finding.found == "no joint that carries it"
+        """Return whether a finding only follows from a joint without a child, or from modes that were not read."""
+        if self.childless and finding.found == "no joint that carries it":
+            return True
+        return any(finding.expected == f"a station of flexible body '{name}'" for name in self.unread)
 
     def _tables(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
         tables = self.data.get(kind, {})
@@ -125,11 +160,55 @@ class _Reader(Values):
 
     def _body(self, name: str, table: dict[str, Any]) -> Body:
         path = f"body.{name}"
-        stand_in = {} if table.get("massless") else {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
-        for key in stand_in:
+        rigid = {} if table.get("massless") else {"mass": 1.0, "inertia": (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)}
+        if "flexible" in table or "beam" in table:
+            held = self.held(Body, table, path, more_keys=("flexible", "beam"))
+            modes = self._modes(table, path)
+            if modes is not None:
+                return Body(name, **held, modes=modes)
+            self.unread.add(name)
+            return Body(name, **held | rigid)
+        for key in rigid:
             if key not in table:
                 self.report.add(path, f"no {key}", f'{key}, or massless = "reason"')
-        return Body(name, **self.held(Body, stand_in | table, path, stand_in=stand_in))
+        return Body(
+            name, **self.held(Body, rigid | table, path, more_keys=("flexible", "beam"), stand_in=rigid)
+        )
+
+    def _modes(self, table: dict[str, Any], path: str) -> Modes | None:
+        """Return what makes a body flexible, from a file or from a beam."""
+        if "flexible" in table and "beam" in table:
+            self.report.add(f"{path}.beam", "a beam and a file of modes", "one of the two")
+            return None
+        return self._file(table, path) if "flexible" in table else self._beam(table["beam"], f"{path}.beam")
+
+    def _file(self, table: dict[str, Any], path: str) -> Modes | None:
+        filename = self.text(table, "flexible", path)
+        if filename is None:
+            return None
+        try:
+            return self.attached(filename)
+        except ModelError as error:
+            first = error.findings[0]
+            self.report.add(f"{path}.flexible", f"'{filename}': {first.found}", first.expected, first.hint)
+            return None
+
+    def _beam(self, given: Any, path: str) -> Modes | None:
+        if not isinstance(given, dict):
+            self.report.add(
+                path, shown(given), "a table, such as {length = ..., EI = ..., mass_per_length = ...}"
+            )
+            return None
+        before = len(self.report.findings)
+        listed = {k: [x] if k in LISTS and not isinstance(x, list) else x for k, x in given.items()}
+        held = self.held(Beam, listed, path)
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return Beam(**held).body()
+        except InputError as error:
+            self.report.add_error(path, error)
+            return None
 
     def _connection(self, name: str, table: dict[str, Any]) -> Connection | None:
         path = f"joint.{name}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from articulus.files.toml_beam import Beam
 from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
 from articulus.files.units import UNITS, base_text
 from articulus.mechanism import Body, Connection, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 
 TABLES: dict[str, type] = {
     "body": Body,
+    "beam": Beam,
     "joint": Connection,
     "frame": Frame,
     "at": Pose,
@@ -27,6 +29,18 @@ MEANINGS: dict[tuple[type, str], str] = {
     (Connection, "child_at"): "pose of the joint's frame in the child's body frame",
     (Connection, "rotor"): "geared rotor on the parent, for a joint with one freedom",
     (Connection, "limits"): "range of position, largest speed and effort",
+    (
+        Connection,
+        "node",
+    ): "station of a flexible parent that carries the joint; `at` is then a pose in the station's frame",
+    (
+        Frame,
+        "node",
+    ): "station of a flexible body that carries the frame; `at` is then a pose in the station's frame",
+    (Beam, "planes"): "directions of deflection: `y`, `z` or `both`",
+    (Beam, "root"): "support of the root: `clamped`, `pinned` or `free`",
+    (Beam, "tip"): "support of the tip",
+    (Beam, "level"): "`consistent`, `inconsistent` or `ruthless`",
     (Frame, "body"): "body that carries the frame, or `ground`",
     (Frame, "at"): "pose in the body frame",
 }
@@ -79,7 +93,7 @@ def _coordinates(kind: type[Joint]) -> str:
 
 def _default(cls: type, field: Field) -> str:
     if (cls, field.name) in UNLESS_MASSLESS:
-        return "required unless `massless`"
+        return "required unless `massless`, `flexible` or `beam`"
     if field.required:
         return "required"
     if field.kind == "pose":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.files.storage import StrPath, write_text
+from articulus.files.modes_file import write_modes
+from articulus.files.storage import StrPath, as_path, write_text
 from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
 from articulus.mechanism import (
     Body,
@@ -21,24 +22,53 @@ from articulus.mechanism import (
     Pose,
     TimeFunction,
 )
+from articulus.mechanism.modes import Modes
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+", re.A)
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def write_toml(description: Description, path: StrPath) -> None:
-    """Write a mechanism as a TOML file; reading it back gives an equal mechanism. Written whole or not at all."""
-    write_text(path, toml_text(description))
+    """Write a mechanism as a TOML file; reading it back gives an equal mechanism. Written whole or not at all.
+
+    Modes of flexible bodies go to npz files beside it, before it: crane.toml has crane.boom.npz.
+    """
+    place = as_path(path)
+    stem = f"{place.name.removesuffix('.toml')}."
+    text = toml_text(description, stem)
+    for filename, modes in attached_modes(description, stem).items():
+        write_modes(modes, place.parent / filename)
+    write_text(path, text)
 
 
-def toml_text(description: Description) -> str:
-    """Return a mechanism as TOML text; parsing it gives an equal mechanism."""
+def attached_modes(description: Description, stem: str = "") -> dict[str, Modes]:
+    """Return the modes that the text of a mechanism refers to, by file name; equal ones have one file."""
+    files = _files(description, stem)
+    return {files[b.name]: b.modes for b in description.bodies if b.modes is not None}
+
+
+def _files(description: Description, stem: str) -> dict[str, str]:
+    """Return the file of the modes of each flexible body: that of the first body with equal modes."""
+    first: dict[Modes, str] = {}
+    for i, b in enumerate(description.bodies):
+        if b.modes is not None:
+            plain = b.name if _BARE.fullmatch(b.name) else f"body {i}"
+            first.setdefault(b.modes, f"{stem}{plain}.npz")
+    return {b.name: first[b.modes] for b in description.bodies if b.modes is not None}
+
+
+def toml_text(description: Description, stem: str = "") -> str:
+    """Return a mechanism as TOML text; parsing it gives an equal mechanism.
+
+    Modes of flexible bodies are not part of the text, which names a file for them (`attached_modes`).
+    """
+    files = _files(description, stem)
     blocks = ["\n".join(_top(description))]
     if description.parameters:
         blocks.append(
             "\n".join(["[parameters]", *(f"{p.name} = {p.value!r}" for p in description.parameters)])
         )
-    blocks += ["\n".join(_body(b)) for b in description.bodies]
+    blocks += ["\n".join(_body(b, files)) for b in description.bodies]
     blocks += ["\n".join(_connection(c)) for c in description.connections]
     blocks += ["\n".join(_frame(f)) for f in description.frames]
     blocks += ["\n".join(_constraint(c)) for c in description.constraints]
@@ -53,8 +83,11 @@ def _top(description: Description) -> Iterator[str]:
     yield f"gravity = {_vector(description.gravity)}"
 
 
-def _body(body: Body) -> Iterator[str]:
+def _body(body: Body, files: Mapping[str, str]) -> Iterator[str]:
     yield f"[body.{_key(body.name)}]"
+    if body.modes is not None:
+        yield f"flexible = {quoted(files[body.name])}"
+        return
     always = ("com", "massless") if body.massless else ("mass", "com", "inertia")
     yield from _pairs(body, always)
 

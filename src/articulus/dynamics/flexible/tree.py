@@ -12,6 +12,7 @@ import functools
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
@@ -125,8 +126,8 @@ class FlexibleTree:
     def place(self, body: str, station: str = "") -> Place:
         """Return a station of a body, or the body's own frame.
 
-        The station shifts by translation eta + 1/2 eta' shortening eta and turns by the rotation vector theta = rotation eta:
-        R = cayley(theta), whose rate map is exact for any theta.
+        The station shifts by translation eta + 1/2 eta' shortening eta and turns by the rotation vector theta = rotation eta +
+        1/2 eta' turning eta: R = cayley(theta), whose rate map is exact for any theta.
         """
         modes = None if body == GROUND else self._bodies[body].modes
         if modes is None or not station:
@@ -135,14 +136,12 @@ class FlexibleTree:
         held, eta = modes.station(station), self._eta(body)
         if self._inertial and modes.level == "ruthless":
             eta = SX.zeros(modes.count)
-        phi, psi = SX(ca.DM(held.translation)), SX(ca.DM(held.rotation))
-        shift, rate = SX(ca.DM(held.position)) + ca.mtimes(phi, eta), phi
-        if modes.level == "consistent":
-            H = [ca.mtimes(SX(ca.DM(h)), eta) for h in held.shortening]
-            shift = shift + 0.5 * ca.vertcat(*(ca.dot(eta, h) for h in H))
-            rate = phi + ca.vertcat(*(h.T for h in H))
-        R, turning = cayley(ca.mtimes(psi, eta))
-        return Place(Transform(R, shift), ca.vertcat(ca.mtimes(turning, psi), ca.mtimes(R.T, rate)))
+        second = modes.level == "consistent"
+        shift, rate = _series(held.translation, held.shortening if second else None, eta)
+        theta, theta_rate = _series(held.rotation, held.turning if second else None, eta)
+        R, turning = cayley(theta)
+        U = ca.vertcat(ca.mtimes(turning, theta_rate), ca.mtimes(R.T, rate))
+        return Place(Transform(R, SX(ca.DM(held.position)) + shift), U)
 
     # what the algorithms ask
 
@@ -205,6 +204,16 @@ def flexible_tree(tree: Tree, inertial: bool = False) -> FlexibleTree:
 @functools.lru_cache(maxsize=4)
 def _moving(tree: Tree) -> FlexibleTree:
     return FlexibleTree(tree, False)
+
+
+def _series(first: np.ndarray, second: np.ndarray | None, eta: SX) -> tuple[SX, SX]:
+    """Return first eta + 1/2 eta' second eta, (3,), and its derivative by eta, (3, n)."""
+    slope = SX(ca.DM(first))
+    value = ca.mtimes(slope, eta)
+    if second is not None and second.any():
+        H = ca.vertcat(*(ca.mtimes(SX(ca.DM(h)), eta).T for h in second))
+        value, slope = value + 0.5 * ca.mtimes(H, eta), slope + H
+    return value, slope
 
 
 def _columns(motions: list[Motion]) -> SX:

@@ -1,0 +1,87 @@
+"""Modes of flexible bodies as npz archives: plain arrays, no pickled objects, with a checksum of all numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import Finding, InputError, ModelError
+from articulus.files.storage import MAX_BYTES, StrPath, as_path, load_bytes, replacing
+from articulus.mechanism.modes import Modes, Station
+
+FORMAT = "articulus modes 1"
+ARRAYS = (
+    "rr0", "rr1", "rr2", "rr2_shortening", "rf0", "rf1", "rf1_shortening", "ff", "stiffness", "damping",
+)  # fmt: skip
+STATION_ARRAYS = tuple(field.name for field in dataclasses.fields(Station))
+
+
+def write_modes(modes: Modes, path: StrPath) -> None:
+    """Write the modes of a flexible body as an npz archive, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(modes_bytes(modes))
+
+
+def read_modes(path: StrPath) -> Modes:
+    """Return the modes of an npz archive written by `write_modes`; raise ModelError with what is wrong with it."""
+    place = as_path(path)
+    return modes_from_bytes(load_bytes(place), place.name)
+
+
+def modes_bytes(modes: Modes) -> bytes:
+    """Return the content of such an archive; equal modes give equal bytes."""
+    held: dict[str, Any] = {"format": FORMAT, "checksum": repr(modes), "level": modes.level}
+    held |= {"names": _texts(modes.names), "stations": _texts(tuple(modes.stations))}
+    held |= {name: getattr(modes, name) for name in ARRAYS}
+    for name in STATION_ARRAYS:
+        held[f"station_{name}"] = np.array([getattr(s, name) for s in modes.stations.values()])
+    out = io.BytesIO()
+    np.savez(out, allow_pickle=False, **held)
+    return out.getvalue()
+
+
+def modes_from_bytes(content: bytes, name: str) -> Modes:
+    """Return the modes of an archive's content; `name` stands for the file in messages."""
+    held = _arrays(content, name)
+    if str(held.get("format")) != FORMAT:
+        raise _refusal(name, "another npz archive", f"one of the format '{FORMAT}'")
+    try:
+        columns = [held[f"station_{key}"] for key in STATION_ARRAYS]
+        stations = {str(key): Station(*rows) for key, *rows in zip(held["stations"], *columns, strict=True)}
+        modes = Modes(
+            names=tuple(map(str, held["names"])),
+            stations=stations,
+            level=str(held["level"]),  # type: ignore[arg-type]
+            **{key: held[key] for key in ARRAYS},
+        )
+    except KeyError as error:
+        raise _refusal(name, f"no array {error}", "all arrays of the modes of a flexible body") from None
+    except (InputError, ValueError, TypeError) as error:
+        raise _refusal(name, str(error), "arrays whose shapes belong together") from None
+    if repr(modes) != str(held.get("checksum")):
+        raise _refusal(name, "numbers that do not give its checksum", "an archive as it was written")
+    return modes
+
+
+def _arrays(content: bytes, name: str) -> dict[str, np.ndarray]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+        if size > MAX_BYTES:
+            raise _refusal(name, f"{size / 2**20:.0f} MB of arrays", f"at most {MAX_BYTES // 2**20} MB")
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError) as error:
+        raise _refusal(name, f"no readable npz archive ({error})", "one that `write_modes` wrote") from None
+
+
+def _texts(names: tuple[str, ...]) -> np.ndarray:
+    return np.array(names, dtype=np.str_)
+
+
+def _refusal(name: str, found: str, expected: str) -> ModelError:
+    return ModelError(Finding(name, found, expected))
