@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from articulus.errors import InputError
 from articulus.mechanism.modes import Level, Modes, Station
@@ -37,6 +38,7 @@ CARRIED = 0.5
 """Least share of the static compliance at a node that is to carry something."""
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small products: threads only wait for each other
 def modes_of(
     structure: Structure,
     basis: np.ndarray,
@@ -171,12 +173,10 @@ def _add_rotary(out: dict[str, np.ndarray], J: np.ndarray, psi: np.ndarray) -> N
     out["rf0"][:3] += np.einsum("pab,pbl->al", J, psi)
     JT, TJ = J @ T, T @ J
     out["rr1"][:, :3, :3] += (TJ - JT).sum(axis=1)
-    turned = -np.einsum("kpab,lpbc->klac", TJ, T)
-    squares = np.einsum("kpab,lpbc->klpac", T, T)
-    squares = 0.5 * np.einsum("pab,klpbc->klac", J, squares + squares.transpose(1, 0, 2, 3, 4))
-    for part in (turned, squares):
-        other = part.transpose(1, 0, 2, 3) if part is turned else part.transpose(0, 1, 3, 2)
-        out["rr2"][:, :, :3, :3] += part + other
+    turned = -np.tensordot(TJ, T, axes=([1, 3], [1, 2])).transpose(0, 2, 1, 3)
+    squares = np.tensordot(JT, T, axes=([1, 3], [1, 2])).transpose(0, 2, 1, 3)
+    squares = 0.5 * (squares + squares.transpose(1, 0, 2, 3))
+    out["rr2"][:, :, :3, :3] += turned + turned.transpose(1, 0, 2, 3) + squares + squares.swapaxes(2, 3)
     out["rf1"][:, :3, :] += np.einsum("kpab,pbl->kal", TJ - 0.5 * JT, psi)
 
 

@@ -88,6 +88,14 @@ class Samples:
         """Return the same points for other freedoms x, where the present ones are T x."""
         return dataclasses.replace(self, **{name: sp.csr_array(getattr(self, name) @ T) for name in ROWS})
 
+    def placed(self, columns: np.ndarray, count: int) -> Samples:
+        """Return the same points with the present freedoms as `columns` among `count` ones."""
+        rows = {}
+        for name in ROWS:
+            A = getattr(self, name)
+            rows[name] = sp.csr_array((A.data, columns[A.indices], A.indptr), (A.shape[0], count))
+        return dataclasses.replace(self, **rows)
+
     def mass_matrix(self) -> sp.csr_array:
         """Return the consistent mass matrix, (n, n)."""
         weight = sp.diags_array(np.repeat(self.mass, 3))

@@ -117,10 +117,7 @@ class Structure:
             at = [_number(names, node) for node in element.nodes]
             local = element.samples(positions[at])
             columns = (6 * np.array(at)[:, None] + np.arange(6)).ravel()
-            place = sp.csr_array(
-                (np.ones(len(columns)), (np.arange(len(columns)), columns)), (len(columns), 6 * len(names))
-            )
-            parts.append(local.over(place))
+            parts.append(local.placed(columns, 6 * len(names)))
         if not parts:
             raise InputError("a structure without elements; give at least one")
         samples = Samples.join(parts)

@@ -138,16 +138,24 @@ def own_forces(length: float, bends: bool) -> np.ndarray:
     that N has zero mean and M zero mean and zero first moment.
     """
     out = np.zeros((4, 6, 4, 3))
+    out[:, 0, :, 0] = AXIAL
+    if bends:
+        out[:, 1, :, 1] = out[:, 2, :, 2] = -SHEAR
+        out[:, 5, :, 1], out[:, 4, :, 2] = length * MOMENT, -length * MOMENT
+    return out
+
+
+def _held_ends() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return N, M and M' at the points for unit forces on the points of an element of unit length with held ends, (4, 4)."""
+    axial, moment, shear = np.zeros((3, 4, 4))
     for g in range(4):
         others = np.delete(XI, g)
         load = np.poly1d(others, r=True) / (np.prod(XI[g] - others) * WEIGHT[g])
-        axial = -load.integ()
-        out[:, 0, g, 0] = axial(XI) - WEIGHT @ axial(XI)
-        if bends:
-            moment = load.integ(2)
-            line = np.poly1d(np.polyfit(XI, moment(XI), 1, w=np.sqrt(WEIGHT)))
-            moment = length * (moment - line)
-            shear = moment.deriv() / length
-            out[:, 1, g, 1] = out[:, 2, g, 2] = -shear(XI)
-            out[:, 5, g, 1], out[:, 4, g, 2] = moment(XI), -moment(XI)
-    return out
+        pull, bend = -load.integ(), load.integ(2)
+        bend = bend - np.poly1d(np.polyfit(XI, bend(XI), 1, w=np.sqrt(WEIGHT)))
+        axial[:, g] = pull(XI) - WEIGHT @ pull(XI)
+        moment[:, g], shear[:, g] = bend(XI), bend.deriv()(XI)
+    return axial, moment, shear
+
+
+AXIAL, MOMENT, SHEAR = _held_ends()
