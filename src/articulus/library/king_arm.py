@@ -84,12 +84,13 @@ def link(
         )
         return whole.keep(np.flatnonzero(whole.freedoms[:, 1] != X))
 
-    loaded = bending(payload)
+    bare = bending(0.0)
+    loaded = bending(payload) if payload else bare
     if modes is None:
         basis = np.eye(loaded.count)
         names = [f"{'slope' if c == RZ else 'deflection'}{node}" for node, c in loaded.freedoms]
     else:
-        basis = normal_modes(bending(0.0), modes).shapes
+        basis = normal_modes(bare, modes).shapes
         basis = basis * np.sign(loaded.rows(elements)[Y] @ basis)
         names = [f"y{k + 1}" for k in range(modes)]
     stations = {"root": 0, "tip": elements}
