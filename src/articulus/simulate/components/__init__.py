@@ -20,6 +20,7 @@ from articulus.simulate.components.motor import Motor
 from articulus.simulate.components.observer import Observer
 from articulus.simulate.components.pd import PD
 from articulus.simulate.components.pid import PID
+from articulus.simulate.components.piezo_pair import PiezoPair
 from articulus.simulate.components.prescribed_force import PrescribedForce
 from articulus.simulate.components.proof_mass import ProofMass
 from articulus.simulate.components.rate_gyro import RateGyro
@@ -28,17 +29,28 @@ from articulus.simulate.components.resolved_rate import ResolvedRate
 from articulus.simulate.components.saturation import Saturation
 from articulus.simulate.components.second_order import SecondOrderActuator
 from articulus.simulate.components.state_feedback import StateFeedback
+from articulus.simulate.components.strain_sensor import StrainSensor
 from articulus.simulate.components.torque import Torque
 from articulus.simulate.components.white_noise import WhiteNoise
 from articulus.simulate.table import Table
 
-SENSORS = (JointSensor, FramePose, FrameVelocity, FrameAcceleration, RateGyro, ForceSensor, Measured)
+SENSORS = (
+    JointSensor,
+    FramePose,
+    FrameVelocity,
+    FrameAcceleration,
+    RateGyro,
+    ForceSensor,
+    StrainSensor,
+    Measured,
+)
 CONTROLLERS = (PD, PID, ComputedTorque, StateFeedback, Expression, JointRate, ResolvedRate)
 ACTUATORS = (
     Torque,
     Motor,
     HydraulicRotary,
     ProofMass,
+    PiezoPair,
     FirstOrderActuator,
     SecondOrderActuator,
     Saturation,
@@ -53,6 +65,6 @@ __all__ = [
     "ACTUATORS", "ALL_COMPONENTS", "CONTROLLERS", "DISTURBANCES", "PD", "PID", "SENSORS", "ComputedTorque", "DeadBand",
     "Expression", "FirstOrderActuator", "ForceSensor", "FrameAcceleration", "FramePose", "FrameVelocity", "FrameWrench",
     "GroundContact", "HydraulicRotary", "JointRate", "JointSensor", "JointStop", "Measured", "Motor", "Observer",
-    "PrescribedForce", "ProofMass", "RateGyro", "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator",
-    "StateFeedback", "Table", "Torque", "WhiteNoise",
+    "PiezoPair", "PrescribedForce", "ProofMass", "RateGyro", "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator",
+    "StateFeedback", "StrainSensor", "Table", "Torque", "WhiteNoise",
 ]  # fmt: skip
