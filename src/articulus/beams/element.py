@@ -32,9 +32,9 @@ def stiffness(d0: np.ndarray, length: float, compliance: np.ndarray) -> np.ndarr
     ends there is F W, F = int Ad C Ad' ds, and the logarithm moves by the inverse of the mean of Ad times that.
     """
     x = np.array(ca.DM(ad(SX(ca.DM(d0)))))
-    transport = [_exponential(point / 2 * x) for point in POINTS]
-    flexibility = sum(w / 2 * length * (T * compliance) @ T.T for w, T in zip(WEIGHTS, transport))
-    mean = sum(w / 2 * T for w, T in zip(WEIGHTS, transport))
+    transport = np.array([_exponential(point / 2 * x) for point in POINTS])
+    flexibility = length / 2 * np.einsum("p,pik,k,pjk->ij", WEIGHTS, transport, compliance, transport)
+    mean = np.einsum("p,pij->ij", WEIGHTS, transport) / 2
     return mean.T @ np.linalg.solve(flexibility, mean)
 
 
