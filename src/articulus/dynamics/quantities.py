@@ -24,12 +24,12 @@ from articulus.dynamics import (
     reactions,
 )
 from articulus.dynamics.external import External, taken_up
+from articulus.dynamics.flexible import answers as flexible_answers
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree
-from articulus.dynamics.flexible import answers as flexible_answers
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.mechanism import Description
 
