@@ -1,0 +1,1 @@
+"""DRAPER I tetrahedron of McLaren & Slater 1989."""

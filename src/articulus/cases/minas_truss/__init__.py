@@ -1,0 +1,1 @@
+"""Planar truss of Minas, Garcia & Inman 1989."""

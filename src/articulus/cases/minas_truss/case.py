@@ -1,0 +1,69 @@
+"""Frequencies of a planar truss with a mass at one of its nodes, its Guyan reduction, and the tuning of an actuator."""
+
+import numpy as np
+
+from articulus.library import structure
+from articulus.library.minas_truss import PARASITIC
+from articulus.structure import Structure, guyan, normal_modes
+
+PLACES = (None, 8, 2, 3, 4, 5, 6, 7, 10)
+PROOF = 0.225
+"""Proof mass of the actuator [kg]."""
+PRINTED = (
+    (1.04, 3.47, 8.05, 19.90, 21.75, 22.09, 30.48, 39.33, 48.55, 51.84, 58.72, 71.27, 72.28, 80.92),
+    (0.97, 2.94, 8.00, 16.42, 21.44, 22.06, 28.53, 39.12, 46.40, 51.45, 58.52, 70.71, 72.28, 80.74),
+    (0.93, 3.39, 7.71, 18.25, 21.74, 21.98, 30.09, 39.17, 45.12, 51.67, 54.15, 68.85, 71.87, 80.44),
+    (0.93, 3.40, 7.66, 18.41, 21.45, 22.07, 30.02, 38.15, 46.65, 49.02, 57.71, 68.34, 72.26, 80.13),
+    (0.92, 2.94, 7.65, 17.47, 20.17, 21.77, 29.60, 37.87, 48.35, 49.76, 58.47, 70.27, 72.26, 80.69),
+    (0.98, 2.96, 7.95, 15.54, 21.75, 21.96, 27.79, 36.87, 48.35, 50.89, 58.54, 70.62, 72.09, 80.67),
+    (0.98, 3.41, 7.93, 19.84, 20.52, 21.94, 30.07, 39.30, 43.27, 49.56, 58.60, 67.91, 71.67, 79.27),
+    (0.98, 3.40, 7.95, 19.88, 20.24, 21.75, 30.43, 38.92, 45.40, 51.40, 56.68, 68.31, 72.23, 79.27),
+    (1.01, 3.42, 7.28, 19.52, 20.52, 22.00, 29.83, 37.06, 43.03, 51.83, 56.07, 68.53, 71.34, 77.81),
+)
+"""Table 3, a row for each place [Hz]."""
+
+
+def compute() -> dict:
+    bare = structure("minas_truss")
+    table = np.array([normal_modes(structure("minas_truss", parasitic=place)).hertz[:14] for place in PLACES])
+    full, reduced = table[0], guyan(bare, {str(i): "z" for i in range(1, 15)}).omega / (2 * np.pi)
+    finer = structure("minas_truss", middle_nodes=True)
+    what = "without and with the mass at node 8, 2, 3, 4, 5, 6, 7, 10 [Hz]"
+    out = {f"table 3, mode {k + 1}: {what}": table[:, k] for k in range(14)}
+    return out | {
+        "table 3: rms of the logarithm of computed over printed": np.sqrt(
+            np.mean(np.log(table / PRINTED) ** 2)
+        ),
+        "full model: modes 1-4 [Hz]": full[:4],
+        "Guyan to 14 translations: modes 1-4 [Hz]": reduced[:4],
+        "Guyan over the full model, modes 1-14: smallest ratio is at least 1 (1 = yes)": (
+            reduced / full
+        ).min()
+        >= 1,
+        "Guyan over the full model, modes 1-11: largest ratio": (reduced / full)[:11].max(),
+        "nodes in the middle of the links: freedoms": finer.count,
+        "nodes in the middle of the links: modes 1-14 over those of the 42 freedoms": normal_modes(
+            finer
+        ).hertz[:14]
+        / full,
+        **tuning(bare),
+    }
+
+
+def tuning(bare: Structure) -> dict:
+    """Return frequency and damping of an absorber at node 8 that is tuned to mode 4."""
+    carrying = structure("minas_truss", parasitic=8)
+    loaded, unloaded = normal_modes(carrying, 4), normal_modes(bare, 4)
+    mu = PROOF * loaded.shapes[carrying.where("8", "z")[0], 3] ** 2
+    square = unloaded.shapes[bare.where("8", "z")[0], 3] ** 2
+    mu_t, mu_a, w = PARASITIC * square, PROOF * square, unloaded.omega[3]
+    tuned = w * np.sqrt(1 + mu_t) / (1 + mu_t + mu_a)
+    return {
+        "tuning of the actuator to mode 4 by eqs. 4a, 4b, 5 [Hz]": np.array(
+            [loaded.omega[3], loaded.omega[3] / (1 + mu), tuned]
+        )
+        / (2 * np.pi),
+        "damping of the tuned actuator by eq. 5 [N s/m]": PROOF
+        * w
+        * np.sqrt(mu_a * (1 + mu_t) / (1 + mu_t + mu_a) ** 3),
+    }
