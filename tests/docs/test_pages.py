@@ -19,6 +19,7 @@ PAGES = [
     "docs/results.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
+    "docs/theory/flexible.md",
     "docs/theory/large_deflection.md",
     "docs/extending/component.md",
     "docs/extending/constraint.md",
