@@ -1,0 +1,1 @@
+"""Operators of a chain of flexible links, Rodriguez, Jain & Kreutz 1989."""
