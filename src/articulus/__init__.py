@@ -1,11 +1,12 @@
 """Computational control of articulated mechanisms."""
 
+from importlib import import_module as _import
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 from articulus import kernel
 from articulus.api import Mechanism
-from articulus.assemble import assemble, independent_rows
-from articulus.equilibrium import equilibrium
 from articulus.errors import ArticulusError, InputError, ModelError, NumericalError, UnsupportedOperation
 from articulus.load import load
 from articulus.mechanism import (
@@ -34,18 +35,54 @@ from articulus.mechanism import (
     Touching,
     Universal,
 )
-from articulus.simulate import (
-    PythonController,
-    Run,
-    RunStatus,
-    compare,
-    components,
-    events,
-    load_run,
-    plot,
-    rollout,
-    simulate,
-)
+
+if TYPE_CHECKING:
+    from articulus.assemble import assemble, independent_rows
+    from articulus.equilibrium import equilibrium
+    from articulus.simulate import (
+        PythonController,
+        Run,
+        RunStatus,
+        compare,
+        components,
+        events,
+        load_run,
+        plot,
+        rollout,
+        simulate,
+    )
+
+_LATE = {
+    "assemble": ("assemble", "independent_rows"),
+    "equilibrium": ("equilibrium",),
+    "simulate": (
+        "PythonController",
+        "Run",
+        "RunStatus",
+        "compare",
+        "components",
+        "events",
+        "load_run",
+        "plot",
+        "rollout",
+        "simulate",
+    ),
+}
+"""Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
+
+
+def __getattr__(name: str) -> _Any:
+    for module, held in _LATE.items():
+        if name in held:
+            found = getattr(_import(f"articulus.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'articulus' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
+
 
 __version__ = _version("articulus")
 

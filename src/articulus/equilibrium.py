@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -164,3 +166,12 @@ class _Balance:
             f"{labels[int(np.argmax(np.abs(left)))]}; expected at most {wanted:.3g}. There may be no position of rest "
             "with these forces; try another estimate"
         )
+
+
+class _Callable(ModuleType):
+    """A module that can be called: `articulus.equilibrium` is this module and its function in one."""
+
+    __call__ = staticmethod(equilibrium)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -1,5 +1,8 @@
 """Runs: a mechanism with its components, in time."""
 
+import sys
+from types import ModuleType
+
 from articulus.simulate import components, events
 from articulus.simulate.compare import compare
 from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Scope, Sensor
@@ -29,3 +32,12 @@ __all__ = [
     "rollout",
     "simulate",
 ]
+
+
+class _Callable(ModuleType):
+    """A module that can be called: `articulus.simulate` is this module and its function in one."""
+
+    __call__ = staticmethod(simulate)
+
+
+sys.modules[__name__].__class__ = _Callable
