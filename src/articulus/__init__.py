@@ -43,14 +43,14 @@ if TYPE_CHECKING:
         PythonController,
         Run,
         RunStatus,
-        compare,
         components,
         events,
         load_run,
-        plot,
         rollout,
         simulate,
     )
+    from articulus.simulate.compare import compare
+    from articulus.simulate.plots import plot
 
 _LATE = {
     "assemble": ("assemble", "independent_rows"),
