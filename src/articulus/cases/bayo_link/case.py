@@ -5,6 +5,7 @@ import numpy as np
 from scipy.linalg import eig, eigh
 
 import articulus as art
+from articulus.cases.flexible import modes as held
 from articulus.library.bayo_link import EI, LENGTH, MASS_PER_LENGTH
 from articulus.structure import beam, normal_modes
 
@@ -36,9 +37,8 @@ def pinned_frequency() -> float:
 def matrices(modes: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return mass and stiffness of (hinge, modes), and the deflection of the tip for unit coordinates."""
     arm = art.load("bayo_link", modes=modes, elements=6 if modes is None else 32)
-    held = arm.description.bodies[0].modes
     K = np.zeros((arm.nv, arm.nv))
-    K[1:, 1:] = held.stiffness
+    K[1:, 1:] = held(arm, "link").stiffness
     return arm.mass_matrix(arm.neutral), K, arm.jacobian("tip", arm.neutral)[4]
 
 
@@ -70,7 +70,7 @@ def rigid_torque() -> tuple[float, float]:
     arm = art.load("bayo_link", modes=4)
     run = art.simulate(arm, 1.0, controller=torque, step=2e-4, outputs=[])
     tip = run.q @ arm.jacobian("tip", arm.neutral)[4]
-    s = 2 * np.pi * np.minimum(run.t / PERIOD, 1.0)
-    wanted = TURN / 0.75 * (0.75 * s - np.sin(s) + np.sin(2 * s) / 8) / (2 * np.pi)
+    turn = 2 * np.pi * np.minimum(run.t / PERIOD, 1.0)
+    wanted = TURN / 0.75 * (0.75 * turn - np.sin(turn) + np.sin(2 * turn) / 8) / (2 * np.pi)
     peak = max(abs(float(torque(x)[0])) for x in np.linspace(0, PERIOD, 1001))
     return peak, float(np.abs(tip - LENGTH * wanted).max())

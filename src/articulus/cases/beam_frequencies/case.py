@@ -3,15 +3,21 @@
 import numpy as np
 
 from articulus.structure import EulerBernoulli, Section, Structure, Timoshenko, beam, normal_modes
-from articulus.structure.element import Element
+from articulus.structure.beams import Support
 
 LENGTH, MASS, EI, RATIO = 1.3, 0.7, 2.0, 2.25
 GJ, EA, POLAR = 3.0, 5e4, 1e-3
-SUPPORTS = ("clamped-free", "clamped-pinned", "clamped-clamped", "pinned-pinned", "free-free")
+SUPPORTS: tuple[tuple[Support, Support], ...] = (
+    ("clamped", "free"),
+    ("clamped", "pinned"),
+    ("clamped", "clamped"),
+    ("pinned", "pinned"),
+    ("free", "free"),
+)
 
 
 def compute() -> dict:
-    out: dict = {f"{ends}: beta L, modes 1-4": wave_numbers(ends)[:4] for ends in SUPPORTS}
+    out: dict = {f"{root}-{tip}: beta L, modes 1-4": wave_numbers(root, tip)[:4] for root, tip in SUPPORTS}
     free = normal_modes(uniform("free", "free"), 12)
     about_y, about_z = (bending("clamped", "free", plane) for plane in "zy")
     unit = np.pi / (2 * LENGTH)
@@ -28,14 +34,14 @@ def compute() -> dict:
     }
 
 
-def uniform(root: str, tip: str, elements: int = 48, planes: str = "both") -> Structure:
+def uniform(root: Support, tip: Support, elements: int = 48) -> Structure:
     return beam(
         LENGTH, EI=(EI, RATIO * EI), mass_per_length=MASS, EA=EA, GJ=GJ, rotary_inertia=0.0, elements=elements,
-        planes=planes, root=root, tip=tip,
+        root=root, tip=tip,
     )  # fmt: skip
 
 
-def bending(root: str, tip: str, plane: str, elements: int = 48) -> np.ndarray:
+def bending(root: Support, tip: Support, plane: str, elements: int = 48) -> np.ndarray:
     """Return the elastic bending frequencies in one plane [rad/s]."""
     s = uniform(root, tip, elements)
     mine = np.flatnonzero(np.isin(s.freedoms[:, 1], (1, 5) if plane == "y" else (2, 4)))
@@ -43,8 +49,7 @@ def bending(root: str, tip: str, plane: str, elements: int = 48) -> np.ndarray:
     return omega[omega > 0]
 
 
-def wave_numbers(ends: str) -> np.ndarray:
-    root, tip = ends.split("-")
+def wave_numbers(root: Support, tip: Support) -> np.ndarray:
     return LENGTH * (bending(root, tip, "z") ** 2 * MASS / EI) ** 0.25
 
 
@@ -56,7 +61,9 @@ def family(component: str) -> np.ndarray:
     return normal_modes(s.keep(np.flatnonzero(s.freedoms[:, 1] == number))).omega
 
 
-def straight(along: tuple, section: Section, kind: type[Element], elements: int, fixed: dict) -> Structure:
+def straight(
+    along: tuple, section: Section, kind: type[EulerBernoulli] | type[Timoshenko], elements: int, fixed: dict
+) -> Structure:
     """Return a beam from the origin in a direction."""
     x = np.linspace(0, LENGTH, elements + 1)
     direction = np.asarray(along) / np.linalg.norm(along)

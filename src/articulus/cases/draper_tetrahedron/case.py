@@ -1,6 +1,7 @@
 """Mean squares of the vertex and of the leg forces of the DRAPER I truss, without control and with the printed designs."""
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import solve_continuous_are, solve_continuous_lyapunov
 
 from articulus.library.draper_tetrahedron import (
@@ -43,7 +44,7 @@ def compute() -> dict:
 
 def matrices(s: Structure) -> tuple[np.ndarray, ...]:
     """Return F, inputs of the legs, inputs of the disturbances and outputs; states [m, m/s], forces [lb], outputs [in]."""
-    M, D, K = (x.toarray() for x in (s.M, s.D, s.K))
+    M, D, K = (sp.csr_array(x).toarray() for x in (s.M, s.D, s.K))
     n = s.count
     F = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
     forces = np.vstack([np.zeros_like(s.B), np.linalg.solve(M, s.B)]) * POUND_FORCE
@@ -57,7 +58,7 @@ def vertex(F: np.ndarray, G: np.ndarray, W: np.ndarray, H: np.ndarray) -> float:
 
 def controlled(areas: tuple[float, ...], lam_u: float, column: int) -> tuple[float, float]:
     """Return the mean squares of control and vertex of a design with its optimal state feedback."""
-    s = draper_tetrahedron(np.array(areas) * INCH**2).with_rayleigh_damping(0.0, 0.002)
+    s = draper_tetrahedron([area * INCH**2 for area in areas]).with_rayleigh_damping(0.0, 0.002)
     F, G, W, H = matrices(s)
     R = lam_u / 50 * np.eye(6)
     K = np.linalg.solve(R, G.T @ solve_continuous_are(F, G, H.T @ H / (column * 1e-5), R))

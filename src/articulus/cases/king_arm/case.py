@@ -4,10 +4,10 @@ import functools
 
 import casadi as ca
 import numpy as np
-from scipy.linalg import eigh
 
 import articulus as art
 from articulus.cases.checks import relative
+from articulus.cases.flexible import locked, modes
 from articulus.cases.king_arm.lagrange import equations
 from articulus.library.king_arm import MASS, SQUARE, link
 
@@ -19,14 +19,14 @@ SCALE = np.array([1.0, np.sqrt(MASS), 1.0, np.sqrt(MASS)])
 
 
 def compute() -> dict:
-    FE = [locked(None, 8, payload=m) for m in PAYLOADS] + [locked(None, 8, angle=a) for a in ANGLES]
-    modes = [locked(1, 16, payload=m) for m in PAYLOADS] + [locked(1, 16, angle=a) for a in ANGLES]
+    FE = [first(None, 8, payload=m) for m in PAYLOADS] + [first(None, 8, angle=a) for a in ANGLES]
+    one = [first(1, 16, payload=m) for m in PAYLOADS] + [first(1, 16, angle=a) for a in ANGLES]
     held = link(1)
     out = {
         "table 3.2, FE: link 1 with joints locked, payload 0, 0.2, 0.4, 0.6, 0.8 kg [Hz]": FE[:5],
-        "table 3.2, assumed modes: the same [Hz]": modes[:5],
+        "table 3.2, assumed modes: the same [Hz]": one[:5],
         "table 3.3, FE: link 1 with joints locked, q2 = 0, 90, 180 deg [Hz]": FE[5:],
-        "table 3.3, assumed modes: the same [Hz]": modes[5:],
+        "table 3.3, assumed modes: the same [Hz]": one[5:],
         "FE, payload 0 to 0.8 kg, then q2 = 90, 180 deg [Hz]": FE[:5] + FE[6:],
         "mass of a link [kg]": held.rr0[3, 3],
         "modal stiffness for a tip deflection of 2 [N/m], slope at the tip [1/m]": [
@@ -37,23 +37,18 @@ def compute() -> dict:
     return out | regression() | swing()
 
 
-def locked(modes: int | None, elements: int, payload: float = 0.0, angle: float = 0.0) -> float:
+def first(count: int | None, elements: int, payload: float = 0.0, angle: float = 0.0) -> float:
     """Return the first frequency of link 1, both joints locked, link 2 rigid [Hz]."""
-    arm = art.load(
-        "king_arm", modes=modes, elements=elements, payload=payload, EI=SQUARE, level="inconsistent"
-    )
+    arm = straight(count, elements, payload)
     q = np.zeros(arm.nq)
     q[0], q[arm.v_names.index("joint2")] = -np.pi / 2, np.radians(angle)
-    mine = [i for i, name in enumerate(arm.v_names) if name.startswith("link1.")]
-    K = arm.description.bodies[0].modes.stiffness
-    M = arm.mass_matrix(q)[np.ix_(mine, mine)]
-    return float(np.sqrt(eigh(K, M, eigvals_only=True)[0]) / (2 * np.pi))
+    return float(locked(arm, q, "link1")[0] / (2 * np.pi))
 
 
 @functools.cache
-def straight(modes: int | None, elements: int, payload: float) -> art.Mechanism:
+def straight(count: int | None, elements: int, payload: float) -> art.Mechanism:
     """Return the arm for its mass matrix at zero deflection, which is the same at all levels."""
-    return art.load("king_arm", modes=modes, elements=elements, payload=payload, EI=SQUARE, level="ruthless")
+    return art.load("king_arm", modes=count, elements=elements, payload=payload, EI=SQUARE, level="ruthless")
 
 
 def regression() -> dict:
@@ -85,7 +80,7 @@ def swing() -> dict:
     arm = art.load("king_arm", level="inconsistent")
     run = art.simulate(arm, 5.0, q0=[-np.pi / 2, 0.0, np.radians(10), 0.0], step=5e-4, outputs=[])
     energy = np.sum(arm.energy(run.q, run.v), axis=0)
-    tip = arm.description.bodies[0].modes.station("tip").translation[1, 0]
+    tip = modes(arm, "link1").station("tip").translation[1, 0]
     return {
         "free swing from (-90, 10) deg for 5 s: largest deflection of link 1, one mode [mm]": 1e3
         * np.abs(tip * run.q[:, 1]).max(),

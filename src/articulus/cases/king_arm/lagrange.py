@@ -37,7 +37,7 @@ def equations(payload: float, cayley: bool) -> ca.Function:
     elbow = along(z[0], LENGTH, tip * z[1])
     kinetic, potential = SX(0), SX(0)
     nodes, weights = np.polynomial.legendre.leggauss(24)
-    masses = [(x, w * MASS / 2) for x, w in zip((nodes + 1) / 2 * LENGTH, weights)]
+    masses = [(x, float(w) * MASS / 2) for x, w in zip((nodes + 1) / 2 * LENGTH, weights)]
     points = [(along(z[0], x, float(shape(x)[0]) * z[1]), m) for x, m in masses]
     points += [(elbow + along(turned, x, float(shape(x)[0]) * z[3]), m) for x, m in masses]
     points += [(elbow + along(turned, LENGTH, tip * z[3]), payload)]

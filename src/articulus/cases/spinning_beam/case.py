@@ -9,6 +9,7 @@ from scipy.linalg import eigh, eigvals
 import articulus as art
 from articulus.errors import NumericalError
 from articulus.mechanism import Joint, Prescribed
+from articulus.mechanism.constraint.time_function import TimeFunction
 from articulus.mechanism.modes import LEVELS, Level, Modes
 from articulus.structure import beam_body
 
@@ -102,7 +103,7 @@ def largest_deflection(level: Level, spin: float) -> float:
     t = ca.SX.sym("t")
     begin = spin * (t**2 / (2 * SPIN_UP) + SPIN_UP / (4 * np.pi**2) * (ca.cos(2 * np.pi * t / SPIN_UP) - 1))
     angle = ca.if_else(t < SPIN_UP, begin, spin * (t - SPIN_UP / 2))
-    drive = Prescribed("drive", "base", ca.Function("angle", [t], [angle], ["t"], ["q"]))
+    drive = Prescribed("drive", "base", TimeFunction.of(ca.Function("angle", [t], [angle], ["t"], ["q"])))
     mechanism = on_base(art.Revolute((0, 0, 1)), held).constrain(drive)
     try:
         run = art.simulate(mechanism, END, step=5e-3, outputs=[])
