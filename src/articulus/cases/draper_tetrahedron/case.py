@@ -1,7 +1,6 @@
 """Mean squares of the vertex and of the leg forces of the DRAPER I truss, without control and with the printed designs."""
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import solve_continuous_are, solve_continuous_lyapunov
 
 from articulus.library.draper_tetrahedron import (
@@ -12,7 +11,7 @@ from articulus.library.draper_tetrahedron import (
     POUND,
     draper_tetrahedron,
 )
-from articulus.structure import Structure, normal_modes
+from articulus.structure import Structure, normal_modes, state_space
 
 POUND_FORCE = POUND * 9.80665
 DESIGNS = {
@@ -44,11 +43,9 @@ def compute() -> dict:
 
 def matrices(s: Structure) -> tuple[np.ndarray, ...]:
     """Return F, inputs of the legs, inputs of the disturbances and outputs; states [m, m/s], forces [lb], outputs [in]."""
-    M, D, K = (sp.csr_array(x).toarray() for x in (s.M, s.D, s.K))
-    n = s.count
-    F = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
-    forces = np.vstack([np.zeros_like(s.B), np.linalg.solve(M, s.B)]) * POUND_FORCE
-    return F, forces[:, :6], forces[:, 6:], np.hstack([s.H, np.zeros_like(s.H)]) / INCH
+    system = state_space(s)
+    forces = system.B * POUND_FORCE
+    return system.A, forces[:, :6], forces[:, 6:], system.C / INCH
 
 
 def vertex(F: np.ndarray, G: np.ndarray, W: np.ndarray, H: np.ndarray) -> float:

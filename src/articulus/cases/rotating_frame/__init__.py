@@ -1,0 +1,1 @@
+"""Beam in a moving frame, Devasia & Bayo."""
