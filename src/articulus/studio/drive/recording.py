@@ -1,0 +1,99 @@
+"""A recording: what the operator did and what the machine did, as a Run."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.simulate.outputs import Outputs
+from articulus.simulate.provenance import provenance
+from articulus.simulate.records import RunStatus
+from articulus.simulate.run import Run
+from articulus.studio.drive.plant import SAMPLE, Plant
+
+MOST_SAMPLES = 360_000
+"""Samples after which a recording ends: an hour."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Samples of a machine that was driven.
+
+    Parameters
+    ----------
+    plant : Plant
+    samples : array, (time, logged)
+        Continuous states and held values, one every `SAMPLE` steps.
+    """
+
+    plant: Plant
+    samples: np.ndarray
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times from its begin [s]."""
+        return np.arange(len(self.samples)) * (SAMPLE * self.plant.h)
+
+    @property
+    def duration(self) -> float:
+        """Its length [s]."""
+        return max(len(self.samples) - 1, 0) * SAMPLE * self.plant.h
+
+    def at(self, t: float) -> np.ndarray:
+        """Return the sample at a time, held until the next one, (logged,)."""
+        row = int(t / (SAMPLE * self.plant.h) + 1e-9)
+        return self.samples[min(max(row, 0), len(self.samples) - 1)]
+
+    @functools.cached_property
+    def run(self) -> Run:
+        """The recording with all its signals."""
+        system, h = self.plant.system, self.plant.h
+        signals = Outputs(system).signals(
+            self.samples[None], self.plant.p[None], np.zeros((1, len(self.t), system.nw)), self.t, h, True
+        )
+        settings = {
+            "driven": True,
+            "sample": SAMPLE * h,
+            "components": [f"{c.type_name} {c.name}" for c in system.network.components],
+        }
+        mechanism = self.plant.machine.mechanism
+        steps = max(len(self.samples) - 1, 0) * SAMPLE
+        return Run(
+            mechanism,
+            self.t,
+            signals,
+            status=RunStatus.COMPLETE,
+            statistics={"steps": steps, "evaluations": 4 * steps, "rejected": 0},
+            meta=provenance(mechanism, method="rk4", step=h, seed=None, settings=settings),
+        )
+
+    def save(self, folder: Path, name: str) -> Path:
+        """Write it to a new netCDF file (a CSV file without the extra `data`) and return its path."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return self._written(folder, name)
+        except OSError as error:
+            raise InputError(f"{folder}: the recording cannot be written: {error.strerror}") from None
+
+    def _written(self, folder: Path, name: str) -> Path:
+        try:
+            import h5netcdf  # noqa: F401
+            import xarray  # noqa: F401
+        except ImportError:
+            path = _unused(folder, name, ".csv")
+            self.run.to_csv(path)
+        else:
+            path = _unused(folder, name, ".nc")
+            self.run.save(path)
+        return path
+
+
+def _unused(folder: Path, name: str, suffix: str) -> Path:
+    path, count = folder / f"{name}{suffix}", 2
+    while path.exists():
+        path, count = folder / f"{name}-{count}{suffix}", count + 1
+    return path
