@@ -68,8 +68,8 @@ def arm(level: Level) -> art.Mechanism:
     made, joint = art.Mechanism("two flexible links", gravity=(0, 0, 0)), art.Revolute(axis=(0, 0, 1))
     for i, payload in enumerate(PAYLOADS):
         made.flexible(f"link{i}", link(payload).modes.at_level(level))
-        held = {"parent": f"link{i - 1}", "node": "tip"} if i else {"parent": "ground"}
-        made.joint(f"joint{i}", joint, child=f"link{i}", **held)
+        parent, node = (f"link{i - 1}", "tip") if i else ("ground", "")
+        made.joint(f"joint{i}", joint, parent=parent, child=f"link{i}", node=node)
     made.frame("tip", body=f"link{len(PAYLOADS) - 1}", node="tip")
     return made
 
@@ -138,9 +138,7 @@ def _links(exu: Any) -> tuple[Any, int]:
         system.AddObject(items.SphericalJoint(markerNumbers=[carrier, root]))
         last = len(held.mass) - 1
         carrier = system.AddMarker(
-            items.MarkerSuperElementPosition(
-                bodyNumber=body, meshNodeNumbers=[last], weightingFactors=[1.0]
-            )
+            items.MarkerSuperElementPosition(bodyNumber=body, meshNodeNumbers=[last], weightingFactors=[1.0])
         )
         reach = LENGTH * np.array([np.cos(turn), np.sin(turn), 0.0])
         place, velocity = place + reach, velocity + np.cross([0.0, 0.0, spin], reach)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from articulus.bench import rows, runs
+from articulus.bench import flexible, flexible_beams, rows, runs
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
 
@@ -33,6 +33,10 @@ def sections(quick: bool) -> list[Section]:
         Section("excavator", runs.excavator),
         Section("closed loops", runs.closed_loops),
         Section("controller in Python", runs.python_controller),
+        Section("flexible arm in a plane", flexible.planar_arm),
+        Section("flexible arms in space", flexible.spatial_arms),
+        Section("hub with appendages", flexible.hub),
+        Section("beam of large deflection", flexible_beams.spin_up),
     ]
     cold = [] if quick else [Section("cold start", rows.cold_start)]
     return [*always, *cold, Section("warm start", rows.warm_start), Section("first run", runs.first_run)]

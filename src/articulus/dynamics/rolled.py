@@ -1,6 +1,7 @@
 """Quantities of long mechanisms as graphs of calls: the form that makes the best native code.
 
-Only parameter-free mechanisms without external wrenches take this way; all others, and short ones, are written out.
+Only parameter-free mechanisms of rigid bodies without external wrenches take this way; all others, and short ones, are
+written out.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def compilable(
     description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
 ) -> ca.Function:
     """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls."""
-    if name in ROLL_FROM and not wrenches and not description.parameters:
+    simple = not (wrenches or description.parameters or description.flexible)
+    if name in ROLL_FROM and simple:
         tree = Tree(description, regroup=True)
         if len(tree) >= ROLL_FROM[name]:
             return rolled(tree, name)
