@@ -1,0 +1,95 @@
+"""One HTML file that plays runs: no installation, no network."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import html
+import json
+import string
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from articulus.files.storage import StrPath, write_text
+from articulus.studio.recording import Params, Runs, lanes, recording
+
+SCRIPTS = ("three.min.js", "unpack.js", "scene.js", "plots.js", "player.js")
+
+
+def export_html(
+    runs: Runs,
+    path: StrPath,
+    *,
+    title: str = "",
+    params: Params | None = None,
+    wrenches: Mapping[str, str] | None = None,
+) -> None:
+    """Write one self-contained HTML file that plays one or several runs with their plots.
+
+    Parameters
+    ----------
+    runs : Run, sequence of Runs, or dict of name to Run
+        The first is drawn solid, the others as ghosts over it; of a batch up to eight runs are shown.
+    path : path of the file
+    title : str
+        The mechanism's name if not given.
+    params : dict of parameter name to number
+        Named parameters with which all were run.
+    wrenches : dict of signal name to frame
+        Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`
+        without a name of its own are drawn by themselves.
+    """
+    write_text(path, page(runs, title=title, params=params, wrenches=wrenches))
+
+
+def page(
+    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+) -> str:
+    """Return the text of the file that `export_html` writes."""
+    shown = lanes(runs)
+    data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
+    name = title or shown[0].run.mechanism.name
+    template = string.Template(asset("player.html"))
+    return template.substitute(
+        title=html.escape(name),
+        policy=f"{policy()}; style-src {_hash(asset('player.css'))}",
+        style=asset("player.css"),
+        scripts="\n".join(f"<script>{asset(script)}</script>" for script in SCRIPTS),
+        data=_json({"title": name, "runs": data}),
+    )
+
+
+def replay_fragment(
+    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+) -> str:
+    """Return an HTML element that plays runs inside another page; that page's Content-Security-Policy must allow `policy`."""
+    text = page(runs, title=title, params=params, wrenches=wrenches)
+    return (
+        '<iframe class="replay" title="Replay" sandbox="allow-scripts allow-downloads" allow="fullscreen" '
+        f'srcdoc="{html.escape(text)}"></iframe>'
+    )
+
+
+@functools.cache
+def policy() -> str:
+    """Return the Content-Security-Policy of the player but for styles: its own scripts by their hashes, no network."""
+    hashes = " ".join(_hash(asset(script)) for script in SCRIPTS)
+    return f"default-src 'none'; script-src {hashes}; img-src data: blob:; media-src blob:"
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """Return the text of a file of the player."""
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _json(data: Any) -> str:
+    """Return data as JSON that may stand inside a script element; numbers that JSON has not become null."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
