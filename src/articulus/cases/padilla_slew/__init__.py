@@ -1,0 +1,1 @@
+"""Slew of the two-link arm of Padilla & von Flotow 1989."""
