@@ -356,6 +356,60 @@ def bench(
     benchmark.run(quick=quick, json=json, markdown=markdown)
 
 
+# articulus drive
+
+
+@app.command()
+def drive(
+    model: Annotated[
+        str, typer.Argument(help="Library name, or path of a .toml, .urdf, .xml or .mjcf file.")
+    ] = "cat215b",
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen on; others than this machine need the printed token."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 8215,
+    folder: Annotated[Path, typer.Option("--output", help="Folder of the recordings.")] = Path("recordings"),
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+) -> None:
+    """Drive a mechanism in real time from a browser: sticks, keyboard or gamepad."""
+    import asyncio
+    import logging
+    import signal
+    import webbrowser
+
+    from articulus.studio.drive import Access, Driving, machine_for
+
+    notes = _console(stderr=True)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("websockets").setLevel(logging.ERROR)
+    driving = Driving(machine_for(model), Access(host), folder)
+
+    def ready() -> None:
+        console = _console()
+        console.print(f"drive it here: {driving.url}", soft_wrap=True)
+        console.print("end with Ctrl+C")
+        if not driving.access.local:
+            notes.print(
+                Text(
+                    f"warning: listening on {host}, unencrypted: whoever has this address can drive", "yellow"
+                )
+            )
+        if browser and driving.access.local:
+            webbrowser.open(driving.url)
+
+    async def serve() -> None:
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, done.set)
+        await driving.run(port, ready, done)
+
+    asyncio.run(serve())
+    for path in driving.server.saved:
+        notes.print(f"recording: {path}", soft_wrap=True)
+
+
 # articulus demo
 
 

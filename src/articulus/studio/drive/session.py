@@ -86,7 +86,7 @@ class Session:
             group: [i for i, a in enumerate(plant.machine.axes) if a.group == group]
             for group in plant.machine.groups
         }
-        self._moved: dict[str, tuple[int, tuple[float, ...]]] = {g: (0, (0.0,) * n) for g in self._columns}
+        self._moved: dict[str, tuple[int, tuple[float, ...]]] = dict.fromkeys(self._columns, (0, (0.0,) * n))
         self._asked: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._left_at: int | None = None
         self._replayed = 0
@@ -165,7 +165,7 @@ class Session:
     def leave(self) -> None:
         """Nobody drives any more: release all sticks, pause when the machine has come to rest, keep the recording."""
         n = len(self.plant.machine.axes)
-        self._moved = {group: (0, (0.0,) * n) for group in self._columns}
+        self._moved = dict.fromkeys(self._columns, (0, (0.0,) * n))
         self._left_at = self._clock.now()
 
     def enter(self) -> None:

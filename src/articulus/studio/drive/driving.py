@@ -1,0 +1,111 @@
+"""`drive`: loop, session and server together, until somebody ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from articulus.errors import InputError
+from articulus.studio.drive.access import Access
+from articulus.studio.drive.machine import Machine
+from articulus.studio.drive.plant import Plant
+from articulus.studio.drive.realtime import Pacer
+from articulus.studio.drive.recording import Recording
+from articulus.studio.drive.session import Session
+
+SWITCH = 1e-4
+"""Time after which a thread that holds the interpreter gives it to the loop that waits for it [s]."""
+
+
+class Driving:
+    """A machine whose loop runs in its own thread and whose server runs in this one.
+
+    Parameters
+    ----------
+    machine : Machine
+    access : Access
+    folder : Path
+        Where recordings go.
+
+    Attributes
+    ----------
+    url : str
+        Address of the page, once the server listens.
+    """
+
+    def __init__(self, machine: Machine, access: Access, folder: Path):
+        try:
+            from articulus.studio.drive.server import Server
+        except ImportError:
+            raise InputError(
+                "drive: the package websockets is not installed; expected the extra `view`: pip install 'articulus[view]'"
+            ) from None
+        self.access = access
+        self.session = Session(Plant(machine), kept=self._kept)
+        self.pacer = Pacer(self.session.work, self.session.plant.h)
+        self.server = Server(self.session, self.pacer, access, folder)
+        self.url = ""
+        self._recordings: list[Recording] = []
+        self._wake: Callable[[], None] = lambda: None
+
+    def _kept(self, recording: Recording) -> None:
+        self._recordings.append(recording)
+        self._wake()
+
+    async def run(self, port: int, ready: Callable[[], None], done: asyncio.Event) -> None:
+        """Serve until `done`; call `ready` when the page can be opened. Nothing recorded is lost at the end."""
+        loop, fresh = asyncio.get_running_loop(), asyncio.Event()
+        self._wake = lambda: loop.call_soon_threadsafe(fresh.set)
+        try:
+            listening = await self.server.start(port)
+        except OSError as error:
+            raise InputError(
+                f"drive: cannot listen on {self.access.host}:{port}: {error.strerror}; expected a free port, see --port"
+            ) from None
+        async with listening:
+            found = next(iter(listening.sockets)).getsockname()[1]
+            name = f"[{self.access.host}]" if ":" in self.access.host else self.access.host
+            self.url = f"http://{name}:{found}/{self.access.token}/"
+            with _in_real_time(self.pacer):
+                saving = asyncio.create_task(self._save(fresh))
+                ready()
+                await done.wait()
+                saving.cancel()
+                await asyncio.gather(saving, return_exceptions=True)
+        self._wake = lambda: None
+        self.session.stop_recording()
+        await self._drain()
+
+    async def _save(self, fresh: asyncio.Event) -> None:
+        while True:
+            await fresh.wait()
+            fresh.clear()
+            await self._drain()
+
+    async def _drain(self) -> None:
+        while self._recordings:
+            await self.server.save(self._recordings[0])
+            self._recordings.pop(0)
+
+
+@contextlib.contextmanager
+def _in_real_time(pacer: Pacer) -> Iterator[None]:
+    """Run a loop in its own thread, with an interpreter that does not make it wait."""
+    before = sys.getswitchinterval()
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(SWITCH)
+    thread = threading.Thread(target=pacer.run, name="drive", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        pacer.stop()
+        thread.join()
+        sys.setswitchinterval(before)
+        gc.unfreeze()

@@ -1,0 +1,147 @@
+// The picture: ground, light, bodies, cameras.
+"use strict";
+
+class View {
+  constructor(canvas, machine) {
+    this.canvas = canvas;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
+    this.renderer.toneMappingExposure = 1.12;
+    this.scene = new THREE.Scene();
+    this.size = machine.drawing ? 12 : Math.max(machine.scene.size, 0.1);
+    this.bodies = machine.scene.bodies.map(() => new THREE.Group());
+    this.bodies.forEach((body) => this.scene.add(body));
+    this.drawn = machine.drawing === "excavator"
+      ? Excavator.build(this.scene, this.bodies, machine.ground)
+      : this.skeleton(machine.scene);
+    this.surroundings(machine.ground);
+    this.cameras(machine);
+    this.slow = 0;
+  }
+
+  surroundings(ground) {
+    const far = this.size * 14;
+    this.scene.background = new THREE.Color(0xb9cbd8);
+    this.scene.fog = new THREE.Fog(0xb9cbd8, far * 0.25, far * 0.95);
+    this.scene.add(new THREE.HemisphereLight(0xdfeaf4, 0x6b6152, 1.5));
+    const sun = new THREE.DirectionalLight(0xfff1d8, 2.6);
+    sun.position.set(-0.5, -0.8, 1.3).multiplyScalar(this.size * 2);
+    sun.castShadow = true;
+    sun.shadow.mapSize.set(2048, 2048);
+    const r = this.size * 1.1;
+    Object.assign(sun.shadow.camera, { left: -r, right: r, top: r, bottom: -r, near: 0.1, far: this.size * 6 });
+    sun.shadow.bias = -0.0005;
+    this.scene.add(sun);
+    const plain = new THREE.Mesh(new THREE.CircleGeometry(far, 64), new THREE.MeshStandardMaterial({ color: 0x9a8c74, roughness: 1 }));
+    plain.position.z = ground - 0.002 * this.size;
+    plain.receiveShadow = true;
+    this.plain = plain;
+    this.scene.add(plain);
+    const step = 10 ** Math.floor(Math.log10(this.size / 4));
+    const grid = new THREE.GridHelper(step * 60, 60, 0x5d5240, 0x7d7059);
+    grid.rotation.x = Math.PI / 2;
+    grid.position.z = ground;
+    grid.material.transparent = true;
+    grid.material.opacity = 0.4;
+    this.scene.add(grid);
+  }
+
+  // Tubes, discs, boxes and balls of a mechanism that has no drawing of its own.
+  skeleton(scene) {
+    const grey = new THREE.MeshStandardMaterial({ color: 0x4a5560, roughness: 0.5, metalness: 0.3 });
+    const add = (group, shape, colour) => {
+      const own = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.15 });
+      const a = new THREE.Vector3(...shape.start), b = new THREE.Vector3(...shape.end), r = shape.radius;
+      const long = a.distanceTo(b);
+      const geometry = {
+        tube: () => new THREE.CapsuleGeometry(r, long, 6, 20),
+        disc: () => new THREE.CylinderGeometry(r, r, long, 28),
+        box: () => new THREE.BoxGeometry(2 * r, long, 2 * r),
+        ball: () => new THREE.SphereGeometry(r, 24, 16),
+      }[shape.kind]();
+      const mesh = new THREE.Mesh(geometry, shape.role === "link" ? own : grey);
+      mesh.position.addVectors(a, b).multiplyScalar(0.5);
+      if (long > 0) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), b.sub(a).normalize());
+      mesh.castShadow = mesh.receiveShadow = true;
+      group.add(mesh);
+    };
+    scene.ground.forEach((shape) => add(this.scene, shape, 0x4a5560));
+    scene.bodies.forEach((body, i) => body.shapes.forEach((shape) => shape.role !== "mass" && add(this.bodies[i], shape, body.colour)));
+    return { update() {}, seat: null, centre: null, distance: 1.9 * this.size };
+  }
+
+  cameras(machine) {
+    this.camera = new THREE.PerspectiveCamera(42, 1, this.size / 400, this.size * 40);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new THREE.OrbitControls(this.camera, this.canvas);
+    Object.assign(this.controls, { enableDamping: true, maxPolarAngle: 1.53, minDistance: this.size / 8, maxDistance: this.size * 5 });
+    this.names = this.drawn.seat ? ["Outside", "Side", "Cab"] : ["Outside", "Side"];
+    this.chosen = 0;
+    this.centre = new THREE.Vector3(...(this.drawn.centre ?? [0, 0, machine.ground + this.size * 0.3]));
+    this.place();
+  }
+
+  place() {
+    const name = this.names[this.chosen];
+    this.controls.enabled = name !== "Cab";
+    if (this.drawn.seat) this.drawn.seat.hide.visible = name !== "Cab";
+    this.camera.fov = name === "Cab" ? 68 : 42;
+    this.controls.target.copy(this.centre);
+    const direction = name === "Side" ? [0, -1, 0.08] : [0.62, -0.95, 0.42];
+    this.camera.position.copy(this.centre).addScaledVector(new THREE.Vector3(...direction).normalize(), this.drawn.distance);
+    this.resized = "";
+  }
+
+  nextCamera() {
+    this.chosen = (this.chosen + 1) % this.names.length;
+    this.place();
+    return this.names[this.chosen];
+  }
+
+  // Poses of all bodies: position and quaternion wxyz, seven numbers each.
+  pose(numbers) {
+    this.bodies.forEach((body, i) => {
+      const [x, y, z, w, a, b, c] = numbers.subarray(7 * i, 7 * i + 7);
+      body.position.set(x, y, z);
+      body.quaternion.set(a, b, c, w);
+    });
+  }
+
+  soil(on) {
+    this.plain.material.color.set(on ? 0x7d5f3d : 0x9a8c74);
+  }
+
+  draw(spent) {
+    const key = `${innerWidth}x${innerHeight}x${devicePixelRatio}`;
+    if (key !== this.resized) {
+      this.resized = key;
+      this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.slow > 60 ? 1 : 2));
+      this.renderer.setSize(innerWidth, innerHeight, false);
+      this.camera.aspect = innerWidth / innerHeight;
+      this.camera.updateProjectionMatrix();
+    }
+    this.scene.updateMatrixWorld();
+    this.drawn.update();
+    const seat = this.drawn.seat;
+    if (seat && this.names[this.chosen] === "Cab") {
+      const body = this.bodies[seat.body];
+      body.localToWorld(this.camera.position.set(...seat.at));
+      this.camera.lookAt(body.localToWorld(new THREE.Vector3(...seat.look)));
+    } else {
+      this.controls.update();
+    }
+    this.spare(spent);
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  // A machine without a fast graphics card gets no shadows.
+  spare(spent) {
+    this.slow = Math.max(0, this.slow + (spent > 45 ? 1 : -0.5));
+    if (this.slow > 60 && this.renderer.shadowMap.enabled) {
+      this.renderer.shadowMap.enabled = false;
+      this.scene.traverse((each) => each.material && (each.material.needsUpdate = true));
+      this.resized = "";
+    }
+  }
+}

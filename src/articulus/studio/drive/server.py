@@ -1,0 +1,317 @@
+"""The page and its WebSocket: one operator or two, any number of spectators, on one port."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+from datetime import datetime
+from http import HTTPStatus
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from websockets.asyncio.server import Server as WebSocketServer
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from articulus.errors import ArticulusError
+from articulus.studio.drive import protocol
+from articulus.studio.drive.access import Access
+from articulus.studio.drive.drawing import introduction
+from articulus.studio.drive.realtime import Figures, Pacer
+from articulus.studio.drive.recording import Recording
+from articulus.studio.drive.session import Session
+from articulus.studio.poses import body_poses
+
+log = logging.getLogger("articulus.drive")
+
+FRAMES = 60
+"""Frames sent in a second."""
+STATUS = 0.25
+"""Time from one status message to the next [s]."""
+RATE, BURST = 200.0, 400.0
+"""Messages of one client in a second, and at once, beyond which they are dropped."""
+CLOSE = 65_536
+"""Size of a message whose sender is disconnected [bytes]."""
+MOST_CLIENTS = 16
+
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
+
+
+def pages() -> dict[str, tuple[str, bytes]]:
+    """Return content type and content of every file that is served, by its name in the address."""
+    here, shared = files("articulus.studio.drive") / "page", files("articulus.studio") / "assets"
+    sources = [here / name for name in ("index.html", "drive.css", "drive.js", "view.js", "excavator.js")]
+    sources.append(shared / "three.min.js")
+    found = {s.name: (f"{KINDS[Path(s.name).suffix]}; charset=utf-8", s.read_bytes()) for s in sources}
+    return found | {"": found["index.html"]}
+
+
+class Client:
+    """One page that is open somewhere."""
+
+    def __init__(self, number: int, socket: ServerConnection):
+        self.number, self.socket = number, socket
+        self.echo = 0
+        self._left, self._at = BURST, time.monotonic()
+        self._dropped, self._told = 0, 0.0
+
+    def admit(self) -> bool:
+        """Whether another message of this client is within its rate."""
+        now = time.monotonic()
+        self._left, self._at = min(BURST, self._left + (now - self._at) * RATE), now
+        self._left -= 1
+        if self._left < 0:
+            self._left = 0.0
+            return False
+        return True
+
+    def drop(self, why: str) -> None:
+        """Note a message that is dropped; the log gets a line a second at most."""
+        self._dropped += 1
+        if time.monotonic() - self._told > 1.0:
+            log.warning("client %d: dropped %d message(s): %s", self.number, self._dropped, why)
+            self._dropped, self._told = 0, time.monotonic()
+
+
+class Server:
+    """What connects a session with browsers.
+
+    Parameters
+    ----------
+    session : Session
+    pacer : Pacer
+        Whose figures are shown.
+    access : Access
+    folder : Path
+        Where recordings go.
+    """
+
+    def __init__(self, session: Session, pacer: Pacer, access: Access, folder: Path):
+        self.session, self.pacer, self.access, self.folder = session, pacer, access, folder
+        self.machine = session.plant.machine
+        self.clients: dict[int, Client] = {}
+        self.holders: dict[str, int | None] = dict.fromkeys(self.machine.groups)
+        self.saved: list[Path] = []
+        self._pages = pages()
+        self._hello = introduction(self.machine)
+        self._numbers = itertools.count(1)
+        self._news = asyncio.Event()
+        self._frame: tuple[Any, np.ndarray] | None = None
+
+    async def start(self, port: int) -> WebSocketServer:
+        """Listen, and return the server; port 0 takes any free one."""
+        return await serve(
+            self._talk,
+            self.access.host,
+            port,
+            process_request=self._request,
+            compression=None,
+            max_size=CLOSE,
+            ping_interval=2.0,
+            ping_timeout=2.0,
+            server_header=None,
+        )
+
+    # files
+
+    def _request(self, _: ServerConnection, request: Request) -> Response | None:
+        """Return a file, a refusal, or nothing for a WebSocket that may open."""
+        upgrade = request.headers.get("Upgrade", "").lower() == "websocket"
+        hosts, origins = (request.headers.get_all(name) for name in ("Host", "Origin"))
+        refused = (
+            (400, "headers given twice")
+            if len(hosts) > 1 or len(origins) > 1
+            else self.access.refusal(request.path, *(next(iter(x), None) for x in (hosts, origins)), upgrade)
+        )
+        if refused:
+            log.warning("refused: %s (host %.80r, origin %.80r)", refused[1], hosts, origins)
+            return _response(*refused)
+        name = request.path.partition("?")[0].split("/", 2)[2:]
+        if upgrade and name == ["socket"]:
+            return None if len(self.clients) < MOST_CLIENTS else _response(503, "too many clients")
+        found = self._pages.get(name[0]) if name and not upgrade else None
+        if found is None:
+            return _response(404, "no such page")
+        return _response(200, found[1], found[0])
+
+    # clients
+
+    async def _talk(self, socket: ServerConnection) -> None:
+        client = Client(next(self._numbers), socket)
+        self.clients[client.number] = client
+        log.info("client %d came", client.number)
+        if not any(self.holders.values()):
+            self._take(client, self.machine.groups)
+        tell = asyncio.create_task(self._tell(client))
+        show = asyncio.create_task(self._show(client))
+        try:
+            await socket.send(protocol.text("hello", you=client.number, machine=self._hello))
+            async for text in socket:
+                self._hear(client, text)
+        except ConnectionClosed:
+            pass
+        finally:
+            for task in (tell, show):
+                task.cancel()
+            self._gone(client)
+
+    def _gone(self, client: Client) -> None:
+        del self.clients[client.number]
+        log.info("client %d went", client.number)
+        for group in self._held(client):
+            self._give(group)
+        self._announce()
+
+    def _hear(self, client: Client, text: str | bytes) -> None:
+        if not client.admit():
+            client.drop("too many")
+            return
+        try:
+            message = protocol.read(text, self.machine)
+            self._obey(client, message)
+        except protocol.MessageError as error:
+            client.drop(str(error))
+
+    def _obey(self, client: Client, message: protocol.Message) -> None:
+        session, held = self.session, self._held(client)
+        if isinstance(message, protocol.Hold) and message.take:
+            if self.holders[message.group] is None:
+                self._take(client, [message.group])
+            return
+        if not held:
+            raise protocol.MessageError("found an order of a spectator")
+        match message:
+            case protocol.Move(axes, number):
+                client.echo = number
+                for group in held:
+                    session.move(group, axes)
+            case protocol.Hold(group) if group in held:
+                self._give(group)
+            case protocol.Choose(mode):
+                session.ask(lambda: session.choose(mode))
+            case protocol.SwitchSoil(on):
+                session.ask(lambda: session.switch_soil(on))
+            case protocol.Act(action):
+                session.ask(session.stop_recording if action == "stop" else getattr(session, action))
+        if not isinstance(message, protocol.Move):
+            self._announce()
+
+    # who drives
+
+    def _held(self, client: Client) -> list[str]:
+        return [group for group, number in self.holders.items() if number == client.number]
+
+    def _take(self, client: Client, groups: Any) -> None:
+        if not any(self.holders.values()):
+            self.session.ask(self.session.enter)
+            self.session.ask(self.session.resume)
+        self.holders |= dict.fromkeys(groups, client.number)
+        self._announce()
+
+    def _give(self, group: str) -> None:
+        """Free a group: its sticks are released, and the machine stops when nobody is left."""
+        self.holders[group] = None
+        self.session.move(group, (0.0,) * len(self.machine.axes))
+        if not any(self.holders.values()):
+            self.session.ask(self.session.leave)
+        self._announce()
+
+    # to the page
+
+    def _announce(self) -> None:
+        """Have everybody told at once."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def _tell(self, client: Client) -> None:
+        while True:
+            news = self._news
+            await client.socket.send(protocol.text("status", **self._status(client)))
+            try:
+                await asyncio.wait_for(news.wait(), STATUS)
+                await asyncio.sleep(0.02)
+            except TimeoutError:
+                pass
+
+    async def _show(self, client: Client) -> None:
+        place = protocol.HEADER.index("echo")
+        while True:
+            content = self._picture().copy()
+            content[place] = client.echo
+            await client.socket.send(content.tobytes())
+            await asyncio.sleep(1 / FRAMES)
+
+    def _picture(self) -> np.ndarray:
+        """Return the present frame, made once for all clients."""
+        shown = self.session.shown
+        if self._frame is None or self._frame[0] is not shown:
+            plant = self.session.plant
+            q = plant.q(shown.state)
+            poses = body_poses(self.machine.mechanism, q)
+            self._frame = (shown, protocol.frame(shown, q, plant.v(shown.state), poses))
+        return self._frame[1]
+
+    def _status(self, client: Client) -> dict[str, Any]:
+        shown, last = self.session.shown, self.session.last
+        spectators = len(self.clients) - len({n for n in self.holders.values() if n is not None})
+        return {
+            "phase": str(shown.phase),
+            "mode": self.machine.modes[shown.mode],
+            "soil": shown.soil,
+            "recording": shown.recording,
+            "holders": self.holders,
+            "yours": self._held(client),
+            "spectators": spectators,
+            "replay": 0.0 if last is None else last.duration,
+            "saved": self.saved[-1].name if self.saved else "",
+            "recent": _figures(self.pacer.recent),
+            "total": _figures(self.pacer.total),
+            "drift": self.pacer.drift * 1e-9,
+        }
+
+    # recordings
+
+    async def save(self, recording: Recording) -> None:
+        """Write a recording and tell everybody."""
+        name = f"{self.machine.mechanism.name}-{datetime.now():%Y%m%d-%H%M%S}"
+        try:
+            path = await asyncio.to_thread(recording.save, self.folder, name)
+        except ArticulusError as error:
+            log.error("%s", error)
+            return
+        self.saved.append(path)
+        log.warning("recording of %.1f s: %s", recording.duration, path)
+        self._announce()
+
+
+def _figures(f: Figures) -> dict[str, float]:
+    return {
+        "steps": f.steps,
+        "missed": f.missed + f.skipped,
+        "on_time": f.on_time,
+        "step_time": f.step_time,
+        "worst_step": f.worst_step * 1e-9,
+        "worst_latency": f.worst_latency * 1e-9,
+        "share": f.share,
+    }
+
+
+def _response(status: int, body: str | bytes, kind: str = "text/plain; charset=utf-8") -> Response:
+    content = body.encode() if isinstance(body, str) else body
+    headers = Headers({**HEADERS, "Content-Type": kind, "Content-Length": str(len(content))})
+    headers["Connection"] = "close"
+    return Response(status, HTTPStatus(status).phrase, headers, content)
