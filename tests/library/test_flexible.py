@@ -90,10 +90,8 @@ def test_hub_carries_141_modes_from_a_tenth_of_a_hertz_up():
 
 def test_no_modes_make_the_rigid_hub():
     """The inertia of the whole at rest is the same for any number of modes."""
-    inertia = [
-        art.load("hub_with_appendages", modes=n).mass_matrix(art.load("hub_with_appendages", modes=n).neutral)
-        for n in (0, 6)
-    ]
+    hubs = [art.load("hub_with_appendages", modes=n, elements=4) for n in (0, 6)]
+    inertia = [hub.mass_matrix(hub.neutral) for hub in hubs]
     np.testing.assert_allclose(inertia[1][:6, :6], inertia[0], rtol=1e-9, atol=1e-6)
 
 

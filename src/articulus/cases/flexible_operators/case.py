@@ -53,11 +53,16 @@ def link(k: int) -> Structure:
 
 
 def assembled(chain: list[Structure], flexible: bool) -> art.Mechanism:
-    """Return the arm; links are clamped at their joints, with all functions of the other nodes as modes, or none."""
+    """Return the arm; links are clamped at their joints, with all functions of the other nodes as modes, or none.
+
+    At rest all levels are equal; the smallest is taken.
+    """
     arm = art.Mechanism("arm", gravity=(0, 0, 0))
     for k, free in enumerate(chain):
         held = free.fix({0: "all"})
-        arm.flexible(f"link{k}", modes_of(held, np.eye(held.count)[:, : held.count * flexible]))
+        arm.flexible(
+            f"link{k}", modes_of(held, np.eye(held.count)[:, : held.count * flexible]).at_level("ruthless")
+        )
         parent, node = (f"link{k - 1}", f"node{NODES - 1}") if k else ("ground", "")
         arm.joint(f"joint{k}", art.Revolute(AXES[k]), parent, f"link{k}", node=node)
         for j in range(NODES):
