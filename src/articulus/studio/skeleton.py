@@ -5,6 +5,7 @@ All lengths follow from the mechanism's own geometry, with every parameter at it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -99,7 +100,7 @@ def thickness(d: Description, size: float) -> dict[str, float]:
     for name, mass in masses.items():
         points = landmarks(d, name)
         longest = np.ptp(points, axis=0).max() if len(points) > 1 else size
-        radius = size * (0.006 + 0.012 * (mass / heaviest) ** (1 / 3))
+        radius = size * (0.008 + 0.015 * (mass / heaviest) ** (1 / 3))
         out[name] = float(np.clip(0.2 * longest, 0.005 * size, radius))
     return out
 
@@ -187,12 +188,11 @@ def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tupl
     pivots = _distinct([*pivots, *outboard(d, GROUND)], size)
     down = -up_direction(d)
     r = 0.02 * size
-    shapes += [
-        Shape("box", _point(p + 1.2 * r * down), _point(p + 2.4 * r * down), r, "joint") for p in pivots
-    ]
-    for a, b in zip(pivots, pivots[1:]):
-        under = 1.8 * r * down
-        shapes.append(Shape("tube", _point(a + under), _point(b + under), 0.3 * r, "joint"))
+    for p in pivots:
+        shapes.append(Shape("disc", _point(p + 1.4 * r * down), _point(p + 2.4 * r * down), 2.2 * r, "joint"))
+    for a, b in itertools.pairwise(pivots):
+        under = 1.9 * r * down
+        shapes.append(Shape("tube", _point(a + under), _point(b + under), 0.5 * r, "joint"))
     return tuple(shapes)
 
 

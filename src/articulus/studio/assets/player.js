@@ -1,0 +1,461 @@
+"use strict";
+// The page: reads its data, builds the scene and the plots, and plays.
+(() => {
+  const articulus = (globalThis.articulus ??= {});
+  const $ = (id) => document.getElementById(id);
+  const GHOSTS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#6a51a3", "#56b4e9", "#8a7a00"];
+  const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+  const PLAY = "M7 4.5v15l12.5-7.5z";
+  const PAUSE = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
+  const FIRST_PLOTS = ["q", "u", "tau", "v"];
+  const TOGGLES = [
+    ["mass", "Centres of mass", "C", true], ["frame", "Frames", "F", false], ["axis", "Joint axes", "A", false],
+    ["grid", "Ground grid", "G", true], ["arrow", "Forces", "W", true],
+  ];
+  const KEYS = [
+    ["Space", "play or pause"], ["← →", "one step back or on"], ["Home End", "to the start, to the end"], ["+ −", "faster, slower"],
+    ["L", "loop"], ["R", "whole mechanism in view"], ["C F A G W", "centres of mass, frames, axes, grid, forces"],
+    ["S", "save a picture"], ["V", "record a video"], ["D", "light or dark"], ["?", "this list"],
+  ];
+
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name in element) element[name] = value;
+      else element.setAttribute(name, value);
+    }
+    element.append(...children);
+    return element;
+  }
+
+  const swatch = (colour) => {
+    const mark = make("span", { className: "swatch" });
+    mark.style.background = colour;
+    return mark;
+  };
+
+  function save(blob, name) {
+    const link = make("a", { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  // One run, unpacked.
+  class Track {
+    static async open(data, ghost) {
+      const track = new Track();
+      track.data = data;
+      track.name = data.name;
+      track.colour = ghost || "var(--ink)";
+      track.visible = true;
+      [track.times, track.table] = await Promise.all([articulus.unpack(data.t), articulus.unpack(data.poses)]);
+      track.times = track.times.values;
+      track.t = (await articulus.unpack(data.signal_t)).values;
+      track.modes = await Promise.all(data.modes.map((m) => m && articulus.unpack(m)));
+      track.signals = new Map(data.signals.map((s) => [s.name, { ...s, load: () => (s.table ??= articulus.unpack(s.values)) }]));
+      track.view = new articulus.SceneView(data.scene, { ghost });
+      track.poses = new Float32Array(track.table.columns);
+      track.eta = track.modes.map((m) => (m ? new Float32Array(m.columns) : []));
+      track.arrows = await Promise.all(data.arrows.map((a) => track.#arrow(a)));
+      track.shown = () => track.visible;
+      track.moves = new Set();
+      for (const name of FIRST_PLOTS) {
+        if (track.signals.has(name) && (await track.signals.get(name).load()).values.some((x) => x)) track.moves.add(name);
+      }
+      return track;
+    }
+
+    async #arrow({ signal, frame }) {
+      const table = await this.signals.get(signal).load();
+      const largest = [0, 0];
+      for (let i = 0; i < table.rows; i++) {
+        const at = (k) => table.values[k * table.rows + i] || 0;
+        largest[0] = Math.max(largest[0], Math.hypot(at(0), at(1), at(2)));
+        largest[1] = Math.max(largest[1], Math.hypot(at(3), at(4), at(5)));
+      }
+      this.view.addArrow(frame, largest);
+      return table;
+    }
+
+    // Fill a row of a table at a time between two samples.
+    #row(table, i, s, out) {
+      const { rows, columns, values } = table;
+      const next = Math.min(i + 1, rows - 1);
+      for (let k = 0; k < columns; k++) {
+        const a = values[k * rows + i];
+        out[k] = a + s * (values[k * rows + next] - a);
+      }
+    }
+
+    at(time) {
+      const i = articulus.lastAtMost(this.times, time);
+      const gap = (this.times[i + 1] ?? Infinity) - this.times[i];
+      const s = Math.min(1, Math.max(0, (time - this.times[i]) / gap)) || 0;
+      this.#row(this.table, i, s, this.poses);
+      this.modes.forEach((m, k) => m && this.#row(m, i, s, this.eta[k]));
+      this.view.set(this.poses, this.eta);
+      this.arrows.forEach((table, k) => {
+        const j = articulus.lastAtMost(this.t, time);
+        this.view.setArrow(k, [0, 1, 2, 3, 4, 5].map((c) => table.values[c * table.rows + j] || 0));
+      });
+    }
+
+    trail(name) {
+      const points = new Float32Array(3 * this.times.length);
+      this.times.forEach((time, k) => {
+        this.at(time);
+        this.view.position(name).toArray(points, 3 * k);
+      });
+      return points;
+    }
+  }
+
+  class Player {
+    constructor(data, tracks) {
+      this.tracks = tracks;
+      this.title = data.title;
+      this.time = Math.min(...tracks.map((t) => t.times[0]));
+      this.span = [this.time, Math.max(...tracks.map((t) => Math.max(t.times.at(-1), t.t.at(-1))))];
+      this.playing = false;
+      this.speed = 1;
+      this.panels = [];
+      this.trails = [];
+      const scene = data.runs[0].scene;
+      const low = [0, 1, 2].map((k) => Math.min(...data.runs.map((r) => r.bounds[0][k])));
+      const high = [0, 1, 2].map((k) => Math.max(...data.runs.map((r) => r.bounds[1][k])));
+      this.stage = new articulus.Stage($("view"), scene.up, low, high, scene.size);
+      for (const track of tracks) this.stage.scene.add(track.view.root);
+      this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
+      this.#side(scene);
+      this.#transport();
+      this.#plots();
+      this.#pointer();
+      this.#keyboard();
+      this.#note(data);
+      this.resize();
+      this.stage.home();
+      this.stage.controls.addEventListener("change", () => this.draw());
+      new ResizeObserver(() => this.resize()).observe($("stage"));
+      new ResizeObserver(() => this.panels.forEach((p) => p.redraw())).observe($("panels"));
+      this.seek(this.time);
+    }
+
+    #note(data) {
+      const [kept, all] = data.runs[0].samples;
+      const run = data.runs[0];
+      const joints = run.scene.bodies.length;
+      const parts = [`${joints} ${joints === 1 ? "body" : "bodies"}`, `${articulus.text(this.span[1] - this.span[0])} s`];
+      if (this.tracks.length > 1) parts.push(`${this.tracks.length} runs`);
+      if (run.status !== "complete") parts.push(run.status);
+      if (kept < all) parts.push(`plots show ${kept} of ${all} samples`);
+      $("note").textContent = parts.join(" · ");
+    }
+
+    #theme(dark) {
+      document.documentElement.classList.toggle("dark", dark);
+      const style = getComputedStyle(document.documentElement);
+      const get = (name) => style.getPropertyValue(name).trim();
+      const grid = this.stage.ground ? this.stage.ground.visible : true;
+      this.stage.theme({ background: get("--stage"), line: get("--grid") });
+      this.stage.ground.visible = grid;
+      this.panels.forEach((p) => p.redraw());
+      this.draw();
+    }
+
+    #side(scene) {
+      for (const [part, text, key, on] of TOGGLES) {
+        if (part === "arrow" && !this.tracks.some((t) => t.arrows.length)) continue;
+        const box = make("input", { type: "checkbox", checked: on, id: `show-${part}` });
+        box.addEventListener("change", () => this.show(part, box.checked));
+        $("toggles").append(make("label", { title: `${text} (${key})` }, box, text));
+      }
+      $("menu").addEventListener("click", () => {
+        const open = $("side").classList.toggle("open");
+        $("menu").setAttribute("aria-expanded", String(open));
+      });
+      this.#tree(scene);
+      this.#runs();
+      const names = [...scene.frames.map((f) => f.name), ...scene.bodies.map((b) => b.name)];
+      $("trail").append(new Option("nothing", ""), ...names.map((n) => new Option(n, n)));
+      $("trail").addEventListener("change", () => this.trail($("trail").value));
+      if (scene.bodies.some((b) => b.flexible)) this.#scale();
+    }
+
+    #scale() {
+      $("scale-box").hidden = false;
+      $("scale").addEventListener("input", () => {
+        const scale = 10 ** Number($("scale").value);
+        $("scale-text").textContent = `× ${scale < 10 ? articulus.text(Math.round(10 * scale) / 10) : Math.round(scale)}`;
+        $("scale").setAttribute("aria-valuetext", $("scale-text").textContent);
+        for (const track of this.tracks) track.view.scale = scale;
+        this.trail($("trail").value);
+        this.seek(this.time);
+      });
+    }
+
+    #tree(scene) {
+      const depth = new Map([["ground", -1]]);
+      const children = new Map();
+      for (const b of scene.bodies) children.set(b.parent, [...(children.get(b.parent) ?? []), b]);
+      const add = (body) => {
+        const level = depth.get(body.parent) + 1;
+        depth.set(body.name, level);
+        const box = make("input", { type: "checkbox", checked: true, "aria-label": `Show ${body.name}` });
+        box.addEventListener("change", () => {
+          for (const t of this.tracks) if (t.view.byName.has(body.name)) t.view.showBody(body.name, box.checked);
+          this.draw();
+        });
+        const kind = make("span", { className: "kind" }, body.flexible ? "flexible" : body.joint_type);
+        const label = make("label", {}, box, swatch(body.colour), make("span", { className: "name" }, body.name), kind);
+        label.style.paddingLeft = `${Math.min(level, 6) * 8}px`;
+        const item = make("li", { role: "treeitem", title: this.#about(body), "aria-level": String(level + 1) }, label);
+        item.addEventListener("pointerenter", () => this.highlight(body.name));
+        item.addEventListener("pointerleave", () => this.highlight(""));
+        $("tree").append(item);
+        (children.get(body.name) ?? []).forEach(add);
+      };
+      (children.get("ground") ?? []).forEach(add);
+    }
+
+    #about(body) {
+      const mass = body.mass > 0 ? `, ${articulus.text(body.mass)} kg` : "";
+      return `${body.name}${mass}; ${body.joint_type} joint '${body.joint}' on ${body.parent}`;
+    }
+
+    #runs() {
+      if (this.tracks.length < 2) return;
+      $("runs-box").hidden = false;
+      this.tracks.forEach((track) => {
+        const box = make("input", { type: "checkbox", checked: true });
+        box.addEventListener("change", () => {
+          track.visible = track.view.root.visible = box.checked;
+          this.panels.forEach((p) => p.redraw());
+          this.draw();
+        });
+        $("runs").append(make("li", {}, make("label", {}, box, swatch(track.colour), make("span", { className: "name" }, track.name))));
+      });
+    }
+
+    show(part, on) {
+      $(`show-${part}`).checked = on;
+      if (part === "grid") this.stage.ground.visible = on;
+      for (const { view } of this.tracks) {
+        if (part === "arrow") for (const a of view.arrows) for (const p of a.parts) p.group.traverse((o) => o.layers.set(on ? 0 : 1));
+        else if (part !== "grid") view.show(part, on);
+      }
+      this.draw();
+    }
+
+    highlight(name) {
+      this.tracks[0].view.highlight(name);
+      this.draw();
+    }
+
+    trail(name) {
+      for (const line of this.trails) {
+        line.parent.remove(line);
+        line.geometry.dispose();
+      }
+      this.trails = [];
+      if (name) {
+        for (const [k, track] of this.tracks.entries()) {
+          if (!track.view.byName.has(name) && !track.view.frames.has(name)) continue;
+          const geometry = new THREE.BufferGeometry();
+          geometry.setAttribute("position", new THREE.BufferAttribute(track.trail(name), 3));
+          const colour = k === 0 ? "#c2185b" : track.colour;
+          const past = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour, fog: false }));
+          past.userData.track = track;
+          const whole = new THREE.Line(geometry.clone(), new THREE.LineBasicMaterial({ color: colour, fog: false, transparent: true, opacity: 0.25 }));
+          track.view.root.add(past, whole);
+          this.trails.push(past, whole);
+        }
+      }
+      this.seek(this.time);
+    }
+
+    #transport() {
+      const time = $("time");
+      [time.min, time.max] = this.span;
+      time.addEventListener("input", () => this.seek(Number(time.value)));
+      $("play").addEventListener("click", () => this.toggle());
+      $("start").addEventListener("click", () => this.seek(this.span[0]));
+      $("home").addEventListener("click", () => this.stage.home());
+      $("speed").append(...SPEEDS.map((s) => new Option(`× ${s}`, s, s === 1, s === 1)));
+      $("speed").addEventListener("change", () => (this.speed = Number($("speed").value)));
+      $("shot").addEventListener("click", () => this.picture());
+      $("film").addEventListener("click", () => this.film());
+      $("theme").addEventListener("click", () => this.#theme(!document.documentElement.classList.contains("dark")));
+      $("help").addEventListener("click", () => $("keys").showModal());
+      $("key-list").append(...KEYS.flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)]));
+      for (const { t, name } of this.tracks[0].data.events.slice(0, 200)) {
+        const mark = make("i", { title: name });
+        mark.style.left = `${(100 * (t - this.span[0])) / (this.span[1] - this.span[0] || 1)}%`;
+        $("marks").append(mark);
+      }
+    }
+
+    #plots() {
+      const choices = articulus.choices(this.tracks[0].data.signals);
+      const add = (key) => {
+        const panel = new articulus.Panel(this.tracks, choices, key, {
+          span: this.span,
+          seek: (t) => this.seek(t),
+          remove: (gone) => {
+            this.panels = this.panels.filter((p) => p !== gone);
+            gone.element.remove();
+          },
+        });
+        panel.time = this.time;
+        this.panels.push(panel);
+        $("panels").append(panel.element);
+      };
+      const groups = choices.map((c) => c.group);
+      const moving = groups.filter((g) => FIRST_PLOTS.includes(g[0].signal) && this.tracks[0].moves.has(g[0].signal));
+      moving.sort((a, b) => FIRST_PLOTS.indexOf(a[0].signal) - FIRST_PLOTS.indexOf(b[0].signal));
+      for (const group of (moving.length ? moving : groups).slice(0, 2)) add(group[0].key);
+      $("add").addEventListener("click", () => add(groups[Math.min(this.panels.length, groups.length - 1)][0].key));
+    }
+
+    #pointer() {
+      const ray = new THREE.Raycaster();
+      const tip = $("tip");
+      $("view").addEventListener("pointermove", (event) => {
+        if (event.buttons) return (tip.hidden = true);
+        const box = $("view").getBoundingClientRect();
+        const at = [event.clientX - box.left, event.clientY - box.top];
+        ray.setFromCamera(new THREE.Vector2((2 * at[0]) / box.width - 1, 1 - (2 * at[1]) / box.height), this.stage.camera);
+        const hit = ray.intersectObject(this.tracks[0].view.root, true).find((h) => h.object.userData.body && h.object.visible);
+        tip.hidden = !hit;
+        if (!hit) return;
+        const name = hit.object.userData.body;
+        tip.textContent = this.#about(this.tracks[0].data.scene.bodies.find((b) => b.name === name));
+        tip.style.left = `${Math.min(at[0] + 14, Math.max(0, box.width - tip.offsetWidth - 6))}px`;
+        tip.style.top = `${at[1] + 14}px`;
+      });
+      $("view").addEventListener("pointerleave", () => (tip.hidden = true));
+    }
+
+    #keyboard() {
+      const step = (this.span[1] - this.span[0]) / 200;
+      const faster = (d) => {
+        const k = Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(this.speed) + d));
+        this.speed = SPEEDS[k];
+        $("speed").value = String(this.speed);
+      };
+      const flip = (part) => $(`show-${part}`) && this.show(part, !$(`show-${part}`).checked);
+      const actions = {
+        " ": () => this.toggle(), ArrowLeft: () => this.seek(this.time - step), ArrowRight: () => this.seek(this.time + step),
+        Home: () => this.seek(this.span[0]), End: () => this.seek(this.span[1]), "+": () => faster(1), "-": () => faster(-1),
+        l: () => ($("loop").checked = !$("loop").checked), r: () => this.stage.home(), s: () => this.picture(), v: () => this.film(),
+        d: () => $("theme").click(), "?": () => $("keys").showModal(),
+      };
+      for (const [part, , key] of TOGGLES) actions[key.toLowerCase()] = () => flip(part);
+      addEventListener("keydown", (event) => {
+        const busy = /^(SELECT|TEXTAREA)$/.test(event.target.tagName) || (event.target.tagName === "INPUT" && event.key.startsWith("Arrow"));
+        const pressing = event.target.tagName === "BUTTON" && event.key === " ";
+        const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+        if (!action || busy || pressing || event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
+        event.preventDefault();
+        action();
+      });
+    }
+
+    toggle(on = !this.playing) {
+      if (on && this.time >= this.span[1]) this.seek(this.span[0]);
+      this.playing = on;
+      $("play").setAttribute("aria-label", on ? "Pause" : "Play");
+      $("play-icon").setAttribute("d", on ? PAUSE : PLAY);
+      this.last = null;
+      if (on) requestAnimationFrame((now) => this.#tick(now));
+    }
+
+    #tick(now) {
+      if (!this.playing) return;
+      const passed = this.last === null ? 0 : Math.min(0.25, (now - this.last) / 1000);
+      this.last = now;
+      let next = this.time + passed * this.speed;
+      if (next > this.span[1]) {
+        if (this.recorder) {
+          this.recorder.stop();
+          next = this.span[1];
+        } else if ($("loop").checked) next = this.span[0];
+        else {
+          next = this.span[1];
+          this.toggle(false);
+        }
+      }
+      this.seek(next);
+      requestAnimationFrame((then) => this.#tick(then));
+    }
+
+    seek(time) {
+      this.time = Math.min(this.span[1], Math.max(this.span[0], time));
+      for (const track of this.tracks) track.at(this.time);
+      for (const line of this.trails) {
+        const { track } = line.userData;
+        if (track) line.geometry.setDrawRange(0, articulus.lastAtMost(track.times, this.time) + 1);
+      }
+      for (const panel of this.panels) panel.cursor(this.time);
+      const digits = this.span[1] - this.span[0] < 1 ? 4 : 2;
+      $("time").value = String(this.time);
+      $("time").setAttribute("aria-valuetext", `${this.time.toFixed(digits)} seconds`);
+      $("now").textContent = `${this.time.toFixed(digits)} / ${this.span[1].toFixed(digits)} s`;
+      this.draw();
+    }
+
+    draw() {
+      if (this.queued) return;
+      this.queued = true;
+      requestAnimationFrame(() => {
+        this.queued = false;
+        this.stage.render();
+        $("clock").replaceChildren(make("small", {}, this.stage.ground.visible ? `grid ${articulus.text(this.stage.step)} m` : ""));
+      });
+    }
+
+    resize() {
+      const { clientWidth, clientHeight } = $("stage");
+      if (!clientWidth || !clientHeight) return;
+      this.stage.resize(clientWidth, clientHeight);
+      this.draw();
+    }
+
+    picture() {
+      this.stage.render();
+      $("view").toBlob((blob) => save(blob, `${this.title}.png`), "image/png");
+    }
+
+    film() {
+      if (this.recorder) return this.recorder.stop();
+      if (!globalThis.MediaRecorder) return;
+      const chunks = [];
+      const type = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"].find((t) => MediaRecorder.isTypeSupported(t));
+      this.recorder = new MediaRecorder($("view").captureStream(30), { mimeType: type, videoBitsPerSecond: 6e6 });
+      this.recorder.addEventListener("dataavailable", (event) => chunks.push(event.data));
+      this.recorder.addEventListener("stop", () => {
+        this.recorder = null;
+        $("film").classList.remove("on");
+        this.toggle(false);
+        save(new Blob(chunks, { type: "video/webm" }), `${this.title}.webm`);
+      });
+      $("film").classList.add("on");
+      this.seek(this.span[0]);
+      this.recorder.start();
+      this.toggle(true);
+    }
+  }
+
+  async function open() {
+    try {
+      const data = JSON.parse($("data").textContent);
+      const tracks = await Promise.all(data.runs.map((run, k) => Track.open(run, k === 0 ? "" : GHOSTS[(k - 1) % GHOSTS.length])));
+      articulus.player = new Player(data, tracks);
+      document.body.dataset.ready = "yes";
+    } catch (error) {
+      $("failure").hidden = false;
+      $("failure").textContent = `This page cannot be shown: ${error.message}. It needs a browser with WebGL 2 and DecompressionStream.`;
+      console.error(error);
+    }
+  }
+  open();
+})();

@@ -1,0 +1,305 @@
+"use strict";
+// Signals over time on canvases, with a cursor that follows the replay.
+(() => {
+  const articulus = (globalThis.articulus ??= {});
+  const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
+  const MARGIN = { left: 54, right: 10, top: 8, bottom: 22 };
+
+  articulus.text = (x) => {
+    if (!Number.isFinite(x)) return "–";
+    const size = Math.abs(x);
+    if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(2);
+    return x.toPrecision(4).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  };
+
+  const tickText = (x, step) => {
+    const size = Math.max(Math.abs(x), step);
+    if (size >= 1e5 || step < 1e-4) return x === 0 ? "0" : x.toExponential(1);
+    return x.toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  };
+
+  // What may be drawn: all entries of a signal that share a unit, or one entry.
+  articulus.choices = (signals) => {
+    const out = [];
+    signals.forEach((signal) => {
+      const units = [...new Set(signal.units)];
+      const group = [];
+      if (signal.labels.length > 1) {
+        for (const unit of units) {
+          const entries = signal.labels.map((_, k) => k).filter((k) => signal.units[k] === unit);
+          const all = units.length > 1 ? `${signal.name}, all in ${unit}` : `${signal.name}, all`;
+          if (entries.length > 1) group.push({ key: `${signal.name}|*|${unit}`, text: all, signal: signal.name, entries, unit });
+        }
+      }
+      signal.labels.forEach((label, k) => {
+        const name = label ? `${signal.name}.${label}` : signal.name;
+        group.push({ key: `${signal.name}|${k}`, text: name, signal: signal.name, entries: [k], unit: signal.units[k] });
+      });
+      out.push({ name: signal.meaning ? `${signal.name}: ${signal.meaning}` : signal.name, group });
+    });
+    return out;
+  };
+
+  articulus.Panel = class {
+    // runs: [{t, signals: Map of name to {labels, units, load()}, shown()}]; seek: called with a time.
+    constructor(runs, choices, key, { seek, remove, span }) {
+      this.runs = runs;
+      this.options = new Map(choices.flatMap((c) => c.group).map((c) => [c.key, c]));
+      this.span = span;
+      this.hidden = new Set();
+      this.element = document.createElement("section");
+      this.element.className = "panel";
+      this.#build(choices, key, remove);
+      this.#listen(seek);
+      this.time = span[0];
+      this.choose(key);
+    }
+
+    #build(choices, key, remove) {
+      const head = document.createElement("div");
+      head.className = "panel-head";
+      this.select = document.createElement("select");
+      this.select.setAttribute("aria-label", "Signal of this plot");
+      for (const { name, group } of choices) {
+        const parent = document.createElement("optgroup");
+        parent.label = name;
+        for (const { key: k, text } of group) parent.append(new Option(text, k));
+        this.select.append(parent);
+      }
+      this.select.value = key;
+      this.select.addEventListener("change", () => this.choose(this.select.value));
+      this.unit = document.createElement("span");
+      this.unit.className = "unit";
+      const close = document.createElement("button");
+      close.type = "button";
+      close.className = "quiet";
+      close.textContent = "×";
+      close.setAttribute("aria-label", "Remove this plot");
+      close.addEventListener("click", () => remove(this));
+      head.append(this.select, this.unit, close);
+      this.canvas = document.createElement("canvas");
+      this.canvas.setAttribute("role", "img");
+      this.legend = document.createElement("div");
+      this.legend.className = "legend";
+      this.element.append(head, this.canvas, this.legend);
+      this.layer = document.createElement("canvas");
+    }
+
+    #listen(seek) {
+      const at = (event) => {
+        const box = this.canvas.getBoundingClientRect();
+        const share = (event.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
+        seek(this.span[0] + Math.min(1, Math.max(0, share)) * (this.span[1] - this.span[0]));
+      };
+      this.canvas.addEventListener("pointerdown", (event) => {
+        this.canvas.setPointerCapture(event.pointerId);
+        at(event);
+      });
+      this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && at(event));
+    }
+
+    async choose(key) {
+      const choice = this.options.get(key);
+      const curves = [];
+      for (const [r, run] of this.runs.entries()) {
+        const signal = run.signals.get(choice.signal);
+        if (!signal) continue;
+        const table = await signal.load();
+        choice.entries.forEach((k, colour) => {
+          if (k >= signal.labels.length) return;
+          const values = table.values.subarray(k * table.rows, (k + 1) * table.rows);
+          curves.push({ run, r, t: run.t, values, colour, label: signal.labels[k] || choice.signal, key: k });
+        });
+      }
+      this.choice = choice;
+      this.curves = curves;
+      this.hidden.clear();
+      this.unit.textContent = choice.unit === "-" ? "" : choice.unit;
+      this.canvas.setAttribute("aria-label", `${choice.text} over time; click to go to a time`);
+      this.#fillLegend();
+      this.redraw();
+    }
+
+    #fillLegend() {
+      this.values = new Map();
+      const first = this.curves.filter((c, k, all) => all.findIndex((o) => o.key === c.key) === k);
+      this.legend.replaceChildren(...first.map((curve) => {
+        const item = document.createElement("button");
+        item.type = "button";
+        item.className = "entry";
+        item.setAttribute("aria-pressed", "true");
+        item.title = "Show or hide this curve";
+        const swatch = document.createElement("i");
+        swatch.style.background = this.#colour(curve.colour);
+        const value = document.createElement("b");
+        item.append(swatch, curve.label, value);
+        item.addEventListener("click", () => {
+          if (!this.hidden.delete(curve.key)) this.hidden.add(curve.key);
+          item.setAttribute("aria-pressed", String(!this.hidden.has(curve.key)));
+          this.redraw();
+        });
+        this.values.set(curve.key, value);
+        return item;
+      }));
+    }
+
+    #colour(k) {
+      return getComputedStyle(document.documentElement).getPropertyValue(`--series-${k % 8}`).trim();
+    }
+
+    #visible() {
+      return this.curves.filter((c) => !this.hidden.has(c.key) && c.run.shown());
+    }
+
+    #range(curves) {
+      let low = Infinity;
+      let high = -Infinity;
+      for (const { values } of curves) {
+        for (const y of values) {
+          if (y < low) low = y;
+          if (y > high) high = y;
+        }
+      }
+      if (!(low <= high)) return [0, 1];
+      const least = Math.max(1e-6 * Math.max(Math.abs(low), Math.abs(high)), 1e-12);
+      const pad = Math.max(0.06 * (high - low), least);
+      return [low - pad, high + pad];
+    }
+
+    redraw() {
+      if (!this.curves) return;
+      const ratio = globalThis.devicePixelRatio || 1;
+      const { clientWidth: width, clientHeight: height } = this.canvas;
+      if (!width || !height) return;
+      for (const canvas of [this.canvas, this.layer]) {
+        canvas.width = Math.round(width * ratio);
+        canvas.height = Math.round(height * ratio);
+      }
+      this.box = { x: MARGIN.left, y: MARGIN.top, w: width - MARGIN.left - MARGIN.right, h: height - MARGIN.top - MARGIN.bottom };
+      const pen = this.layer.getContext("2d");
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+      this.ratio = ratio;
+      this.style = getComputedStyle(this.element);
+      const curves = this.#visible();
+      this.range = this.#range(curves);
+      this.#grid(pen);
+      for (const curve of [...curves].reverse()) this.#curve(pen, curve);
+      this.cursor(this.time);
+    }
+
+    #x(t) {
+      return this.box.x + ((t - this.span[0]) / (this.span[1] - this.span[0] || 1)) * this.box.w;
+    }
+
+    #y(value) {
+      return this.box.y + (1 - (value - this.range[0]) / (this.range[1] - this.range[0])) * this.box.h;
+    }
+
+    #grid(pen) {
+      const { x, y, w, h } = this.box;
+      const soft = this.style.getPropertyValue("--soft");
+      pen.font = "11px system-ui, sans-serif";
+      pen.fillStyle = soft;
+      pen.strokeStyle = this.style.getPropertyValue("--line");
+      pen.lineWidth = 1;
+      const ticks = ([low, high], count) => {
+        const step = articulus.niceStep((high - low) / count);
+        const out = [];
+        for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) out.push(Math.abs(v) < 1e-9 * step ? 0 : v);
+        return [out, step];
+      };
+      pen.textAlign = "right";
+      pen.textBaseline = "middle";
+      const [rows, rowStep] = ticks(this.range, Math.max(2, h / 34));
+      for (const v of rows) {
+        const at = Math.round(this.#y(v)) + 0.5;
+        pen.beginPath();
+        pen.moveTo(x, at);
+        pen.lineTo(x + w, at);
+        pen.stroke();
+        pen.fillText(tickText(v, rowStep), x - 6, at);
+      }
+      pen.textBaseline = "top";
+      pen.textAlign = "center";
+      const [columns, columnStep] = ticks(this.span, Math.max(2, w / 70));
+      for (const v of columns) {
+        const at = this.#x(v);
+        pen.fillText(`${tickText(v, columnStep)}`, Math.min(at, x + w - 8), y + h + 6);
+        pen.beginPath();
+        pen.moveTo(Math.round(at) + 0.5, y + h);
+        pen.lineTo(Math.round(at) + 0.5, y + h + 4);
+        pen.stroke();
+      }
+    }
+
+    // More points than pixels are drawn as least and greatest value of each half pixel.
+    #curve(pen, { t, values, colour, r }) {
+      pen.strokeStyle = this.#colour(colour);
+      pen.globalAlpha = r === 0 ? 1 : 0.65;
+      pen.lineWidth = r === 0 ? 1.7 : 1.2;
+      pen.setLineDash(DASHES[r % DASHES.length]);
+      pen.lineJoin = "round";
+      pen.beginPath();
+      const cell = Math.max(1, Math.floor(values.length / (2 * this.box.w)));
+      let down = false;
+      for (let i = 0; i < values.length; i += cell) {
+        let low = i;
+        let high = i;
+        for (let j = i; j < Math.min(i + cell, values.length); j++) {
+          if (values[j] < values[low]) low = j;
+          if (values[j] > values[high]) high = j;
+        }
+        for (const k of low === high ? [low] : [Math.min(low, high), Math.max(low, high)]) {
+          if (!Number.isFinite(values[k])) {
+            down = false;
+            continue;
+          }
+          if (down) pen.lineTo(this.#x(t[k]), this.#y(values[k]));
+          else pen.moveTo(this.#x(t[k]), this.#y(values[k]));
+          down = true;
+        }
+      }
+      pen.stroke();
+      pen.setLineDash([]);
+      pen.globalAlpha = 1;
+    }
+
+    cursor(time) {
+      this.time = time;
+      if (!this.box) return;
+      const pen = this.canvas.getContext("2d");
+      pen.setTransform(1, 0, 0, 1, 0, 0);
+      pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
+      pen.drawImage(this.layer, 0, 0);
+      pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+      const x = this.#x(time);
+      pen.strokeStyle = this.style.getPropertyValue("--accent");
+      pen.lineWidth = 1.5;
+      pen.beginPath();
+      pen.moveTo(x, this.box.y);
+      pen.lineTo(x, this.box.y + this.box.h);
+      pen.stroke();
+      this.cursorX = x;
+      const told = new Set();
+      for (const curve of this.#visible()) {
+        const value = articulus.between(curve.t, curve.values, time);
+        if (Number.isFinite(value)) {
+          pen.fillStyle = this.#colour(curve.colour);
+          pen.beginPath();
+          pen.arc(x, this.#y(value), 2.6, 0, 7);
+          pen.fill();
+        }
+        if (!told.has(curve.key)) this.values.get(curve.key).textContent = articulus.text(value);
+        told.add(curve.key);
+      }
+    }
+  };
+
+  // Return a value between samples, by a straight line.
+  articulus.between = (t, values, time) => {
+    const i = articulus.lastAtMost(t, time);
+    if (i + 1 >= t.length || time <= t[i]) return values[i];
+    const s = (time - t[i]) / (t[i + 1] - t[i] || 1);
+    return values[i] + s * (values[i + 1] - values[i]);
+  };
+})();

@@ -1,0 +1,435 @@
+"use strict";
+// A mechanism in three.js, from the data of scene.py. Poses are set from outside.
+(() => {
+  const articulus = (globalThis.articulus ??= {});
+  const T = THREE;
+  const X = new T.Vector3(1, 0, 0);
+  const Y = new T.Vector3(0, 1, 0);
+  const JOINT = "#7c8896";
+  const AXES = ["#d64545", "#2f9e5b", "#3b7de0"];
+
+  const vector = (p) => new T.Vector3(...p);
+
+  function between(object, start, end) {
+    const along = end.clone().sub(start);
+    const length = along.length();
+    object.position.copy(start).addScaledVector(along, 0.5);
+    if (length > 0) object.quaternion.setFromUnitVectors(Y, along.divideScalar(length));
+    return length;
+  }
+
+  function shapeMesh(shape, material) {
+    const start = vector(shape.start);
+    const end = vector(shape.end);
+    const r = shape.radius;
+    const length = start.distanceTo(end);
+    const geometry = {
+      tube: () => new T.CapsuleGeometry(r, length, 4, 16),
+      disc: () => new T.CylinderGeometry(r, r, length, 24),
+      box: () => new T.BoxGeometry(2 * r, length, 2 * r),
+      ball: () => new T.SphereGeometry(r, 20, 14),
+    }[shape.kind]();
+    const mesh = new T.Mesh(geometry, material);
+    between(mesh, start, end);
+    return mesh;
+  }
+
+  function triad(size) {
+    const group = new T.Group();
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]].forEach((axis, k) => {
+      const mesh = new T.Mesh(
+        new T.CylinderGeometry(0.03 * size, 0.03 * size, size, 6),
+        new T.MeshBasicMaterial({ color: AXES[k] }),
+      );
+      between(mesh, new T.Vector3(), vector(axis).multiplyScalar(size));
+      group.add(mesh);
+    });
+    return group;
+  }
+
+  // A flexible body: tubes between its stations, which modal coordinates displace.
+  class Chain {
+    constructor(flexible, material) {
+      this.flexible = flexible;
+      this.group = new T.Group();
+      const unit = new T.CylinderGeometry(flexible.radius, flexible.radius, 1, 12, 1, true);
+      const knob = new T.SphereGeometry(flexible.radius, 12, 8);
+      this.tubes = flexible.edges.map(() => new T.Mesh(unit, material));
+      const used = new Set(flexible.edges.flat());
+      this.used = flexible.stations.map((_, k) => used.has(k));
+      this.knobs = flexible.stations.map(() => new T.Mesh(knob, material));
+      this.group.add(...this.tubes, ...this.knobs.filter((_, k) => this.used[k]));
+      this.index = new Map(flexible.stations.map((s, k) => [s.name, k]));
+    }
+
+    // Return first eta + 1/2 eta' second eta.
+    static series(first, second, eta) {
+      const out = new T.Vector3();
+      for (let i = 0; i < 3; i++) {
+        let sum = 0;
+        for (let k = 0; k < eta.length; k++) {
+          sum += first[i][k] * eta[k];
+          if (second.length) for (let l = 0; l < eta.length; l++) sum += 0.5 * eta[k] * second[i][k][l] * eta[l];
+        }
+        out.setComponent(i, sum);
+      }
+      return out;
+    }
+
+    // Return the pose of a station in the body frame.
+    place(name, eta) {
+      const s = this.flexible.stations[this.index.get(name)];
+      const shift = Chain.series(s.translation, s.shortening, eta).add(vector(s.position));
+      const c = Chain.series(s.rotation, s.turning, eta).multiplyScalar(0.5);
+      const turn = new T.Quaternion(c.x, c.y, c.z, 1).normalize();
+      return new T.Matrix4().compose(shift, turn, new T.Vector3(1, 1, 1));
+    }
+
+    deform(eta) {
+      const at = this.flexible.stations.map((s, k) =>
+        this.used[k] ? Chain.series(s.translation, s.shortening, eta).add(vector(s.position)) : null,
+      );
+      this.knobs.forEach((knob, k) => at[k] && knob.position.copy(at[k]));
+      this.flexible.edges.forEach(([i, j], k) => {
+        this.tubes[k].scale.y = between(this.tubes[k], at[i], at[j]) || 1e-9;
+      });
+    }
+  }
+
+  // Options: ghost (a colour; the mechanism is then drawn translucent in it).
+  articulus.SceneView = class {
+    constructor(scene, { ghost = "" } = {}) {
+      this.scene = scene;
+      this.ghost = ghost;
+      this.root = new T.Group();
+      this.parts = { link: [], joint: [], mass: [], frame: [], axis: [] };
+      this.bodies = scene.bodies.map((body) => this.#body(body));
+      this.byName = new Map(scene.bodies.map((b, k) => [b.name, k]));
+      this.eta = scene.bodies.map((b) => (b.flexible ? new Float32Array(b.flexible.stations[0].translation[0].length) : []));
+      this.scale = 1;
+      this.poses = null;
+      this.#ground();
+      this.frames = new Map();
+      scene.frames.forEach((f) => this.#frame(f));
+      this.rods = scene.rods.map(() => new T.Mesh(new T.CylinderGeometry(0.006 * scene.size, 0.006 * scene.size, 1, 10), this.#material(JOINT)));
+      for (const rod of this.rods) this.root.add(rod);
+      this.arrows = [];
+      this.show("frame", false);
+      this.show("axis", false);
+    }
+
+    #material(colour, opacity = 1) {
+      const see = this.ghost ? 0.28 : opacity;
+      return new T.MeshStandardMaterial({
+        color: this.ghost || colour, roughness: 0.5, metalness: 0.05, fog: false, transparent: see < 1, opacity: see, depthWrite: see === 1,
+      });
+    }
+
+    #body(body) {
+      const group = new T.Group();
+      group.name = body.name;
+      const materials = { link: this.#material(body.colour), joint: this.#material(JOINT), mass: this.#material(body.colour, 0.45) };
+      for (const shape of body.shapes) {
+        if (this.ghost && shape.role === "mass") continue;
+        const mesh = shapeMesh(shape, materials[shape.role]);
+        mesh.castShadow = !this.ghost && shape.role !== "mass";
+        mesh.userData.body = body.name;
+        this.parts[shape.role].push(mesh);
+        group.add(mesh);
+      }
+      let chain = null;
+      if (body.flexible) {
+        chain = new Chain(body.flexible, materials.link);
+        chain.group.traverse((m) => { m.castShadow = !this.ghost; m.userData.body = body.name; });
+        chain.deform(new Float32Array(body.flexible.stations[0].translation[0].length));
+        group.add(chain.group);
+      }
+      if (!this.ghost) {
+        const own = triad(0.07 * this.scene.size);
+        this.parts.frame.push(own);
+        group.add(own, ...body.axes.map((axis) => this.#axis(body, vector(axis))));
+      }
+      this.root.add(group);
+      return { group, chain, materials };
+    }
+
+    #axis(body, axis) {
+      const reach = 0.14 * this.scene.size;
+      const at = vector(body.origin);
+      const points = [at.clone().addScaledVector(axis, -reach), at.clone().addScaledVector(axis, reach)];
+      const line = new T.Line(
+        new T.BufferGeometry().setFromPoints(points),
+        new T.LineDashedMaterial({ color: "#c2185b", dashSize: reach / 9, gapSize: reach / 18 }),
+      );
+      line.computeLineDistances();
+      this.parts.axis.push(line);
+      return line;
+    }
+
+    #ground() {
+      if (this.ghost) return;
+      const material = this.#material(JOINT);
+      for (const shape of this.scene.ground) {
+        const mesh = shapeMesh(shape, material);
+        mesh.castShadow = true;
+        this.root.add(mesh);
+      }
+      const world = triad(0.07 * this.scene.size);
+      this.parts.frame.push(world);
+      this.root.add(world);
+    }
+
+    #frame(f) {
+      const group = new T.Group();
+      group.matrixAutoUpdate = false;
+      if (!this.ghost) {
+        const axes = triad(0.05 * this.scene.size);
+        this.parts.frame.push(axes);
+        group.add(axes);
+      }
+      const [w, x, y, z] = f.quaternion;
+      const local = new T.Matrix4().compose(vector(f.position), new T.Quaternion(x, y, z, w), new T.Vector3(1, 1, 1));
+      this.root.add(group);
+      this.frames.set(f.name, { group, body: f.body, node: f.node, local });
+    }
+
+    // Draw the force (and the moment) of six numbers at a frame; lengths are parts of `largest` = [moment, force].
+    addArrow(frame, largest) {
+      const build = (colour) => {
+        const r = 0.008 * this.scene.size;
+        const material = new T.MeshStandardMaterial({ color: this.ghost || colour, roughness: 0.6 });
+        const shaft = new T.Mesh(new T.CylinderGeometry(r, r, 1, 10), material);
+        const head = new T.Mesh(new T.ConeGeometry(2.6 * r, 6 * r, 14), material);
+        const group = new T.Group();
+        group.add(shaft, head);
+        group.visible = false;
+        this.root.add(group);
+        return { group, shaft, head };
+      };
+      this.arrows.push({ frame, largest, parts: [build("#7b3fa0"), build("#c62828")] });
+    }
+
+    setArrow(k, wrench) {
+      const { frame, largest, parts } = this.arrows[k];
+      const at = this.position(frame);
+      parts.forEach((part, which) => {
+        const v = new T.Vector3(...wrench.slice(3 * which, 3 * which + 3));
+        const length = largest[which] > 0 ? (0.3 * this.scene.size * v.length()) / largest[which] : 0;
+        part.group.visible = length > 0.01 * this.scene.size;
+        if (!part.group.visible) return;
+        const end = at.clone().addScaledVector(v.normalize(), length);
+        part.shaft.scale.y = between(part.shaft, at, end);
+        part.head.position.copy(end);
+        part.head.quaternion.copy(part.shaft.quaternion);
+      });
+    }
+
+    // Put every body at its pose, (bodies x 7), and bend flexible ones by their modal coordinates, a list each.
+    set(poses, eta) {
+      this.poses = poses;
+      if (eta) this.eta = eta;
+      const shown = new Map();
+      const pose = (k) => {
+        const o = 7 * k;
+        const q = new T.Quaternion(poses[o + 4], poses[o + 5], poses[o + 6], poses[o + 3]).normalize();
+        return new T.Matrix4().compose(new T.Vector3(poses[o], poses[o + 1], poses[o + 2]), q, new T.Vector3(1, 1, 1));
+      };
+      const place = (k) => {
+        if (shown.has(k)) return shown.get(k);
+        let matrix = pose(k);
+        const body = this.scene.bodies[k];
+        const p = this.byName.get(body.parent);
+        if (this.scale !== 1 && p !== undefined) {
+          const { chain } = this.bodies[p];
+          const carried = place(p).clone();
+          if (chain && body.node) {
+            carried.multiply(chain.place(body.node, this.#scaled(p))).multiply(chain.place(body.node, this.eta[p]).invert());
+          }
+          matrix = carried.multiply(pose(p).invert()).multiply(matrix);
+        }
+        shown.set(k, matrix);
+        return matrix;
+      };
+      this.bodies.forEach(({ group, chain }, k) => {
+        place(k).decompose(group.position, group.quaternion, group.scale);
+        if (chain) chain.deform(this.#scaled(k));
+      });
+      this.#carried();
+    }
+
+    #scaled(k) {
+      return Array.from(this.eta[k], (x) => x * this.scale);
+    }
+
+    #carried() {
+      for (const held of this.frames.values()) {
+        held.group.matrix.copy(this.#matrix(held.body));
+        const k = this.byName.get(held.body);
+        if (held.node && this.bodies[k].chain) held.group.matrix.multiply(this.bodies[k].chain.place(held.node, this.#scaled(k)));
+        held.group.matrix.multiply(held.local);
+      }
+      this.scene.rods.forEach(([a, b], k) => {
+        this.rods[k].scale.y = between(this.rods[k], this.position(a), this.position(b)) || 1e-9;
+      });
+    }
+
+    #matrix(body) {
+      const k = this.byName.get(body);
+      if (k === undefined) return new T.Matrix4();
+      const { group } = this.bodies[k];
+      return new T.Matrix4().compose(group.position, group.quaternion, new T.Vector3(1, 1, 1));
+    }
+
+    // Return where the origin of a body or frame is shown.
+    position(name) {
+      const matrix = this.frames.has(name) ? this.frames.get(name).group.matrix : this.#matrix(name);
+      return new T.Vector3().setFromMatrixPosition(matrix);
+    }
+
+    show(part, on) {
+      for (const object of this.parts[part]) object.visible = on;
+    }
+
+    showBody(name, on) {
+      this.bodies[this.byName.get(name)].group.visible = on;
+    }
+
+    highlight(name) {
+      this.scene.bodies.forEach((body, k) => {
+        for (const m of Object.values(this.bodies[k].materials)) m.emissive.set(body.name === name ? "#3a3a3a" : "#000000");
+      });
+    }
+  };
+
+  // Ground, light and camera for mechanisms inside a box, "up" against gravity.
+  articulus.Stage = class {
+    constructor(canvas, up, low, high, size) {
+      this.renderer = new T.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+      this.renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
+      this.software = this.#isSoftware();
+      this.renderer.shadowMap.enabled = !this.software;
+      this.renderer.shadowMap.type = T.PCFShadowMap;
+      this.scene = new T.Scene();
+      this.camera = new T.PerspectiveCamera(32, 1, 0.01, 100);
+      this.up = vector(up);
+      this.camera.up.copy(this.up);
+      this.centre = vector(low).add(vector(high)).multiplyScalar(0.5);
+      this.radius = Math.max(0.5 * vector(low).distanceTo(vector(high)), 0.3 * size);
+      this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
+        new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
+      this.margin = 0.07 * size;
+      this.#floorLevel();
+      this.#lights();
+      this.controls = new T.OrbitControls(this.camera, canvas);
+      this.controls.enableDamping = false;
+    }
+
+    #isSoftware() {
+      const gl = this.renderer.getContext();
+      const info = gl.getExtension("WEBGL_debug_renderer_info");
+      return Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+    }
+
+    // The floor is at the height of the ground frame unless most of the motion is below it.
+    #floorLevel() {
+      const heights = this.corners.map((corner) => corner.dot(this.up));
+      const bottom = Math.min(...heights);
+      const top = Math.max(...heights);
+      const pad = 0.05 * this.radius;
+      this.floor = bottom > -0.35 * (top - bottom) && bottom <= 0 ? Math.min(0, -pad) : bottom - pad;
+      if (bottom > 0.6 * this.radius) this.floor = bottom - pad;
+    }
+
+    #lights() {
+      const { up, radius, centre } = this;
+      const side = this.#side();
+      const across = new T.Vector3().crossVectors(up, side);
+      this.scene.add(new T.HemisphereLight("#ffffff", "#aab2bd", 2.2));
+      const sun = new T.DirectionalLight("#ffffff", 2.0);
+      sun.position.copy(centre).addScaledVector(up, 3 * radius).addScaledVector(side, 1.2 * radius).addScaledVector(across, -1.6 * radius);
+      sun.target.position.copy(centre);
+      sun.castShadow = true;
+      sun.shadow.mapSize.set(2048, 2048);
+      Object.assign(sun.shadow.camera, { left: -2 * radius, right: 2 * radius, top: 2 * radius, bottom: -2 * radius, near: 0.1 * radius, far: 8 * radius });
+      sun.shadow.radius = 3;
+      sun.shadow.normalBias = 0.01 * radius;
+      this.scene.add(sun, sun.target);
+    }
+
+    // Return a horizontal direction: x where x is not upright.
+    #side() {
+      const x = Math.abs(this.up.x) < 0.9 ? X : new T.Vector3(0, 0, 1);
+      return x.clone().addScaledVector(this.up, -x.dot(this.up)).normalize();
+    }
+
+    theme({ background, line }) {
+      this.scene.background = new T.Color(background);
+      if (this.ground) this.scene.remove(this.ground);
+      const reach = 4 * this.radius;
+      const step = articulus.niceStep(reach / 16);
+      const cells = 2 * Math.ceil(reach / step);
+      this.step = step;
+      const grid = new T.GridHelper(cells * step, cells, line, line);
+      this.ground = new T.Group();
+      this.ground.add(grid);
+      if (!this.software) {
+        const plane = new T.Mesh(new T.PlaneGeometry(cells * step, cells * step), new T.ShadowMaterial({ opacity: 0.2 }));
+        plane.rotation.x = -Math.PI / 2;
+        plane.position.y = -0.002 * this.radius;
+        plane.receiveShadow = true;
+        this.ground.add(plane);
+      }
+      const flat = this.centre.clone().addScaledVector(this.up, -this.centre.dot(this.up));
+      const snapped = flat.divideScalar(step).round().multiplyScalar(step);
+      this.ground.quaternion.setFromUnitVectors(Y, this.up);
+      this.ground.position.copy(snapped).addScaledVector(this.up, this.floor);
+      this.scene.fog = new T.Fog(background, 4 * this.radius, 9 * this.radius);
+      this.scene.add(this.ground);
+    }
+
+    resize(width, height) {
+      this.renderer.setSize(width, height, false);
+      this.camera.aspect = width / Math.max(1, height);
+      this.camera.updateProjectionMatrix();
+    }
+
+    // Look at everything from the side of -y, a little from the right and from above.
+    home() {
+      const side = this.#side();
+      const across = new T.Vector3().crossVectors(this.up, side);
+      const direction = side.multiplyScalar(0.5).addScaledVector(across, -0.85).addScaledVector(this.up, 0.38).normalize();
+      const distance = this.#fitting(direction);
+      this.camera.position.copy(this.centre).addScaledVector(direction, distance);
+      this.camera.near = distance / 200;
+      this.camera.far = distance + 30 * this.radius;
+      this.camera.updateProjectionMatrix();
+      this.controls.target.copy(this.centre);
+      this.controls.minDistance = 0.05 * this.radius;
+      this.controls.maxDistance = 12 * this.radius;
+      this.controls.update();
+    }
+
+    // Return the least distance at which the box of the motion is in view, seen from a direction.
+    #fitting(direction) {
+      const right = new T.Vector3().crossVectors(this.up, direction).normalize();
+      const above = new T.Vector3().crossVectors(direction, right);
+      const tall = Math.tan((this.camera.fov * Math.PI) / 360);
+      const needed = this.corners.map((corner) => {
+        const p = corner.clone().sub(this.centre);
+        const wide = (Math.abs(p.dot(right)) + this.margin) / (tall * this.camera.aspect);
+        return p.dot(direction) + Math.max(wide, (Math.abs(p.dot(above)) + this.margin) / tall);
+      });
+      return 1.06 * Math.max(...needed);
+    }
+
+    render() {
+      this.renderer.render(this.scene, this.camera);
+    }
+  };
+
+  // Return 1, 2 or 5 times a power of ten, at least x.
+  articulus.niceStep = (x) => {
+    const power = 10 ** Math.floor(Math.log10(x));
+    return power * ([1, 2, 5, 10].find((m) => m * power >= x * 0.999999) ?? 10);
+  };
+})();
