@@ -105,6 +105,18 @@ def test_king_arm_with_locked_joints_is_one_beam(links):
     assert elastic(arm, arm.neutral)[0] == pytest.approx(exact, rel=1e-5)
 
 
+@pytest.mark.parametrize("modes", [4, None])
+@pytest.mark.parametrize("name", ["king_arm", "bayo_link"])
+def test_links_shorten_when_they_bend(name, modes):
+    """The consistent level needs axial freedoms in the structure, if not in the basis: mu11 of a uniform beam is 1.57088 / L."""
+    elements = {"elements": 8} if modes is None else {}
+    held = library.read(name, modes=modes, **elements).bodies[0].modes
+    first = eigh(held.stiffness, held.ff)[1][:, 0]
+    length = held.station("tip").position[0]
+    mu = -first @ held.rf1_shortening[:, 3] @ first
+    assert mu == pytest.approx(1.5708782 / length, rel=1e-3)
+
+
 def test_payload_of_the_king_arm_is_a_point_mass():
     bare, loaded = (art.load("king_arm", payload=m).mass_matrix(np.zeros(4)) for m in (0.0, 0.2))
     J = art.load("king_arm").jacobian("tip2", np.zeros(4))[3:]

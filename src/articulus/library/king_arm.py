@@ -78,20 +78,21 @@ def link(
 ) -> Modes:
     """Return one link along x that bends along y; its shapes are those of the link without the payload."""
 
-    def bending(tip_mass: float) -> Structure:
-        whole = beam(
+    def whole(tip_mass: float) -> Structure:
+        return beam(
             LENGTH, EI=EI, mass_per_length=MASS / LENGTH, elements=elements, planes="y", tip_mass=tip_mass
         )
-        return whole.keep(np.flatnonzero(whole.freedoms[:, 1] != X))
 
-    bare = bending(0.0)
-    loaded = bending(payload) if payload else bare
+    bare = whole(0.0)
+    loaded = whole(payload) if payload else bare
+    across = np.flatnonzero(bare.freedoms[:, 1] != X)
     if modes is None:
-        basis = np.eye(loaded.count)
-        names = [f"{'slope' if c == RZ else 'deflection'}{node}" for node, c in loaded.freedoms]
+        basis = np.eye(bare.count)[:, across]
+        names = [f"{'slope' if c == RZ else 'deflection'}{node}" for node, c in bare.freedoms[across]]
     else:
-        basis = normal_modes(bare, modes).shapes
-        basis = basis * np.sign(loaded.rows(elements)[Y] @ basis)
+        basis = np.zeros((bare.count, modes))
+        basis[across] = normal_modes(bare.keep(across), modes).shapes
+        basis = basis * np.sign(bare.rows(elements)[Y] @ basis)
         names = [f"y{k + 1}" for k in range(modes)]
     stations = {"root": 0, "tip": elements}
     return modes_of(loaded, basis, stations=stations, damping=damping, names=names)
