@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     "README.md",
     "docs/start.md",
+    "docs/tutorial_flexible.md",
     "docs/choose.md",
     "docs/simulate.md",
     "docs/results.md",
