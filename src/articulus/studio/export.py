@@ -35,7 +35,7 @@ def export_html(
     path : path of the file
     title : str
         The mechanism's name if not given.
-    params : dict of parameter name to number
+    params : dict of parameter name to number, or to array (batch,)
         Named parameters with which all were run.
     wrenches : dict of signal name to frame
         Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`

@@ -30,8 +30,8 @@ def body_poses(mechanism: Mechanism, q: np.ndarray, params: Mapping[str, Any] | 
     d = mechanism.description
     key = "|".join([physics_version(), d.fingerprint, "poses of all bodies"])
     compiled = kernel.cached(key, lambda: _poses(d), ranks=((1,) * (1 + bool(d.parameters)), (2,)))
-    values = mechanism.parameters | dict(params or {})
-    X = compiled(q, np.array(list(values.values()))) if values else compiled(q)
+    values = [(params or {}).get(name, held) for name, held in mechanism.parameters.items()]
+    X = compiled(q, np.array(values, dtype=float)) if values else compiled(q)
     X = X.reshape(*X.shape[:-1], 4, 3)
     R = Rotation.from_matrix(np.swapaxes(X[..., :3, :], -1, -2).reshape(-1, 3, 3))
     quaternion = np.roll(R.as_quat(), 1, axis=-1).reshape(*X.shape[:-2], 4)

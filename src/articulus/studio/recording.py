@@ -87,7 +87,7 @@ def recording(
     lane : Lane
     share : float
         Its part of the bytes of the page.
-    params : dict of parameter name to number
+    params : dict of parameter name to number, or to array (batch,)
         With which it was run.
     wrenches : dict of signal name to frame
         Signals of six entries (moment, force, ground axes) that are drawn as arrows at a frame.
@@ -96,7 +96,8 @@ def recording(
     d, t, q = mechanism.description, run.t, lane.values("q")
     good = np.flatnonzero(np.isfinite(q).all(axis=-1))
     rows = good[chosen_rows(good.size, 28 * len(d.bodies), MOTION_BYTES * share)]
-    poses = body_poses(mechanism, q[rows], params)
+    own = {name: np.atleast_1d(x)[lane.index if np.ndim(x) else 0] for name, x in (params or {}).items()}
+    poses = body_poses(mechanism, q[rows], own)
     low, high = _bounds(d, poses)
     arrows = _wrench_signals(run, d) | dict(wrenches or {})
     return {

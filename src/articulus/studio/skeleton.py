@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from articulus.mechanism import GROUND, Body, Description, Joint, LoopJoint
+from articulus.mechanism import GROUND, Body, Description, Frame, Joint, LoopJoint, PointOnPoint
 from articulus.mechanism.numbers import value_of, values_of
 
 Kind = Literal["tube", "disc", "box", "ball"]
@@ -63,13 +63,12 @@ def outboard(d: Description, body: str) -> list[np.ndarray]:
         for c in d.connections
         if c.parent == body and c.joint.nv < 6
     ]
-    out += [_on(d, body, f.node) + f.at.matrix()[:3, 3] for f in d.frames if f.body == body]
+    out += [_raised(d, f)[:3, 3] for f in d.frames if f.body == body]
     for loop in (c for c in d.constraints if isinstance(c, LoopJoint)):
         for side, at in ((loop.parent, loop.at), (loop.child, loop.child_at)):
             carrier, frame = d.carrier(side)
             if carrier == body:
-                X = frame.at.matrix() @ at.matrix()
-                out.append(_on(d, body, frame.node) + X[:3, 3])
+                out.append((_raised(d, frame) @ at.matrix())[:3, 3])
     return out
 
 
@@ -111,7 +110,7 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
     r = radius[body.name]
     joint_radius = max(r, radius.get(c.parent, r))
     hinge = c.child_at.matrix()
-    shapes = list(joint_shapes(c.joint, hinge, joint_radius, size))
+    shapes = [*joint_shapes(c.joint, hinge, joint_radius), *closing_shapes(d, body.name, r)]
     if body.modes is None:
         shapes += _links(d, body, size, r)
     mass, centre = mass_and_centre(body)
@@ -139,7 +138,7 @@ def _links(d: Description, body: Body, size: float, r: float) -> Iterator[Shape]
         yield Shape("ball", _point(hub), _point(hub), 1.2 * r)
 
 
-def joint_shapes(joint: Joint, at: np.ndarray, r: float, size: float) -> Iterator[Shape]:
+def joint_shapes(joint: Joint, at: np.ndarray, r: float) -> Iterator[Shape]:
     """Yield discs about turning axes, bars along sliding ones, a ball for a spherical joint."""
     origin = at[:3, 3]
     if joint.nv == 3 and all(joint.rotational):
@@ -152,6 +151,27 @@ def joint_shapes(joint: Joint, at: np.ndarray, r: float, size: float) -> Iterato
             yield _about(origin, axis, 1.3 * r, 1.7 * r, "disc")
         if not all(part.rotational) and joint.nv <= 2:
             yield _about(origin, axis, 3.0 * r, 1.6 * r, "box")
+
+
+def closing_shapes(d: Description, body: str, r: float) -> Iterator[Shape]:
+    """Yield the joints at which loops close, each on one of its two bodies."""
+    for c in d.constraints:
+        if isinstance(c, LoopJoint):
+            carrier, frame = d.carrier(c.parent)
+            if carrier == body:
+                yield from joint_shapes(c.joint, _raised(d, frame) @ c.at.matrix(), r)
+        elif isinstance(c, PointOnPoint):
+            carrier, frame = d.carrier(c.first)
+            if carrier == body:
+                point = _point(_raised(d, frame)[:3, 3])
+                yield Shape("ball", point, point, 1.5 * r, "joint")
+
+
+def _raised(d: Description, frame: Frame) -> np.ndarray:
+    """Return the pose of a frame in its undeformed body, (4, 4)."""
+    X = frame.at.matrix()
+    X[:3, 3] += _on(d, frame.body, frame.node)
+    return X
 
 
 def joint_axes(joint: Joint, at: np.ndarray) -> tuple[Point, ...]:

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import StrPath, as_path, write_text
 from articulus.simulate import rollout, simulate
 from articulus.simulate.checkpoint import discard
+from articulus.simulate.components import FrameWrench
 from articulus.simulate.run import Run
 from articulus.simulate.store import xarray_module
+from articulus.studio import replay_fragment
 from articulus.study.check import Verdict
 from articulus.study.study import Study
 
@@ -90,8 +94,18 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
     outcome.run.save(files.results)
     discard(files.checkpoint)
     if report:
-        write_text(files.report, report_text(outcome))
+        write_text(files.report, report_text(outcome, replay(outcome)))
     return outcome
+
+
+def replay(outcome: Outcome) -> str:
+    """Return an HTML element that plays the run of a study; empty where nothing moved."""
+    study, run = outcome.study, outcome.run
+    if not np.isfinite(run.q).all(axis=-1).any():
+        return ""
+    acting = {f"{c.name}.wrench": c.frame for c in study.components if isinstance(c, FrameWrench)}
+    shown = {signal: frame for signal, frame in acting.items() if signal in run.signals}
+    return replay_fragment(run, title=study.name, params=study.params, wrenches=shown)
 
 
 def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:

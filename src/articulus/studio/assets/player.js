@@ -5,6 +5,7 @@
   const $ = (id) => document.getElementById(id);
   const GHOSTS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#6a51a3", "#56b4e9", "#8a7a00"];
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+  const TRAIL = 600;
   const PLAY = "M7 4.5v15l12.5-7.5z";
   const PAUSE = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
   const FIRST_PLOTS = ["q", "u", "tau", "v"];
@@ -101,12 +102,10 @@
     }
 
     trail(name) {
-      const points = new Float32Array(3 * this.times.length);
-      this.times.forEach((time, k) => {
+      return Array.from(this.times, (time) => {
         this.at(time);
-        this.view.position(name).toArray(points, 3 * k);
+        return this.view.position(name);
       });
-      return points;
     }
   }
 
@@ -260,12 +259,19 @@
       if (name) {
         for (const [k, track] of this.tracks.entries()) {
           if (!track.view.byName.has(name) && !track.view.frames.has(name)) continue;
-          const geometry = new THREE.BufferGeometry();
-          geometry.setAttribute("position", new THREE.BufferAttribute(track.trail(name), 3));
           const colour = k === 0 ? "#c2185b" : track.colour;
-          const past = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: colour, fog: false }));
-          past.userData.track = track;
-          const whole = new THREE.Line(geometry.clone(), new THREE.LineBasicMaterial({ color: colour, fog: false, transparent: true, opacity: 0.25 }));
+          const points = track.trail(name);
+          const whole = new THREE.Line(
+            new THREE.BufferGeometry().setFromPoints(points),
+            new THREE.LineBasicMaterial({ color: colour, fog: false, transparent: true, opacity: 0.5 }),
+          );
+          const parts = Math.min(TRAIL, points.length - 1);
+          const path = new THREE.CurvePath();
+          path.getPoint = (s) => points[Math.round(s * (points.length - 1))].clone();
+          path.getPointAt = path.getPoint;
+          const geometry = new THREE.TubeGeometry(path, Math.max(1, parts), 0.005 * track.data.scene.size, 5);
+          const past = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ color: colour, fog: false }));
+          past.userData = { track, indices: 30, parts };
           track.view.root.add(past, whole);
           this.trails.push(past, whole);
         }
@@ -392,8 +398,10 @@
       this.time = Math.min(this.span[1], Math.max(this.span[0], time));
       for (const track of this.tracks) track.at(this.time);
       for (const line of this.trails) {
-        const { track } = line.userData;
-        if (track) line.geometry.setDrawRange(0, articulus.lastAtMost(track.times, this.time) + 1);
+        const { track, indices, parts } = line.userData;
+        if (!track) continue;
+        const share = articulus.lastAtMost(track.times, this.time) / Math.max(1, track.times.length - 1);
+        line.geometry.setDrawRange(0, indices * Math.round(share * parts));
       }
       for (const panel of this.panels) panel.cursor(this.time);
       const digits = this.span[1] - this.span[0] < 1 ? 4 : 2;

@@ -318,6 +318,7 @@
       this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
         new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
       this.margin = 0.07 * size;
+      this.feet = 0.05 * size;
       this.#floorLevel();
       this.#lights();
       this.controls = new T.OrbitControls(this.camera, canvas);
@@ -330,14 +331,13 @@
       return Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
     }
 
-    // The floor is at the height of the ground frame unless most of the motion is below it.
+    // The floor is at the height of the ground frame, unless the motion is below it or far above.
     #floorLevel() {
       const heights = this.corners.map((corner) => corner.dot(this.up));
       const bottom = Math.min(...heights);
       const top = Math.max(...heights);
-      const pad = 0.05 * this.radius;
-      this.floor = bottom > -0.35 * (top - bottom) && bottom <= 0 ? Math.min(0, -pad) : bottom - pad;
-      if (bottom > 0.6 * this.radius) this.floor = bottom - pad;
+      const near = bottom > -0.35 * (top - bottom) && bottom < 0.6 * this.radius;
+      this.floor = (near ? 0 : bottom) - this.feet;
     }
 
     #lights() {

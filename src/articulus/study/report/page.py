@@ -7,11 +7,15 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from articulus.simulate.records import RunStatus
+from articulus.studio import policy
 from articulus.study.report import sections
 from articulus.study.report.markup import Markup, element, escaped, joined, ratio
 
 if TYPE_CHECKING:
     from articulus.study.runner import Outcome
+
+STRICT = "default-src 'none'; img-src data:"
+"""What a report without a replay may load."""
 
 
 def report_text(outcome: Outcome, replay: str = "") -> str:
@@ -21,7 +25,7 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
     ----------
     outcome : Outcome
     replay : str
-        HTML to put in the place for a moving picture.
+        HTML to put in the place for a moving picture, as from `articulus.studio.replay_fragment`.
     """
     study = outcome.study
     parts = {
@@ -37,15 +41,17 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
         "How to reproduce": sections.reproduce(outcome),
     }
     shown = {title: part for title, part in parts.items() if part}
-    links = joined(element("a", title, href=f"#{sections.ANCHORS[title]}") for title in shown)
+    anchors = ({"Replay": "replay"} if replay else {}) | {title: sections.ANCHORS[title] for title in shown}
+    links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
     template = string.Template(_resource("template.html"))
     return template.substitute(
         title=escaped(study.name),
+        policy=f"{policy() if replay else STRICT}; style-src 'unsafe-inline'",
         style=_resource("style.css"),
         purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
         banner=_banner(outcome),
         navigation=element("nav", links, aria_label="Sections"),
-        replay=replay,
+        replay=f'<section id="replay"><h2>Replay</h2>{replay}</section>' if replay else "",
         sections=joined(shown.values()),
         footer=element("p", sections.origin_line(outcome)),
     )
