@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,11 +16,17 @@ from articulus.studio.drive.access import Access
 from articulus.studio.drive.machine import Machine
 from articulus.studio.drive.plant import Plant
 from articulus.studio.drive.realtime import Pacer
-from articulus.studio.drive.recording import Recording
+from articulus.studio.drive.recording import Recording, can_store
 from articulus.studio.drive.session import Session
 
 SWITCH = 1e-4
 """Time after which a thread that holds the interpreter gives it to the loop that waits for it [s]."""
+
+PRIORITY = 10
+"""Of the loop's thread among those scheduled first come, first served; it needs a right that not every user has."""
+
+NICE = -10
+"""Niceness of the server's thread: what it holds, the loop must wait for."""
 
 
 class Driving:
@@ -49,9 +56,17 @@ class Driving:
         self.session = Session(Plant(machine), kept=self._kept)
         self.pacer = Pacer(self.session.work, self.session.plant.h)
         self.server = Server(self.session, self.pacer, access, folder)
+        self._build()
         self.url = ""
         self._recordings: list[Recording] = []
         self._wake: Callable[[], None] = lambda: None
+
+    def _build(self) -> None:
+        """Compile and load now what would hold up the loop later."""
+        self.server.picture()
+        plant = self.session.plant
+        _ = Recording(plant, plant.state()[None]).run
+        can_store()
 
     def _kept(self, recording: Recording) -> None:
         self._recordings.append(recording)
@@ -71,7 +86,7 @@ class Driving:
             found = next(iter(listening.sockets)).getsockname()[1]
             name = f"[{self.access.host}]" if ":" in self.access.host else self.access.host
             self.url = f"http://{name}:{found}/{self.access.token}/"
-            with _in_real_time(self.pacer):
+            with in_real_time(self.pacer):
                 saving = asyncio.create_task(self._save(fresh))
                 ready()
                 await done.wait()
@@ -94,18 +109,37 @@ class Driving:
 
 
 @contextlib.contextmanager
-def _in_real_time(pacer: Pacer) -> Iterator[None]:
+def in_real_time(pacer: Pacer) -> Iterator[None]:
     """Run a loop in its own thread, with an interpreter that does not make it wait."""
     before = sys.getswitchinterval()
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH)
-    thread = threading.Thread(target=pacer.run, name="drive", daemon=True)
+    usual = _niceness(NICE)
+    thread = threading.Thread(target=_urgent, args=(pacer.run,), name="drive", daemon=True)
     thread.start()
     try:
         yield
     finally:
         pacer.stop()
         thread.join()
+        _niceness(usual)
         sys.setswitchinterval(before)
         gc.unfreeze()
+
+
+def _urgent(run: Callable[[], None]) -> None:
+    """Run with a thread that goes before all others, where the system lets us."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    run()
+
+
+def _niceness(wanted: int) -> int:
+    """Set the niceness of this thread where the system lets us; return what it was."""
+    try:
+        before = os.getpriority(os.PRIO_PROCESS, 0)
+        os.setpriority(os.PRIO_PROCESS, 0, wanted)
+    except (AttributeError, OSError):
+        return 0
+    return before

@@ -18,6 +18,7 @@ from articulus.simulate.component import Component
 from articulus.simulate.components import Torque
 from articulus.studio.drive.servo import RateServo
 from articulus.studio.drive.sticks import Sticks
+from articulus.studio.scene import mechanism_size
 
 PERIOD = 0.002
 """Sampling period of the joint-rate servo [s]."""
@@ -136,7 +137,9 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
         for i, c in enumerate(driven)
     )
     components = (Sticks(len(driven), PERIOD), servo, *actuators)
-    return Machine(mechanism, components, axes, mechanism.name, q0=start, ground=_floor(mechanism, start))
+    return Machine(
+        mechanism, components, axes, mechanism.name, q0=start, ground=-0.6 * mechanism_size(mechanism)
+    )
 
 
 def _driven(mechanism: Mechanism, q: np.ndarray) -> list[Connection]:
@@ -153,9 +156,3 @@ def _driven(mechanism: Mechanism, q: np.ndarray) -> list[Connection]:
 
 def _limit(connection: Connection, name: str, otherwise: float) -> float:
     return next(iter(values_of(getattr(connection.limits, name))), otherwise)
-
-
-def _floor(mechanism: Mechanism, q: np.ndarray) -> float:
-    """Return a height below all that the mechanism has at q, at most 0 [m]."""
-    names = [*mechanism.body_names, *mechanism.frame_names]
-    return min([0.0, *(float(mechanism.pose(name, q)[2, 3]) for name in names)])

@@ -80,16 +80,23 @@ class Recording:
             raise InputError(f"{folder}: the recording cannot be written: {error.strerror}") from None
 
     def _written(self, folder: Path, name: str) -> Path:
-        try:
-            import h5netcdf  # noqa: F401
-            import xarray  # noqa: F401
-        except ImportError:
-            path = _unused(folder, name, ".csv")
-            self.run.to_csv(path)
-        else:
+        if can_store():
             path = _unused(folder, name, ".nc")
             self.run.save(path)
+        else:
+            path = _unused(folder, name, ".csv")
+            self.run.to_csv(path)
         return path
+
+
+def can_store() -> bool:
+    """Whether the extra `data` is here; its packages are loaded if so."""
+    try:
+        import h5netcdf  # noqa: F401
+        import xarray  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _unused(folder: Path, name: str, suffix: str) -> Path:

@@ -250,12 +250,12 @@ class Server:
     async def _show(self, client: Client) -> None:
         place = protocol.HEADER.index("echo")
         while True:
-            content = self._picture().copy()
+            content = self.picture().copy()
             content[place] = client.echo
             await client.socket.send(content.tobytes())
             await asyncio.sleep(1 / FRAMES)
 
-    def _picture(self) -> np.ndarray:
+    def picture(self) -> np.ndarray:
         """Return the present frame, made once for all clients."""
         shown = self.session.shown
         if self._frame is None or self._frame[0] is not shown:
@@ -294,7 +294,7 @@ class Server:
             log.error("%s", error)
             return
         self.saved.append(path)
-        log.warning("recording of %.1f s: %s", recording.duration, path)
+        log.info("recording of %.1f s: %s", recording.duration, path)
         self._announce()
 
 

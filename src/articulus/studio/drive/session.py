@@ -119,11 +119,12 @@ class Session:
         if self.phase is Phase.RUNNING:
             self.plant.put(axes, self.mode, self.soil)
             self.plant.advance(steps)
-            self._look(now)
+            self._look()
         elif self.phase is Phase.REPLAY:
             self._replayed += steps
             if self.last is None or self._replayed * self.plant.h >= self.last.duration:
                 self.phase = Phase.PAUSED
+        self._leave_alone(now)
         self._count += steps
         if self._count >= SHOW:
             self._count = 0
@@ -142,14 +143,18 @@ class Session:
                 out[i] = axes[i]
         return tuple(out), silent
 
-    def _look(self, now: int) -> None:
-        """End what must end: a failed machine, a full recording, a machine that nobody drives."""
+    def _look(self) -> None:
+        """End what must end: a failed machine, a full recording."""
         if self.plant.failed:
             self.stop_recording()
             self.phase = Phase.FAULT
         elif self.plant.sink is not None and len(self.plant.sink) > MOST_SAMPLES:
             self.stop_recording()
-        elif self._left_at is not None and now - self._left_at > STANDSTILL:
+
+    def _leave_alone(self, now: int) -> None:
+        """Pause a machine that nobody drives when it had time to come to rest; keep its recording."""
+        if self._left_at is not None and now - self._left_at > STANDSTILL:
+            self._left_at = None
             self.stop_recording()
             self.pause()
 

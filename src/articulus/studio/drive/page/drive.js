@@ -62,7 +62,7 @@ function begin(machine) {
     : "A real-time simulation of this mechanism at 1 kHz. Each stick axis asks one joint for a speed.";
   const notes = machine.modes.filter((mode) => machine.notes[mode]);
   $("about-modes").replaceChildren(...(notes.length ? notes : machine.modes).flatMap((mode, i) => [
-    ...(i ? [document.createElement("br")] : []), bold(mode), ` ${machine.notes[mode] ?? "Joint speeds by the sticks."}`,
+    ...(i ? [document.createElement("br")] : []), bold(`${mode}.`), ` ${machine.notes[mode] ?? "Joint speeds by the sticks."}`,
   ]));
   $("modes").replaceChildren(...(machine.modes.length > 1 ? machine.modes : []).map((mode) => {
     const button = document.createElement("button");
@@ -339,13 +339,12 @@ function tell(status, mine) {
 function figures({ recent, total, drift }) {
   const ms = (x) => (x < 1e-3 ? `${(x * 1e6).toFixed(0)} µs` : `${(x * 1e3).toFixed(1)} ms`);
   const put = (id, text, state = "") => { $(id).textContent = text; $(id).dataset.state = state; };
-  put("f-on-time", `${(100 * total.on_time).toFixed(2)} %`, total.on_time >= 0.999 ? "good" : total.on_time < 0.99 ? "bad" : "");
+  put("f-on-time", `${(100 * recent.on_time).toFixed(1)} / ${(100 * total.on_time).toFixed(2)} %`, total.on_time >= 0.999 ? "good" : total.on_time < 0.99 ? "bad" : "");
   put("f-step", ms(recent.step_time));
   put("f-worst", `${ms(recent.worst_latency)} / ${ms(total.worst_latency)}`);
   put("f-missed", `${recent.missed} / ${total.missed}`);
   put("f-share", `${(100 * recent.share).toFixed(1)} %`);
   put("f-drift", ms(Math.max(drift, 0)), drift > 0.1 ? "bad" : "");
-  $("f-worst").title = $("f-missed").title = "last second / since the start";
 }
 
 setInterval(() => {

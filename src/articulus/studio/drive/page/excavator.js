@@ -3,7 +3,7 @@
 "use strict";
 
 const Excavator = (() => {
-  const PAINT = { yellow: 0xf0b01e, dark: 0x2c3136, steel: 0x8f979e, glass: 0x9fc4d8, rubber: 0x24282c, black: 0x17191c };
+  const PAINT = { yellow: 0xf0b01e, dark: 0x4a5056, steel: 0x8f979e, glass: 0x9fc4d8, rubber: 0x3b4046, black: 0x2a2d31 };
   const materials = {};
   const paint = (name) => (materials[name] ??= new THREE.MeshStandardMaterial({
     color: PAINT[name],
@@ -75,10 +75,6 @@ const Excavator = (() => {
     const group = new THREE.Group();
     group.add(box(3.5, 2.5, 0.3, "dark", -0.45, 0, 0.22));
     group.add(box(1.55, 2.46, 1.0, "yellow", -1.05, 0, 0.85));
-    const weight = solid(new THREE.CylinderGeometry(1.55, 1.55, 0.95, 40, 1, false, Math.PI - 0.86, 1.72), "dark", -0.85, 0, 0.62);
-    weight.rotation.set(Math.PI / 2, 0, 0);
-    weight.rotation.order = "ZXY";
-    weight.rotation.set(Math.PI / 2, Math.PI / 2 + Math.PI, 0);
     group.add(box(0.55, 2.44, 0.98, "dark", -2.05, 0, 0.74));
     group.add(box(1.5, 0.85, 0.75, "yellow", 0.55, -0.82, 0.72));
     for (let i = 0; i < 5; i++) group.add(box(0.9, 0.02, 0.05, "black", -1.05, -1.24, 0.6 + i * 0.13));

@@ -4,8 +4,9 @@
 class View {
   constructor(canvas, machine) {
     this.canvas = canvas;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
-    this.renderer.shadowMap.enabled = true;
+    this.plainly = drawnBySoftware();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.plainly, powerPreference: "high-performance" });
+    this.renderer.shadowMap.enabled = !this.plainly;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.12;
     this.scene = new THREE.Scene();
@@ -24,7 +25,7 @@ class View {
     const far = this.size * 14;
     this.scene.background = new THREE.Color(0xb9cbd8);
     this.scene.fog = new THREE.Fog(0xb9cbd8, far * 0.25, far * 0.95);
-    this.scene.add(new THREE.HemisphereLight(0xdfeaf4, 0x6b6152, 1.5));
+    this.scene.add(new THREE.HemisphereLight(0xdfeaf4, 0x8a7c66, 2.1));
     const sun = new THREE.DirectionalLight(0xfff1d8, 2.6);
     sun.position.set(-0.5, -0.8, 1.3).multiplyScalar(this.size * 2);
     sun.castShadow = true;
@@ -106,6 +107,18 @@ class View {
       body.position.set(x, y, z);
       body.quaternion.set(a, b, c, w);
     });
+    if (!this.drawn.centre) this.frame();
+  }
+
+  // Look at the middle of what there is, from as far as its size asks.
+  frame() {
+    this.scene.updateMatrixWorld();
+    const all = new THREE.Box3();
+    this.bodies.forEach((body) => all.expandByObject(body));
+    if (all.isEmpty()) return;
+    this.drawn.centre = all.getCenter(this.centre);
+    this.drawn.distance = 1.6 * Math.max(all.getSize(new THREE.Vector3()).length(), 0.6 * this.size);
+    this.place();
   }
 
   soil(on) {
@@ -116,7 +129,7 @@ class View {
     const key = `${innerWidth}x${innerHeight}x${devicePixelRatio}`;
     if (key !== this.resized) {
       this.resized = key;
-      this.renderer.setPixelRatio(Math.min(devicePixelRatio, this.slow > 60 ? 1 : 2));
+      this.renderer.setPixelRatio(this.plainly ? 0.75 : Math.min(devicePixelRatio, 2));
       this.renderer.setSize(innerWidth, innerHeight, false);
       this.camera.aspect = innerWidth / innerHeight;
       this.camera.updateProjectionMatrix();
@@ -135,13 +148,20 @@ class View {
     this.renderer.render(this.scene, this.camera);
   }
 
-  // A machine without a fast graphics card gets no shadows.
+  // A computer that cannot keep up gets no shadows and fewer pixels.
   spare(spent) {
     this.slow = Math.max(0, this.slow + (spent > 45 ? 1 : -0.5));
-    if (this.slow > 60 && this.renderer.shadowMap.enabled) {
+    if (this.slow > 40 && !this.plainly) {
+      this.plainly = true;
       this.renderer.shadowMap.enabled = false;
       this.scene.traverse((each) => each.material && (each.material.needsUpdate = true));
       this.resized = "";
     }
   }
+}
+
+function drawnBySoftware() {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const known = context?.getExtension("WEBGL_debug_renderer_info");
+  return Boolean(known) && /swiftshader|llvmpipe|software/i.test(context.getParameter(known.UNMASKED_RENDERER_WEBGL));
 }
