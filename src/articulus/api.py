@@ -203,7 +203,9 @@ class Mechanism:
             the body hangs; joints and frames on it name a station with `node=`.
         """
         if not isinstance(modes, Modes):
-            raise InputError(f"body '{name}': found {modes!r}; expected Modes, for example from structure.beam_body(...)")
+            raise InputError(
+                f"body '{name}': found {modes!r}; expected Modes, for example from structure.beam_body(...)"
+            )
         self._bodies += (Body(_name("body", name), modes=modes),)
         return self._changed()
 

@@ -116,7 +116,13 @@ def spatial_arms(effort: Effort) -> Iterator[Row]:
     note = ", ".join(f"{n}: {count:,} flops, {t:.3g} us" for n, count, t in zip(sizes, flops, times))
     name = f"forward dynamics, batch, a further link after {sizes[-2]} beside one after {sizes[0]}"
     yield Row(
-        name, arms[-1].nv, ours_us=times[-1], value=float(more[1] / more[0]), unit=bar.unit, bar=bar, note=note
+        name,
+        arms[-1].nv,
+        ours_us=times[-1],
+        value=float(more[1] / more[0]),
+        unit=bar.unit,
+        bar=bar,
+        note=note,
     )
 
 

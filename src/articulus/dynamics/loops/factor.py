@@ -21,7 +21,8 @@ class Factored:
         self._below: dict[int, dict[int, SX]] = {}
         self._inverse: dict[int, SX] = {}
         entry = {(i, k): A[i, k] for i, k in zip(*A.sparsity().get_triplet())}
-        entry = {(k, i): value for (i, k), value in entry.items()} | entry  # a zero of one half may hide in the other
+        # a zero by structure in one half may hide in the other
+        entry = {(k, i): value for (i, k), value in entry.items()} | entry
         rank = {k: at for at, k in enumerate(self._order)}
         later: dict[int, set[int]] = {k: set() for k in self._order}
         for i, k in entry:
