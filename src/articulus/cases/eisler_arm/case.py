@@ -53,7 +53,7 @@ def swing(chain: Chain) -> float:
     """Return the largest relative change of energy of a free swing with bent elbow [-]."""
     start = np.where(np.arange(chain.nodes) < chain.joints[1], 1.2, 0.3)
     _, theta, rates = chain.simulate(0.2, 400, start, 2 * np.ones(chain.nodes), rho_inf=1.0)
-    total = sum(chain.energy(theta, rates))
+    total = np.sum(chain.energy(theta, rates), axis=0)
     return float(np.ptp(total) / total[0])
 
 
