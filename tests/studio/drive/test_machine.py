@@ -46,7 +46,7 @@ def test_of_a_closed_mechanism_only_its_freedoms_are_driven() -> None:
 
 def test_wanted_positions_stop_at_the_limits() -> None:
     m = art.Mechanism("slide")
-    m.body("cart", mass=1.0)
+    m.body("cart", mass=1.0, inertia=(1, 1, 1))
     m.joint(
         "rail",
         art.Prismatic(axis=(1, 0, 0)),

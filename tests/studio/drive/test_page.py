@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from articulus.studio.drive import machine_for
+from articulus.studio.drive.session import Phase
+
+from .support import driving, eventually
+
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="needs playwright: pip install 'articulus[test]'"
 )
-
-from tests.studio.drive.support import driving, eventually
-
-from articulus.studio.drive import machine_for
-from articulus.studio.drive.session import Phase
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 FLAGS = [

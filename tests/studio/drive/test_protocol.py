@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.studio.drive.support import two_link
 
 from articulus.studio.drive import Access
 from articulus.studio.drive.protocol import (
@@ -21,6 +20,8 @@ from articulus.studio.drive.protocol import (
     SwitchSoil,
     read,
 )
+
+from .support import two_link
 
 
 def test_good_messages() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.studio.drive.support import MS, HandClock
 
 from articulus.studio.drive.realtime import GIVE_UP, MOST, Figures, Pacer
+
+from .support import MS, HandClock
 
 
 def paced(clock: HandClock, cost: int = 0) -> tuple[Pacer, list[int]]:

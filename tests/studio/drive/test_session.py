@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.studio.drive.support import MS, HandClock, go, session, two_link
 
 from articulus.simulate.run import Run
 from articulus.studio.drive.recording import Recording
 from articulus.studio.drive.session import SHOW, Phase
+
+from .support import MS, HandClock, go, session, two_link
 
 
 @pytest.fixture

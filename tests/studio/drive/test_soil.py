@@ -52,8 +52,8 @@ def force():
     def at(q, v, on):
         c, d = system.c0.copy(), system.d0.copy()
         c[system.places["q"]], c[system.places["v"]] = q, v
-        d[system.held_places["sticks.signal soil"]] = on
-        found = np.ravel(report(c, d, plant.p, np.zeros(0), 0.0, 1e-3))
+        d[system.held_places["sticks.signal sticks.soil"]] = on
+        found = report(c, d, plant.p, np.zeros(0), 0.0, 1e-3).full().ravel()
         velocity = (mechanism.jacobian("bucket_tip", q) @ v)[3:]
         return found, velocity, mechanism.pose("bucket_tip", q)[2, 3]
 
