@@ -71,6 +71,9 @@ def test_it_loads_nothing(report: str) -> None:
     assert not re.search(r"(?i)https?:|url\((?!#)|@import|//[a-z]", report)
     assert not [tag for tag, _ in page.seen if tag in ("script", "link", "iframe", "object", "embed", "img")]
     assert not [a for _, a in page.seen for name in a if name == "src" or name.startswith("on")]
+    policy = next(str(a["content"]) for tag, a in page.seen if tag == "meta" and "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
 
 
 def test_it_says_what_a_colleague_needs(report: str) -> None:

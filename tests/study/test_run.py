@@ -55,7 +55,9 @@ def test_results_and_report_stand_beside_the_study(study: Path, articulus) -> No
     run = Run.load(study.with_name("arm.nc"))
     assert run.t[-1] == 0.5
     assert run.q[0] == pytest.approx([np.pi / 6, -0.2])
-    assert "<!DOCTYPE html>" in study.with_name("arm.html").read_text()
+    report = study.with_name("arm.html").read_text()
+    assert "<!DOCTYPE html>" in report
+    assert report.count('<iframe class="replay"') == report.count('href="#replay"') == 1
 
 
 def test_without_a_report(study: Path, articulus) -> None:  # type: ignore[no-untyped-def]

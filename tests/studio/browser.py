@@ -1,0 +1,58 @@
+"""The system's Chromium, driven by playwright, without a network."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+FLAGS = (
+    "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Any]:
+    """Give a browser; skip the test where there is none."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium on this machine: install the package 'chromium'")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: install the extra 'test'")
+    with api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
+def opened(browser: Any, place: Path, **options: Any) -> Iterator[Any]:
+    """Give a page of a file on the disk, network off; whatever it says on the console or asks of the network fails the test."""
+    context = browser.new_context(offline=True, viewport={"width": 1100, "height": 640}, **options)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: said.append(f"error: {error}"))
+    page.on(
+        "request",
+        lambda request: said.append(request.url) if request.url.startswith(("http", "ws")) else None,
+    )
+    page.goto(place.as_uri())
+    yield page
+    context.close()
+    assert said == []
+
+
+def kept(page: Any, name: str) -> Path:
+    """Return the file of a screenshot that stays in the build folder."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    place = SCREENSHOTS / f"{name}.png"
+    page.screenshot(path=place)
+    return place
