@@ -59,9 +59,8 @@ def page(driven, browser):
     )
     found.on("pageerror", lambda error: said.append(str(error)))
     found.goto(driven.url)
-    found.wait_for_function(
-        "window.drive && drive.frame && drive.view && drive.status?.yours.length === 2", timeout=60_000
-    )
+    ready = "Boolean(window.drive && drive.frame && drive.view && drive.status?.yours.length === 2)"
+    assert eventually(lambda: found.evaluate(ready), 60)
     yield found
     context.close()
     assert not [text for text in said if "GPU stall" not in text and "WebGL" not in text]
@@ -122,14 +121,14 @@ def test_mode_pause_record_and_replay(page, driven) -> None:
     page.keyboard.press("KeyR")
     assert eventually(lambda: session.recording)
     page.wait_for_timeout(500)
-    page.wait_for_function("drive.status.recording")
+    assert eventually(lambda: page.evaluate("drive.status.recording"))
     page.keyboard.press("KeyR")
     assert eventually(lambda: session.last is not None and not session.recording)
-    page.wait_for_function("drive.status.replay > 0")
+    assert eventually(lambda: page.evaluate("drive.status.replay > 0"))
     page.keyboard.press("KeyT")
     assert eventually(lambda: session.phase is Phase.REPLAY)
     assert eventually(lambda: session.phase is Phase.PAUSED, 20)
-    page.wait_for_function("drive.status.phase === 'paused'")
+    assert eventually(lambda: page.evaluate("drive.status.phase === 'paused'"))
     page.keyboard.press("KeyP")
     assert eventually(lambda: session.phase is Phase.RUNNING)
     page.locator("#modes button", has_text="JOINT").click(timeout=60_000)

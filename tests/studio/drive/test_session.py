@@ -114,7 +114,9 @@ def test_a_recording_is_a_run_that_can_be_saved_and_replayed(clock, tmp_path) ->
     driven.work(1)
     recording = driven.last
     assert recording is not None
-    run = Run.load(recording.save(tmp_path, "drive"))
+    path = recording.save(tmp_path, "drive")
+    assert path.with_suffix(".html").stat().st_size < 5e6
+    run = Run.load(path)
     assert run.mechanism.name == "two_link"
     assert run.t[0] == 0.0
     assert np.allclose(np.diff(run.t), 0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import os
 import sys
@@ -59,7 +60,7 @@ class Driving:
         self._build()
         self.url = ""
         self._recordings: list[Recording] = []
-        self._wake: Callable[[], None] = lambda: None
+        self._wake: Callable[[], object] = lambda: None
 
     def _build(self) -> None:
         """Compile and load now what would hold up the loop later."""
@@ -75,7 +76,7 @@ class Driving:
     async def run(self, port: int, ready: Callable[[], None], done: asyncio.Event) -> None:
         """Serve until `done`; call `ready` when the page can be opened. Nothing recorded is lost at the end."""
         loop, fresh = asyncio.get_running_loop(), asyncio.Event()
-        self._wake = lambda: loop.call_soon_threadsafe(fresh.set)
+        self._wake = functools.partial(loop.call_soon_threadsafe, fresh.set)
         try:
             listening = await self.server.start(port)
         except OSError as error:

@@ -14,6 +14,7 @@ from articulus.simulate.provenance import provenance
 from articulus.simulate.records import RunStatus
 from articulus.simulate.run import Run
 from articulus.studio.drive.plant import SAMPLE, Plant
+from articulus.studio.export import export_html
 
 MOST_SAMPLES = 360_000
 """Samples after which a recording ends: an hour."""
@@ -72,7 +73,13 @@ class Recording:
         )
 
     def save(self, folder: Path, name: str) -> Path:
-        """Write it to a new netCDF file (a CSV file without the extra `data`) and return its path."""
+        """Write it to a new netCDF file (a CSV file without the extra `data`) and, beside it, to a page that plays it.
+
+        Returns
+        -------
+        Path
+            Of the file with all signals; the page has the same name and ends with .html.
+        """
         try:
             folder.mkdir(parents=True, exist_ok=True)
             return self._written(folder, name)
@@ -86,6 +93,7 @@ class Recording:
         else:
             path = _unused(folder, name, ".csv")
             self.run.to_csv(path)
+        export_html(self.run, path.with_suffix(".html"), title=f"{self.plant.machine.title}, driven")
         return path
 
 

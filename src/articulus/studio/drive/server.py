@@ -132,13 +132,12 @@ class Server:
         """Return a file, a refusal, or nothing for a WebSocket that may open."""
         upgrade = request.headers.get("Upgrade", "").lower() == "websocket"
         hosts, origins = (request.headers.get_all(name) for name in ("Host", "Origin"))
-        refused = (
-            (400, "headers given twice")
-            if len(hosts) > 1 or len(origins) > 1
-            else self.access.refusal(request.path, *(next(iter(x), None) for x in (hosts, origins)), upgrade)
-        )
+        if len(hosts) > 1 or len(origins) > 1:
+            return _response(400, "a header was given twice")
+        host, origin = next(iter(hosts), None), next(iter(origins), None)
+        refused = self.access.refusal(request.path, host, origin, upgrade)
         if refused:
-            log.warning("refused: %s (host %.80r, origin %.80r)", refused[1], hosts, origins)
+            log.warning("refused: %s (host %.80r, origin %.80r)", refused[1], host, origin)
             return _response(*refused)
         name = request.path.partition("?")[0].split("/", 2)[2:]
         if upgrade and name == ["socket"]:

@@ -332,7 +332,7 @@ function tell(status, mine) {
   else banner("", "");
   if (status.saved && status.saved !== drive.recorded) {
     drive.recorded = status.saved;
-    $("note").textContent = `Recording written: ${status.saved}`;
+    $("note").textContent = `Recording written: ${status.saved}, and a page that plays it: ${status.saved.replace(/\.\w+$/, ".html")}`;
   }
 }
 
