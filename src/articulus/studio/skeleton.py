@@ -64,12 +64,16 @@ def outboard(d: Description, body: str) -> list[np.ndarray]:
         if c.parent == body and c.joint.nv < 6
     ]
     out += [_raised(d, f)[:3, 3] for f in d.frames if f.body == body]
+    return [*out, *_closings(d, body)]
+
+
+def _closings(d: Description, body: str) -> Iterator[np.ndarray]:
+    """Yield where loop joints sit on a body, in its frame, each (3,) [m]."""
     for loop in (c for c in d.constraints if isinstance(c, LoopJoint)):
         for side, at in ((loop.parent, loop.at), (loop.child, loop.child_at)):
             carrier, frame = d.carrier(side)
             if carrier == body:
-                out.append((_raised(d, frame) @ at.matrix())[:3, 3])
-    return out
+                yield (_raised(d, frame) @ at.matrix())[:3, 3]
 
 
 def _on(d: Description, body: str, node: str) -> np.ndarray:
@@ -139,7 +143,7 @@ def _links(d: Description, body: Body, size: float, r: float) -> Iterator[Shape]
 
 
 def joint_shapes(joint: Joint, at: np.ndarray, r: float) -> Iterator[Shape]:
-    """Yield discs about turning axes, bars along sliding ones, a ball for a spherical joint."""
+    """Yield discs about turning axes, blocks that slide along others, a ball for a spherical joint."""
     origin = at[:3, 3]
     if joint.nv == 3 and all(joint.rotational):
         yield Shape("ball", _point(origin), _point(origin), 1.7 * r, "joint")
@@ -148,9 +152,11 @@ def joint_shapes(joint: Joint, at: np.ndarray, r: float) -> Iterator[Shape]:
             continue
         axis = at[:3, :3] @ np.array(part.axis_line)
         if any(part.rotational):
-            yield _about(origin, axis, 1.3 * r, 1.7 * r, "disc")
+            ends = _point(origin - 1.3 * r * axis), _point(origin + 1.3 * r * axis)
+            yield Shape("disc", *ends, 1.7 * r, "joint")
         if not all(part.rotational) and joint.nv <= 2:
-            yield _about(origin, axis, 3.0 * r, 1.6 * r, "box")
+            ends = _point(origin - 3.5 * r * axis), _point(origin + 3.5 * r * axis)
+            yield Shape("box", *ends, 2.2 * r)
 
 
 def closing_shapes(d: Description, body: str, r: float) -> Iterator[Shape]:
@@ -201,11 +207,10 @@ def _stroke(lower: tuple[float, ...], upper: tuple[float, ...], size: float) -> 
 
 
 def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tuple[Shape, ...]:
-    """Return what stands still: rails, a block under each joint to ground, a bar between these."""
+    """Return what stands still: rails, a foot under each hinge to ground, a bar between these."""
     shapes = list(rails(d, GROUND, size, radius))
-    hinges = [c for c in d.connections if c.parent == GROUND and c.joint.nv < 6]
-    pivots = _distinct([c.at.matrix()[:3, 3] for c in hinges], size)
-    pivots = _distinct([*pivots, *outboard(d, GROUND)], size)
+    hinges = [c for c in d.connections if c.parent == GROUND and all(c.joint.rotational)]
+    pivots = _distinct([*(c.at.matrix()[:3, 3] for c in hinges), *_closings(d, GROUND)], size)
     down = -up_direction(d)
     r = 0.02 * size
     for p in pivots:
@@ -221,10 +226,6 @@ def up_direction(d: Description) -> np.ndarray:
     g = np.array(values_of(d.gravity))
     length = np.linalg.norm(g)
     return -g / length if length > 0 else np.array([0.0, 0.0, 1.0])
-
-
-def _about(origin: np.ndarray, axis: np.ndarray, half: float, radius: float, kind: Kind) -> Shape:
-    return Shape(kind, _point(origin - half * axis), _point(origin + half * axis), radius, "joint")
 
 
 def _distinct(points: list[np.ndarray], size: float) -> list[np.ndarray]:
