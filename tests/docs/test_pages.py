@@ -18,6 +18,7 @@ PAGES = [
     "docs/choose.md",
     "docs/simulate.md",
     "docs/results.md",
+    "docs/studio.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/flexible.md",

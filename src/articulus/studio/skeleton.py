@@ -102,9 +102,10 @@ def thickness(d: Description, size: float) -> dict[str, float]:
     out = {}
     for name, mass in masses.items():
         points = landmarks(d, name)
-        longest = np.ptp(points, axis=0).max() if len(points) > 1 else size
+        longest = np.ptp(points, axis=0).max() if len(points) else 0.0
         radius = size * (0.008 + 0.015 * (mass / heaviest) ** (1 / 3))
-        out[name] = float(np.clip(0.2 * longest, 0.005 * size, radius))
+        short = SAME * size < longest < 5 * radius
+        out[name] = float(max(0.2 * longest, 0.005 * size) if short else radius)
     return out
 
 
