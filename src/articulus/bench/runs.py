@@ -23,7 +23,8 @@ from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, Effort, difference, differs, notes, raced
 from articulus.bench.startup import ONE_STATE, RUN, starter
 from articulus.bench.timing import Contender, race
-from articulus.cases.cat215b_hydraulics.machine import START, actuators, resolved_command
+from articulus.cases.cat215b_hydraulics.machine import resolved_command
+from articulus.library.cat215b_drives import START, actuators
 from articulus.simulate.components import PD, ResolvedRate
 from articulus.simulate.run import Run
 

@@ -4,15 +4,8 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.cases.cat215b_hydraulics.machine import (
-    DAMPING,
-    GEAR,
-    JOINTS,
-    START,
-    SUPPLY,
-    modes,
-    resolved_run,
-)
+from articulus.cases.cat215b_hydraulics.machine import modes, resolved_run
+from articulus.library.cat215b_drives import DAMPING, GEAR, JOINTS, START, SUPPLY
 from articulus.simulate import simulate
 from articulus.simulate.components import Expression, HydraulicRotary
 

@@ -6,28 +6,14 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
+from articulus.library.cat215b_drives import JOINTS, START, actuators
 from articulus.simulate import simulate
-from articulus.simulate.components import HydraulicRotary, ResolvedRate
+from articulus.simulate.components import ResolvedRate
 from articulus.simulate.network import Network
 from articulus.simulate.run import Run
 from articulus.simulate.system import System
 
-JOINTS = ("swing", "boom", "stick", "bucket")
-SUPPLY = (4000.0, 7000.0, 4000.0, 4000.0)  # psi, table 5.2
-GEAR = (307.0, 545.0, 220.0, 250.0)
-DAMPING = (100000.0, 100000.0, 30000.0, 100.0)  # N m s/rad
-
-START = np.radians([0.0, 34.855, -146.609, -120.0 - 34.855 + 146.609])
-"""Assumed: bucket hinge 5 m from the cab axis and 2.3 m high, bucket at -120 deg to ground. The figure is lost."""
 STEP = 0.01  # s
-
-
-def actuators(**changes: object) -> list[HydraulicRotary]:
-    """Return the four actuators of table 5.2."""
-    return [
-        HydraulicRotary(joint, supply=p, gear=g, damping=b, name=joint, **changes)  # type: ignore[arg-type]
-        for joint, p, g, b in zip(JOINTS, SUPPLY, GEAR, DAMPING)
-    ]
 
 
 def modes(digger: art.Mechanism, q: np.ndarray) -> np.ndarray:

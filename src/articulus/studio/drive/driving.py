@@ -23,11 +23,8 @@ from articulus.studio.drive.session import Session
 SWITCH = 1e-4
 """Time after which a thread that holds the interpreter gives it to the loop that waits for it [s]."""
 
-PRIORITY = 10
-"""Of the loop's thread among those scheduled first come, first served; it needs a right that not every user has."""
-
-NICE = -10
-"""Niceness of the server's thread: what it holds, the loop must wait for."""
+LOOP, SERVER = 10, 5
+"""Real-time priorities of the threads of the loop and of the server: what the server holds, the loop must wait for."""
 
 
 class Driving:
@@ -112,35 +109,37 @@ class Driving:
 @contextlib.contextmanager
 def in_real_time(pacer: Pacer) -> Iterator[None]:
     """Run a loop in its own thread, with an interpreter that does not make it wait."""
+
+    def run() -> None:
+        with _urgent(LOOP):
+            pacer.run()
+
     before = sys.getswitchinterval()
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH)
-    usual = _niceness(NICE)
-    thread = threading.Thread(target=_urgent, args=(pacer.run,), name="drive", daemon=True)
+    thread = threading.Thread(target=run, name="drive", daemon=True)
     thread.start()
     try:
-        yield
+        with _urgent(SERVER):
+            yield
     finally:
         pacer.stop()
         thread.join()
-        _niceness(usual)
         sys.setswitchinterval(before)
         gc.unfreeze()
 
 
-def _urgent(run: Callable[[], None]) -> None:
-    """Run with a thread that goes before all others, where the system lets us."""
-    with contextlib.suppress(AttributeError, OSError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    run()
-
-
-def _niceness(wanted: int) -> int:
-    """Set the niceness of this thread where the system lets us; return what it was."""
+@contextlib.contextmanager
+def _urgent(priority: int) -> Iterator[None]:
+    """Let this thread, not those that it starts, go before all usual ones, where the system and the user's rights allow it."""
     try:
-        before = os.getpriority(os.PRIO_PROCESS, 0)
-        os.setpriority(os.PRIO_PROCESS, 0, wanted)
+        before = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
     except (AttributeError, OSError):
-        return 0
-    return before
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, *before)

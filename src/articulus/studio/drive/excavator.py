@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.cases.cat215b_hydraulics.machine import START, actuators
+from articulus.library.cat215b_drives import START, actuators
 from articulus.load import load
 from articulus.studio.drive.machine import Axis, Machine
 from articulus.studio.drive.rates import OperatorRates
