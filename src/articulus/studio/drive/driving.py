@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 import gc
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -16,15 +15,13 @@ from articulus.errors import InputError
 from articulus.studio.drive.access import Access
 from articulus.studio.drive.machine import Machine
 from articulus.studio.drive.plant import Plant
+from articulus.studio.drive.priority import LOOP, SERVER, urgent
 from articulus.studio.drive.realtime import Pacer
 from articulus.studio.drive.recording import Recording, can_store
 from articulus.studio.drive.session import Session
 
 SWITCH = 1e-4
 """Time after which a thread that holds the interpreter gives it to the loop that waits for it [s]."""
-
-LOOP, SERVER = 10, 5
-"""Real-time priorities of the threads of the loop and of the server: what the server holds, the loop must wait for."""
 
 
 class Driving:
@@ -111,7 +108,7 @@ def in_real_time(pacer: Pacer) -> Iterator[None]:
     """Run a loop in its own thread, with an interpreter that does not make it wait."""
 
     def run() -> None:
-        with _urgent(LOOP):
+        with urgent(LOOP):
             pacer.run()
 
     before = sys.getswitchinterval()
@@ -121,25 +118,10 @@ def in_real_time(pacer: Pacer) -> Iterator[None]:
     thread = threading.Thread(target=run, name="drive", daemon=True)
     thread.start()
     try:
-        with _urgent(SERVER):
+        with urgent(SERVER):
             yield
     finally:
         pacer.stop()
         thread.join()
         sys.setswitchinterval(before)
         gc.unfreeze()
-
-
-@contextlib.contextmanager
-def _urgent(priority: int) -> Iterator[None]:
-    """Let this thread, not those that it starts, go before all usual ones, where the system and the user's rights allow it."""
-    try:
-        before = os.sched_getscheduler(0), os.sched_getparam(0)
-        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
-    except (AttributeError, OSError):
-        yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, *before)

@@ -23,6 +23,7 @@ from articulus.errors import ArticulusError
 from articulus.studio.drive import protocol
 from articulus.studio.drive.access import Access
 from articulus.studio.drive.drawing import introduction
+from articulus.studio.drive.priority import WRITER, urgent
 from articulus.studio.drive.realtime import Figures, Pacer
 from articulus.studio.drive.recording import Recording
 from articulus.studio.drive.session import Session
@@ -288,13 +289,17 @@ class Server:
         """Write a recording and tell everybody."""
         name = f"{self.machine.mechanism.name}-{datetime.now():%Y%m%d-%H%M%S}"
         try:
-            path = await asyncio.to_thread(recording.save, self.folder, name)
+            path = await asyncio.to_thread(self._write, recording, name)
         except ArticulusError as error:
             log.error("%s", error)
             return
         self.saved.append(path)
         log.info("recording of %.1f s: %s", recording.duration, path)
         self._announce()
+
+    def _write(self, recording: Recording, name: str) -> Path:
+        with urgent(WRITER):
+            return recording.save(self.folder, name)
 
 
 def _figures(f: Figures) -> dict[str, float]:
