@@ -26,9 +26,16 @@ RESOLVED = (0.6, 0.9, 0.6, 0.4)
 
 AXES = (
     Axis(
-        "swing", "left", "right", group="left", stick="left", along="x", sign=-1, resolved=("left", "right")
+        "swing",
+        "left",
+        "right",
+        group="left",
+        stick="left",
+        along="x",
+        sign=-1,
+        resolved=("turn left", "turn right"),
     ),
-    Axis("boom", "up", "down", group="right", stick="right", along="y", sign=-1, resolved=("up", "down")),
+    Axis("boom", "up", "down", group="right", stick="right", along="y", sign=-1, resolved=("lift", "lower")),
     Axis("stick", "out", "in", group="left", stick="left", along="y", resolved=("reach out", "pull in")),
     Axis("bucket", "open", "curl", group="right", stick="right", along="x", resolved=("tilt out", "curl")),
 )

@@ -67,6 +67,9 @@ class View {
       mesh.castShadow = mesh.receiveShadow = true;
       group.add(mesh);
     };
+    scene.bodies.forEach(({ flexible, colour }, i) => flexible?.edges.forEach(([a, b]) => add(this.bodies[i], {
+      kind: "tube", role: "link", radius: flexible.radius, start: flexible.stations[a].position, end: flexible.stations[b].position,
+    }, colour))); // drawn undeformed
     scene.ground.forEach((shape) => add(this.scene, shape, 0x4a5560));
     scene.bodies.forEach((body, i) => body.shapes.forEach((shape) => shape.role !== "mass" && add(this.bodies[i], shape, body.colour)));
     return { update() {}, seat: null, centre: null, distance: 1.9 * this.size };
