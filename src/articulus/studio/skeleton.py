@@ -105,7 +105,7 @@ def thickness(d: Description, size: float) -> dict[str, float]:
         longest = np.ptp(points, axis=0).max() if len(points) else 0.0
         radius = size * (0.008 + 0.015 * (mass / heaviest) ** (1 / 3))
         short = SAME * size < longest < 5 * radius
-        out[name] = float(max(0.2 * longest, 0.005 * size) if short else radius)
+        out[name] = float(max(0.2 * longest, 0.003 * size) if short else radius)
     return out
 
 
@@ -120,8 +120,8 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
         shapes += _links(d, body, size, r)
     mass, centre = mass_and_centre(body)
     if mass:
-        heaviest = max(mass_and_centre(b)[0] for b in d.bodies)
-        ball = 0.045 * size * (mass / heaviest) ** (1 / 3)
+        total = sum(mass_and_centre(b)[0] for b in d.bodies)
+        ball = 0.06 * size * (mass / total) ** (1 / 3)
         shapes.append(Shape("ball", _point(centre), _point(centre), float(ball), "mass"))
     return tuple(shapes)
 
@@ -212,13 +212,13 @@ def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tupl
     shapes = list(rails(d, GROUND, size, radius))
     hinges = [c for c in d.connections if c.parent == GROUND and all(c.joint.rotational)]
     pivots = _distinct([*(c.at.matrix()[:3, 3] for c in hinges), *_closings(d, GROUND)], size)
+    r = max((radius[c.child] for c in hinges), default=0.02 * size)
     down = -up_direction(d)
-    r = 0.02 * size
     for p in pivots:
-        shapes.append(Shape("disc", _point(p + 1.4 * r * down), _point(p + 2.4 * r * down), 2.2 * r, "joint"))
+        shapes.append(Shape("disc", _point(p + 1.2 * r * down), _point(p + 2.1 * r * down), 2.1 * r, "joint"))
     for a, b in itertools.pairwise(pivots):
-        under = 1.9 * r * down
-        shapes.append(Shape("tube", _point(a + under), _point(b + under), 0.5 * r, "joint"))
+        under = 1.6 * r * down
+        shapes.append(Shape("tube", _point(a + under), _point(b + under), 0.45 * r, "joint"))
     return tuple(shapes)
 
 

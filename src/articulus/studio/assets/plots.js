@@ -3,6 +3,7 @@
 (() => {
   const articulus = (globalThis.articulus ??= {});
   const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
+  const MOST = 12; // curves of a signal that are shown at first
   const MARGIN = { left: 54, right: 10, top: 8, bottom: 22 };
 
   articulus.text = (x) => {
@@ -113,7 +114,7 @@
       }
       this.choice = choice;
       this.curves = curves;
-      this.hidden.clear();
+      this.hidden = new Set(choice.entries.slice(MOST));
       this.unit.textContent = choice.unit === "-" ? "" : choice.unit;
       this.canvas.setAttribute("aria-label", `${choice.text} over time; click to go to a time`);
       this.#fillLegend();
@@ -127,7 +128,7 @@
         const item = document.createElement("button");
         item.type = "button";
         item.className = "entry";
-        item.setAttribute("aria-pressed", "true");
+        item.setAttribute("aria-pressed", String(!this.hidden.has(curve.key)));
         item.title = "Show or hide this curve";
         const swatch = document.createElement("i");
         swatch.style.background = this.#colour(curve.colour);

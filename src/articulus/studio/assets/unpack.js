@@ -3,6 +3,13 @@
 (() => {
   const articulus = (globalThis.articulus ??= {});
 
+  function bytesOf(text) {
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+    return bytes;
+  }
+
   async function inflate(bytes) {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -11,12 +18,15 @@
   // Return {rows, columns, values}: column after column in a Float32Array.
   articulus.unpack = async ({ rows, columns, data }) => {
     const n = rows * columns;
-    const planes = await inflate(Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
+    const planes = await inflate(bytesOf(data));
     const bits = new Int32Array(n);
-    for (let i = 0; i < n; i++) {
-      const folded = (planes[i] | (planes[i + n] << 8) | (planes[i + 2 * n] << 16) | (planes[i + 3 * n] << 24)) >>> 0;
-      const step = (folded >>> 1) ^ -(folded & 1);
-      bits[i] = i % rows === 0 ? step : (bits[i - 1] + step) | 0;
+    for (let column = 0; column < n; column += rows) {
+      let sum = 0;
+      for (let i = column; i < column + rows; i++) {
+        const folded = planes[i] | (planes[i + n] << 8) | (planes[i + 2 * n] << 16) | (planes[i + 3 * n] << 24);
+        sum = (sum + ((folded >>> 1) ^ -(folded & 1))) | 0;
+        bits[i] = sum;
+      }
     }
     return { rows, columns, values: new Float32Array(bits.buffer) };
   };
