@@ -20,6 +20,9 @@ from articulus.studio.skeleton import Point, Shape
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8a7a00", "#6a51a3")
 """Colours of bodies: those of Okabe and Ito, which colour-blind people tell apart, yellow darkened, black replaced."""
 
+SECOND_ORDER = 20_000
+"""Most numbers of a flexible body's displacements of second order; with more it is drawn to first order."""
+
 
 @dataclass(frozen=True)
 class Station:
@@ -28,13 +31,13 @@ class Station:
     Parameters
     ----------
     name : str
-    position : three numbers [m]
+    position : list of three numbers [m]
     translation, rotation : lists of 3 rows with a number a mode [m, rad]
     shortening, turning : lists of 3 matrices of modes [m, rad]; empty where they are not part of the motion
     """
 
     name: str
-    position: Point
+    position: list[float]
     translation: list[list[float]]
     rotation: list[list[float]]
     shortening: list[list[list[float]]]
@@ -210,23 +213,30 @@ def _flexible(body: Body, radius: float) -> Flexible | None:
     """Return the stations of a flexible body, joined by the shortest tubes that hold all of them together."""
     if body.modes is None or not body.modes.stations:
         return None
-    second = body.modes.level == "consistent"
+    modes = body.modes
+    numbers = 3 * len(modes.stations) * modes.count**2
+    second = modes.level == "consistent" and numbers <= SECOND_ORDER
     stations = tuple(
         Station(
             name,
-            tuple(s.position.tolist()),
-            s.translation.tolist(),
-            s.rotation.tolist(),
-            s.shortening.tolist() if second and s.shortening.any() else [],
-            s.turning.tolist() if second and s.turning is not None and s.turning.any() else [],
+            _short(s.position),
+            _short(s.translation),
+            _short(s.rotation),
+            _short(s.shortening) if second and s.shortening.any() else [],
+            _short(s.turning) if second and s.turning is not None and s.turning.any() else [],
         )
-        for name, s in body.modes.stations.items()
+        for name, s in modes.stations.items()
     )
     _, first = np.unique([s.position for s in stations], axis=0, return_index=True)
     apart = np.array([stations[i].position for i in first])
     tree = minimum_spanning_tree(cdist(apart, apart)).tocoo()
     edges = tuple((int(first[i]), int(first[j])) for i, j in zip(tree.row, tree.col))
     return Flexible(stations, edges, radius)
+
+
+def _short(numbers: np.ndarray) -> Any:
+    """Return an array as lists of numbers with eight digits, what single precision keeps."""
+    return [_short(x) for x in numbers] if numbers.ndim else float(f"{numbers:.8g}")
 
 
 def _frame(f: Frame) -> SceneFrame:

@@ -116,7 +116,7 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
     joint_radius = max(r, radius.get(c.parent, r))
     hinge = c.child_at.matrix()
     shapes = [*joint_shapes(c.joint, hinge, joint_radius), *closing_shapes(d, body.name, r)]
-    if body.modes is None:
+    if body.modes is None or not body.modes.stations:
         shapes += _links(d, body, size, r)
     mass, centre = mass_and_centre(body)
     if mass:
