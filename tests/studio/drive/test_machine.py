@@ -66,3 +66,8 @@ def test_a_mechanism_without_simple_joints_is_refused() -> None:
     m.joint("free", art.Free(), parent="ground", child="stone")
     with pytest.raises(InputError, match="'stone' has no joint of one freedom"):
         servo_machine(m)
+
+
+def test_a_machine_too_stiff_for_the_steps_is_refused() -> None:
+    with pytest.raises(InputError, match="'king_arm' diverges at rest"):
+        Plant(machine_for("king_arm"))

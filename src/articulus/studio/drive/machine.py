@@ -138,7 +138,13 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
     )
     components = (Sticks(len(driven), PERIOD), servo, *actuators)
     return Machine(
-        mechanism, components, axes, mechanism.name, q0=start, ground=-0.6 * mechanism_size(mechanism)
+        mechanism,
+        components,
+        axes,
+        mechanism.name,
+        q0=start,
+        settle=0.5,
+        ground=-0.6 * mechanism_size(mechanism),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulus import kernel
+from articulus.errors import InputError
 from articulus.integrate import RK4
 from articulus.simulate.marching import Marcher
 from articulus.simulate.network import Network
@@ -30,6 +31,11 @@ class Plant:
     ----------
     machine : Machine
     h : float [s]
+
+    Raises
+    ------
+    InputError
+        It diverges before it is handed over.
 
     Attributes
     ----------
@@ -62,6 +68,11 @@ class Plant:
         self.k = 0
         self.sink: list[np.ndarray] | None = None
         self.advance(round(machine.settle / h))
+        if self.failed:
+            raise InputError(
+                f"drive: '{machine.mechanism.name}' diverges at rest after {self.t:.3g} s with steps of {h:g} s; expected a "
+                "machine that is not too stiff for them. Leave out its fastest flexible modes or soften its springs"
+            )
         self._settled = self._x.copy()
 
     def _started(self) -> np.ndarray:
