@@ -679,7 +679,7 @@ class Mechanism:
             self._require_obeyed(name)
             text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
             found = native.cached(
-                text, lambda: self._compilable(*key), ranks=self._ranks(name, len(wrenches))
+                text, lambda: self._compilable(*key), ranks=lambda: self._ranks(name, len(wrenches))
             )
             self._kernels[key] = found
         return found

@@ -11,9 +11,10 @@ import casadi as ca
 from ..errors import InputError, UnsupportedOperation
 from . import march, program
 from .build import Source
-from .call import Kernel, PreparedCall, Ranks
+from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
 from .pool import threads
+from .program import Ranks
 from .recurrence import NEVER, Passage, Recurrence
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 _sources: dict[str, Source] = {}
-_kernels: dict[tuple[str, bool, Ranks | None], Kernel] = {}
+_kernels: dict[tuple[str, bool], Kernel] = {}
 _lock = threading.Lock()
 
 
@@ -59,32 +60,43 @@ def compile(function: ca.Function, *, finite: bool = True, ranks: Ranks | None =
     except RuntimeError as reason:
         kind = function.class_name()
         raise UnsupportedOperation(f"{function.name()} ({kind}) has no expressions to compile") from reason
-    return Kernel(Source(f"function {key}", lambda: program.build(function)), finite=finite, ranks=ranks)
+    source = Source(f"function {key} {ranks}", lambda: program.build(function).ranked(ranks))
+    return Kernel(source, finite=finite)
 
 
 def cached(
-    key: str, build: Callable[[], ca.Function], *, finite: bool = True, ranks: Ranks | None = None
+    key: str,
+    build: Callable[[], ca.Function],
+    *,
+    finite: bool = True,
+    ranks: Callable[[], Ranks] | None = None,
 ) -> Kernel:
     """Return the kernel of a function that is only built when the cache does not hold its code.
 
     Parameters
     ----------
     key : str
-        Text that determines the function completely: content, question, version of the code that builds it.
+        Text that determines the function and its ranks completely: content, question, version of the code that builds it.
     build : callable
         Returns the function. Called at most once per process and key; never on a warm start.
     finite : bool
         Raise when an input or an output is not finite.
-    ranks : (tuple of int, tuple of int), optional
-        Number of trailing axes of each input and output, where a size of one must not take an axis away.
+    ranks : callable, optional
+        Returns the number of trailing axes of each input and output, where a size of one must not take an axis away; called
+        when `build` is.
     """
+
+    def made() -> program.Program:
+        wanted = None if ranks is None else ranks()
+        return program.build(build()).ranked(wanted)
+
     with _lock:
-        source = _sources.setdefault(key, Source(f"cached {key}", lambda: program.build(build())))
+        source = _sources.setdefault(key, Source(f"cached {key}", made))
     source.signature()  # outside the lock: building one kernel must not keep others waiting
     with _lock:
-        if (key, finite, ranks) not in _kernels:
-            _kernels[key, finite, ranks] = Kernel(source, finite=finite, ranks=ranks)
-        return _kernels[key, finite, ranks]
+        if (key, finite) not in _kernels:
+            _kernels[key, finite] = Kernel(source, finite=finite)
+        return _kernels[key, finite]
 
 
 def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int) -> Recurrence:

@@ -6,7 +6,6 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,13 +17,9 @@ from . import arrays, batch, report
 from .arrays import FLOAT
 from .build import Source
 from .jit import host
-from .program import Shape, Signature
+from .program import Shape
 
 HOLD_LOCK = 20_000  # flops below which a single call keeps the interpreter lock: releasing it costs more
-
-
-Ranks = tuple[tuple[int, ...], tuple[int, ...]]
-"""Trailing axes of each input and of each output."""
 
 
 class PreparedCall(partial):
@@ -62,8 +57,8 @@ class Kernel:
         Whether a value that is not finite raises.
     """
 
-    def __init__(self, source: Source, *, finite: bool = True, ranks: Ranks | None = None):
-        signature = _ranked(source.signature(), ranks)
+    def __init__(self, source: Source, *, finite: bool = True):
+        signature = source.signature()
         self._source, self._signature, self.finite = source, signature, finite
         self.name = signature.name
         self.input_names, self.input_shapes = signature.input_names, signature.input_shapes
@@ -211,17 +206,6 @@ class Kernel:
                 raise InputError(
                     f"{self.name}: '{name}' must be a {kind}C-order float64 array of shape {shape} to be bound"
                 )
-
-
-def _ranked(signature: Signature, ranks: Ranks | None) -> Signature:
-    """Return the signature with the wanted number of axes: a size of one takes none away."""
-    if ranks is None:
-        return signature
-    inputs, outputs = (
-        tuple(s + (1,) * (rank - len(s)) for s, rank in zip(shapes, wanted, strict=True))
-        for shapes, wanted in zip((signature.input_shapes, signature.output_shapes), ranks)
-    )
-    return replace(signature, input_shapes=inputs, output_shapes=outputs)
 
 
 class _Single:

@@ -6,7 +6,7 @@ The first slots are the inputs, then the outputs, element by element in C order;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
@@ -19,6 +19,8 @@ from .procedure import Procedures
 from .target import Target
 
 Shape = tuple[int, ...]
+Ranks = tuple[tuple[int, ...], tuple[int, ...]]
+"""Trailing axes of each input and of each output."""
 
 MOST_BLOCKS = 3
 NEAR_BYTES = 70 * 1024  # workspaces of all blocks together; both figures measured
@@ -54,6 +56,17 @@ class Program:
     signature: Signature
     steps: list[Step]
     slots: int
+
+    def ranked(self, ranks: Ranks | None) -> Program:
+        """Return the program with the wanted number of axes: a size of one takes none away."""
+        if ranks is None:
+            return self
+        held = (self.signature.input_shapes, self.signature.output_shapes)
+        inputs, outputs = (
+            tuple(s + (1,) * (rank - len(s)) for s, rank in zip(shapes, wanted, strict=True))
+            for shapes, wanted in zip(held, ranks)
+        )
+        return replace(self, signature=replace(self.signature, input_shapes=inputs, output_shapes=outputs))
 
     def text(self, target: Target) -> str:
         """Return the LLVM text of the whole module."""

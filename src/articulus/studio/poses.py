@@ -29,7 +29,7 @@ def body_poses(mechanism: Mechanism, q: np.ndarray, params: Mapping[str, Any] | 
     """
     d = mechanism.description
     key = "|".join([physics_version(), d.fingerprint, "poses of all bodies"])
-    compiled = kernel.cached(key, lambda: _poses(d), ranks=((1,) * (1 + bool(d.parameters)), (2,)))
+    compiled = kernel.cached(key, lambda: _poses(d), ranks=lambda: ((1,) * (1 + bool(d.parameters)), (2,)))
     values = [(params or {}).get(name, held) for name, held in mechanism.parameters.items()]
     X = compiled(q, np.array(values, dtype=float)) if values else compiled(q)
     X = X.reshape(*X.shape[:-1], 4, 3)
