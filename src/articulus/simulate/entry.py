@@ -27,6 +27,7 @@ from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
 from articulus.simulate.run import Run
 from articulus.simulate.simulation import LOG_BYTES, Simulation
+from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import System
 
 ADMISSIBLE = 1e-9
@@ -174,8 +175,8 @@ def _set_up(
         raise InputError(
             f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')"
         )
-    steps = _whole("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
-    every = 1 if sample is None else _whole("sample", _positive("sample", sample), step)
+    steps = whole_steps("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
+    every = 1 if sample is None else whole_steps("sample", _positive("sample", sample), step)
     inside, outside = _controllers(controller)
     system = _system(mechanism.description, (*inside, *components), outside is not None)
     _check_jumps(system, find_method(method), t0, t_end, step)
@@ -197,7 +198,9 @@ def _set_up(
         "atol": atol,
     }
     period = (
-        1 if outside is None or outside.period is None else _whole("controller period", outside.period, step)
+        1
+        if outside is None or outside.period is None
+        else whole_steps("controller period", outside.period, step)
     )
     return Simulation(
         mechanism, engine, c0, p, float(t0), float(step), steps, every, Outputs(system, outputs), outside, period, seed,
@@ -343,13 +346,3 @@ def _positive(name: str, value: float) -> float:
     if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
         raise InputError(f"{name}: found {value!r}; expected a positive time in seconds")
     return float(value)
-
-
-def _whole(name: str, span: float, step: float) -> int:
-    """Return a time as a whole number of steps."""
-    count = round(span / step)
-    if count < 1 or abs(count * step - span) > 1e-9 * max(span, step):
-        raise InputError(
-            f"{name}: found {span:.9g} s, {span / step:.6g} steps of {step:.9g} s; expected a whole number of steps"
-        )
-    return count

@@ -15,10 +15,10 @@ import numpy as np
 from casadi import MX
 
 from articulus import dynamics, kernel
-from articulus.errors import InputError
 from articulus.integrate import RK4, SecondOrder, SecondOrderMethod
 from articulus.integrate.base import Method
 from articulus.simulate.records import Occurrence
+from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import ARGUMENTS, System
 
 INSIDE = 1e-8
@@ -43,7 +43,7 @@ class Marcher:
         self.events: list[Occurrence] = []
         self.rejected = 0
         self.nx = system.nc * (1 + self.past) + system.nd
-        self.periods = [whole_steps(u.name, u.period, h) for u in system.updates]
+        self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
         self.jumps = list(self.periods)
 
     def prepare(self, rows: int) -> None:
@@ -197,13 +197,3 @@ class Marcher:
         passage = self.loop.on(x.copy(), p, w, failed.copy(), log, first=k, periods=self.periods)
         passage(k, k, closing=True)
         return log[:, 0]
-
-
-def whole_steps(name: str, period: float, h: float) -> int:
-    """Return a sampling period as a whole number of steps."""
-    count = round(period / h)
-    if count < 1 or abs(count * h - period) > 1e-9 * period:
-        raise InputError(
-            f"component '{name}': period {period:.6g} s is no whole number of steps of {h:.6g} s; expected a multiple"
-        )
-    return count

@@ -22,9 +22,9 @@ from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.simulate.advance import Advancer
 from articulus.simulate.events import Event, switched_on
-from articulus.simulate.marching import whole_steps
 from articulus.simulate.network import DISSIPATED, INPUT
 from articulus.simulate.records import Cause, Occurrence
+from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import ARGUMENTS, System, native
 
 MOST_EVENTS = 200
@@ -51,7 +51,7 @@ class NumericEngine:
         self.system, self.advancer, self.h, self.watched = system, advancer, h, tuple(events)
         self.nx = system.nc + system.nd + advancer.extra
         self.logged = system.nc + system.nd
-        self.periods = [whole_steps(u.name, u.period, h) for u in system.updates]
+        self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
         self.jumps = list(self.periods)
         self.events: list[Occurrence] = []
         self._causes: dict[int, tuple[Cause, str]] = {}

@@ -221,7 +221,7 @@ class Simulation:
     def _result(self, wall: float) -> Run:
         samples = np.concatenate(self.logs, axis=1)
         self.logs = []
-        found = self._failures()
+        found = self._failures(samples)
         w = Noise(self.seed, len(self.x), self.engine.system.nw).at(
             np.append(np.arange(0, self.k, self.every), self.k)
         )
@@ -262,10 +262,10 @@ class Simulation:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))
         return run
 
-    def _failures(self) -> list[Failure]:
+    def _failures(self, samples: np.ndarray) -> list[Failure]:
         ended = {event.run for event in self.engine.events if event.stop}
         rows = [row for row in np.flatnonzero(self.failed >= 0) if row not in ended]
-        return [failures.diagnose(self, int(row)) for row in rows]
+        return [failures.diagnose(self, int(row), samples[row]) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """Return what the engine counts, before a resumption too: evaluations (0 where each step costs the same), rejected."""

@@ -19,6 +19,7 @@ from articulus.mechanism import Description, Parameter
 from articulus.simulate.component import Component
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.signal import Signal
+from articulus.simulate.steps import steps_in
 from articulus.simulate.system import System
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
@@ -26,7 +27,7 @@ from articulus.study.components import Components, load_model
 from articulus.study.event_reader import read_events
 from articulus.study.initial import read_state
 from articulus.study.numbers import StudyNumbers
-from articulus.study.settings import read_settings, whole_steps
+from articulus.study.settings import read_settings
 from articulus.study.study import Settings, Study
 from articulus.study.sweep_reader import read_sweep
 
@@ -200,7 +201,7 @@ class _Reader:
 
     def _check_periods(self, components: dict[str, Component], settings: Settings | None) -> None:
         for path, c in components.items():
-            if settings and c.period is not None and not whole_steps(c.period, settings.step):
+            if settings and c.period is not None and steps_in(c.period, settings.step) is None:
                 found = (
                     f"{c.period:.9g} s, which is {c.period / settings.step:.6g} steps of {settings.step:g} s"
                 )

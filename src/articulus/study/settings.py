@@ -8,6 +8,7 @@ from typing import Any
 from articulus.errors import did_you_mean
 from articulus.files.toml_numbers import shown
 from articulus.integrate import ALL_METHODS
+from articulus.simulate.steps import steps_in
 from articulus.study.courses import Courses
 from articulus.study.study import Settings
 
@@ -51,12 +52,6 @@ def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
     return settings if len(report.findings) == before else None
 
 
-def whole_steps(span: float, step: float) -> bool:
-    """Return whether a time is a whole number of steps, one at least."""
-    count = round(span / step)
-    return count >= 1 and abs(count * step - span) <= 1e-9 * max(span, step)
-
-
 def _check_spans(values: Courses, s: Settings) -> None:
     span = s.t_end - s.t0
     if span <= 0:
@@ -64,7 +59,7 @@ def _check_spans(values: Courses, s: Settings) -> None:
         return
     spans = {"t_end": span} | ({} if s.sample is None else {"sample": s.sample})
     for key, length in spans.items():
-        if not whole_steps(length, s.step):
+        if steps_in(length, s.step) is None:
             near = max(1, round(length / s.step)) * s.step + (s.t0 if key == "t_end" else 0.0)
             found = f"{length:.9g} s, which is {length / s.step:.6g} steps of {s.step:g} s"
             values.report.add(f"run.{key}", found, "a whole number of steps", f"{near:.9g} s would be one.")

@@ -1,0 +1,21 @@
+"""Times as whole numbers of steps: one rule for ends, samples and sampling periods."""
+
+from __future__ import annotations
+
+from articulus.errors import InputError
+
+
+def steps_in(span: float, step: float) -> int | None:
+    """Return how many steps make a time, at least one; None when no whole number of them does (to 1e-9)."""
+    count = round(span / step)
+    return count if count >= 1 and abs(count * step - span) <= 1e-9 * max(span, step) else None
+
+
+def whole_steps(name: str, span: float, step: float) -> int:
+    """Return how many steps make a time, or raise what is wrong with it."""
+    count = steps_in(span, step)
+    if count is None:
+        raise InputError(
+            f"{name}: found {span:.9g} s, {span / step:.6g} steps of {step:.9g} s; expected a whole number of steps"
+        )
+    return count
