@@ -174,7 +174,9 @@ def test_commands_add_up() -> None:
 
 @pytest.mark.parametrize("period", [0.015, 0.005, 0.0101])
 def test_periods_are_whole_numbers_of_steps(period: float) -> None:
-    with pytest.raises(InputError, match=r"component 'pd', period: found .*; expected a whole number of steps"):
+    with pytest.raises(
+        InputError, match=r"component 'pd', period: found .*; expected a whole number of steps"
+    ):
         art.simulate(slider(), 0.3, controller=PD(KP, KD, period=period), step=0.01)
     with pytest.raises(InputError, match=r"controller period: found .* expected a whole number of steps"):
         art.simulate(slider(), 0.3, controller=PythonController(law, period), step=0.01)
