@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from articulus.studio.drive import Access
-from articulus.studio.drive.protocol import (
-    LARGEST,
-    Act,
-    Choose,
-    Hold,
-    Message,
-    MessageError,
-    Move,
-    SwitchSoil,
-    read,
-)
+from articulus.studio.drive.protocol import Act, Choose, Hold, Message, Move, SwitchSoil, read
+from articulus.studio.web.messages import LARGEST, MessageError
 
 from .support import two_link
 

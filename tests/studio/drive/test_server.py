@@ -16,8 +16,9 @@ pytest.importorskip("websockets", reason="needs the extra view: pip install 'art
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from articulus.studio.drive.protocol import HEADER, LARGEST
+from articulus.studio.drive.protocol import HEADER
 from articulus.studio.drive.session import Phase
+from articulus.studio.web.messages import LARGEST
 
 from .support import driving, eventually, two_link
 
@@ -131,7 +132,7 @@ def test_it_listens_on_this_machine_only(driven) -> None:
 
 
 def test_bad_messages_are_dropped_with_a_log_line_and_the_connection_stays(driven, caplog) -> None:
-    with join(driven) as socket, caplog.at_level(logging.WARNING, logger="articulus.drive"):
+    with join(driven) as socket, caplog.at_level(logging.WARNING, logger="articulus.studio"):
         heard(socket, "hello")
         for text in ("{", '{"do": "fly"}', "x" * (LARGEST + 1)):
             socket.send(text)
@@ -157,7 +158,7 @@ def test_a_huge_message_ends_the_connection(driven) -> None:
 
 
 def test_too_many_messages_are_dropped(driven, caplog) -> None:
-    with join(driven) as socket, caplog.at_level(logging.WARNING, logger="articulus.drive"):
+    with join(driven) as socket, caplog.at_level(logging.WARNING, logger="articulus.studio"):
         for _ in range(2000):
             move(socket, [0, 0])
         assert eventually(lambda: any("too many" in r.getMessage() for r in caplog.records))

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from articulus.errors import InputError
-from articulus.studio.drive.access import Access
 from articulus.studio.drive.machine import Machine
 from articulus.studio.drive.plant import Plant
 from articulus.studio.drive.priority import LOOP, SERVER, urgent
 from articulus.studio.drive.realtime import Pacer
 from articulus.studio.drive.recording import Recording, can_store
 from articulus.studio.drive.session import Session
+from articulus.studio.web import Access
 
 SWITCH = 1e-4
 """Time after which a thread that holds the interpreter gives it to the loop that waits for it [s]."""
@@ -33,11 +33,6 @@ class Driving:
     access : Access
     folder : Path
         Where recordings go.
-
-    Attributes
-    ----------
-    url : str
-        Address of the page, once the server listens.
     """
 
     def __init__(self, machine: Machine, access: Access, folder: Path):
@@ -52,9 +47,13 @@ class Driving:
         self.pacer = Pacer(self.session.work, self.session.plant.h)
         self.server = Server(self.session, self.pacer, access, folder)
         self._build()
-        self.url = ""
         self._recordings: list[Recording] = []
         self._wake: Callable[[], object] = lambda: None
+
+    @property
+    def url(self) -> str:
+        """Address of the page, once the server listens."""
+        return self.server.site.url
 
     def _build(self) -> None:
         """Compile and load now what would hold up the loop later."""
@@ -71,16 +70,8 @@ class Driving:
         """Serve until `done`; call `ready` when the page can be opened. Nothing recorded is lost at the end."""
         loop, fresh = asyncio.get_running_loop(), asyncio.Event()
         self._wake = functools.partial(loop.call_soon_threadsafe, fresh.set)
-        try:
-            listening = await self.server.start(port)
-        except OSError as error:
-            raise InputError(
-                f"drive: cannot listen on {self.access.host}:{port}: {error.strerror}; expected a free port, see --port"
-            ) from None
+        listening = await self.server.site.start(port)
         async with listening:
-            found = next(iter(listening.sockets)).getsockname()[1]
-            name = f"[{self.access.host}]" if ":" in self.access.host else self.access.host
-            self.url = f"http://{name}:{found}/{self.access.token}/"
             with in_real_time(self.pacer):
                 saving = asyncio.create_task(self._save(fresh))
                 ready()

@@ -1,28 +1,21 @@
-"""Messages between page and server: JSON texts to the server, JSON texts and float32 frames to the page."""
+"""What pages may say, and the float32 frames that they get."""
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from articulus.errors import ArticulusError
 from articulus.studio.drive.machine import Machine
 from articulus.studio.drive.session import Phase, Shown
+from articulus.studio.web import MessageError, object_in
 
-LARGEST = 10_000
-"""Size of the largest message that is looked at [bytes]."""
 ACTIONS = ("pause", "resume", "reset", "record", "stop", "replay")
 PHASES = tuple(Phase)
 HEADER = ("t", "phase", "recording", "stopped", "echo")
 """First numbers of a frame; axes, q, v and seven numbers for each body (position, quaternion wxyz) follow."""
-
-
-class MessageError(ArticulusError, ValueError):
-    """A message that is dropped."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +58,9 @@ class Hold:
 Message = Move | Act | Choose | SwitchSoil | Hold
 
 
-def read(text: str | bytes, machine: Machine) -> Message:
+def read(content: str | bytes, machine: Machine) -> Message:
     """Return the message that a text holds; raise MessageError for anything else."""
-    if not isinstance(text, str):
-        raise MessageError("found a binary message; expected text")
-    if len(text) > LARGEST or len(text.encode()) > LARGEST:
-        raise MessageError(f"found {len(text)} characters; expected at most {LARGEST} bytes")
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        raise MessageError("found no JSON") from None
-    if not isinstance(found, dict):
-        raise MessageError("found no JSON object")
-    return _message(found, machine)
+    return _message(object_in(content), machine)
 
 
 def _message(found: dict[str, Any], machine: Machine) -> Message:
@@ -106,8 +89,3 @@ def frame(shown: Shown, q: np.ndarray, v: np.ndarray, poses: np.ndarray) -> np.n
     """Return a frame for the page, float32; its element `HEADER.index("echo")` is left for each client's own number."""
     head = (shown.t, PHASES.index(shown.phase), shown.recording, shown.stopped, 0.0)
     return np.concatenate([head, shown.axes, q, v, poses.ravel()]).astype("<f4")
-
-
-def text(kind: str, **fields: Any) -> str:
-    """Return a message for the page."""
-    return json.dumps({"kind": kind, **fields}, allow_nan=False)

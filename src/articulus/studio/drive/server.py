@@ -5,87 +5,46 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import time
 from datetime import datetime
-from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from websockets.asyncio.server import Server as WebSocketServer
-from websockets.asyncio.server import ServerConnection, serve
-from websockets.datastructures import Headers
+from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
-from websockets.http11 import Request, Response
 
 from articulus.errors import ArticulusError
 from articulus.studio.drive import protocol
-from articulus.studio.drive.access import Access
 from articulus.studio.drive.drawing import introduction
 from articulus.studio.drive.priority import WRITER, urgent
 from articulus.studio.drive.realtime import Figures, Pacer
 from articulus.studio.drive.recording import Recording
 from articulus.studio.drive.session import Session
 from articulus.studio.poses import body_poses
+from articulus.studio.web import Access, MessageError, text
+from articulus.studio.web import client as web_client
+from articulus.studio.web.site import Site, contents
 
-log = logging.getLogger("articulus.drive")
+log = logging.getLogger("articulus.studio")
 
 FRAMES = 60
 """Frames sent in a second."""
 STATUS = 0.25
 """Time from one status message to the next [s]."""
-RATE, BURST = 200.0, 400.0
-"""Messages of one client in a second, and at once, beyond which they are dropped."""
-CLOSE = 65_536
-"""Size of a message whose sender is disconnected [bytes]."""
-MOST_CLIENTS = 16
-
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-}
-KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
 
 
-def pages() -> dict[str, tuple[str, bytes]]:
-    """Return content type and content of every file that is served, by its name in the address."""
+def pages() -> dict[str, bytes]:
+    """Return every file that is served, by its name in the address."""
     here, shared = files("articulus.studio.drive") / "page", files("articulus.studio") / "assets"
-    sources = [here / name for name in ("index.html", "drive.css", "drive.js", "view.js", "excavator.js")]
-    sources.append(shared / "three.min.js")
-    found = {s.name: (f"{KINDS[Path(s.name).suffix]}; charset=utf-8", s.read_bytes()) for s in sources}
-    return found | {"": found["index.html"]}
+    own = ("index.html", "drive.css", "drive.js", "view.js", "excavator.js")
+    return contents(*(here / name for name in own), shared / "three.min.js")
 
 
-class Client:
-    """One page that is open somewhere."""
+class Client(web_client.Client):
+    """One page, with the number of the last move that it sent."""
 
-    def __init__(self, number: int, socket: ServerConnection):
-        self.number, self.socket = number, socket
-        self.echo = 0
-        self._left, self._at = BURST, time.monotonic()
-        self._dropped, self._told = 0, 0.0
-
-    def admit(self) -> bool:
-        """Whether another message of this client is within its rate."""
-        now = time.monotonic()
-        self._left, self._at = min(BURST, self._left + (now - self._at) * RATE), now
-        self._left -= 1
-        if self._left < 0:
-            self._left = 0.0
-            return False
-        return True
-
-    def drop(self, why: str) -> None:
-        """Note a message that is dropped; the log gets a line a second at most."""
-        self._dropped += 1
-        if time.monotonic() - self._told > 1.0:
-            log.warning("client %d: dropped %d message(s): %s", self.number, self._dropped, why)
-            self._dropped, self._told = 0, time.monotonic()
+    echo = 0
 
 
 class Server:
@@ -102,51 +61,16 @@ class Server:
     """
 
     def __init__(self, session: Session, pacer: Pacer, access: Access, folder: Path):
-        self.session, self.pacer, self.access, self.folder = session, pacer, access, folder
+        self.session, self.pacer, self.folder = session, pacer, folder
         self.machine = session.plant.machine
         self.clients: dict[int, Client] = {}
         self.holders: dict[str, int | None] = dict.fromkeys(self.machine.groups)
         self.saved: list[Path] = []
-        self._pages = pages()
+        self.site = Site(access, pages(), self._talk)
         self._hello = introduction(self.machine)
         self._numbers = itertools.count(1)
         self._news = asyncio.Event()
         self._frame: tuple[Any, np.ndarray] | None = None
-
-    async def start(self, port: int) -> WebSocketServer:
-        """Listen, and return the server; port 0 takes any free one."""
-        return await serve(
-            self._talk,
-            self.access.host,
-            port,
-            process_request=self._request,
-            compression=None,
-            max_size=CLOSE,
-            ping_interval=2.0,
-            ping_timeout=2.0,
-            server_header=None,
-        )
-
-    # files
-
-    def _request(self, _: ServerConnection, request: Request) -> Response | None:
-        """Return a file, a refusal, or nothing for a WebSocket that may open."""
-        upgrade = request.headers.get("Upgrade", "").lower() == "websocket"
-        hosts, origins = (request.headers.get_all(name) for name in ("Host", "Origin"))
-        if len(hosts) > 1 or len(origins) > 1:
-            return _response(400, "a header was given twice")
-        host, origin = next(iter(hosts), None), next(iter(origins), None)
-        refused = self.access.refusal(request.path, host, origin, upgrade)
-        if refused:
-            log.warning("refused: %s (host %.80r, origin %.80r)", refused[1], host, origin)
-            return _response(*refused)
-        name = request.path.partition("?")[0].split("/", 2)[2:]
-        if upgrade and name == ["socket"]:
-            return None if len(self.clients) < MOST_CLIENTS else _response(503, "too many clients")
-        found = self._pages.get(name[0]) if name and not upgrade else None
-        if found is None:
-            return _response(404, "no such page")
-        return _response(200, found[1], found[0])
 
     # clients
 
@@ -159,9 +83,9 @@ class Server:
         tell = asyncio.create_task(self._tell(client))
         show = asyncio.create_task(self._show(client))
         try:
-            await socket.send(protocol.text("hello", you=client.number, machine=self._hello))
-            async for text in socket:
-                self._hear(client, text)
+            await socket.send(text("hello", you=client.number, machine=self._hello))
+            async for content in socket:
+                self._hear(client, content)
         except ConnectionClosed:
             pass
         finally:
@@ -176,14 +100,14 @@ class Server:
             self._give(group)
         self._announce()
 
-    def _hear(self, client: Client, text: str | bytes) -> None:
+    def _hear(self, client: Client, content: str | bytes) -> None:
         if not client.admit():
             client.drop("too many")
             return
         try:
-            message = protocol.read(text, self.machine)
+            message = protocol.read(content, self.machine)
             self._obey(client, message)
-        except protocol.MessageError as error:
+        except MessageError as error:
             client.drop(str(error))
 
     def _obey(self, client: Client, message: protocol.Message) -> None:
@@ -193,7 +117,7 @@ class Server:
                 self._take(client, [message.group])
             return
         if not held:
-            raise protocol.MessageError("found an order of a spectator")
+            raise MessageError("found an order of a spectator")
         match message:
             case protocol.Move(axes, number):
                 client.echo = number
@@ -240,7 +164,7 @@ class Server:
     async def _tell(self, client: Client) -> None:
         while True:
             news = self._news
-            await client.socket.send(protocol.text("status", **self._status(client)))
+            await client.socket.send(text("status", **self._status(client)))
             try:
                 await asyncio.wait_for(news.wait(), STATUS)
                 await asyncio.sleep(0.02)
@@ -312,10 +236,3 @@ def _figures(f: Figures) -> dict[str, float]:
         "worst_latency": f.worst_latency * 1e-9,
         "share": f.share,
     }
-
-
-def _response(status: int, body: str | bytes, kind: str = "text/plain; charset=utf-8") -> Response:
-    content = body.encode() if isinstance(body, str) else body
-    headers = Headers({**HEADERS, "Content-Type": kind, "Content-Length": str(len(content))})
-    headers["Connection"] = "close"
-    return Response(status, HTTPStatus(status).phrase, headers, content)
