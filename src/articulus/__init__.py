@@ -39,6 +39,7 @@ from articulus.mechanism import (
 if TYPE_CHECKING:
     from articulus.assemble import assemble, independent_rows
     from articulus.equilibrium import equilibrium
+    from articulus.inverse_kinematics import inverse_kinematics
     from articulus.simulate import (
         PythonController,
         Run,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 _LATE = {
     "assemble": ("assemble", "independent_rows"),
     "equilibrium": ("equilibrium",),
+    "inverse_kinematics": ("inverse_kinematics",),
     "simulate": (
         "PythonController",
         "Run",
@@ -126,6 +128,7 @@ __all__ = [
     "equilibrium",
     "events",
     "independent_rows",
+    "inverse_kinematics",
     "kernel",
     "load",
     "load_run",

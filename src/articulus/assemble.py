@@ -89,7 +89,7 @@ def assemble(
     """
     position = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
     velocity = one_state("v", np.zeros(mechanism.nv) if v is None else v, mechanism.nv)
-    moving = _moving(mechanism, (fixed,) if isinstance(fixed, str) else fixed)
+    moving = moving_freedoms(mechanism, fixed)
     names, on_positions = mechanism.constraint_names, mechanism.description.holonomic_rows
 
     def residual(x: np.ndarray) -> np.ndarray:
@@ -162,12 +162,13 @@ def least(A: np.ndarray, b: np.ndarray, moving: np.ndarray) -> np.ndarray:
     return x
 
 
-def _moving(mechanism: Mechanism, fixed: Sequence[str]) -> np.ndarray:
+def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:
+    """Return which freedoms do not belong to fixed joints, (nv,)."""
     moving = np.ones(mechanism.nv, dtype=bool)
-    for name in fixed:
+    for name in (fixed,) if isinstance(fixed, str) else fixed:
         if name not in mechanism.joint_names:
             raise InputError(
-                f"assemble: no joint '{name}' in '{mechanism.name}'; {did_you_mean(str(name), mechanism.joint_names)}"
+                f"{what}: no joint '{name}' in '{mechanism.name}'; {did_you_mean(str(name), mechanism.joint_names)}"
             )
         moving[mechanism.description.v_slices[name]] = False
     return moving

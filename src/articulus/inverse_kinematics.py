@@ -1,0 +1,220 @@
+"""Positions that bring a frame to a place: damped least squares within the limits of the joints and with loops closed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from articulus.api import Mechanism
+from articulus.assemble import assemble, moving_freedoms, one_state
+from articulus.errors import InputError, NumericalError
+from articulus.mechanism.numbers import values_of
+
+STEPS = 100
+"""Steps after which the search gives up."""
+CLOSING = 1e3
+"""Weight of an open loop against the distance of the frame from its target."""
+SLOW = 1e-10
+"""Relative progress of a step below which the search is at its end."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A position, and how near to its target it brings the frame.
+
+    Attributes
+    ----------
+    q : array, (nq,)
+    reached : bool
+        Whether both errors are within the tolerance.
+    distance : float [m]
+        Of the frame's origin from the target.
+    angle : float [rad]
+        Between the frame and the target; 0 where only a point was given.
+    steps : int
+    """
+
+    q: np.ndarray
+    reached: bool
+    distance: float
+    angle: float
+    steps: int
+
+
+def inverse_kinematics(
+    mechanism: Mechanism,
+    frame: str,
+    target: Any,
+    q: Any = None,
+    fixed: Sequence[str] = (),
+    *,
+    tolerance: float = 1e-8,
+    params: Mapping[str, Any] | None = None,
+) -> Reach:
+    """Return the position nearest to an estimate's path that brings a frame to a target, or as near as it gets.
+
+    Each step minimises |J s - e|^2 + mu |s|^2 over the steps s that keep every joint within its limits, with mu small near the
+    target and grown where a step makes things worse (Levenberg 1944; Nakamura & Hanafusa 1986). Coordinates of flexible bodies
+    stay as they are.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    frame : str
+        Body or frame.
+    target : array, (4, 4) or (3,)
+        Pose in the ground frame, or only the place of the origin [m].
+    q : array, (nq,)
+        Where the search starts; neutral if not given.
+    fixed : sequence of str
+        Joints that stay as they are.
+    tolerance : float [m, rad]
+        Error up to which the target counts as reached.
+    params : dict of parameter name to number
+    """
+    goal = _target(target)
+    x = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
+    search = _Search(mechanism, frame, goal, moving_freedoms(mechanism, fixed, "inverse_kinematics"), params)
+    x, steps = search.run(search.closed(search.within(x), fixed))
+    x = search.closed(x, fixed)
+    angle, distance = search.errors(x)
+    reached = max(angle, distance) <= tolerance
+    return Reach(x, bool(reached), float(distance), float(angle), steps)
+
+
+class _Search:
+    """The least-squares problem: rows of the frame's error and of open loops, weighted to lengths."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        frame: str,
+        goal: np.ndarray,
+        moving: np.ndarray,
+        params: Mapping[str, Any] | None,
+    ):
+        self.mechanism, self.frame, self.goal, self.params = mechanism, frame, goal, params
+        d = mechanism.description
+        d.carrier(frame)
+        self.moving = moving.copy()
+        self.lower, self.upper = np.full(mechanism.nv, -np.inf), np.full(mechanism.nv, np.inf)
+        self.places = np.full(mechanism.nv, -1)
+        for c in d.connections:
+            v, at = d.v_slices[c.name], d.q_slices[c.name]
+            self.moving[d.mode_slices(c.child)[0]] = False
+            if c.joint.nq == c.joint.nv:
+                self.places[v] = np.arange(at.start, at.stop)
+                self.lower[v] = values_of(c.limits.lower) or -np.inf
+                self.upper[v] = values_of(c.limits.upper) or np.inf
+
+    def run(self, x: np.ndarray) -> tuple[np.ndarray, int]:
+        """Return where the search ends, and after how many steps."""
+        A, r = self._rows(x)
+        mu = 1e-6 * np.linalg.norm(A) ** 2
+        for k in range(STEPS):
+            cost = r @ r
+            for _ in range(30):
+                there = self._moved(x, self._step(A, r, mu, x))
+                rows, found = self._rows(there)
+                if found @ found < cost:
+                    break
+                mu = max(4 * mu, 1e-12 * np.linalg.norm(A) ** 2)
+            else:
+                return x, k
+            x, A, r, mu = there, rows, found, 0.1 * mu
+            if cost - r @ r <= SLOW * cost or r @ r < 1e-28:
+                return x, k + 1
+        return x, STEPS
+
+    def errors(self, x: np.ndarray) -> tuple[float, float]:
+        """Return angle [rad] and distance [m] from the target."""
+        e = self._error(x)
+        return float(np.linalg.norm(e[:-3])), float(np.linalg.norm(e[-3:]))
+
+    def within(self, x: np.ndarray) -> np.ndarray:
+        """Return a position with every joint that may move inside its limits."""
+        x, held = x.copy(), (self.places >= 0) & self.moving
+        at = self.places[held]
+        x[at] = np.clip(x[at], self.lower[held], self.upper[held])
+        return x
+
+    def closed(self, x: np.ndarray, fixed: Sequence[str]) -> np.ndarray:
+        """Return the position with its loops closed, by the smallest change; as it is where they do not close."""
+        if not self.mechanism.description.constraints:
+            return x
+        try:
+            return assemble(self.mechanism, x, fixed=fixed, params=self.params).q
+        except NumericalError:
+            return x
+
+    def _error(self, x: np.ndarray) -> np.ndarray:
+        """Return target minus frame: rotation vector (only of a pose) and shift, ground axes."""
+        X = self.mechanism.pose(self.frame, x, params=self.params)
+        if self.goal.shape == (3,):
+            return self.goal - X[:3, 3]
+        turn = Rotation.from_matrix(self.goal[:3, :3] @ X[:3, :3].T).as_rotvec()
+        return np.concatenate([turn, self.goal[:3, 3] - X[:3, 3]])
+
+    def _rows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return A and r of A s = r; angles count as the arcs that they make at the largest lever arm."""
+        J, e = self.mechanism.jacobian(self.frame, x, params=self.params), self._error(x)
+        lever = float(np.linalg.norm(J[3:], axis=0).max(initial=0.0)) or 1.0
+        weight = np.array([lever] * (e.size - 3) + [1.0] * 3)
+        A, r = weight[:, None] * J[-e.size :], weight * e
+        if self.mechanism.description.constraints:
+            on_positions = self.mechanism.description.holonomic_rows
+            G = self.mechanism.constraint_jacobian(x, params=self.params)[on_positions]
+            g = self.mechanism.constraint_residual(x, params=self.params)[on_positions]
+            A, r = np.vstack([A, CLOSING * G]), np.concatenate([r, -CLOSING * g])
+        return A, r
+
+    def _step(self, A: np.ndarray, r: np.ndarray, mu: float, x: np.ndarray) -> np.ndarray:
+        """Return the damped step; a joint that would pass a limit goes as far as it and the others make up for it."""
+        low, high = self._room(x)
+        step, free = np.zeros(A.shape[1]), self.moving.copy()
+        while free.any():
+            rest = r - A[:, ~free] @ step[~free]
+            B = A[:, free]
+            step[free] = np.linalg.solve(B.T @ B + mu * np.eye(B.shape[1]), B.T @ rest)
+            out = free & ((step < low) | (step > high))
+            if not out.any():
+                break
+            step[out] = np.clip(step[out], low[out], high[out])
+            free &= ~out
+        return step
+
+    def _room(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far each freedom may go down and up."""
+        known = self.places >= 0
+        at = np.where(known, x[self.places], 0.0)
+        return np.where(known, self.lower - at, -np.inf), np.where(known, self.upper - at, np.inf)
+
+    def _moved(self, x: np.ndarray, step: np.ndarray) -> np.ndarray:
+        return self.within(self.mechanism.integrate_position(x, step))
+
+
+def _target(target: Any) -> np.ndarray:
+    try:
+        goal = np.asarray(target, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"target: found {target!r}; expected numbers") from None
+    if goal.shape not in ((3,), (4, 4)) or not np.isfinite(goal).all():
+        raise InputError(
+            f"target: found shape {goal.shape}; expected a pose (4, 4) or a point (3,) of finite numbers"
+        )
+    return goal
+
+
+class _Callable(ModuleType):
+    """A module that can be called: `articulus.inverse_kinematics` is this module and its function in one."""
+
+    __call__ = staticmethod(inverse_kinematics)
+
+
+sys.modules[__name__].__class__ = _Callable
