@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,25 +13,17 @@ import casadi as ca
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.assemble import assemble, independent_rows
-from articulus.errors import InputError, did_you_mean
-from articulus.integrate import method as find_method
+from articulus.errors import InputError
 from articulus.mechanism import Description
-from articulus.mechanism.numbers import value_of
 from articulus.simulate.component import Component
 from articulus.simulate.components import Expression
-from articulus.simulate.engines import engine_for
-from articulus.simulate.events import Event, description, switched_on
+from articulus.simulate.events import Event
 from articulus.simulate.network import Network
-from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
 from articulus.simulate.run import Run
-from articulus.simulate.simulation import LOG_BYTES, Simulation
+from articulus.simulate.setup import Setup
 from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import System
-
-ADMISSIBLE = 1e-9
-"""Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
 
 Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
 
@@ -104,11 +96,13 @@ def simulate(
     NumericalError
         The run could not go on; the text says when and why, `error.result` is the run so far.
     """
-    simulation = _set_up(
+    setup = _set_up(
         mechanism, t_end, q0, v0, True, controller, components, method, step, sample, events, outputs, params,
         seed, t0, rtol, atol,
     )  # fmt: skip
-    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint)
+    return setup.simulation().run(
+        Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint
+    )
 
 
 def rollout(
@@ -145,11 +139,13 @@ def rollout(
 
     The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`.
     """
-    simulation = _set_up(
+    setup = _set_up(
         mechanism, t_end, q0, v0, False, controller, components, method, step,
         t_end - t0 if sample is None else sample, (), outputs, params, seed, t0, 1e-8, 1e-10,
     )  # fmt: skip
-    return simulation.run(Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint)
+    return setup.simulation().run(
+        Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint
+    )
 
 
 def _set_up(
@@ -170,7 +166,7 @@ def _set_up(
     t0: float,
     rtol: float,
     atol: float,
-) -> Simulation:
+) -> Setup:
     if not isinstance(mechanism, Mechanism):
         raise InputError(
             f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')"
@@ -179,32 +175,10 @@ def _set_up(
     every = 1 if sample is None else whole_steps("sample", _positive("sample", sample), step)
     inside, outside = _controllers(controller)
     system = _system(mechanism.description, (*inside, *components), outside is not None)
-    _check_jumps(system, find_method(method), t0, t_end, step)
-    c0, p = _initial(mechanism, system, q0, v0, params, single)
-    independent = _closed(mechanism, system, c0, p, t0, events)
-    engine = engine_for(system, find_method(method), step, events, rtol, atol, independent)
-    size = 8 * len(c0) * (steps // every + 2) * engine.logged
-    if size > LOG_BYTES:
-        raise InputError(
-            f"simulate: the log would take {size / 2**30:.3g} GiB; expected at most {LOG_BYTES >> 30}. Give a longer `sample`"
-        )
-    settings = {
-        "t_end": float(t_end),
-        "sample": every * step,
-        "components": [f"{c.type_name} {c.name}" for c in system.network.components],
-        "controller": outside.name if outside else "",
-        "events": [description(e) for e in events],
-        "rtol": rtol,
-        "atol": atol,
-    }
-    period = (
-        1
-        if outside is None or outside.period is None
-        else whole_steps("controller period", outside.period, step)
-    )
-    return Simulation(
-        mechanism, engine, c0, p, float(t0), float(step), steps, every, Outputs(system, outputs), outside, period, seed,
-        single, method, settings,
+    given = {name: copy.copy(value) for name, value in (params or {}).items()}
+    return Setup(
+        mechanism, system, outside, copy.copy(q0), copy.copy(v0), given, single, float(t0), float(t_end), float(step), steps, every,
+        method, tuple(events), outputs, seed, rtol, atol,
     )  # fmt: skip
 
 
@@ -245,101 +219,6 @@ def _controllers(given: Controller | None) -> tuple[list[Component], PythonContr
                 f"controller: found {item!r}; expected a component, a casadi.Function or one Python function of t, q, v"
             )
     return inside, outside
-
-
-def _initial(
-    mechanism: Mechanism,
-    system: System,
-    q0: Any,
-    v0: Any,
-    params: Mapping[str, Any] | None,
-    single: bool,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
-    q = _state("q0", q0, mechanism.neutral, single)
-    v = _state("v0", v0, np.zeros(mechanism.nv), single)
-    given = dict(params or {})
-    columns = []
-    for parameter in system.network.parameters:
-        value = np.asarray(given.pop(parameter.name, value_of(parameter)), dtype=float)
-        if not np.isfinite(value).all() or value.ndim > (0 if single else 1):
-            raise InputError(f"params: '{parameter.name}' = {value!r}; expected finite numbers, one a run")
-        columns.append(value)
-    if given:
-        name = next(iter(given))
-        known = [p.name for p in system.network.parameters]
-        raise InputError(f"params: no parameter '{name}'; {did_you_mean(name, known)}")
-    counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
-    if len(counts) > 1:
-        raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")
-    rows = counts.pop() if counts else 1
-    c = np.tile(system.c0, (rows, 1))
-    c[:, system.places["q"]], c[:, system.places["v"]] = q, v
-    p = np.zeros((rows, len(columns)))
-    for i, value in enumerate(columns):
-        p[:, i] = value
-    return c, p
-
-
-def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: float) -> None:
-    """Refuse fixed steps across a jump of an input: their order would be lost without a word."""
-    if method.kind in ("adaptive", "casadi"):
-        return
-    for time in system.jumps:
-        count = (time - t0) / step
-        if t0 < time < t_end and abs(count - round(count)) > 1e-6:
-            raise InputError(
-                f"an input jumps or bends at t = {time:.9g} s, inside a step of {step:.9g} s; expected it between two steps. "
-                "Choose a step that divides its times, or an adaptive method such as dormand_prince"
-            )
-
-
-def _closed(
-    mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float, events: Sequence[Event]
-) -> list[int]:
-    """Close the loops of every row that is off its constraints; return the independent constraint rows of the first."""
-    holding = _holding(mechanism, switched_on(events))
-    if not holding.description.constraints:
-        return []
-    q, v = (c[:, system.places[name]] for name in "qv")
-    own = {x.name for x in holding.description.parameters}
-    names = [x.name for x in system.network.parameters]
-    given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
-    for row, params in enumerate(given):
-        off = np.abs(holding.constraint_residual(q[row], t0, params=params)).max(initial=0.0)
-        fast = np.abs(holding.constraint_rate(q[row], v[row], t0, params=params)).max(initial=0.0)
-        if max(off, fast) > ADMISSIBLE:
-            found = assemble(holding, q[row], v[row], t=t0, params=params)
-            q[row], v[row] = found.q, found.v
-    return [mechanism.constraint_names.index(n) for n in independent_rows(holding, q[0], t0, params=given[0])]
-
-
-def _holding(mechanism: Mechanism, off: set[str]) -> Mechanism:
-    """Return the mechanism without the constraints that do not hold yet."""
-    if not off:
-        return mechanism
-    d = mechanism.description
-    kept = tuple(c for c in d.constraints if c.name not in off)
-    return Mechanism.from_description(dataclasses.replace(d, constraints=kept))
-
-
-def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:
-    """Return an initial state as rows."""
-    try:
-        array = default if value is None else np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: found {value!r}; expected numbers") from None
-    good = array.shape == default.shape or (
-        not single and array.ndim == 2 and array.shape[1:] == default.shape
-    )
-    if not good:
-        expected = default.shape if single else ("batch", *default.shape)
-        raise InputError(f"{name}: found shape {array.shape}; expected {expected}")
-    if not len(np.atleast_2d(array)):
-        raise InputError(f"{name}: found an empty batch; expected at least one run")
-    if not np.isfinite(array).all():
-        raise InputError(f"{name}: found a value that is not finite")
-    return np.atleast_2d(array)
 
 
 def _positive(name: str, value: float) -> float:

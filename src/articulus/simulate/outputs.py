@@ -46,7 +46,7 @@ class Outputs:
         system = self.system
         nc = system.nc
         c, d = np.ascontiguousarray(samples[..., :nc]), np.ascontiguousarray(samples[..., nc:])
-        values = {"q": c[..., system.places["q"]], "v": c[..., system.places["v"]]}
+        values = {name: samples[..., system.places[name]] for name in "qv"}
         if self.names:
             found = self._kernel(c, d, p[:, None, :], w, t, np.full((), h))
             found = found if isinstance(found, tuple) else (found,)

@@ -10,14 +10,54 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.files.storage import StrPath
+from articulus.mechanism.numbers import value_of
 from articulus.simulate.records import Failure, Occurrence, RunStatus, State
 from articulus.simulate.signal import Signal
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+
+    from articulus.simulate.linear import LoopModel
+    from articulus.simulate.setup import Setup
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """How a run was made, and through which states it went.
+
+    Parameters
+    ----------
+    setup : Setup
+    p : array, (rows, parameters)
+        Values of the parameters.
+    samples : array, (rows, time, nc + nd)
+        Continuous states and held values at the times of the run (`system.System`).
+    """
+
+    setup: Setup
+    p: np.ndarray
+    samples: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterValue:
+    """A named parameter of a run.
+
+    Parameters
+    ----------
+    name : str
+    value : float, or array (batch,)
+        With which it ran.
+    default : float
+        Which stands in the mechanism or in the component.
+    """
+
+    name: str
+    value: Any
+    default: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +85,8 @@ class Run:
         Where it comes from: see `provenance`. Plain numbers, texts, lists and dicts only.
     final : records.State
         What the runs need to go on; None where this is not known.
+    made : Made
+        What `again` and `linear` need; None for a run from a file or put together by hand. Not written to files.
     """
 
     mechanism: Mechanism
@@ -56,6 +98,7 @@ class Run:
     statistics: Mapping[str, float] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     final: State | None = None
+    made: Made | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -164,6 +207,58 @@ class Run:
             more = f"\nand {len(self.failures) - 5} more" if len(self.failures) > 5 else ""
             raise NumericalError(f"'{self.mechanism.name}': {shown}{more}", result=self, rows=self.failed)
         return self
+
+    # with other numbers
+
+    @property
+    def parameters(self) -> tuple[ParameterValue, ...]:
+        """Named parameters of the mechanism and of the components, with the values of this run."""
+        made = self._known("parameters")
+        columns = made.p.T if self.batch is not None else made.p[0]
+        return tuple(
+            ParameterValue(p.name, x.copy() if self.batch is not None else float(x), value_of(p))
+            for p, x in zip(made.setup.system.network.parameters, columns)
+        )
+
+    def again(self, params: Mapping[str, Any] | None = None) -> Run:
+        """Return the same run with other values of some parameters; equations and native code are those of this run.
+
+        Parameters
+        ----------
+        params : dict of parameter name to number or array (batch,)
+            Those that are not named keep the values of this run. Arrays make a batch, in which a run that fails stops
+            alone; a Python controller of a single run cannot be in a batch.
+        """
+        return self._known("again").setup.changed(params or {}).simulation().run()
+
+    def linear(self, at: float | None = None, run: int = 0) -> LoopModel:
+        """Return the linear model of the whole loop, mechanism and components, about a state of this run.
+
+        Parameters
+        ----------
+        at : float [s]
+            Time; the last sample not after it is taken. The end if not given.
+        run : int
+            Index in a batch.
+
+        Raises
+        ------
+        UnsupportedOperation
+            The loop has a Python controller, whose derivatives nobody knows.
+        NumericalError
+            The equations have no finite derivative at that state.
+        """
+        from articulus.simulate.linear import linear_loop
+
+        return linear_loop(self, at, run)
+
+    def _known(self, what: str) -> Made:
+        if self.made is None:
+            raise UnsupportedOperation(
+                f"{what}: this run was read from a file or put together by hand; expected one that simulate or rollout "
+                "returned"
+            )
+        return self.made
 
     # figures of trust
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from articulus.simulate.outside import PythonController
 from articulus.simulate.progress import progress
 from articulus.simulate.provenance import provenance
 from articulus.simulate.records import Failure, Occurrence, RunStatus, State
-from articulus.simulate.run import Run
+from articulus.simulate.run import Made, Run
 from articulus.simulate.system import System
+
+if TYPE_CHECKING:
+    from articulus.simulate.setup import Setup
 
 CHUNK_SECONDS = 0.25
 """Wall-clock time of a chunk that a bar and checkpoints can follow [s]."""
@@ -87,6 +90,8 @@ class Simulation:
         Name, for the record.
     settings : dict
         What was asked for, for the record.
+    setup : Setup
+        What made it, for those who want it again.
     """
 
     mechanism: Mechanism
@@ -104,6 +109,7 @@ class Simulation:
     single: bool = True
     method: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    setup: Setup | None = None
 
     def run(self, keep: Path | None = None, interval: float = 30.0, leave: bool = False) -> Run:
         """Run to the end and return the result."""
@@ -257,6 +263,7 @@ class Simulation:
             statistics=statistics,
             meta=meta,
             final=final,
+            made=None if self.setup is None else Made(self.setup, self.p, samples),
         )
         if self.single and found:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))

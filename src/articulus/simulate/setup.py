@@ -1,0 +1,220 @@
+"""All that decides a run, checked as far as the numbers of one run allow: what `simulate` makes, and makes again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.assemble import assemble, independent_rows
+from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.integrate import method as find_method
+from articulus.mechanism.numbers import value_of
+from articulus.simulate.engines import engine_for
+from articulus.simulate.events import Event, description, switched_on
+from articulus.simulate.outputs import Outputs
+from articulus.simulate.outside import PythonController
+from articulus.simulate.simulation import LOG_BYTES, Simulation
+from articulus.simulate.steps import whole_steps
+from articulus.simulate.system import System
+
+ADMISSIBLE = 1e-9
+"""Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """One call of `simulate` or `rollout`, with its equations.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    system : System
+        The equations of the whole loop; holding on to them makes a run again without a thought of building them.
+    outside : PythonController, optional
+    q0, v0 : array, optional
+        As given: loops are closed anew in every run, since parameters may move them.
+    params : dict of parameter name to number or array (batch,)
+        As given.
+    single : bool
+        Whether the result has no batch axis.
+    t0, t_end, step : float [s]
+    steps, every : int
+        Number of steps, and from sample to sample.
+    method : str
+    events : tuple of Event
+    outputs : sequence of str, optional
+        All if not given.
+    seed : int
+    rtol, atol : float
+        Tolerances of adaptive methods.
+    """
+
+    mechanism: Mechanism
+    system: System
+    outside: PythonController | None
+    q0: Any
+    v0: Any
+    params: Mapping[str, Any]
+    single: bool
+    t0: float
+    t_end: float
+    step: float
+    steps: int
+    every: int
+    method: str
+    events: tuple[Event, ...]
+    outputs: Sequence[str] | None
+    seed: int
+    rtol: float
+    atol: float
+
+    def changed(self, params: Mapping[str, Any]) -> Setup:
+        """Return the same with other values of some parameters; arrays (batch,) make a batch of a single run.
+
+        Raises
+        ------
+        UnsupportedOperation
+            A Python controller of a single run would see a batch.
+        """
+        many = any(np.ndim(value) for value in params.values())
+        if many and self.single and self.outside is not None:
+            raise UnsupportedOperation(
+                f"again: the Python controller '{self.outside.name}' was written for one run; expected one number a "
+                "parameter, or a controller of components, for a batch"
+            )
+        return dataclasses.replace(self, params={**self.params, **params}, single=self.single and not many)
+
+    def simulation(self) -> Simulation:
+        """Return the simulation, ready to go."""
+        system, method, step = self.system, find_method(self.method), self.step
+        _check_jumps(system, method, self.t0, self.t_end, step)
+        c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
+        independent = _closed(self.mechanism, system, c0, p, self.t0, self.events)
+        engine = engine_for(system, method, step, self.events, self.rtol, self.atol, independent)
+        size = 8 * len(c0) * (self.steps // self.every + 2) * engine.logged
+        if size > LOG_BYTES:
+            raise InputError(
+                f"simulate: the log would take {size / 2**30:.3g} GiB; expected at most {LOG_BYTES >> 30}. Give a longer `sample`"
+            )
+        outside = self.outside
+        period = (
+            1
+            if outside is None or outside.period is None
+            else whole_steps("controller period", outside.period, step)
+        )
+        return Simulation(
+            self.mechanism, engine, c0, p, self.t0, step, self.steps, self.every, Outputs(system, self.outputs), outside,
+            period, self.seed, self.single, self.method, self._settings(), self,
+        )  # fmt: skip
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what was asked for, for the record."""
+        return {
+            "t_end": self.t_end,
+            "sample": self.every * self.step,
+            "components": [f"{c.type_name} {c.name}" for c in self.system.network.components],
+            "controller": self.outside.name if self.outside else "",
+            "events": [description(e) for e in self.events],
+            "rtol": self.rtol,
+            "atol": self.atol,
+        }
+
+
+def _initial(
+    mechanism: Mechanism,
+    system: System,
+    q0: Any,
+    v0: Any,
+    params: Mapping[str, Any] | None,
+    single: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
+    q = _state("q0", q0, mechanism.neutral, single)
+    v = _state("v0", v0, np.zeros(mechanism.nv), single)
+    given = dict(params or {})
+    columns = []
+    for parameter in system.network.parameters:
+        value = np.asarray(given.pop(parameter.name, value_of(parameter)), dtype=float)
+        if not np.isfinite(value).all() or value.ndim > (0 if single else 1):
+            raise InputError(f"params: '{parameter.name}' = {value!r}; expected finite numbers, one a run")
+        columns.append(value)
+    if given:
+        name = next(iter(given))
+        known = [p.name for p in system.network.parameters]
+        raise InputError(f"params: no parameter '{name}'; {did_you_mean(name, known)}")
+    counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
+    if len(counts) > 1:
+        raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")
+    rows = counts.pop() if counts else 1
+    c = np.tile(system.c0, (rows, 1))
+    c[:, system.places["q"]], c[:, system.places["v"]] = q, v
+    p = np.zeros((rows, len(columns)))
+    for i, value in enumerate(columns):
+        p[:, i] = value
+    return c, p
+
+
+def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: float) -> None:
+    """Refuse fixed steps across a jump of an input: their order would be lost without a word."""
+    if method.kind in ("adaptive", "casadi"):
+        return
+    for time in system.jumps:
+        count = (time - t0) / step
+        if t0 < time < t_end and abs(count - round(count)) > 1e-6:
+            raise InputError(
+                f"an input jumps or bends at t = {time:.9g} s, inside a step of {step:.9g} s; expected it between two steps. "
+                "Choose a step that divides its times, or an adaptive method such as dormand_prince"
+            )
+
+
+def _closed(
+    mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float, events: Sequence[Event]
+) -> list[int]:
+    """Close the loops of every row that is off its constraints; return the independent constraint rows of the first."""
+    holding = _holding(mechanism, switched_on(events))
+    if not holding.description.constraints:
+        return []
+    q, v = (c[:, system.places[name]] for name in "qv")
+    own = {x.name for x in holding.description.parameters}
+    names = [x.name for x in system.network.parameters]
+    given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
+    for row, params in enumerate(given):
+        off = np.abs(holding.constraint_residual(q[row], t0, params=params)).max(initial=0.0)
+        fast = np.abs(holding.constraint_rate(q[row], v[row], t0, params=params)).max(initial=0.0)
+        if max(off, fast) > ADMISSIBLE:
+            found = assemble(holding, q[row], v[row], t=t0, params=params)
+            q[row], v[row] = found.q, found.v
+    return [mechanism.constraint_names.index(n) for n in independent_rows(holding, q[0], t0, params=given[0])]
+
+
+def _holding(mechanism: Mechanism, off: set[str]) -> Mechanism:
+    """Return the mechanism without the constraints that do not hold yet."""
+    if not off:
+        return mechanism
+    d = mechanism.description
+    kept = tuple(c for c in d.constraints if c.name not in off)
+    return Mechanism.from_description(dataclasses.replace(d, constraints=kept))
+
+
+def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:
+    """Return an initial state as rows."""
+    try:
+        array = default if value is None else np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: found {value!r}; expected numbers") from None
+    good = array.shape == default.shape or (
+        not single and array.ndim == 2 and array.shape[1:] == default.shape
+    )
+    if not good:
+        expected = default.shape if single else ("batch", *default.shape)
+        raise InputError(f"{name}: found shape {array.shape}; expected {expected}")
+    if not len(np.atleast_2d(array)):
+        raise InputError(f"{name}: found an empty batch; expected at least one run")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: found a value that is not finite")
+    return np.atleast_2d(array)
