@@ -34,6 +34,7 @@ from articulus.mechanism import (
     Spherical,
     Touching,
     Universal,
+    visual,
 )
 
 if TYPE_CHECKING:
@@ -135,4 +136,5 @@ __all__ = [
     "plot",
     "rollout",
     "simulate",
+    "visual",
 ]

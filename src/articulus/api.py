@@ -29,6 +29,7 @@ from articulus.mechanism import (
 )
 from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import as_number, as_vector, values_of
+from articulus.mechanism.visual import Visual, as_visuals
 
 if TYPE_CHECKING:
     import casadi
@@ -57,6 +58,8 @@ class Mechanism:
         Acceleration of gravity in ground axes.
     source : str
         Where the numbers come from.
+    visuals : sequence of Visual
+        What is drawn for ground: things that stand still.
 
     Examples
     --------
@@ -68,7 +71,13 @@ class Mechanism:
     array([-1.3991])
     """
 
-    def __init__(self, name: str, gravity: Sequence[Any] = STANDARD_GRAVITY, source: str = ""):
+    def __init__(
+        self,
+        name: str,
+        gravity: Sequence[Any] = STANDARD_GRAVITY,
+        source: str = "",
+        visuals: Sequence[Visual] = (),
+    ):
         self.name = _name("mechanism", name)
         self.source = source
         self._gravity = _checked(f"mechanism '{name}'", "gravity", as_vector, gravity, 3)
@@ -76,11 +85,12 @@ class Mechanism:
         self._connections: tuple[Connection, ...] = ()
         self._frames: tuple[Frame, ...] = ()
         self._constraints: tuple[Constraint, ...] = ()
+        self._visuals = _checked(f"mechanism '{name}'", "visuals", as_visuals, visuals)
 
     @classmethod
     def from_description(cls, description: Description) -> Mechanism:
         """Return the mechanism of a validated description."""
-        self = cls(description.name, description.gravity, description.source)
+        self = cls(description.name, description.gravity, description.source, description.visuals)
         self._bodies, self._frames = description.bodies, description.frames
         self._connections, self._constraints = description.connections, description.constraints
         self.__dict__["description"] = description
@@ -100,6 +110,7 @@ class Mechanism:
         com: Sequence[Any] = (0.0, 0.0, 0.0),
         inertia: Sequence[Any] = (0.0,) * 6,
         massless: str = "",
+        visuals: Sequence[Visual] = (),
     ) -> Mechanism:
         """Add a rigid body and return the mechanism.
 
@@ -114,6 +125,8 @@ class Mechanism:
             Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the centre of mass, body axes.
         massless : str
             Why the body may have neither mass nor inertia; empty for an ordinary body.
+        visuals : sequence of Visual
+            What is drawn for it, such as `visual.Box(size=(1.0, 0.2, 0.2))`; without any, a skeleton from its joints.
         """
         where = f"body '{name}'"
         body = Body(
@@ -122,6 +135,7 @@ class Mechanism:
             _checked(where, "com", as_vector, com, 3),
             _checked(where, "inertia", _six, inertia),
             massless,
+            visuals=_checked(where, "visuals", as_visuals, visuals),
         )
         self._bodies += (body,)
         return self._changed()
@@ -291,6 +305,7 @@ class Mechanism:
             self._gravity,
             self.source,
             self._constraints,
+            self._visuals,
         )
 
     @property

@@ -37,23 +37,29 @@ from articulus.mechanism.joint import (
 )
 from articulus.mechanism.numbers import Number, Parameter, Vector, value_of, values_of
 from articulus.mechanism.pose import Pose
+from articulus.mechanism.visual import ALL_VISUALS, Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
 
 __all__ = [
     "ALL_CONSTRAINTS",
     "ALL_JOINTS",
     "ALL_TIME_FUNCTIONS",
+    "ALL_VISUALS",
     "GROUND",
     "MAX_BODIES",
     "STANDARD_GRAVITY",
     "Body",
+    "Box",
+    "Capsule",
     "Connection",
     "Constraint",
     "CustomConstraint",
     "CustomTimeFunction",
     "CustomVelocityConstraint",
+    "Cylinder",
     "Cylindrical",
     "Description",
     "Distance",
+    "Ellipsoid",
     "Fixed",
     "Frame",
     "Free",
@@ -63,6 +69,7 @@ __all__ = [
     "Limits",
     "Lock",
     "LoopJoint",
+    "Mesh",
     "NoSlip",
     "Number",
     "Parameter",
@@ -75,11 +82,13 @@ __all__ = [
     "Prismatic",
     "Revolute",
     "Rotor",
+    "Sphere",
     "Spherical",
     "TimeFunction",
     "Touching",
     "Universal",
     "Vector",
+    "Visual",
     "value_of",
     "values_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from articulus.mechanism.numbers import (
     values_of,
 )
 from articulus.mechanism.pose import Pose
+from articulus.mechanism.visual import Visual, as_visuals
 
 GROUND = "ground"
 """Name of the fixed world."""
@@ -48,6 +50,8 @@ class Body:
         Why this body may have no mass and no inertia; empty for an ordinary body.
     modes : Modes
         What makes the body flexible; it then holds all of the inertia, and mass, com and inertia above are not given.
+    visuals : tuple of Visual
+        What is drawn for it; without any, a skeleton from its joints.
     """
 
     name: str
@@ -61,9 +65,10 @@ class Body:
     )
     massless: str = ""
     modes: Modes | None = None
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)  # not part of fingerprints
 
     def __post_init__(self) -> None:
-        convert(self, mass=as_number, com=three, inertia=six)
+        convert(self, mass=as_number, com=three, inertia=six, visuals=as_visuals)
 
     def inertia_matrix(self) -> np.ndarray:
         """Return the 3 x 3 inertia about the centre of mass with every parameter at its own value."""
@@ -99,6 +104,13 @@ class Body:
                 )
         if self.massless:
             yield Finding(f"{where}.massless", repr(self.massless), "nothing on a flexible body")
+        if self.visuals:
+            yield Finding(
+                f"{where}.visuals",
+                f"{len(self.visuals)} shapes on a flexible body",
+                "none: it is drawn as a chain of its stations, which bends",
+                "A rigid part of it is a body of its own behind a fixed joint.",
+            )
 
     def _massless_findings(self, where: str) -> Iterator[Finding]:
         for field, held in (("mass", (self.mass,)), ("inertia", self.inertia)):

@@ -20,6 +20,7 @@ from articulus.mechanism.constraint import Constraint, references
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.regular import singular_findings
+from articulus.mechanism.visual import Visual
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -57,6 +58,8 @@ class Description:
         Where the numbers come from.
     constraints : tuple of Constraint
         What closes loops, prescribes motions and restricts velocities.
+    visuals : tuple of Visual
+        What is drawn for ground: things that stand still.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Description:
     )
     source: str = ""
     constraints: tuple[Constraint, ...] = ()
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)
 
     @staticmethod
     def build(
@@ -78,6 +82,7 @@ class Description:
         gravity: Vector = STANDARD_GRAVITY,
         source: str = "",
         constraints: tuple[Constraint, ...] = (),
+        visuals: tuple[Visual, ...] = (),
         locate: Locate = _nowhere,
     ) -> Description:
         """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
@@ -86,7 +91,7 @@ class Description:
         "crane.toml:12: body.boom.mass".
         """
         parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
-        draft = Description(name, *parts, source, tuple(constraints))
+        draft = Description(name, *parts, source, tuple(constraints), tuple(visuals))
         findings = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
         if not findings:
             draft = dataclasses.replace(draft, connections=draft._sorted_connections())
@@ -133,7 +138,7 @@ class Description:
     def fingerprint(self) -> str:
         """Return a hash of everything that the equations depend on: two equal ones have the same dynamics.
 
-        The values that parameters start from are not part of it: they come in with every call.
+        The values that parameters start from are not part of it: they come in with every call. Nor is what is drawn.
         """
         text = _PARAMETER_VALUE.sub("", repr(dataclasses.replace(self, source="")))
         return hashlib.sha256(text.encode()).hexdigest()
