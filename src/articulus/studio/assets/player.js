@@ -16,7 +16,7 @@
   const KEYS = [
     ["Space", "play or pause"], ["← →", "one step back or on"], ["Home End", "to the start, to the end"], ["+ −", "faster, slower"],
     ["L", "loop"], ["R", "whole mechanism in view"], ["C F A G W", "centres of mass, frames, axes, grid, forces"],
-    ["S", "save a picture"], ["V", "record a video"], ["D", "light or dark"], ["?", "this list"],
+    ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this list"],
   ];
 
   function make(tag, attributes = {}, ...children) {
@@ -290,6 +290,7 @@
       $("speed").addEventListener("change", () => (this.speed = Number($("speed").value)));
       $("shot").addEventListener("click", () => this.picture());
       $("film").addEventListener("click", () => this.film());
+      $("gif").addEventListener("click", () => this.gif());
       $("theme").addEventListener("click", () => this.#theme(!document.documentElement.classList.contains("dark")));
       $("help").addEventListener("click", () => $("keys").showModal());
       $("key-list").append(...KEYS.flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)]));
@@ -353,7 +354,7 @@
         " ": () => this.toggle(), ArrowLeft: () => this.seek(this.time - step), ArrowRight: () => this.seek(this.time + step),
         Home: () => this.seek(this.span[0]), End: () => this.seek(this.span[1]), "+": () => faster(1), "-": () => faster(-1),
         l: () => ($("loop").checked = !$("loop").checked), r: () => this.stage.home(), s: () => this.picture(), v: () => this.film(),
-        d: () => $("theme").click(), "?": () => $("keys").showModal(),
+        i: () => this.gif(), d: () => $("theme").click(), "?": () => $("keys").showModal(),
       };
       for (const [part, , key] of TOGGLES) actions[key.toLowerCase()] = () => flip(part);
       addEventListener("keydown", (event) => {
@@ -450,6 +451,19 @@
       this.seek(this.span[0]);
       this.recorder.start();
       this.toggle(true);
+    }
+
+    async gif() {
+      if (this.recorder) return this.recorder.stop();
+      this.recorder = new articulus.GifRecorder(this, $("view"));
+      $("gif").classList.add("on");
+      try {
+        save(await this.recorder.record((share) => ($("gif-text").textContent = `${Math.round(100 * share)} %`)), `${this.title}.gif`);
+      } finally {
+        this.recorder = null;
+        $("gif").classList.remove("on");
+        $("gif-text").textContent = "GIF";
+      }
     }
   }
 
