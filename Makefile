@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint docs bench verify fuzz nightly clean
+.PHONY: demo test lint docs bench verify browser realtime fuzz nightly clean
 
-demo: $(VENV)/.core
-	$(BIN)/articulus demo
+demo: $(VENV)/.view,data
+	$(BIN)/articulus demo --output build/demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
@@ -28,6 +28,14 @@ verify: $(VENV)/.core
 bench: $(VENV)/.bench
 	$(BIN)/articulus bench
 
+# Chromium of the system, which the tests of pages need
+browser:
+	.ci/browser
+
+# share of 1 kHz steps that are on time; wants a machine with nothing else to do
+realtime: $(VENV)/.view,data
+	$(BIN)/python tests/studio/drive/long_real_time.py --seconds 60
+
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/files/fuzz_long.py --seconds 600
 
@@ -47,4 +55,4 @@ $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

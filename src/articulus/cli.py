@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -415,21 +416,45 @@ def drive(
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option("--output", help="Folder of the picture.")] = Path("articulus-demo"),
+    folder: Annotated[Path, typer.Option("--output", help="Folder of study and report.")] = Path(
+        "articulus-demo"
+    ),
 ) -> None:
-    """Run the PUMA 600 study: the torques of a 10 s motion, played back without feedback."""
-    from articulus.cases.puma600.study import plot, study
-    from articulus.load import load
+    """Run the Cat 215B study: an excavator on its hydraulics in RESOLVED mode, with a report that plays it."""
+    import importlib.util
 
-    result = study(load("puma600"))
-    path = folder / "puma600.png"
-    try:
-        plot(result, path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    table = _table("PUMA 600 study", "figure", "value")
-    for name, text in result.figures():
-        table.add_row(name, text)
-    console = _console()
-    console.print(table)
-    console.print(f"plot: {path.resolve()}", soft_wrap=True)
+    from articulus.library.cat215b_drives import JOINTS
+    from articulus.study.demo import by_joint, overall, run_demo
+
+    notes, console = _console(stderr=True), _console()
+    notes.print(
+        "Caterpillar 215B on its hydraulics, RESOLVED mode: the bucket goes 1.5 m outwards and 15 deg around the cab"
+    )
+    with notes.status("starting") as status:
+        made = run_demo(folder, status.update if notes.is_terminal else notes.print)
+    run = made.outcome.run
+    joints = _table("hydraulic drives", "", *JOINTS)
+    for column in joints.columns[1:]:
+        column.justify = "right"
+    for row in by_joint(run):
+        joints.add_row(*row)
+    figures = _table("the run", "figure", "value")
+    for row in overall(run):
+        figures.add_row(*row)
+    console.print(joints, figures)
+    program = _program()
+    first = "" if importlib.util.find_spec("websockets") else "   (first: pip install 'articulus[view,data]')"
+    console.print(f"report, with a replay: {made.report.resolve().as_uri()}", soft_wrap=True)
+    console.print(f"run it again, changed: copy {made.study}, then {program} run COPY.toml", soft_wrap=True)
+    console.print(f"drive the machine:     {program} drive cat215b{first}", soft_wrap=True)
+
+
+def _program() -> str:
+    """Return how this program was called, as short as it works from here."""
+    called = Path(sys.argv[0])
+    if called.name != "articulus":
+        return "articulus" if called.name != "__main__.py" else "python -m articulus"
+    found = shutil.which("articulus")
+    if found and called.resolve() == Path(found).resolve():
+        return "articulus"
+    return str(called.relative_to(Path.cwd()) if called.is_relative_to(Path.cwd()) else called)

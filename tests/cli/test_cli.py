@@ -162,17 +162,17 @@ def test_verify_list_names_every_case(articulus):
     assert [c["name"] for c in json.loads(articulus("verify", "--list", "--json")[1])] == cases.names()
 
 
-def test_demo_writes_the_plot_and_shows_its_path(articulus, tmp_path):
-    code, out, _ = articulus("demo", "--output", str(tmp_path / "deep" / "er"))
-    picture = tmp_path / "deep" / "er" / "puma600.png"
+def test_demo_shows_figures_report_and_what_to_do_next(articulus, tmp_path):
+    code, out, err = articulus("demo", "--output", str(tmp_path / "deep" / "er"))
+    report = tmp_path / "deep" / "er" / "cat215b_resolved.html"
     assert code == 0
-    assert str(picture) in out
-    assert picture.stat().st_size > 20_000
-    assert "-8.34e-05 deg" in out
+    assert "compiling" in err
+    assert all(text in out for text in (report.as_uri(), "peak flow [l/min]", "articulus drive cat215b"))
+    assert report.stat().st_size > 500_000
 
 
 def test_demo_into_a_file_is_a_users_mistake(articulus, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, err = articulus("demo", "--output", str(tmp_path / "file"))
     assert code == 2
-    assert "cannot be written" in err
+    assert "cannot be made" in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,18 +14,32 @@ import pytest
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 FLAGS = (
     "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio",
 )  # fmt: skip
+
+
+NEEDED = "ARTICULUS_BROWSER"
+"""Environment variable: with the value "required" a missing browser fails tests instead of skipping them."""
+
+
+def missing(what: str) -> None:
+    """Skip the test for want of something, or fail it where browsers are required."""
+    if os.environ.get(NEEDED) == "required":
+        pytest.fail(f"{what}; {NEEDED}=required asks for it")
+    pytest.skip(what)
 
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Any]:
-    """Give a browser; skip the test where there is none."""
+    """Give a browser; skip the test where there is none, or fail it where browsers are required."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
-        pytest.skip("no Chromium on this machine: install the package 'chromium'")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is missing: install the extra 'test'")
-    with api.sync_playwright() as play:
+        missing("no Chromium on this machine: run `make browser`, or install the package 'chromium'")
+    try:
+        from playwright import sync_api
+    except ImportError:
+        missing("playwright is missing: install the extra 'test'")
+    with sync_api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
         try:
             yield browser

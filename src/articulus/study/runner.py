@@ -84,7 +84,7 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
 
     xarray_module()
     files = Files.of(study, folder)
-    _make(files.results.parent)
+    make_folder(files.results.parent)
     if files.checkpoint.exists() and not resume:
         raise InputError(
             f"{files.checkpoint}: found the checkpoint of a run that did not end; expected none. "
@@ -132,7 +132,8 @@ def _run(study: Study, checkpoint: Path | None) -> Run:
         return error.result
 
 
-def _make(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, unless it is there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -152,6 +152,9 @@ def test_hydraulic_flows_and_torque_by_hand() -> None:
     swept = 0.01 * 0.7 * 307
     assert rates[0] == pytest.approx(1000 * (26 * 0.03 * np.sqrt(1000) - swept))
     assert rates[1] == pytest.approx(1000 * (swept - 26 * 0.03 * np.sqrt(400)))
+    assert loop.signal("spin_hydraulic_rotary.flows") == pytest.approx(
+        [26 * 0.03 * np.sqrt(1000), 26 * 0.03 * np.sqrt(400)]
+    )
     assert loop.signal("spin_hydraulic_rotary.force")[0] == pytest.approx(
         2600 * 0.7 / 8 * 307 - 100000 * 0.01
     )

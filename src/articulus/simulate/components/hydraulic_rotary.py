@@ -58,7 +58,8 @@ class HydraulicRotary(Actuator):
     name : str
         "<joint>_hydraulic_rotary" if not given.
 
-    Signals: `spool` [cm], `pressures` [psi], `force` [N m].
+    Signals: `spool` [cm], `pressures` [psi], `flows` through the valve, in and out [in^3/s, as psi times flow is a power in lbf],
+    `force` [N m].
 
     Source: Wong 1991, section 5.4.2 and table 5.2.
     """
@@ -82,7 +83,7 @@ class HydraulicRotary(Actuator):
     name: str = ""
 
     type_name = "hydraulic_rotary"
-    signals: ClassVar = {"spool": "cm", "pressures": "psi", "force": "N m"}
+    signals: ClassVar = {"spool": "cm", "pressures": "psi", "flows": "in^3/s", "force": "N m"}
 
     def __post_init__(self) -> None:
         numbers = ("supply", "gear", "damping", "exhaust", "flow_gain", "displacement", "compressibility")
@@ -118,6 +119,7 @@ class HydraulicRotary(Actuator):
         torque = (p_in - p_out) * (D / LBF_IN) * G - beta_m * v
         s.write("spool", x)
         s.write("pressures", ca.vertcat(p_in, p_out))
+        s.write("flows", ca.vertcat(flow_in, flow_out))
         s.write("force", torque)
         s.force(self.joint, torque)
 

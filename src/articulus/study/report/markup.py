@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -72,6 +73,20 @@ def number(x: float) -> str:
 def ratio(x: float) -> str:
     """Return a ratio with three digits, without a power of ten."""
     return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def readable(text: str) -> str:
+    """Return a text whose powers stand as in print: 2e-08 m^2 becomes 2 × 10⁻⁸ m²."""
+    text = _EXPONENT.sub(lambda match: f" × 10{_raised(str(int(match[1])))}", text)
+    return _POWER.sub(lambda match: _raised(match[1]), text)
+
+
+_EXPONENT = re.compile(r"(?<=\d)e([+-]\d+)\b")
+_POWER = re.compile(r"(?<=[a-z])\^([+-]?\d+)\b(?!\.)")
+
+
+def _raised(digits: str) -> str:
+    return digits.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _attribute(name: str) -> str:

@@ -16,7 +16,7 @@ from articulus.simulate.table import Table
 from articulus.simulate.trust import energy_error, momentum_change
 from articulus.study.numbers import OPEN
 from articulus.study.report.charts import chart
-from articulus.study.report.markup import Markup, element, joined, number, ratio, section, table
+from articulus.study.report.markup import Markup, element, joined, number, ratio, readable, section, table
 
 if TYPE_CHECKING:
     from articulus.simulate.run import Run
@@ -89,12 +89,13 @@ def trust(outcome: Outcome) -> Markup:
     """Return what tells whether to trust the run."""
     run = outcome.run
     tiles = element("dl", joined(_tile(*tile) for tile in _tiles(run)), class_="tiles")
-    rows = [(name, text) for name, text in run.figures() if name != "failure"]
+    rows = [(name, readable(text)) for name, text in run.figures() if name != "failure"]
     return _section("Figures of trust", tiles, table("In full", ("figure", "value"), rows))
 
 
 def _tile(name: str, value: str, note: str) -> Markup:
-    content = joined([element("dt", name), element("dd", joined([value, element("small", note)]))])
+    texts = [readable(value), element("small", readable(note))]
+    content = joined([element("dt", name), element("dd", joined(texts))])
     return element("div", content, class_="tile")
 
 
@@ -146,7 +147,7 @@ def key_values(outcome: Outcome) -> Markup:
     """Return start, end, least and greatest value of every entry of every signal."""
     run = outcome.run
     rows = [
-        (column, unit, *map(number, _extent(values)))
+        (column, readable(unit), *map(number, _extent(values)))
         for s in run.signals.values()
         for column, unit, values in zip(s.columns, s.units, np.moveaxis(s.values, -1, 0))
     ]
@@ -196,7 +197,9 @@ def events(outcome: Outcome) -> Markup:
 
 def components(outcome: Outcome) -> Markup:
     """Return the components with their numbers."""
-    rows = [(c.name, c.type_name, _kind(c), ", ".join(_fields(c))) for c in outcome.study.components]
+    rows = [
+        (c.name, c.type_name, _kind(c), readable(", ".join(_fields(c)))) for c in outcome.study.components
+    ]
     columns = ("name", "type", "kind", "numbers")
     return _section("Components", table("What surrounds the mechanism", columns, rows))
 
@@ -259,12 +262,12 @@ def model(outcome: Outcome) -> Markup:
         element("p", d.source) if d.source else "",
         _folded(
             len(joints),
-            table("Joints", ("joint", "type", "parent", "child", "freedoms"), joints, (4,)),
+            table("Joints", ("joint", "type", "parent", "child", "freedoms"), joints),
             "joints",
         ),
         _folded(
             len(bodies),
-            table("Bodies", ("body", "mass [kg]", "centre of mass [m]"), bodies, (1, 2)),
+            table("Bodies", ("body", "mass [kg]", "centre of mass [m]"), bodies, (1,)),
             "bodies",
         ),
         _folded(len(rows), table("Constraints", ("constraint", "type"), rows), "constraints"),
