@@ -30,7 +30,7 @@ def state_space(
     n = len(names)
     A = np.block([[turning, np.eye(n)], [by_q, by_v]])
     B = np.vstack([np.zeros((n, n)), inverse_mass])
-    labels = _labels(names)
+    labels = plain_labels(names)
     states = [*labels, *(f"d_{s}" for s in labels)]
     inputs = [f"tau_{s}" for s in labels]
     return control.StateSpace(
@@ -96,7 +96,7 @@ def constrained_state_space(
     displacements = np.hstack([T, np.zeros_like(S)])
     A = np.vstack([(turning @ displacements + velocities)[i], vdot[j, : n_i + len(j)]])
     B = np.vstack([np.zeros((n_i, len(M))), vdot[j, n_i + len(j) :]])
-    labels = _labels(names)
+    labels = plain_labels(names)
     outputs = [*labels, *(f"d_{s}" for s in labels)]
     return control.StateSpace(
         A,
@@ -131,7 +131,7 @@ def following(G: np.ndarray, p: Partition, residual: np.ndarray) -> np.ndarray:
     return x
 
 
-def _labels(names: Sequence[str]) -> list[str]:
+def plain_labels(names: Sequence[str]) -> list[str]:
     """Return signal names without the dots that python-control keeps for itself, all different."""
     plain = [s.replace(".", "_") for s in names]
     return [s if plain.count(s) == 1 else f"{s}_{i}" for i, s in enumerate(plain)]

@@ -213,7 +213,7 @@ class Run:
     @property
     def parameters(self) -> tuple[ParameterValue, ...]:
         """Named parameters of the mechanism and of the components, with the values of this run."""
-        made = self._known("parameters")
+        made = self.require_made("parameters")
         columns = made.p.T if self.batch is not None else made.p[0]
         return tuple(
             ParameterValue(p.name, x.copy() if self.batch is not None else float(x), value_of(p))
@@ -229,7 +229,7 @@ class Run:
             Those that are not named keep the values of this run. Arrays make a batch, in which a run that fails stops
             alone; a Python controller of a single run cannot be in a batch.
         """
-        return self._known("again").setup.changed(params or {}).simulation().run()
+        return self.require_made("again").setup.changed(params or {}).simulation().run()
 
     def linear(self, at: float | None = None, run: int = 0) -> LoopModel:
         """Return the linear model of the whole loop, mechanism and components, about a state of this run.
@@ -252,7 +252,8 @@ class Run:
 
         return linear_loop(self, at, run)
 
-    def _known(self, what: str) -> Made:
+    def require_made(self, what: str) -> Made:
+        """Return how it was made, or raise UnsupportedOperation when this is not known."""
         if self.made is None:
             raise UnsupportedOperation(
                 f"{what}: this run was read from a file or put together by hand; expected one that simulate or rollout "

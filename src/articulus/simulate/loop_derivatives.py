@@ -1,0 +1,228 @@
+"""Derivatives of a whole loop about a state, in coordinates that are free.
+
+With the state c, held values d and small forces u on the freedoms of the joints the loop is (`system.System`)
+
+    c' = f(c, d, u),   y = h(c, d, u),   and at the instants of sampled component k   d <- r_k(c, d, u).
+
+All derivatives are those of the equations themselves, by algorithmic differentiation, evaluated by the CasADi virtual
+machine. Time, noise and switches of constraints stand still. What is no state of motion is left out: the integrals of
+power, the length of quaternions (displacements are in the directions of the velocities), and directions that the constraints
+forbid, as in `articulus.linear.constrained_state_space`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.errors import NumericalError
+from articulus.linear import following, split, tangent
+from articulus.mechanism import Parameter
+from articulus.simulate.component import Disturbance, Scope
+from articulus.simulate.network import DISSIPATED, INPUT, Network
+from articulus.simulate.system import System
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Derivatives by (z, d, u): free states of motion and states of components, held values, forces.
+
+    Parameters
+    ----------
+    rate : array, (nz, nz + nd + nu)
+        Of z'.
+    outputs : array, (ny, nz + nd + nu)
+        Of q, v and the outputs that were asked for.
+    updates : tuple of arrays, (nd, nz + nd + nu)
+        Of the held values, one for each sampled component.
+    states : tuple of str
+        Names of z and d.
+    """
+
+    rate: np.ndarray
+    outputs: np.ndarray
+    updates: tuple[np.ndarray, ...]
+    states: tuple[str, ...]
+
+
+class LoopDerivatives:
+    """The derivatives of a loop as functions of its state.
+
+    Parameters
+    ----------
+    system : System
+    names : tuple of str
+        Outputs besides q and v.
+
+    Attributes
+    ----------
+    pushed : list of int
+        Freedoms on which forces u act: those of joints.
+    """
+
+    def __init__(self, system: System, names: tuple[str, ...]):
+        d = system.description
+        self.system, self._nq, self._nv = system, d.nq, d.nv
+        self.pushed = sorted(k for at in d.v_slices.values() for k in range(at.start, at.stop))
+        own = [name for name in system.places if name not in ("q", "v", INPUT, DISSIPATED)]
+        held = [name for name in system.held_places if name not in ("outside", "active")]
+        self._own = _entries(system.places, own)
+        self._held = _entries(system.held_places, held)
+        self._jacobian = self._jacobians(names)
+
+    def _jacobians(self, names: Sequence[str]) -> ca.Function:
+        """((c, d, u), p, w, t, h) -> derivatives by (c, d, u) of the rates of c, of the outputs, of each update."""
+        s, net = self.system, self.system.network
+        pushed = System(Network(s.description, (*net.components, _Push())))
+        parts = [pushed.rhs, *(u.function for u in pushed.updates), pushed.reporting(names or ("vdot",))]
+        kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
+        sizes = (s.nc + s.nd + len(self.pushed), *s.sizes[2:])
+        x, p, w, t, h = (kind.sym(name, size) for name, size in zip("xpwth", sizes))
+        u = x[s.nc + s.nd :]
+        rate, *renewed, values = (
+            f.call([x[: s.nc], x[s.nc : s.nc + s.nd], ca.vertcat(p, u), w, t, h]) for f in parts
+        )
+        push = kind.zeros(self._nv)
+        push[self.pushed] = u
+        shown = {name: ca.vec(y) - (push if name == "tau" else 0) for name, y in zip(names, values)}
+        out = [rate[0], ca.vertcat(kind(0, 1), *shown.values()), *(d[0] for d in renewed)]
+        return ca.Function("derivatives", [x, p, w, t, h], [ca.densify(ca.jacobian(y, x)) for y in out])
+
+    @functools.cached_property
+    def _kinematics(self) -> ca.Function:
+        """(q, v) -> derivative of q' by v, (nq, nv), and of the rate of a small displacement by itself, (nv, nv)."""
+        net = self.system.network
+        E = ca.jacobian(net.ask("position_rate", net.q, net.v), net.v)
+        return ca.Function(
+            "kinematics", [net.q, net.v], [ca.densify(E), ca.densify(net.ask("tangent_rate", net.v))]
+        )
+
+    @functools.cached_property
+    def _rows(self) -> ca.Function:
+        """(q, v, t, p) -> G and the derivative of the velocity residuals by q."""
+        closing = self.system.closing
+        assert closing is not None
+        tree, rows = closing.tree, closing.rows
+        out = [ca.densify(rows.G), ca.densify(ca.jacobian(rows.rate, tree.q))]
+        return ca.Function("rows", [tree.q, tree.v, closing.t, tree.p], out)
+
+    def about(self, x: np.ndarray, p: np.ndarray, t: float, h: float) -> Linear:
+        """Return the derivatives at a state (c, d) with parameters p at time t, for steps h.
+
+        Raises
+        ------
+        NumericalError
+            A derivative is not finite.
+        """
+        s, nv = self.system, self._nv
+        push = np.zeros(len(self.pushed))
+        found = [np.array(J) for J in self._jacobian(np.append(x, push), p, np.zeros(s.nw), t, h)]
+        self._require_finite(found, t)
+        q, v = x[s.places["q"]], x[s.places["v"]]
+        E, turning = (np.array(m) for m in self._kinematics(q, v))
+        moving, free = self._free(x, p, t, E)
+        z = moving.shape[1]
+        columns = np.zeros((s.nc + s.nd + push.size, z + len(self._held) + push.size))
+        columns[s.places["q"], :z] = E @ moving[:nv]
+        columns[[*_range(s.places["v"]), *self._own], :z] = moving[nv:]
+        rest = [*(s.nc + k for k in self._held), *range(s.nc + s.nd, len(columns))]
+        columns[rest, range(z, columns.shape[1])] = 1.0
+        rate, y, *updates = (J @ columns for J in found)
+        displacement = np.zeros((nv, columns.shape[1]))
+        displacement[:, :z] = turning @ moving[:nv] + moving[nv : 2 * nv]
+        rate = np.vstack([displacement, rate[[*_range(s.places["v"]), *self._own]]])[free]
+        own = columns[[*_range(s.places["q"]), *_range(s.places["v"])]]
+        return Linear(
+            rate, np.vstack([own, y]), tuple(u[list(self._held)] for u in updates), self._states(free)
+        )
+
+    def _free(self, x: np.ndarray, p: np.ndarray, t: float, E: np.ndarray) -> tuple[np.ndarray, list[int]]:
+        """Return how displacements, velocities and states of components follow from the free ones; which these are."""
+        s, nv = self.system, self._nv
+        n = 2 * nv + len(self._own)
+        moving = np.eye(n)
+        holding = self._holding(x)
+        if not holding.any():
+            return moving, list(range(n))
+        q, v = x[s.places["q"]], x[s.places["v"]]
+        G, by_q = (np.array(m)[holding] for m in self._rows(q, v, t, p[: len(s.description.parameters)]))
+        fixed = G[s.description.holonomic_rows[holding]]
+        T, i = (
+            (tangent(fixed, split(fixed)), split(fixed).independent)
+            if len(fixed)
+            else (np.eye(nv), range(nv))
+        )
+        S, j = tangent(G, split(G)), split(G).independent
+        moving[: 2 * nv] = 0.0
+        moving[:nv, list(i)] = T
+        moving[nv : 2 * nv, list(i)] = -following(G, split(G), by_q @ E @ T)
+        moving[nv : 2 * nv, [nv + k for k in j]] = S
+        free = [*i, *(nv + k for k in j), *range(2 * nv, n)]
+        return moving[:, free], free
+
+    def _holding(self, x: np.ndarray) -> np.ndarray:
+        """Return which constraint rows hold at a state."""
+        s = self.system
+        if s.closing is None:
+            return np.zeros(0, dtype=bool)
+        active = x[s.nc :][s.held_places["active"]] > 0
+        on = {c.name for c, holds in zip(s.description.constraints, active) if holds}
+        return np.array([name in on for name in s.closing.names], dtype=bool)
+
+    def _states(self, free: Sequence[int]) -> tuple[str, ...]:
+        freedoms = self.system.description.coordinate_names(rates=True)
+        names = [f"{kind}.{name}" for kind in "qv" for name in freedoms] + list(self._own.values())
+        return (*(names[k] for k in free), *self._held.values())
+
+    def _require_finite(self, found: Sequence[np.ndarray], t: float) -> None:
+        rates = _entries(self.system.places, list(self.system.places))
+        for J in found:
+            bad = np.argwhere(~np.isfinite(J))
+            if bad.size:
+                what = (
+                    f"the rate of {rates[bad[0, 0]]}" if J is found[0] else "an output or a sampled component"
+                )
+                raise NumericalError(
+                    f"linear: {what} has no finite derivative at t = {t:.9g} s. A root or a division at its bound is likely; "
+                    "choose another time"
+                )
+
+
+@functools.lru_cache(maxsize=32)
+def loop_derivatives(system: System, names: tuple[str, ...]) -> LoopDerivatives:
+    """Return the derivatives of a loop; those of the last few are kept."""
+    return LoopDerivatives(system, names)
+
+
+@dataclass(frozen=True)
+class _Push(Disturbance):
+    """A force on every freedom of every joint, each a parameter that is zero."""
+
+    name: str = "_push"
+    type_name = "_push"
+
+    def work(self, s: Scope) -> None:
+        for joint, at in s.description.v_slices.items():
+            forces = [s.number(Parameter(f"_push_{k}", 0.0)) for k in _range(at)]
+            if forces:
+                s.force(joint, ca.vertcat(*forces))
+
+
+def _range(at: slice) -> range:
+    return range(at.start, at.stop)
+
+
+def _entries(places: dict[str, slice], chosen: Sequence[str]) -> dict[int, str]:
+    """Return place and name of every entry of the chosen ones."""
+    out = {}
+    for name in chosen:
+        at = places[name]
+        for i, k in enumerate(_range(at)):
+            out[k] = name if at.stop - at.start == 1 else f"{name}.{i}"
+    return out

@@ -1,0 +1,106 @@
+"""`LoopModel`: the linear model of a whole loop, with its poles and its frequency response."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.errors import InputError, did_you_mean
+from articulus.linear import plain_labels
+
+if TYPE_CHECKING:
+    import control
+
+
+@dataclass(frozen=True, eq=False)
+class LoopModel:
+    """x' = A x + B u, y = C x + D u; with a period x is taken at its multiples and x' stands for the next x.
+
+    Parameters
+    ----------
+    A, B, C, D : arrays, (nx, nx), (nx, nu), (ny, nx), (ny, nu)
+    states : tuple of str
+        Small displacements ("q.", in the directions of the velocities), velocities ("v."), states of components, held values.
+    inputs, outputs : tuple of str
+    input_units, output_units : tuple of str
+    t : float [s]
+        Time of the state that it is about.
+    period : float [s]
+        Least common multiple of the sampling periods; None for a loop without sampled components. The inputs hold for a
+        period; x is what it was just before the sampled components work, y just after.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]
+    t: float
+    period: float | None = None
+
+    @property
+    def poles(self) -> np.ndarray:
+        """Poles by rising size, (nx,) [rad/s]; of a discrete model log(z) / period, -inf for what is forgotten within one."""
+        found = np.linalg.eigvals(self.A).astype(complex)
+        if self.period is not None:
+            with np.errstate(divide="ignore"):
+                found = (np.log(np.abs(found)) + 1j * np.angle(found)) / self.period
+        return found[np.argsort(np.abs(found), kind="stable")]
+
+    def response(self, omega: Any) -> np.ndarray:
+        """Return the frequency response C (s I - A)^-1 B + D at s = j omega, or at z = exp(j omega period).
+
+        Parameters
+        ----------
+        omega : array, (n,) [rad/s]
+
+        Returns
+        -------
+        complex array, (n, ny, nu)
+            Infinite at a pole.
+        """
+        s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
+        places = s if self.period is None else np.exp(s * self.period)
+        return np.array([self._at(place) for place in places]).reshape(-1, *self.D.shape)
+
+    def _at(self, place: complex) -> np.ndarray:
+        try:
+            return self.C @ np.linalg.solve(place * np.eye(len(self.A)) - self.A, self.B) + self.D
+        except np.linalg.LinAlgError:
+            return np.full(self.D.shape, np.inf, dtype=complex)
+
+    def between(self, input: str, output: str) -> LoopModel:
+        """Return the model with one input and one output."""
+        j, i = _place(self.inputs, input, "input"), _place(self.outputs, output, "output")
+        return dataclasses.replace(
+            self,
+            B=self.B[:, [j]],
+            C=self.C[[i]],
+            D=self.D[np.ix_([i], [j])],
+            inputs=(input,),
+            outputs=(output,),
+            input_units=(self.input_units[j],),
+            output_units=(self.output_units[i],),
+        )
+
+    def to_control(self) -> control.StateSpace:
+        """Return it as a python-control system; dots in names become underscores."""
+        import control
+
+        names = (plain_labels(x) for x in (self.states, self.inputs, self.outputs))
+        labels = dict(zip(("states", "inputs", "outputs"), names))
+        return control.StateSpace(self.A, self.B, self.C, self.D, self.period or 0, **labels)
+
+
+def _place(names: Sequence[str], name: str, kind: str) -> int:
+    if name not in names:
+        raise InputError(f"linear model: no {kind} '{name}'; {did_you_mean(str(name), names)}")
+    return names.index(name)
