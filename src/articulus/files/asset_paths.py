@@ -35,6 +35,24 @@ def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, 
     return why_not_inside(folder / path, [folder, *package_roots.values()])
 
 
+def place_of(filename: str, folder: Path, package_roots: Mapping[str, Path]) -> Path | None:
+    """Return where a file that `why_outside` lets pass should lie; None when its package is not known.
+
+    A package that is not declared is the nearest folder of its name in which the model itself lies, else one in the model's
+    folder.
+    """
+    plain = filename.replace("\\", "/")
+    scheme = _SCHEME.fullmatch(plain)
+    if scheme is None or scheme[1] not in PACKAGE_SCHEMES:
+        return folder / (scheme[2] if scheme else plain)
+    name, _, rest = scheme[2].partition("/")
+    real = folder.resolve()
+    around = (f for f in (real, *real.parents) if f.name == name)
+    root = package_roots[name] if name in package_roots else next(around, folder / name)
+    place = root / rest.lstrip("/")
+    return None if why_not_inside(place, [root]) else place
+
+
 def _package(path: str, package_roots: Mapping[str, Path]) -> str:
     name, _, rest = path.partition("/")
     if name in package_roots:

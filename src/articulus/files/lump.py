@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from articulus.errors import UnsupportedOperation
-from articulus.mechanism import GROUND, Body, Connection, Description, Fixed, Frame, Pose, values_of
+from articulus.mechanism import GROUND, Body, Connection, Description, Fixed, Frame, Pose, Visual, values_of
 
 
 def lump_fixed(description: Description) -> Description:
     """Return the mechanism without fixed joints: what hangs by one is merged into its parent.
 
     The merged bodies stay as frames with their names; mass, centre of mass and inertia are combined
-    (parallel-axis theorem). What is fixed to ground only stays as a frame.
+    (parallel-axis theorem), what is drawn for them goes along. What is fixed to ground only stays as a frame.
     """
     if description.parameters:
         raise UnsupportedOperation("lump_fixed: a mechanism with named parameters cannot be lumped")
@@ -32,7 +32,10 @@ def lump_fixed(description: Description) -> Description:
     )
     frames = tuple(_carried(f, carriers) for f in description.frames)
     d = description
-    return Description.build(d.name, bodies, joints, merged + frames, d.gravity, d.source, d.constraints)
+    standing = d.visuals + _drawn(parts.get(GROUND, []))
+    return Description.build(
+        d.name, bodies, joints, merged + frames, d.gravity, d.source, d.constraints, standing
+    )
 
 
 def _names(bodies: tuple[Body, ...]) -> set[str]:
@@ -73,8 +76,9 @@ def _merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
     """Return the one body that the parts, each with its pose, make together."""
     heavy = [(b, X) for b, X in parts if not b.massless]
     own = next(b for b, _ in parts if b.name == name)
+    drawn = _drawn(parts)
     if not heavy or [b for b, _ in heavy] == [own]:
-        return own
+        return replace(own, visuals=drawn)
     masses = np.array([values_of((b.mass,))[0] for b, _ in heavy])
     points = np.array([X[:3, :3] @ np.array(values_of(b.com)) + X[:3, 3] for b, X in heavy])
     com = masses @ points / masses.sum()
@@ -82,4 +86,9 @@ def _merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
     for (body, X), m, p in zip(heavy, masses, points - com):
         I += X[:3, :3] @ body.inertia_matrix() @ X[:3, :3].T + m * (p @ p * np.eye(3) - np.outer(p, p))
     six = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-    return Body(name, float(masses.sum()), tuple(map(float, com)), tuple(map(float, six)))
+    return Body(name, float(masses.sum()), tuple(map(float, com)), tuple(map(float, six)), visuals=drawn)
+
+
+def _drawn(parts: list[tuple[Body, np.ndarray]]) -> tuple[Visual, ...]:
+    """Return what is drawn for the parts, in the frame of the one body that they become."""
+    return tuple(v if np.array_equal(X, np.eye(4)) else v.moved(X) for b, X in parts for v in b.visuals)

@@ -1,7 +1,7 @@
 """Reading MJCF: MuJoCo, the reference reader of its own format, compiles it; the result becomes a Description.
 
-Geometry, contacts, actuators, sensors, cameras, lights, materials and keyframes are left out: they do not change the
-smooth dynamics of the mechanism. What does and cannot be said here is refused by name (`mjcf_unsupported`).
+Geometry is kept as what is drawn (`mjcf_visuals`). Contacts, actuators, sensors, cameras, lights and keyframes are left
+out: they do not change the smooth dynamics of the mechanism. What does and cannot be said here is refused by name (`mjcf_unsupported`).
 Positions are MuJoCo's own, joint by joint, but for the free joint: here q = (quaternion, position) and v = (angular,
 linear) in body axes; MuJoCo puts the position and the linear velocity first, the latter in world axes.
 """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from articulus.files.mjcf_visuals import body_visuals
 from articulus.mechanism import (
     GROUND,
     Body,
@@ -56,11 +58,13 @@ class _Converter:
         for i in range(1, m.nbody):
             chain = list(self._chain(i))
             bodies += [Body(c.child, massless=f"between the joints of {self.bodies[i]}") for c in chain[:-1]]
-            bodies.append(self._body(i))
+            bodies.append(replace(self._body(i), visuals=body_visuals(m, i)))
             joints += chain
         frames = tuple(self._site(i) for i in range(m.nsite))
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
-        return Description.build(title, tuple(bodies), tuple(joints), frames, gravity, source, locate=locate)
+        standing = body_visuals(m, 0)
+        parts = (tuple(bodies), tuple(joints), frames, gravity, source)
+        return Description.build(title, *parts, visuals=standing, locate=locate)
 
     def _point(self, name: str, stand_in: str, suffix: str) -> str:
         """Return a name that no body or frame has yet."""

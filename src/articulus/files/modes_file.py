@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import Finding, InputError, ModelError
-from articulus.files.storage import MAX_BYTES, StrPath, as_path, load_bytes, replacing
+from articulus.files.storage import MAX_BYTES, StrPath, as_path, load_bytes, write_bytes
 from articulus.mechanism.modes import Modes, Station
 
 FORMAT = "articulus modes 1"
@@ -22,8 +22,7 @@ STATION_ARRAYS = tuple(field.name for field in dataclasses.fields(Station))
 
 def write_modes(modes: Modes, path: StrPath) -> None:
     """Write the modes of a flexible body as an npz archive, whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_bytes(modes_bytes(modes))
+    write_bytes(path, modes_bytes(modes))
 
 
 def read_modes(path: StrPath) -> Modes:

@@ -75,7 +75,12 @@ def write_text(path: StrPath, text: str) -> None:
         raise InputError(
             f"{place.name}: the character {text[error.start]!r} cannot be written as UTF-8"
         ) from None
-    with replacing(place) as temporary:
+    write_bytes(place, content)
+
+
+def write_bytes(path: StrPath, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 

@@ -8,10 +8,12 @@ import typing
 from collections.abc import Sequence
 from typing import Any
 
+from articulus.files.toml_mesh import MeshFile
 from articulus.mechanism import (
     ALL_CONSTRAINTS,
     ALL_JOINTS,
     ALL_TIME_FUNCTIONS,
+    ALL_VISUALS,
     Constraint,
     CustomConstraint,
     CustomTimeFunction,
@@ -19,9 +21,11 @@ from articulus.mechanism import (
     Joint,
     Limits,
     LoopJoint,
+    Mesh,
     Pose,
     Rotor,
     TimeFunction,
+    Visual,
 )
 
 JOINTS: dict[str, type[Joint]] = {kind.type_name: kind for kind in ALL_JOINTS}
@@ -35,6 +39,9 @@ TIME_FUNCTIONS: dict[str, type[TimeFunction]] = {
     kind.type_name: kind for kind in ALL_TIME_FUNCTIONS if kind is not CustomTimeFunction
 }
 
+VISUALS: dict[str, type] = {kind.type_name: MeshFile if kind is Mesh else kind for kind in ALL_VISUALS}
+"""Types of the tables under `visuals`; the triangles of a mesh stand in a file."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Field:
@@ -45,7 +52,8 @@ class Field:
     name : str
         The key.
     kind : str
-        "number", "vector", "text", "pose", "record" (a nested table) or "function" (one with a type).
+        "number", "vector", "text", "pose", "record" (a nested table), "function" (one with a type) or "visuals" (a list of
+        such).
     record : type or None
         Class of a nested table.
     unit, meaning, size : str
@@ -114,6 +122,8 @@ def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
         return "pose", Pose
     if hint in (TimeFunction, TimeFunction | None):
         return "function", TimeFunction
+    if hint == tuple[Visual, ...]:
+        return "visuals", None
     for record in (Rotor, Limits):
         if hint in (record, record | None):
             return "record", record

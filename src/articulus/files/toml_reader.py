@@ -9,9 +9,9 @@ from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.asset_paths import why_outside
-from articulus.files.modes_file import read_modes
+from articulus.files.modes_file import modes_from_bytes
 from articulus.files.report import Report
-from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.storage import StrPath, as_path, load_bytes, load_text
 from articulus.files.toml_beam import LISTS, Beam
 from articulus.files.toml_fields import CONSTRAINTS, JOINTS, fields_of
 from articulus.files.toml_lines import key_lines
@@ -32,7 +32,9 @@ from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import parameters_in
 
 SCHEMA = 1
-TOP = ("schema", "name", "source", "gravity", "parameters", "body", "joint", "frame", "loop", "constraint")
+TOP = (
+    "schema", "name", "source", "gravity", "visuals", "parameters", "body", "joint", "frame", "loop", "constraint",
+)  # fmt: skip
 _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 _END = " (at end of document)"
 
@@ -40,24 +42,24 @@ _END = " (at end of document)"
 def read_toml(path: StrPath) -> Description:
     """Return the mechanism of a TOML file; raise ModelError with everything that is wrong in it.
 
-    Modes of flexible bodies are read from the files that it names, which lie in its folder.
+    Modes of flexible bodies and meshes are read from the files that it names, which lie in its folder.
     """
     folder = as_path(path).parent
 
-    def attached(filename: str) -> Modes:
+    def attached(filename: str) -> bytes:
         if reason := why_outside(filename, folder, {}):
             raise ModelError(Finding(filename, f"a file that is not read: {reason}", "one beside the model"))
-        return read_modes(folder / filename)
+        return load_bytes(folder / filename)
 
     return parse_toml(load_text(path), as_path(path).name, attached)
 
 
-def _nothing_attached(filename: str) -> Modes:
+def _nothing_attached(filename: str) -> bytes:
     raise ModelError(Finding(filename, "a text without a folder", "a file, by read_toml"))
 
 
 def parse_toml(
-    text: str, name: str = "model.toml", attached: Callable[[str], Modes] = _nothing_attached
+    text: str, name: str = "model.toml", attached: Callable[[str], bytes] = _nothing_attached
 ) -> Description:
     """Return the mechanism of a TOML text.
 
@@ -68,7 +70,7 @@ def parse_toml(
     name : str
         Stands for the file in messages.
     attached : callable
-        Returns the modes of a flexible body by the name of their file.
+        Returns the content of a file that the text names: modes of a flexible body, or a mesh.
     """
     try:
         return _parse(text, name, attached)
@@ -76,7 +78,7 @@ def parse_toml(
         raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
 
 
-def _parse(text: str, name: str, attached: Callable[[str], Modes]) -> Description:
+def _parse(text: str, name: str, attached: Callable[[str], bytes]) -> Description:
     data = load_tables(text, name)
     report = Report(name, key_lines(text))
     if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
@@ -109,12 +111,11 @@ class _Reader(Values):
     The stand-ins keep the rest of the mechanism whole, so that one reading finds all the mistakes.
     """
 
-    def __init__(self, data: dict[str, Any], report: Report, attached: Callable[[str], Modes]):
-        super().__init__(report, Numbers(report, data.get("parameters", {})))
+    def __init__(self, data: dict[str, Any], report: Report, attached: Callable[[str], bytes]):
+        super().__init__(report, Numbers(report, data.get("parameters", {})), attached)
         self.data = data
-        self.attached = attached
         self.childless = False
-        self.unread: set[str] = set()
+        self.without_modes: set[str] = set()
 
     def description(self) -> Description:
         self.unknown_keys(self.data, TOP, "")
@@ -144,7 +145,7 @@ class _Reader(Values):
         """Return whether a finding only follows from a joint without a child, or from modes that were not read."""
         if self.childless and finding.found == "no joint that carries it":
             return True
-        return any(finding.expected == f"a station of flexible body '{name}'" for name in self.unread)
+        return any(finding.expected == f"a station of flexible body '{name}'" for name in self.without_modes)
 
     def _tables(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
         tables = self.data.get(kind, {})
@@ -166,7 +167,7 @@ class _Reader(Values):
             modes = self._modes(table, path)
             if modes is not None:
                 return Body(name, **held, modes=modes)
-            self.unread.add(name)
+            self.without_modes.add(name)
             return Body(name, **held | rigid)
         for key in rigid:
             if key not in table:
@@ -187,10 +188,9 @@ class _Reader(Values):
         if filename is None:
             return None
         try:
-            return self.attached(filename)
+            return modes_from_bytes(self.attached(filename), filename)
         except ModelError as error:
-            first = error.findings[0]
-            self.report.add(f"{path}.flexible", f"'{filename}': {first.found}", first.expected, first.hint)
+            self.unread(f"{path}.flexible", filename, error)
             return None
 
     def _beam(self, given: Any, path: str) -> Modes | None:

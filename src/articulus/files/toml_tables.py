@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from articulus.files.toml_beam import Beam
-from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
+from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, Field, fields_of
 from articulus.files.units import UNITS, base_text
 from articulus.mechanism import Body, Connection, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 
@@ -18,11 +18,13 @@ TABLES: dict[str, type] = {
     "loop": LoopJoint,
     **CONSTRAINTS,
     **TIME_FUNCTIONS,
+    **VISUALS,
 }
 """Kind of table in the file, and the class it describes."""
 
 MEANINGS: dict[tuple[type, str], str] = {
     (Body, "massless"): "why the body has neither mass nor inertia",
+    (Body, "visuals"): "what is drawn for it; without any, a skeleton from its joints",
     (Connection, "parent"): "body that carries the joint, or `ground`",
     (Connection, "child"): "body that hangs on it",
     (Connection, "at"): "pose of the joint's frame in the parent's body frame",
@@ -49,7 +51,13 @@ MEANINGS: dict[tuple[type, str], str] = {
 UNLESS_MASSLESS = ((Body, "mass"), (Body, "inertia"))
 """Keys that a file has to give although the classes have a default for them."""
 
-_KINDS = {"text": "text", "pose": "pose", "record": "table", "function": "function of time"}
+_KINDS = {
+    "text": "text",
+    "pose": "pose",
+    "record": "table",
+    "function": "function of time",
+    "visuals": "list of tables",
+}
 _SIZES = {"1": "number", "nv": "one number a freedom", "nq": "one number a coordinate", "any": "numbers"}
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, ModelError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.toml_fields import TIME_FUNCTIONS, Field, fields_of
+from articulus.files.toml_fields import TIME_FUNCTIONS, VISUALS, Field, fields_of
+from articulus.files.toml_mesh import MeshFile
 from articulus.files.toml_numbers import Numbers, shown
-from articulus.mechanism import Pose, TimeFunction, Vector
+from articulus.mechanism import Pose, TimeFunction, Vector, Visual
 
 
 class Values:
-    """Reads values; every refusal goes to the report and a stand-in takes the value's place."""
+    """Reads values; every refusal goes to the report and a stand-in takes the value's place.
 
-    def __init__(self, report: Report, numbers: Numbers):
+    `attached` gives the content of a file that the model names.
+    """
+
+    def __init__(self, report: Report, numbers: Numbers, attached: Callable[[str], bytes]):
         self.report = report
         self.numbers = numbers
+        self.attached = attached
 
     def held(
         self,
@@ -93,6 +98,8 @@ class Values:
                 return self._vector(field, given, at, rotational)
             case "function":
                 return self._function(given, at, rotational)
+            case "visuals":
+                return self._visuals(given, at)
             case _:
                 return self._record(field, given, at, rotational)
 
@@ -126,15 +133,26 @@ class Values:
         if not isinstance(given, dict) or "parameter" in given:
             number = self.numbers.number(given, "rad" if all(rotational) else "m", at)
             return None if number is None else TimeFunction.of(number)
+        found: TimeFunction | None = self._typed(given, at, TIME_FUNCTIONS, "a function of time", rotational)
+        return found
+
+    def _typed(
+        self,
+        given: dict[str, Any],
+        at: str,
+        kinds: Mapping[str, type],
+        expected: str,
+        rotational: Sequence[bool | None] = (),
+    ) -> Any:
+        """Return the object that a table with a type describes; None when something is wrong in it."""
         before = len(self.report.findings)
         named = self.text(given, "type", at)
-        if named is not None and named not in TIME_FUNCTIONS:
-            hint = did_you_mean(named, TIME_FUNCTIONS)
-            self.report.add(f"{at}.type", f"'{named}'", "a function of time", hint)
+        if named is not None and named not in kinds:
+            self.report.add(f"{at}.type", f"'{named}'", expected, did_you_mean(named, kinds))
         if len(self.report.findings) > before:
             self.numbers.note_used(given)
             return None
-        kind = TIME_FUNCTIONS[named or ""]
+        kind = kinds[named or ""]
         held = self.held(kind, given, at, rotational, ("type",))
         if len(self.report.findings) > before:
             return None
@@ -143,6 +161,37 @@ class Values:
         except InputError as error:
             self.report.add_error(at, error)
             return None
+
+    def _visuals(self, given: Any, at: str) -> tuple[Visual, ...] | None:
+        """Return what is drawn: a list of tables, each with its type."""
+        example = 'a list of tables, such as [{type = "box", size = [1, 0.2, 0.2]}]'
+        if not isinstance(given, list):
+            self.report.add(at, shown(given), example)
+            return None
+        found = []
+        for k, table in enumerate(given):
+            if isinstance(table, dict):
+                found.append(self._visual(table, f"{at}[{k}]"))
+            else:
+                self.report.add(f"{at}[{k}]", shown(table), example)
+        return tuple(v for v in found if v is not None)
+
+    def _visual(self, table: dict[str, Any], at: str) -> Visual | None:
+        found: Visual | MeshFile | None = self._typed(table, at, VISUALS, "a shape")
+        if not isinstance(found, MeshFile):
+            return found
+        try:
+            return found.visual(self.attached)
+        except InputError as error:
+            self.report.add_error(at, error)
+        except ModelError as error:
+            self.unread(f"{at}.file", found.file, error)
+        return None
+
+    def unread(self, at: str, filename: str, error: ModelError) -> None:
+        """Report why a file that the model names is not read."""
+        first = error.findings[0]
+        self.report.add(at, f"'{filename}': {first.found}", first.expected, first.hint)
 
     def _pose(self, given: Any, at: str) -> Pose | None:
         before = len(self.report.findings)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.files.modes_file import write_modes
-from articulus.files.storage import StrPath, as_path, write_text
+from articulus.files.mesh_obj import obj_text
+from articulus.files.modes_file import modes_bytes
+from articulus.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
 from articulus.mechanism import (
     Body,
@@ -18,9 +19,11 @@ from articulus.mechanism import (
     Frame,
     Joint,
     LoopJoint,
+    Mesh,
     Parameter,
     Pose,
     TimeFunction,
+    Visual,
 )
 from articulus.mechanism.modes import Modes
 
@@ -31,23 +34,35 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 def write_toml(description: Description, path: StrPath) -> None:
     """Write a mechanism as a TOML file; reading it back gives an equal mechanism. Written whole or not at all.
 
-    Modes of flexible bodies go to npz files beside it, before it: crane.toml has crane.boom.npz.
+    Modes of flexible bodies and meshes go to files beside it, before it: crane.toml has crane.boom.npz, crane.mesh0.obj.
     """
     place = as_path(path)
     stem = f"{place.name.removesuffix('.toml')}."
     text = toml_text(description, stem)
-    for filename, modes in attached_modes(description, stem).items():
-        write_modes(modes, place.parent / filename)
+    for filename, content in attached_files(description, stem).items():
+        write_bytes(place.parent / filename, content)
     write_text(path, text)
 
 
-def attached_modes(description: Description, stem: str = "") -> dict[str, Modes]:
-    """Return the modes that the text of a mechanism refers to, by file name; equal ones have one file."""
-    files = _files(description, stem)
-    return {files[b.name]: b.modes for b in description.bodies if b.modes is not None}
+def attached_files(description: Description, stem: str = "") -> dict[str, bytes]:
+    """Return the files that the text of a mechanism refers to, content by name; equal modes and equal meshes have one each."""
+    modes, meshes = _mode_files(description, stem), _mesh_files(description, stem)
+    out = {modes[b.name]: modes_bytes(b.modes) for b in description.bodies if b.modes is not None}
+    return out | {meshes[m.geometry]: obj_text(m).encode() for m in _meshes(description)}
 
 
-def _files(description: Description, stem: str) -> dict[str, str]:
+def _meshes(description: Description) -> Iterator[Mesh]:
+    """Yield a mesh of each geometry."""
+    drawn = [*description.visuals, *(v for b in description.bodies for v in b.visuals)]
+    yield from {v.geometry: v for v in drawn if isinstance(v, Mesh)}.values()
+
+
+def _mesh_files(description: Description, stem: str) -> dict[str, str]:
+    """Return the file of each geometry of meshes."""
+    return {m.geometry: f"{stem}mesh{k}.obj" for k, m in enumerate(_meshes(description))}
+
+
+def _mode_files(description: Description, stem: str) -> dict[str, str]:
     """Return the file of the modes of each flexible body: that of the first body with equal modes."""
     first: dict[Modes, str] = {}
     for i, b in enumerate(description.bodies):
@@ -60,36 +75,48 @@ def _files(description: Description, stem: str) -> dict[str, str]:
 def toml_text(description: Description, stem: str = "") -> str:
     """Return a mechanism as TOML text; parsing it gives an equal mechanism.
 
-    Modes of flexible bodies are not part of the text, which names a file for them (`attached_modes`).
+    Modes of flexible bodies and meshes are not part of the text, which names files for them (`attached_files`).
     """
-    files = _files(description, stem)
-    blocks = ["\n".join(_top(description))]
+    files, meshes = _mode_files(description, stem), _mesh_files(description, stem)
+    blocks = ["\n".join(_top(description, meshes))]
     if description.parameters:
         blocks.append(
             "\n".join(["[parameters]", *(f"{p.name} = {p.value!r}" for p in description.parameters)])
         )
-    blocks += ["\n".join(_body(b, files)) for b in description.bodies]
+    blocks += ["\n".join(_body(b, files, meshes)) for b in description.bodies]
     blocks += ["\n".join(_connection(c)) for c in description.connections]
     blocks += ["\n".join(_frame(f)) for f in description.frames]
     blocks += ["\n".join(_constraint(c)) for c in description.constraints]
     return "\n\n".join(blocks) + "\n"
 
 
-def _top(description: Description) -> Iterator[str]:
+def _top(description: Description, meshes: Mapping[str, str]) -> Iterator[str]:
     yield "schema = 1"
     yield f"name = {quoted(description.name)}"
     if description.source:
         yield f"source = {_long_text(description.source)}"
     yield f"gravity = {_vector(description.gravity)}"
+    yield from _visuals(description.visuals, meshes)
 
 
-def _body(body: Body, files: Mapping[str, str]) -> Iterator[str]:
+def _body(body: Body, files: Mapping[str, str], meshes: Mapping[str, str]) -> Iterator[str]:
     yield f"[body.{_key(body.name)}]"
     if body.modes is not None:
         yield f"flexible = {quoted(files[body.name])}"
         return
     always = ("com", "massless") if body.massless else ("mass", "com", "inertia")
-    yield from _pairs(body, always)
+    yield from _pairs(body, always, skip=("visuals",))
+    yield from _visuals(body.visuals, meshes)
+
+
+def _visuals(visuals: tuple[Visual, ...], meshes: Mapping[str, str]) -> Iterator[str]:
+    """Yield the list of what is drawn, a line a shape."""
+    if visuals:
+        yield "visuals = ["
+        for v in visuals:
+            own = [f"file = {quoted(meshes[v.geometry])}"] if isinstance(v, Mesh) else []
+            yield "    {" + ", ".join([f"type = {quoted(v.type_name)}", *own, *_pairs(v, ())]) + "},"
+        yield "]"
 
 
 def _connection(connection: Connection) -> Iterator[str]:

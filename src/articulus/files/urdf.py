@@ -14,8 +14,9 @@ from articulus.files.lump import lump_fixed as lumped
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
 from articulus.files.urdf_elements import Elements
+from articulus.files.urdf_visuals import UrdfVisuals
 from articulus.files.xml_tree import Element, parse_xml
-from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Fixed, Free
+from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Fixed, Free, Visual
 
 MAX_DEPTH = 64
 
@@ -68,9 +69,11 @@ def parse_urdf(
     roots = _roots_of(package_roots)
     robot = _Robot(parse_xml(text, name, MAX_DEPTH), name)
     robot.check_files(folder, roots)
-    description = robot.description(base)
+    visuals = UrdfVisuals(robot.root, name, folder, roots)
+    description = robot.description(base, visuals)
     if mimic == "refuse":
         robot.refuse_mimics()
+    visuals.warn()
     return lumped(description) if lump_fixed else description
 
 
@@ -149,8 +152,11 @@ class _Robot:
 
     # tree
 
-    def description(self, base: Base) -> Description:
-        bodies = self._each("link", "body", self.elements.link)
+    def description(self, base: Base, visuals: UrdfVisuals) -> Description:
+        def body(element: Element, name: str) -> Body:
+            return replace(self.elements.link(element, name), visuals=visuals.of(element, name))
+
+        bodies = self._each("link", "body", body)
         joints = self._each("joint", "joint", self.elements.joint)
         self._references({b.name for b in bodies}, joints)
         roots = self._roots(bodies, joints)
@@ -158,7 +164,7 @@ class _Robot:
         if roots and not ground:
             joints.insert(0, self._base(roots[0], base, {j.name for j in joints}))
         bodies = [b for b in bodies if b not in ground]
-        return self._build(tuple(bodies), tuple(joints))
+        return self._build(tuple(bodies), tuple(joints), ground[0].visuals if ground else ())
 
     def _each(self, tag: str, kind: str, read: Callable[[Element, str], Thing]) -> list[Thing]:
         """Return an object for each element of a tag; names have to be there and unique."""
@@ -208,11 +214,13 @@ class _Robot:
         self.lines[f"joint.{name}"] = self.lines[f"body.{root.name}"]
         return Connection(name, Free() if base == "floating" else Fixed(), GROUND, root.name)
 
-    def _build(self, bodies: tuple[Body, ...], joints: tuple[Connection, ...]) -> Description:
+    def _build(
+        self, bodies: tuple[Body, ...], joints: tuple[Connection, ...], standing: tuple[Visual, ...]
+    ) -> Description:
         title = self.root.attributes.get("name", "")
-        source = f"URDF file {self.report.name}"
+        told = {"source": f"URDF file {self.report.name}", "locate": self.report.locate}
         try:
-            built = Description.build(title, bodies, joints, source=source, locate=self.report.locate)
+            built = Description.build(title, bodies, joints, visuals=standing, **told)  # type: ignore[arg-type]
         except ModelError as error:
             self.report.findings += [_in_urdf(f) for f in error.findings if not _said(f)]
             self.report.raise_if_any()

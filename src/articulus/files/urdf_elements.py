@@ -44,6 +44,9 @@ KNOWN_CHILDREN = {
         "mimic",
         "safety_controller",
     ),
+    "visual": ("origin", "geometry", "material"),
+    "geometry": ("box", "cylinder", "capsule", "sphere", "mesh"),
+    "material": ("color", "texture"),
 }
 KNOWN_ATTRIBUTES = {
     "origin": ("xyz", "rpy", "quat_xyzw"),
@@ -54,6 +57,12 @@ KNOWN_ATTRIBUTES = {
     "dynamics": ("damping", "friction"),
     "parent": ("link",),
     "child": ("link",),
+    "box": ("size",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "sphere": ("radius",),
+    "mesh": ("filename", "scale"),
+    "color": ("rgba",),
 }
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.A)

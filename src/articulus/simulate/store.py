@@ -11,10 +11,8 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.files import parse_toml, toml_text
-from articulus.files.modes_file import modes_bytes, modes_from_bytes
 from articulus.files.storage import StrPath, as_path, replacing
-from articulus.files.toml_writer import attached_modes
-from articulus.mechanism.modes import Modes
+from articulus.files.toml_writer import attached_files
 from articulus.simulate.records import Cause, Failure, Occurrence, RunStatus, State
 from articulus.simulate.run import Run
 from articulus.simulate.signal import Signal
@@ -52,7 +50,7 @@ def save(run: Run, path: StrPath) -> None:
         "meta": _json(run.meta),
         "statistics": _json(run.statistics),
     }
-    _put_modes(data, run.mechanism)
+    _put_files(data, run.mechanism)
     _put_failures(data, run.failures)
     _put_events(data, run.events)
     if run.final is not None:
@@ -77,7 +75,7 @@ def load(path: StrPath, mechanism: Mechanism | None = None) -> Run:
     status = data["status"].values
     return Run(
         mechanism=mechanism
-        or Mechanism.from_description(parse_toml(text, attached=_modes(data).__getitem__)),
+        or Mechanism.from_description(parse_toml(text, attached=_files(data).__getitem__)),
         t=data["time"].values,
         signals={s.name: s for s in sorted(signals, key=lambda s: order[s.name])},
         status=status if status.ndim else RunStatus(int(status)),
@@ -168,18 +166,18 @@ def _model_text(mechanism: Mechanism) -> str:
     """Return the mechanism as TOML; empty when text cannot hold all of it."""
     try:
         text = toml_text(mechanism.description)
-        held = attached_modes(mechanism.description)
+        held = attached_files(mechanism.description)
         same = parse_toml(text, attached=held.__getitem__).fingerprint == mechanism.description.fingerprint
     except (InputError, ModelError):
         return ""
     return text if same else ""
 
 
-def _put_modes(data: xarray.Dataset, mechanism: Mechanism) -> None:
-    """Keep the files that the text of a mechanism with flexible bodies names, byte by byte."""
-    for k, (filename, modes) in enumerate(attached_modes(mechanism.description).items()):
-        content = np.frombuffer(modes_bytes(modes), dtype=np.uint8)
-        data[f"model_file_{k}"] = (f"model_file_{k}_byte", content, {"filename": filename})
+def _put_files(data: xarray.Dataset, mechanism: Mechanism) -> None:
+    """Keep the files that the text of a mechanism with flexible bodies or meshes names, byte by byte."""
+    for k, (filename, content) in enumerate(attached_files(mechanism.description).items()):
+        held = np.frombuffer(content, dtype=np.uint8)
+        data[f"model_file_{k}"] = (f"model_file_{k}_byte", held, {"filename": filename})
 
 
 def _json(value: Any) -> str:
@@ -193,9 +191,8 @@ def _plain(value: Any) -> Any:
 # what comes out
 
 
-def _modes(data: xarray.Dataset) -> dict[str, Modes]:
-    kept = {v.attrs["filename"]: v.values.tobytes() for v in data.data_vars.values() if "filename" in v.attrs}
-    return {filename: modes_from_bytes(content, filename) for filename, content in kept.items()}
+def _files(data: xarray.Dataset) -> dict[str, bytes]:
+    return {v.attrs["filename"]: v.values.tobytes() for v in data.data_vars.values() if "filename" in v.attrs}
 
 
 def _signal(data: xarray.Dataset, variable: Any) -> Signal:
