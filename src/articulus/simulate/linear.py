@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from articulus.errors import InputError, UnsupportedOperation
-from articulus.simulate.loop_derivatives import loop_derivatives
+from articulus.simulate.loop_derivatives import joint_freedoms, loop_derivatives
 from articulus.simulate.loop_model import LoopModel
 from articulus.simulate.multirate import over_period, remembered
 from articulus.simulate.signal import force_signal
@@ -21,51 +23,64 @@ NO_OUTPUTS = ("q", "v", "energy", "constraint")
 """Signals that need no asking, and those without derivatives."""
 
 
-def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LoopModel:
-    """Return the linear model of a run's loop about its state at a time; see `Run.linear`.
+@dataclass(frozen=True)
+class Ports:
+    """Names and units of what goes into the linear model of a run's loop and comes out of it."""
 
-    Inputs are small forces on the freedoms of the joints; outputs are the entries of all signals of the run but energies
-    and residuals.
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...]
+    output_units: tuple[str, ...]
+
+
+def ports(run: Run) -> Ports:
+    """Return inputs, small forces on the freedoms of joints, and outputs, entries of signals; nothing is derived for it.
+
+    Raises
+    ------
+    UnsupportedOperation
+        There is no linear model: the run is not known well enough, or has a Python controller.
     """
-    made = run.require_made("linear")
-    setup, system = made.setup, made.setup.system
+    setup = run.require_made("linear").setup
     if setup.outside is not None:
         raise UnsupportedOperation(
             f"linear: the Python controller '{setup.outside.name}' has no derivatives; expected a component or a "
             "casadi.Function"
         )
-    row = _row(run, at, index)
-    t, names = float(run.t[row]), tuple(name for name in run.signals if name not in NO_OUTPUTS)
-    derivatives = loop_derivatives(system, names)
-    found = derivatives.about(made.samples[index, row], made.p[index], t, setup.step)
-    forces = force_signal(system.description, np.zeros((0, system.description.nv)))
-    signals = [run.signals[name] for name in ("q", "v", *names)]
-    nz, nx, period, states = len(found.rate), len(found.states), None, found.states
-    state, output = found.rate, found.outputs
-    if found.updates:
-        periods = [whole_steps(f"component '{u.name}', period", u.period, setup.step) for u in system.updates]
-        period = math.lcm(*periods) * setup.step
-        state, first = over_period(found.rate, found.updates, periods, setup.step)
-        output = output @ first
-        kept = remembered(state[:nx, :nx], output[:, :nx], nz)
-        state, output = (
-            state[kept][:, [*kept, *range(nx, state.shape[1])]],
-            output[:, [*kept, *range(nx, output.shape[1])]],
-        )
-        states, nx = tuple(states[k] for k in kept), len(kept)
-    return LoopModel(
-        state[:, :nx],
-        state[:, nx:],
-        output[:, :nx],
-        output[:, nx:],
-        states,
-        inputs=tuple(forces.columns[k] for k in derivatives.pushed),
+    d = run.mechanism.description
+    forces = force_signal(d, np.zeros((0, d.nv)))
+    pushed, signals = joint_freedoms(d), [run.signals[name] for name in ("q", "v", *_names(run))]
+    return Ports(
+        inputs=tuple(forces.columns[k] for k in pushed),
         outputs=tuple(name for s in signals for name in s.columns),
-        input_units=tuple(forces.units[k] for k in derivatives.pushed),
+        input_units=tuple(forces.units[k] for k in pushed),
         output_units=tuple(unit for s in signals for unit in s.units),
-        t=t,
-        period=period,
     )
+
+
+def _names(run: Run) -> tuple[str, ...]:
+    return tuple(name for name in run.signals if name not in NO_OUTPUTS)
+
+
+def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LoopModel:
+    """Return the linear model of a run's loop about its state at a time; see `Run.linear`."""
+    found_ports, made = ports(run), run.require_made("linear")
+    system, step, row = made.setup.system, made.setup.step, _row(run, at, index)
+    t = float(run.t[row])
+    found = loop_derivatives(system, _names(run)).about(made.samples[index, row], made.p[index], t, step)
+    state, output, states, period = found.rate, found.outputs, found.states, None
+    if found.updates:
+        periods = [whole_steps(f"component '{u.name}', period", u.period, step) for u in system.updates]
+        period = math.lcm(*periods) * step
+        state, first = over_period(found.rate, found.updates, periods, step)
+        output = output @ first
+        n = len(states)
+        kept = remembered(state[:n, :n], output[:, :n], len(found.rate))
+        columns = [*kept, *range(n, len(first))]
+        state, output, states = state[kept][:, columns], output[:, columns], tuple(states[k] for k in kept)
+    n = len(states)
+    parts = (state[:, :n], state[:, n:], output[:, :n], output[:, n:])
+    return LoopModel(*parts, states, **dataclasses.asdict(found_ports), t=t, period=period)
 
 
 def _row(run: Run, at: float | None, index: int) -> int:

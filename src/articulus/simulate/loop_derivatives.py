@@ -23,7 +23,7 @@ from casadi import SX
 
 from articulus.errors import NumericalError
 from articulus.linear import following, split, tangent
-from articulus.mechanism import Parameter
+from articulus.mechanism import Description, Parameter
 from articulus.simulate.component import Disturbance, Scope
 from articulus.simulate.network import DISSIPATED, INPUT, Network
 from articulus.simulate.system import System
@@ -59,17 +59,12 @@ class LoopDerivatives:
     system : System
     names : tuple of str
         Outputs besides q and v.
-
-    Attributes
-    ----------
-    pushed : list of int
-        Freedoms on which forces u act: those of joints.
     """
 
     def __init__(self, system: System, names: tuple[str, ...]):
         d = system.description
         self.system, self._nq, self._nv = system, d.nq, d.nv
-        self.pushed = sorted(k for at in d.v_slices.values() for k in range(at.start, at.stop))
+        self._pushed = joint_freedoms(d)
         own = [name for name in system.places if name not in ("q", "v", INPUT, DISSIPATED)]
         held = [name for name in system.held_places if name not in ("outside", "active")]
         self._own = _entries(system.places, own)
@@ -82,14 +77,14 @@ class LoopDerivatives:
         pushed = System(Network(s.description, (*net.components, _Push())))
         parts = [pushed.rhs, *(u.function for u in pushed.updates), pushed.reporting(names or ("vdot",))]
         kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
-        sizes = (s.nc + s.nd + len(self.pushed), *s.sizes[2:])
+        sizes = (s.nc + s.nd + len(self._pushed), *s.sizes[2:])
         x, p, w, t, h = (kind.sym(name, size) for name, size in zip("xpwth", sizes))
         u = x[s.nc + s.nd :]
         rate, *renewed, values = (
             f.call([x[: s.nc], x[s.nc : s.nc + s.nd], ca.vertcat(p, u), w, t, h]) for f in parts
         )
         push = kind.zeros(self._nv)
-        push[self.pushed] = u
+        push[self._pushed] = u
         shown = {name: ca.vec(y) - (push if name == "tau" else 0) for name, y in zip(names, values)}
         out = [rate[0], ca.vertcat(kind(0, 1), *shown.values()), *(d[0] for d in renewed)]
         return ca.Function("derivatives", [x, p, w, t, h], [ca.densify(ca.jacobian(y, x)) for y in out])
@@ -121,7 +116,7 @@ class LoopDerivatives:
             A derivative is not finite.
         """
         s, nv = self.system, self._nv
-        push = np.zeros(len(self.pushed))
+        push = np.zeros(len(self._pushed))
         found = [np.array(J) for J in self._jacobian(np.append(x, push), p, np.zeros(s.nw), t, h)]
         self._require_finite(found, t)
         q, v = x[s.places["q"]], x[s.places["v"]]
@@ -192,6 +187,11 @@ class LoopDerivatives:
                     f"linear: {what} has no finite derivative at t = {t:.9g} s. A root or a division at its bound is likely; "
                     "choose another time"
                 )
+
+
+def joint_freedoms(description: Description) -> list[int]:
+    """Return the freedoms on which forces u act: those of joints, without those of modes."""
+    return sorted(k for at in description.v_slices.values() for k in _range(at))
 
 
 @functools.lru_cache(maxsize=32)
