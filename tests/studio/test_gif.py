@@ -63,10 +63,9 @@ def test_every_frame_is_what_the_canvas_shows(browser: Any, place: Path) -> None
         assert (shown[1:] != shown[:-1]).any(axis=(1, 2, 3)).all(), "the mechanism stands still"
         for k in (0, 7, 20):
             error = np.abs(shown[k] - canvas_at(page, k / 20)).max(axis=-1)
-            assert np.mean(error >= CELL) < 0.01, (
-                "more than rare shades are off by more than the width of a cell"
-            )
-            assert error.max() < 32
+            # 255 colours for all shades: only pixels at edges, few and all different, may miss their cell
+            assert np.mean(error >= CELL) < 0.01
+            assert error.max() < 32, "a pixel of another colour"
         assert page.inner_text("#gif-text") == "GIF"
         assert page.evaluate("articulus.player.recorder") is None
 
