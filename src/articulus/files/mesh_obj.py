@@ -16,9 +16,10 @@ def parse_obj(content: bytes, name: str) -> Mesh:
     triangles: list[tuple[int, int, int]] = []
     for number, line in enumerate(decode(content, name).split("\n"), 1):
         words = line.split()
-        if words[:1] == ["v"]:
+        kind = words[0] if words else ""
+        if kind == "v":
             vertices.append(_vertex(words, f"{name}:{number}"))
-        elif words[:1] == ["f"]:
+        elif kind == "f":
             corners = _corners(words, len(vertices), f"{name}:{number}")
             triangles += [(corners[0], *pair) for pair in itertools.pairwise(corners[1:])]
             if len(triangles) > MAX_TRIANGLES:
@@ -31,8 +32,8 @@ def parse_obj(content: bytes, name: str) -> Mesh:
 
 
 def obj_text(mesh: Mesh) -> str:
-    """Return a mesh, without pose and colour, as OBJ text; reading it gives the same vertices and triangles."""
-    lines = [f"v {x} {y} {z}" for x, y, z in mesh.vertices]
+    """Return a mesh, without pose and colour, as OBJ text; nine digits tell all numbers of single precision apart."""
+    lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in mesh.vertices.tolist()]
     lines += [f"f {a} {b} {c}" for a, b, c in (mesh.triangles + 1).tolist()]
     return "\n".join(lines) + "\n"
 
@@ -52,18 +53,14 @@ def _corners(words: list[str], count: int, where: str) -> list[int]:
     """Return the vertices of a face, from zero; a negative number counts from the last vertex so far."""
     if len(words) < 4:
         raise _refusal(where, f"a face of {len(words) - 1} corners", "three or more")
-    return [_corner(word, count, where) for word in words[1:]]
-
-
-def _corner(word: str, count: int, where: str) -> int:
     try:
-        given = int(word.split("/")[0])
+        given = [int(word.partition("/")[0]) for word in words[1:]]
     except ValueError:
-        given = 0
-    index = given - 1 if given > 0 else count + given
-    if given == 0 or not 0 <= index < count:
-        raise _refusal(where, f"the corner {word[:30]!r}", f"1 to {count}, the vertices so far")
-    return index
+        given = [0]
+    if 0 in given or max(given) > count or min(given) < -count:
+        found = f"the corners {' '.join(words[1:])[:60]!r}"
+        raise _refusal(where, found, f"numbers of the {count} vertices so far")
+    return [n - 1 if n > 0 else count + n for n in given]
 
 
 def _refusal(where: str, found: str, expected: str) -> ModelError:

@@ -1,4 +1,4 @@
-"""Meshes of STL files, binary or text: loose triangles. Units are not part of the format."""
+"""Meshes of STL files, binary or text: loose triangles, joined where corners are equal. Units are not part of the format."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from articulus.mechanism.visual import MAX_TRIANGLES, Mesh
 HEADER = 80
 RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
+MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+"""Odd numbers that make one number of the bits of three, as hash functions do."""
+
 _VERTEX = re.compile(rb"\bvertex[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)")
 
 
 def parse_stl(content: bytes, name: str) -> Mesh:
-    """Return the mesh of an STL file's content, three vertices a triangle; `name` stands for the file in messages."""
+    """Return the mesh of an STL file's content; `name` stands for the file in messages."""
     text = content.lstrip().startswith(b"solid")
     if text and len(content) != _binary_size(content):
         return _text(content, name)
@@ -40,7 +43,7 @@ def _binary(content: bytes, name: str) -> Mesh:
         found = f"{len(content)} bytes"
         raise _refusal(name, found, f"{_binary_size(content)} for its {count} triangles", "Is it cut off?")
     records = np.frombuffer(content, RECORD, count, HEADER + 4)
-    return _loose(records["corners"].reshape(-1, 3))
+    return _joined(records["corners"].reshape(-1, 3))
 
 
 def _text(content: bytes, name: str) -> Mesh:
@@ -54,7 +57,7 @@ def _text(content: bytes, name: str) -> Mesh:
         corners = np.array(words, dtype=float)
     except ValueError:
         raise _bad_number(content, name) from None
-    return _loose(corners)
+    return _joined(corners)
 
 
 def _bad_number(content: bytes, name: str) -> ModelError:
@@ -74,8 +77,14 @@ def _check_count(count: int, name: str) -> None:
         raise _refusal(name, f"{count} triangles", f"at most {MAX_TRIANGLES}")
 
 
-def _loose(corners: np.ndarray) -> Mesh:
-    return Mesh(corners, np.arange(len(corners)).reshape(-1, 3))
+def _joined(corners: np.ndarray) -> Mesh:
+    """Return the mesh of corners (3 m, 3) in which equal ones are one vertex."""
+    points = corners.astype(np.float32) + np.float32(0)  # without negative zeros
+    keys = (points.view(np.uint32).astype(np.uint64) * MIX).sum(axis=1, dtype=np.uint64)
+    _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(points[first][index], points):  # two points with one key, or none with a number
+        first = index = np.arange(len(points))
+    return Mesh(points[first], index.reshape(-1, 3))
 
 
 def _refusal(where: str, found: str, expected: str, hint: str = "") -> ModelError:

@@ -53,7 +53,8 @@ class Visual(abc.ABC):
     type_name: ClassVar[str]
     at: Pose = dataclasses.field(default=Pose(), metadata={"meaning": "pose in the body frame"})
     colour: str = dataclasses.field(
-        default="", metadata={"meaning": "`#rrggbb`, or `#rrggbbaa` for a translucent one; else the body's"}
+        default="",
+        metadata={"meaning": "`#rrggbb`, or `#rrggbbaa` for a translucent one; without it the body's"},
     )
 
     def __post_init__(self) -> None:
@@ -65,9 +66,8 @@ class Visual(abc.ABC):
 
     def corners(self) -> np.ndarray:
         """Return the eight corners of the box around it in the body frame, (8, 3) [m]."""
-        box, X = self.bounds(), self.at.matrix()
-        local = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        return local @ X[:3, :3].T + X[:3, 3]
+        X = self.at.matrix()
+        return box_corners(self.bounds()) @ X[:3, :3].T + X[:3, 3]
 
     def moved(self, X: np.ndarray) -> Visual:
         """Return the same shape on a body in which this one's body has the pose X, (4, 4)."""
@@ -204,7 +204,11 @@ class Mesh(Visual):
             )
 
     def bounds(self) -> np.ndarray:
-        return np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)], dtype=float)
+        return self._bounds
+
+    @functools.cached_property
+    def _bounds(self) -> np.ndarray:
+        return _kept(np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)], dtype=float))
 
     def scaled(self, scale: Sequence[float]) -> Mesh:
         """Return the mesh with x, y, z multiplied by three factors; mirrored triangles still face outwards."""
@@ -243,6 +247,11 @@ def as_visuals(given: Any) -> tuple[Visual, ...]:
         if not isinstance(item, Visual):
             raise InputError(f"found {item!r}; expected a shape such as Box(size=(1.0, 0.2, 0.2))")
     return found
+
+
+def box_corners(ends: np.ndarray) -> np.ndarray:
+    """Return the eight corners of a box from two opposite ones (2, 3), (8, 3)."""
+    return np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
 def colour_text(rgba: Sequence[float]) -> str:

@@ -13,9 +13,11 @@ from scipy.spatial.distance import cdist
 from articulus.api import Mechanism
 from articulus.mechanism import GROUND, Body, Description, Distance, Frame
 from articulus.mechanism.pose import quaternion_of
+from articulus.mechanism.visual import box_corners
 from articulus.studio import skeleton
 from articulus.studio.poses import body_poses
 from articulus.studio.skeleton import Point, Shape
+from articulus.studio.solids import MESH_BYTES, PackedMesh, Solid, packed_meshes, solids
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8a7a00", "#6a51a3")
 """Colours of bodies: those of Okabe and Ito, which colour-blind people tell apart, yellow darkened, black replaced."""
@@ -77,11 +79,16 @@ class SceneBody:
     mass : float [kg]
     colour : str
     shapes : tuple of Shape
+        Its skeleton.
     origin : three numbers [m]
         Of its joint, in its frame.
     axes : tuple of three numbers each [-]
         Of its joint, in its frame.
     flexible : Flexible or None
+    solids : tuple of Solid
+        Its visuals.
+    bare : bool
+        Whether the skeleton is drawn: not where there are visuals, nor for a massless body of a mechanism that has some.
     """
 
     name: str
@@ -95,6 +102,8 @@ class SceneBody:
     origin: Point
     axes: tuple[Point, ...]
     flexible: Flexible | None = None
+    solids: tuple[Solid, ...] = ()
+    bare: bool = True
 
 
 @dataclass(frozen=True)
@@ -126,13 +135,18 @@ class Scene:
     bodies : tuple of SceneBody
         In the order of the mechanism's bodies, as are poses.
     ground : tuple of Shape
+        Its skeleton, for a mechanism without visuals.
     frames : tuple of SceneFrame
     rods : tuple of pairs of str
         Frames or bodies at a fixed distance: a thin rod is drawn between their origins.
     up : three numbers [-]
         Against gravity.
     size : float [m]
-        Diagonal of the box around all joints and frames in the neutral position.
+        Diagonal of the box around all joints, frames and visuals of bodies in the neutral position.
+    standing : tuple of Solid
+        Visuals of ground.
+    meshes : tuple of PackedMesh
+        To which solids refer.
     """
 
     name: str
@@ -142,18 +156,36 @@ class Scene:
     rods: tuple[tuple[str, str], ...]
     up: Point
     size: float
+    standing: tuple[Solid, ...] = ()
+    meshes: tuple[PackedMesh, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return everything as dicts, lists, texts and numbers."""
         return dataclasses.asdict(self)
 
 
-def scene_of(mechanism: Mechanism) -> Scene:
-    """Return what a mechanism looks like: a skeleton from its geometry."""
+def scene_of(mechanism: Mechanism, mesh_bytes: float = MESH_BYTES) -> Scene:
+    """Return what a mechanism looks like: its visuals, and a skeleton from its geometry.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    mesh_bytes : float
+        Most characters of all meshes; they lose detail where they would need more.
+    """
     d = mechanism.description
     size = mechanism_size(mechanism)
     radius = skeleton.thickness(d, size)
     bodies = [_body(d, b, COLOURS[k % len(COLOURS)], size, radius) for k, b in enumerate(d.bodies)]
+    visuals = [*d.visuals, *(v for b in d.bodies for v in b.visuals)]
+    numbers, meshes = packed_meshes(visuals, size, mesh_bytes)
+    standing = solids(d.visuals, numbers)
+    drawn = [solids(b.visuals, numbers) for b in d.bodies]
+    shown = bool(standing or any(drawn))
+    bodies = [
+        dataclasses.replace(s, solids=own, bare=not own and not (shown and b.massless))
+        for s, b, own in zip(bodies, d.bodies, drawn)
+    ]
     up = skeleton.up_direction(d)
     return Scene(
         d.name,
@@ -163,19 +195,24 @@ def scene_of(mechanism: Mechanism) -> Scene:
         tuple((c.first, c.second) for c in d.constraints if isinstance(c, Distance)),
         (float(up[0]), float(up[1]), float(up[2])),
         size,
+        standing,
+        meshes,
     )
 
 
 def outline(d: Description, body: str) -> np.ndarray:
-    """Return points that span what is drawn of a body (or of ground), in its frame, (n, 3) [m]."""
+    """Return points that span what is drawn of a body, in its frame, (n, 3) [m]; of ground, only what is attached to it."""
     points = [skeleton.landmarks(d, body)]
     if body != GROUND:
         held = next(b for b in d.bodies if b.name == body)
         _, centre = skeleton.mass_and_centre(held)
         hub = skeleton.inboard(d, body)
-        points += [centre[None], centre[None] if hub is None else (2 * centre - hub)[None]][
-            : 2 if len(points[0]) < 2 else 1
-        ]
+        points.append(centre[None])
+        if held.visuals:
+            corners = np.concatenate([v.corners() for v in held.visuals])
+            points.append(box_corners(np.stack([corners.min(axis=0), corners.max(axis=0)])))
+        elif len(points[0]) < 2 and hub is not None:
+            points.append((2 * centre - hub)[None])
         if held.modes is not None:
             points.append(np.array([s.position for s in held.modes.stations.values()]).reshape(-1, 3))
     return np.concatenate(points)

@@ -7,6 +7,7 @@
   const Y = new T.Vector3(0, 1, 0);
   const JOINT = "#7c8896";
   const AXES = ["#d64545", "#2f9e5b", "#3b7de0"];
+  const CREASE = Math.cos(Math.PI / 6); // triangles that meet at less than 30 degrees are shaded as one surface
 
   const vector = (p) => new T.Vector3(...p);
 
@@ -32,6 +33,80 @@
     const mesh = new T.Mesh(geometry, material);
     between(mesh, start, end);
     return mesh;
+  }
+
+  function numbersOf(text, Kind) {
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+    return new Kind(bytes.buffer);
+  }
+
+  // Return the unit normal of each triangle, 3 numbers each; lengths of sides do not matter.
+  function faceNormals(points, corners) {
+    const out = new Float32Array(corners.length);
+    const [a, b, c] = [new T.Vector3(), new T.Vector3(), new T.Vector3()];
+    for (let i = 0; i < corners.length; i += 3) {
+      a.fromArray(points, 3 * corners[i]);
+      b.fromArray(points, 3 * corners[i + 1]).sub(a);
+      c.fromArray(points, 3 * corners[i + 2]).sub(a);
+      b.cross(c).normalize().toArray(out, i);
+    }
+    return out;
+  }
+
+  // Return the normal of each corner: the mean over the triangles around it that are nearly in one plane with its own.
+  function cornerNormals(points, corners) {
+    const faces = faceNormals(points, corners);
+    const around = Array.from({ length: points.length / 3 }, () => []);
+    corners.forEach((vertex, i) => around[vertex].push(3 * Math.floor(i / 3)));
+    const out = new Float32Array(3 * corners.length);
+    const [own, other, sum] = [new T.Vector3(), new T.Vector3(), new T.Vector3()];
+    corners.forEach((vertex, i) => {
+      own.fromArray(faces, 3 * Math.floor(i / 3));
+      sum.copy(own);
+      for (const face of around[vertex]) if (other.fromArray(faces, face).dot(own) > CREASE) sum.add(other);
+      sum.normalize().toArray(out, 3 * i);
+    });
+    return out;
+  }
+
+  // Return the triangles of a packed mesh (solids.py).
+  function unpackMesh({ origin, step, vertices, triangles, wide }) {
+    const points = Float32Array.from(numbersOf(vertices, Uint16Array), (x, i) => origin[i % 3] + step[i % 3] * x);
+    const corners = numbersOf(triangles, wide ? Uint32Array : Uint16Array);
+    const spread = new Float32Array(3 * corners.length);
+    corners.forEach((vertex, i) => spread.set(points.subarray(3 * vertex, 3 * vertex + 3), 3 * i));
+    const geometry = new T.BufferGeometry();
+    geometry.setAttribute("position", new T.BufferAttribute(spread, 3));
+    geometry.setAttribute("normal", new T.BufferAttribute(cornerNormals(points, corners), 3));
+    return geometry;
+  }
+
+  function solidMesh(solid, meshes, material) {
+    const [a, b, c] = solid.size;
+    const upright = (geometry) => geometry.rotateX(Math.PI / 2); // three.js has axes along y
+    const geometry = {
+      box: () => new T.BoxGeometry(a, b, c),
+      cylinder: () => upright(new T.CylinderGeometry(a, a, b, 40)),
+      capsule: () => upright(new T.CapsuleGeometry(a, b, 8, 32)),
+      sphere: () => new T.SphereGeometry(a, 36, 24),
+      ellipsoid: () => new T.SphereGeometry(1, 36, 24).scale(a, b, c),
+      mesh: () => meshes[solid.mesh],
+    }[solid.kind]();
+    const mesh = new T.Mesh(geometry, material);
+    const [w, x, y, z] = solid.quaternion;
+    mesh.position.fromArray(solid.position);
+    mesh.quaternion.set(x, y, z, w);
+    return mesh;
+  }
+
+  // Let a mark be seen through what is around it.
+  function onTop(object) {
+    object.traverse((part) => {
+      part.renderOrder = 1;
+      if (part.material) Object.assign(part.material, { depthTest: false, transparent: true });
+    });
   }
 
   function triad(size) {
@@ -102,7 +177,9 @@
       this.scene = scene;
       this.ghost = ghost;
       this.root = new T.Group();
-      this.parts = { link: [], joint: [], mass: [], frame: [], axis: [] };
+      this.parts = { link: [], joint: [], mass: [], frame: [], axis: [], shape: [], bones: [] };
+      this.solid = scene.standing.length > 0 || scene.bodies.some((b) => b.solids.length);
+      this.meshes = scene.meshes.map(unpackMesh);
       this.bodies = scene.bodies.map((body) => this.#body(body));
       this.byName = new Map(scene.bodies.map((b, k) => [b.name, k]));
       this.eta = scene.bodies.map((b) => (b.flexible ? new Float32Array(b.flexible.stations[0].translation[0].length) : []));
@@ -114,6 +191,8 @@
       this.rods = scene.rods.map(() => new T.Mesh(new T.CylinderGeometry(0.006 * scene.size, 0.006 * scene.size, 1, 10), this.#material(JOINT)));
       for (const rod of this.rods) this.root.add(rod);
       this.arrows = [];
+      if (this.solid) for (const mark of ["mass", "frame", "axis"]) this.parts[mark].forEach(onTop);
+      this.show("shape", true);
       this.show("frame", false);
       this.show("axis", false);
     }
@@ -134,9 +213,11 @@
         const mesh = shapeMesh(shape, materials[shape.role]);
         mesh.castShadow = !this.ghost && shape.role !== "mass";
         mesh.userData.body = body.name;
-        this.parts[shape.role].push(mesh);
+        if (body.solids.length && shape.role === "mass") mesh.scale.setScalar(0.4);
+        this.parts[body.bare || shape.role === "mass" ? shape.role : "bones"].push(mesh);
         group.add(mesh);
       }
+      this.#solids(body.solids, group, materials, body);
       let chain = null;
       if (body.flexible) {
         chain = new Chain(body.flexible, materials.link);
@@ -151,6 +232,20 @@
       }
       this.root.add(group);
       return { group, chain, materials };
+    }
+
+    // Add visuals to a group; each colour is a material of its own.
+    #solids(solids, group, materials, body) {
+      for (const solid of solids) {
+        const colour = solid.colour || body.colour;
+        const material = (materials[`${colour} ${solid.opacity}`] ??= this.#material(colour, solid.opacity));
+        if (solid.kind === "mesh") material.side = T.DoubleSide; // files do not always say which side is out
+        const mesh = solidMesh(solid, this.meshes, material);
+        mesh.castShadow = mesh.receiveShadow = !this.ghost;
+        mesh.userData.body = body.name;
+        this.parts.shape.push(mesh);
+        group.add(mesh);
+      }
     }
 
     #axis(body, axis) {
@@ -172,8 +267,10 @@
       for (const shape of this.scene.ground) {
         const mesh = shapeMesh(shape, material);
         mesh.castShadow = true;
+        if (this.solid) this.parts.bones.push(mesh);
         this.root.add(mesh);
       }
+      this.#solids(this.scene.standing, this.root, {}, { colour: JOINT });
       const world = triad(0.07 * this.scene.size);
       this.parts.frame.push(world);
       this.root.add(world);
@@ -280,14 +377,20 @@
       return new T.Matrix4().compose(group.position, group.quaternion, new T.Vector3(1, 1, 1));
     }
 
-    // Return where the origin of a body or frame is shown.
-    position(name) {
-      const matrix = this.frames.has(name) ? this.frames.get(name).group.matrix : this.#matrix(name);
-      return new T.Vector3().setFromMatrixPosition(matrix);
+    // Return the pose in which a body or frame is shown.
+    matrix(name) {
+      return this.frames.has(name) ? this.frames.get(name).group.matrix.clone() : this.#matrix(name);
     }
 
+    // Return where the origin of a body or frame is shown.
+    position(name) {
+      return new T.Vector3().setFromMatrixPosition(this.matrix(name));
+    }
+
+    // Show or hide a kind of part; "shape" off draws the skeleton of everything that has visuals instead of them.
     show(part, on) {
       for (const object of this.parts[part]) object.visible = on;
+      if (part === "shape") for (const object of this.parts.bones) object.visible = !on;
     }
 
     showBody(name, on) {
@@ -301,9 +404,9 @@
     }
   };
 
-  // Ground, light and camera for mechanisms inside a box, "up" against gravity.
+  // Ground, light and camera for mechanisms inside a box, "up" against gravity; skeletons stand on feet, visuals on the ground.
   articulus.Stage = class {
-    constructor(canvas, up, low, high, size) {
+    constructor(canvas, up, low, high, size, feet = 0.05 * size) {
       this.renderer = new T.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
       this.renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
       this.software = this.#isSoftware();
@@ -318,7 +421,7 @@
       this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
         new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
       this.margin = 0.07 * size;
-      this.feet = 0.05 * size;
+      this.feet = feet;
       this.#floorLevel();
       this.#lights();
       this.controls = new T.OrbitControls(this.camera, canvas);
@@ -420,6 +523,15 @@
         return p.dot(direction) + Math.max(wide, (Math.abs(p.dot(above)) + this.margin) / tall);
       });
       return 1.06 * Math.max(...needed);
+    }
+
+    // Take something out, with what it holds on the graphics card.
+    remove(root) {
+      this.scene.remove(root);
+      root.traverse((object) => {
+        object.geometry?.dispose();
+        for (const material of [object.material ?? []].flat()) material.dispose();
+      });
     }
 
     render() {
