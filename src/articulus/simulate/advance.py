@@ -12,7 +12,6 @@ import numpy as np
 from casadi import SX
 
 from articulus import kernel
-from articulus.dynamics import function
 from articulus.errors import InputError
 from articulus.integrate import (
     Adaptive,
@@ -29,6 +28,7 @@ from articulus.integrate import (
     StepControl,
 )
 from articulus.integrate.base import Integrator
+from articulus.simulate.displacement import displacement
 from articulus.simulate.marching import Marcher
 from articulus.simulate.system import ARGUMENTS, System, native
 
@@ -221,7 +221,7 @@ class _Terms:
     def __init__(self, system: System, rows: list[int]):
         self.system = system
         net, d = system.network, system.description
-        displacement, rate, multipliers = SX.sym("dq", d.nv), net.vdot, SX(0, 1)
+        dq, rate, multipliers = SX.sym("dq", d.nv), net.vdot, SX(0, 1)
         G = g = gamma = SX(0, d.nv)
         if system.closing is not None:
             multipliers = SX.sym("lambda", len(rows))
@@ -231,9 +231,9 @@ class _Terms:
         inertia = net.ask("mass_matrix", net.q)
         force = system.applied() - net.ask("bias", net.q, net.v)
         balance = ca.mtimes(inertia, rate) + ca.mtimes(G.T, multipliers) - force
-        moved = function(d, "integrate_position")(net.q, displacement)
+        moved = displacement(d)(net.q, dq)
         shifted = ca.substitute(balance, net.q, moved)
-        stiffness = ca.substitute(ca.jacobian(shifted, displacement), displacement, SX.zeros(d.nv))
+        stiffness = ca.substitute(ca.jacobian(shifted, dq), dq, SX.zeros(d.nv))
         damping = -ca.jacobian(force, net.v)
         symbols = [*system.arguments, rate, multipliers]
         parts = {"M": inertia, "f": force, "K": stiffness, "C": damping, "g": g, "G": G, "gamma": gamma}
@@ -244,7 +244,7 @@ class _Terms:
             for name, x in parts.items()
             if x.numel()
         }
-        self._displaced = native(function(d, "integrate_position"))
+        self._displaced = native(displacement(d))
 
     def problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Mechanical:
         """Return the mechanical system with these held values."""

@@ -9,7 +9,6 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics import function
 from articulus.dynamics.constraints import View, constraints
 from articulus.dynamics.external import External
 from articulus.dynamics.loops.base import Problem, suggested_penalty
@@ -19,6 +18,7 @@ from articulus.dynamics.quantities import Question, equations
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import value_of
+from articulus.simulate.displacement import displacement
 
 PENALTY = 1e9
 """Number that makes the penalty of a row from the mass it feels. The error of an iteration is divided by about as much."""
@@ -58,7 +58,7 @@ class Closing:
         """Return a penalty for every row, from the masses felt at a general position."""
         d = self.description
         q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv)
-        start = function(d, "integrate_position")(d.neutral, q)
+        start = displacement(d)(d.neutral, q)
         p = [value_of(x) for x in d.parameters]
         found = ca.Function("found", [self.tree.q, self.t, self.tree.p], [self.M, self.rows.G])
         M, G = (np.array(x) for x in found(start, 0.0, p))
@@ -83,7 +83,7 @@ class Closing:
         """(q, v, t, active, p) -> q, v on the constraints: the least change in the measure of the masses."""
         tree, d, on = self.tree, self.description, self._on()
         way = Projection(self.M, ca.mtimes(ca.diag(on), self.rows.G), self.penalties(), iterations=2)
-        displaced = function(d, "integrate_position")
+        displaced = displacement(d)
         at = ca.Function("at", [tree.q, tree.v, self.t, tree.p], [self.rows.g, self.rows.rate])
         dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
         q = displaced(tree.q, dq)

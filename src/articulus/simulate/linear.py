@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -75,12 +74,13 @@ def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LoopModel:
         state, first = over_period(found.rate, found.updates, periods, step)
         output = output @ first
         n = len(states)
-        kept = remembered(state[:n, :n], output[:, :n], len(found.rate))
+        known = np.isfinite(output).all(axis=1)
+        kept = remembered(state[:n, :n], output[known, :n], len(found.rate))
         columns = [*kept, *range(n, len(first))]
         state, output, states = state[kept][:, columns], output[:, columns], tuple(states[k] for k in kept)
     n = len(states)
     parts = (state[:, :n], state[:, n:], output[:, :n], output[:, n:])
-    return LoopModel(*parts, states, **dataclasses.asdict(found_ports), t=t, period=period)
+    return LoopModel(*parts, states, **vars(found_ports), t=t, period=period)
 
 
 def _row(run: Run, at: float | None, index: int) -> int:

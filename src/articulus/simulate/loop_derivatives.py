@@ -113,52 +113,45 @@ class LoopDerivatives:
         Raises
         ------
         NumericalError
-            A derivative is not finite.
+            A rate or a sampled component has no finite derivative. An output without one is NaN.
         """
-        s, nv = self.system, self._nv
-        push = np.zeros(len(self._pushed))
-        found = [np.array(J) for J in self._jacobian(np.append(x, push), p, np.zeros(s.nw), t, h)]
-        self._require_finite(found, t)
-        q, v = x[s.places["q"]], x[s.places["v"]]
-        E, turning = (np.array(m) for m in self._kinematics(q, v))
+        s, nv, nu = self.system, self._nv, len(self._pushed)
+        found = [np.array(J) for J in self._jacobian(np.append(x, np.zeros(nu)), p, np.zeros(s.nw), t, h)]
+        self._require_finite(found[0], found[2:], t)
+        found[1][~np.isfinite(found[1]).all(axis=1)] = np.nan
+        E, turning = (np.array(m) for m in self._kinematics(x[s.places["q"]], x[s.places["v"]]))
         moving, free = self._free(x, p, t, E)
-        z = moving.shape[1]
-        columns = np.zeros((s.nc + s.nd + push.size, z + len(self._held) + push.size))
-        columns[s.places["q"], :z] = E @ moving[:nv]
-        columns[[*_range(s.places["v"]), *self._own], :z] = moving[nv:]
-        rest = [*(s.nc + k for k in self._held), *range(s.nc + s.nd, len(columns))]
-        columns[rest, range(z, columns.shape[1])] = 1.0
-        rate, y, *updates = (J @ columns for J in found)
-        displacement = np.zeros((nv, columns.shape[1]))
-        displacement[:, :z] = turning @ moving[:nv] + moving[nv : 2 * nv]
-        rate = np.vstack([displacement, rate[[*_range(s.places["v"]), *self._own]]])[free]
-        own = columns[[*_range(s.places["q"]), *_range(s.places["v"])]]
-        return Linear(
-            rate, np.vstack([own, y]), tuple(u[list(self._held)] for u in updates), self._states(free)
-        )
+        nz, nd = len(free), len(self._held)
+        positions, rest = list(_range(s.places["q"])), [*_range(s.places["v"]), *self._own]
+        by_free = np.zeros((s.nc + s.nd + nu, nz + nd + nu))  # of (c, d, u) by (z, d, u)
+        by_free[positions, :nz] = E @ moving[:nv]
+        by_free[rest, :nz] = moving[nv:]
+        by_free[[s.nc + k for k in self._held], range(nz, nz + nd)] = 1.0
+        by_free[s.nc + s.nd :, nz + nd :] = np.eye(nu)
+        rate, y, *updates = (J @ by_free for J in found)
+        displacement = np.zeros((nv, nz + nd + nu))
+        displacement[:, :nz] = turning @ moving[:nv] + moving[nv : 2 * nv]
+        rate = np.vstack([displacement, rate[rest]])[free]
+        y = np.vstack([by_free[positions], by_free[s.places["v"]], y])
+        return Linear(rate, y, tuple(u[list(self._held)] for u in updates), self._states(free))
 
     def _free(self, x: np.ndarray, p: np.ndarray, t: float, E: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """Return how displacements, velocities and states of components follow from the free ones; which these are."""
+        """Return how displacements, velocities and states of components follow from the free ones; which these are.
+
+        Displacements keep the rows on positions, delta = T delta_i; velocities keep all rows, dv = S dv_j + W delta_i.
+        """
         s, nv = self.system, self._nv
-        n = 2 * nv + len(self._own)
+        n, holding = 2 * nv + len(self._own), self._holding(x)
         moving = np.eye(n)
-        holding = self._holding(x)
         if not holding.any():
             return moving, list(range(n))
         q, v = x[s.places["q"]], x[s.places["v"]]
         G, by_q = (np.array(m)[holding] for m in self._rows(q, v, t, p[: len(s.description.parameters)]))
-        fixed = G[s.description.holonomic_rows[holding]]
-        T, i = (
-            (tangent(fixed, split(fixed)), split(fixed).independent)
-            if len(fixed)
-            else (np.eye(nv), range(nv))
-        )
-        S, j = tangent(G, split(G)), split(G).independent
-        moving[: 2 * nv] = 0.0
-        moving[:nv, list(i)] = T
-        moving[nv : 2 * nv, list(i)] = -following(G, split(G), by_q @ E @ T)
-        moving[nv : 2 * nv, [nv + k for k in j]] = S
+        (T, i), (S, j) = _independent(G[s.description.holonomic_rows[holding]]), _independent(G)
         free = [*i, *(nv + k for k in j), *range(2 * nv, n)]
+        moving[:nv, i] = T
+        moving[nv : 2 * nv, i] = -following(G, split(G), by_q @ E @ T)
+        moving[nv : 2 * nv, [nv + k for k in j]] = S
         return moving[:, free], free
 
     def _holding(self, x: np.ndarray) -> np.ndarray:
@@ -175,16 +168,15 @@ class LoopDerivatives:
         names = [f"{kind}.{name}" for kind in "qv" for name in freedoms] + list(self._own.values())
         return (*(names[k] for k in free), *self._held.values())
 
-    def _require_finite(self, found: Sequence[np.ndarray], t: float) -> None:
-        rates = _entries(self.system.places, list(self.system.places))
-        for J in found:
-            bad = np.argwhere(~np.isfinite(J))
-            if bad.size:
-                what = (
-                    f"the rate of {rates[bad[0, 0]]}" if J is found[0] else "an output or a sampled component"
-                )
+    def _require_finite(self, rate: np.ndarray, updates: Sequence[np.ndarray], t: float) -> None:
+        """Raise NumericalError where the motion itself has no derivative."""
+        rates = _entries(self.system.places, ["v"]) | self._own
+        maps = {f"the rate of {name}": rate[k] for k, name in rates.items()}
+        maps |= {f"sampled component '{u.name}'": J for u, J in zip(self.system.updates, updates)}
+        for name, J in maps.items():
+            if not np.isfinite(J).all():
                 raise NumericalError(
-                    f"linear: {what} has no finite derivative at t = {t:.9g} s. A root or a division at its bound is likely; "
+                    f"linear: {name} has no finite derivative at t = {t:.9g} s. A root or a division at its bound is likely; "
                     "choose another time"
                 )
 
@@ -212,6 +204,14 @@ class _Push(Disturbance):
             forces = [s.number(Parameter(f"_push_{k}", 0.0)) for k in _range(at)]
             if forces:
                 s.force(joint, ca.vertcat(*forces))
+
+
+def _independent(G: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Return T with x = T x_i for every x with G x = 0, and which x_i are."""
+    if not len(G):
+        return np.eye(G.shape[1]), list(range(G.shape[1]))
+    p = split(G)
+    return tangent(G, p), list(p.independent)
 
 
 def _range(at: slice) -> range:

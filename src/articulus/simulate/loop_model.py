@@ -23,6 +23,7 @@ class LoopModel:
     Parameters
     ----------
     A, B, C, D : arrays, (nx, nx), (nx, nu), (ny, nx), (ny, nu)
+        Rows of C and D are NaN for outputs that have no finite derivative at the state.
     states : tuple of str
         Small displacements ("q.", in the directions of the velocities), velocities ("v."), states of components, held values.
     inputs, outputs : tuple of str
@@ -69,11 +70,15 @@ class LoopModel:
         """
         s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
         places = s if self.period is None else np.exp(s * self.period)
-        return np.array([self._at(place) for place in places]).reshape(-1, *self.D.shape)
-
-    def _at(self, place: complex) -> np.ndarray:
+        matrices = places[:, None, None] * np.eye(len(self.A)) - self.A
         try:
-            return self.C @ np.linalg.solve(place * np.eye(len(self.A)) - self.A, self.B) + self.D
+            return self.C @ np.linalg.solve(matrices, self.B.astype(complex)) + self.D
+        except np.linalg.LinAlgError:  # one of them stands on a pole
+            return np.array([self._at(matrix) for matrix in matrices])
+
+    def _at(self, matrix: np.ndarray) -> np.ndarray:
+        try:
+            return self.C @ np.linalg.solve(matrix, self.B) + self.D
         except np.linalg.LinAlgError:
             return np.full(self.D.shape, np.inf, dtype=complex)
 

@@ -14,9 +14,10 @@ import casadi as ca
 import numpy as np
 from casadi import MX
 
-from articulus import dynamics, kernel
+from articulus import kernel
 from articulus.integrate import RK4, SecondOrder, SecondOrderMethod
 from articulus.integrate.base import Method
+from articulus.simulate.displacement import displacement
 from articulus.simulate.records import Occurrence
 from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import ARGUMENTS, System
@@ -137,7 +138,7 @@ class Marcher:
     def _second_order(self, method: SecondOrderMethod, rate: Callable, t: MX, c: MX, h: MX) -> MX:
         """Return c after a step in which q is displaced by v; states of components go along as velocities do."""
         nq, nv = self.system.description.nq, self.system.description.nv
-        displaced = dynamics.function(self.system.description, "integrate_position")
+        displaced = displacement(self.system.description)
         problem = SecondOrder(
             lambda at, q, y: rate(at, ca.vertcat(q, y))[nq:], lambda q, dy: displaced(q, dy[:nv])
         )
