@@ -7,6 +7,7 @@ from articulus.simulate import components, events
 from articulus.simulate.compare import compare
 from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Scope, Sensor
 from articulus.simulate.entry import rollout, simulate
+from articulus.simulate.loop_model import LoopModel
 from articulus.simulate.outside import PythonController
 from articulus.simulate.plots import plot
 from articulus.simulate.records import RunStatus
@@ -19,6 +20,7 @@ __all__ = [
     "Component",
     "Controller",
     "Disturbance",
+    "LoopModel",
     "PythonController",
     "Run",
     "RunStatus",

@@ -4,7 +4,7 @@ Between instants z' = F (z, d, u) with held values d and inputs u; at the instan
 least common multiple of all periods this is a product of matrix exponentials and of the maps R_k in the order in which
 they work.
 
-Source: Kalman and Bertram 1959.
+Source: Kalman & Bertram 1959.
 """
 
 from __future__ import annotations

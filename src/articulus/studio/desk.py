@@ -31,7 +31,7 @@
         labels, units   [str]   of the entries of q
         lines     [{value, failure, t, q, poles}]   eight of them, by rising value
                                 t, q: packed tables (`packing.pack`, unpack.js), (time, 1) and (time, nq), to the end of this run;
-                                poles: as above
+                                poles: as above; none where the run failed or has no linear model
 
 All numbers are finite. Angles are in rad but for the phase.
 """
@@ -182,7 +182,7 @@ class Desk:
                     "value": float(x),
                     "failure": failures.get(k),
                     **_curve(batch, k),
-                    "poles": _poles_of(batch, at, k),
+                    "poles": [] if k in failures else _poles_of(batch, at, k),
                 }
                 for k, x in enumerate(values)
             ],
@@ -282,11 +282,16 @@ def _response(model: LoopModel, input: str, output: str) -> dict[str, Any]:
     return {
         "input": input,
         "output": output,
-        "unit": f"{single.output_units[0]}/({single.input_units[0]})",
+        "unit": _ratio(single.output_units[0], single.input_units[0]),
         "omega": omega.tolist(),
         "magnitude": _finite(np.abs(values)),
         "phase": _finite(phase),
     }
+
+
+def _ratio(above: str, below: str) -> str:
+    """Return the unit of a quotient."""
+    return f"{'1' if above == '-' else above}/{f'({below})' if ' ' in below else below}"
 
 
 def _frequencies(model: LoopModel) -> np.ndarray:
