@@ -76,7 +76,7 @@ def driving(machine: Machine, folder: Path) -> Iterator[Driving]:
         thread.join()
 
 
-def eventually(condition: Callable[[], object], seconds: float = 10.0) -> bool:
+def eventually(condition: Callable[[], object], seconds: float = 30.0) -> bool:
     """Return whether a condition comes true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

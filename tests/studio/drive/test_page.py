@@ -2,69 +2,39 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from articulus.studio.drive import machine_for
 from articulus.studio.drive.session import Phase
 
+from ..browser import chromium, kept
+from .pages import READY, joint, speed, visited
 from .support import driving, eventually
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="needs playwright: pip install 'articulus[test]'"
-)
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--mute-audio",
-]
-PICTURES = Path(__file__).resolve().parents[3] / "build" / "screenshots"
-
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs a browser: apt install chromium")
 
 
 @pytest.fixture(scope="module")
-def driven(tmp_path_factory):
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def driven(browser, tmp_path_factory):
     with driving(machine_for("cat215b"), tmp_path_factory.mktemp("recordings")) as found:
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
-
-
 @pytest.fixture
 def page(driven, browser):
-    """Return the page, ready to drive, and demand at the end that its console stayed silent."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    found = context.new_page()
-    said: list[str] = []
-    found.on(
-        "console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None
-    )
-    found.on("pageerror", lambda error: said.append(str(error)))
-    found.goto(driven.url)
-    ready = "Boolean(window.drive && drive.frame && drive.view && drive.status?.yours.length === 2)"
-    assert eventually(lambda: found.evaluate(ready), 60)
-    yield found
-    context.close()
-    assert not [text for text in said if "GPU stall" not in text and "WebGL" not in text]
-    assert eventually(lambda: not driven.server.clients)
+    """Return the page, ready to drive with both sticks."""
+    with visited(browser, driven) as found:
+        assert eventually(lambda: found.evaluate("drive.status?.yours.length === 2"))
+        yield found
 
 
 def colours(page) -> int:
@@ -81,36 +51,46 @@ def colours(page) -> int:
 def test_page_shows_the_machine(page) -> None:
     assert page.locator("#welcome").inner_text() == "Caterpillar 215B"
     assert colours(page) > 100
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=PICTURES / "drive_help.png", timeout=60_000)
+    kept(page, "drive_help")
     page.keyboard.press("Enter")
     assert page.locator("#cover").is_hidden()
-    page.screenshot(path=PICTURES / "drive.png", timeout=60_000)
+    kept(page, "drive")
+
+
+def test_page_is_ready_within_three_seconds(browser, driven) -> None:
+    """The best of three, as tests share the processor."""
+    seen = []
+    for _ in range(3):
+        with visited(
+            browser,
+            driven,
+            script=f"const wait = () => ({READY} ? (window.readyAt = performance.now()) : setTimeout(wait, 10)); wait();",
+        ) as page:
+            seen.append(page.evaluate("readyAt") / 1000)
+        if seen[-1] < 3.0:
+            return
+    pytest.fail(f"ready after {seen} s; expected 3 s at most")
 
 
 def test_keyboard_moves_a_joint_and_release_stops_it(page, driven) -> None:
-    plant, session = driven.session.plant, driven.session
-    swing = lambda: float(plant.q(session.shown.state)[0])  # noqa: E731
-    start = swing()
+    start = joint(driven, 0)
     page.keyboard.down("KeyD")
-    assert eventually(lambda: swing() < start - 0.05)
+    assert eventually(lambda: joint(driven, 0) < start - 0.05)
     page.keyboard.up("KeyD")
-    assert eventually(lambda: not any(session.shown.axes))
-    assert eventually(lambda: abs(plant.v(session.shown.state)).max() < 0.02)
+    assert eventually(lambda: not any(driven.session.shown.axes))
+    assert eventually(lambda: speed(driven) < 0.02)
 
 
 def test_stick_on_the_screen_moves_a_joint(page, driven) -> None:
-    plant, session = driven.session.plant, driven.session
     page.keyboard.press("Enter")
-    boom = lambda: float(plant.q(session.shown.state)[1])  # noqa: E731
-    start, box = boom(), page.locator(".stick[data-stick=right] .pad").bounding_box()
+    start, box = joint(driven, 1), page.locator(".stick[data-stick=right] .pad").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y + 60)
-    assert eventually(lambda: boom() > start + 0.05)
+    assert eventually(lambda: joint(driven, 1) > start + 0.05)
     page.mouse.up()
-    assert eventually(lambda: not any(session.shown.axes))
+    assert eventually(lambda: not any(driven.session.shown.axes))
 
 
 def test_mode_pause_record_and_replay(page, driven) -> None:
@@ -142,4 +122,26 @@ def test_closing_the_page_stops_the_machine(driven, page) -> None:
     page.close()
     assert eventually(lambda: session.phase is Phase.PAUSED)
     assert not any(session.shown.axes)
-    assert abs(session.plant.v(session.shown.state)).max() < 0.05
+    assert speed(driven) < 0.05
+
+
+def test_a_page_that_goes_silent_stops_the_machine_and_says_so(driven, page) -> None:
+    page.keyboard.down("KeyA")
+    assert eventually(lambda: speed(driven) > 0.05)
+    page.evaluate("drive.socket.send = () => {}")
+    assert eventually(lambda: driven.session.shown.stopped)
+    assert eventually(lambda: speed(driven) < 0.02)
+    assert eventually(lambda: "No fresh stick signal" in page.locator("#banner").inner_text())
+    page.evaluate("delete drive.socket.send")
+    assert eventually(lambda: speed(driven) > 0.05)
+
+
+def test_a_page_whose_connection_breaks_connects_again(driven, page) -> None:
+    page.keyboard.down("KeyA")
+    assert eventually(lambda: speed(driven) > 0.05)
+    page.keyboard.up("KeyA")
+    page.evaluate("drive.socket.close()")
+    assert eventually(lambda: page.locator("#link").inner_text() == "no connection")
+    assert eventually(lambda: speed(driven) < 0.02)
+    assert eventually(lambda: page.evaluate("drive.status?.yours.length === 2"))
+    assert eventually(lambda: page.locator("#link").inner_text() == "connected")

@@ -84,7 +84,7 @@ def test_pages_are_served_with_the_token_only(driven) -> None:
     assert status == 200
     assert b"<canvas" in body
     assert "default-src 'none'" in headers["Content-Security-Policy"]
-    for name in ("drive.js", "drive.css", "view.js", "excavator.js", "three.min.js"):
+    for name in ("drive.js", "drive.css", "view.js", "excavator.js", "three.min.js", "scene.js"):
         assert get(driven, path + name)[0] == 200, name
     assert get(driven, "/")[0] == get(driven, "/index.html")[0] == get(driven, "/guess/drive.js")[0] == 403
 

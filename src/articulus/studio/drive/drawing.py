@@ -14,6 +14,7 @@ def introduction(machine: Machine) -> dict[str, Any]:
     """Return title, axes, modes, and what the machine looks like, as JSON can hold them."""
     d = machine.mechanism.description
     places = [{"q": d.q_slices[a.name].start, "v": d.v_slices[a.name].start} for a in machine.axes]
+    bent = [d.mode_slices(body.name)[1] for body in d.bodies]
     return {
         "title": machine.title,
         "source": d.source,
@@ -26,6 +27,7 @@ def introduction(machine: Machine) -> dict[str, Any]:
         "nq": d.nq,
         "nv": d.nv,
         "drawing": machine.drawing,
+        "flexible": [(modes.start, modes.stop) for modes in bent],
         "scene": scene_of(machine.mechanism).plain(),
         "header": list(HEADER),
         "phases": [str(phase) for phase in PHASES],

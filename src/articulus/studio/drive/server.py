@@ -34,11 +34,15 @@ STATUS = 0.25
 """Time from one status message to the next [s]."""
 
 
+SILENCE = 4.0
+"""Time after which a page that does not answer counts as gone [s]; its sticks are released long before."""
+
+
 def pages() -> dict[str, bytes]:
     """Return every file that is served, by its name in the address."""
     here, shared = files("articulus.studio.drive") / "page", files("articulus.studio") / "assets"
     own = ("index.html", "drive.css", "drive.js", "view.js", "excavator.js")
-    return contents(*(here / name for name in own), shared / "three.min.js")
+    return contents(*(here / name for name in own), shared / "three.min.js", shared / "scene.js")
 
 
 class Client(web_client.Client):
@@ -66,7 +70,7 @@ class Server:
         self.clients: dict[int, Client] = {}
         self.holders: dict[str, int | None] = dict.fromkeys(self.machine.groups)
         self.saved: list[Path] = []
-        self.site = Site(access, pages(), self._talk)
+        self.site = Site(access, pages(), self._talk, SILENCE)
         self._hello = introduction(self.machine)
         self._numbers = itertools.count(1)
         self._news = asyncio.Event()

@@ -92,7 +92,6 @@ function begin(machine) {
   try {
     drive.view = new View($("view"), machine);
   } catch (error) {
-    banner("bad", "This browser has no WebGL: the machine can be driven, but not seen.");
     console.warn(error);
   }
   requestAnimationFrame(paint);
@@ -217,8 +216,7 @@ setInterval(() => {
       const axis = axisOf(stick, along);
       if (axis) axes[axis.index] = axis.sign * sticks[stick][i];
     }
-    const knob = document.querySelector(`.stick[data-stick=${stick}] .knob`), r = knob.parentElement.clientWidth / 2 - 14;
-    knob.style.transform = `translate(${sticks[stick][0] * r}px, ${-sticks[stick][1] * r}px)`;
+    if (status.yours.includes(stick)) deflect(stick, ...sticks[stick]);
   }
   drive.number = (drive.number + 1) % 1048576;
   drive.sent.set(drive.number, now);
@@ -329,6 +327,7 @@ function tell(status, mine) {
   else if (status.phase === "replay") banner("wait", "Replay of the last recording");
   else if (status.phase === "paused") banner("wait", mine ? "Paused. Press P to go on." : "Paused");
   else if (drop && mine) banner("wait", "No fresh stick signal: the machine was stopped");
+  else if (!drive.view) banner("bad", "This browser has no WebGL: the machine can be driven, but not seen.");
   else banner("", "");
   if (status.saved && status.saved !== drive.recorded) {
     drive.recorded = status.saved;
@@ -364,7 +363,7 @@ function paint(now) {
   if (frame && machine) {
     const n = machine.header.length + machine.axes.length;
     const q = frame.subarray(n, n + machine.nq), v = frame.subarray(n + machine.nq, n + machine.nq + machine.nv);
-    view?.pose(frame.subarray(n + machine.nq + machine.nv));
+    view?.pose(frame.subarray(n + machine.nq + machine.nv), q);
     [...$("joints").children].forEach((row, i) => {
       const axis = machine.axes[i], turn = axis.unit === "rad" ? 180 / Math.PI : 1, unit = axis.unit === "rad" ? "°" : " m";
       row.children[1].textContent = `${(q[axis.q] * turn).toFixed(axis.unit === "rad" ? 1 : 3)}${unit}`;
@@ -372,21 +371,25 @@ function paint(now) {
     });
     $("time").textContent = `${frame[0].toFixed(1)} s`;
     $("clock").toggleAttribute("data-recording", frame[2] > 0);
-    if (!drive.status?.yours.length) follow(frame);
+    follow(frame);
   }
   view?.draw(now - last);
   last = now;
   drive.drawn++;
 }
 
-// A spectator sees the operator's sticks move.
+// Sticks in the hands of others move as well.
 function follow(frame) {
-  const { machine } = drive;
+  const { machine, status } = drive;
   for (const stick of ["left", "right"]) {
-    const knob = document.querySelector(`.stick[data-stick=${stick}] .knob`), r = knob.parentElement.clientWidth / 2 - 14;
-    const [x, y] = ["x", "y"].map((along) => { const a = axisOf(stick, along); return a ? a.sign * frame[machine.header.length + a.index] : 0; });
-    knob.style.transform = `translate(${x * r}px, ${-y * r}px)`;
+    if (status?.yours.includes(stick)) continue;
+    deflect(stick, ...["x", "y"].map((along) => { const a = axisOf(stick, along); return a ? a.sign * frame[machine.header.length + a.index] : 0; }));
   }
+}
+
+function deflect(stick, x, y) {
+  const knob = document.querySelector(`.stick[data-stick=${stick}] .knob`), r = knob.parentElement.clientWidth / 2 - 14;
+  knob.style.transform = `translate(${x * r}px, ${-y * r}px)`;
 }
 
 connect();

@@ -11,11 +11,7 @@ class View {
     this.renderer.toneMappingExposure = 1.12;
     this.scene = new THREE.Scene();
     this.size = machine.drawing ? 12 : Math.max(machine.scene.size, 0.1);
-    this.bodies = machine.scene.bodies.map(() => new THREE.Group());
-    this.bodies.forEach((body) => this.scene.add(body));
-    this.drawn = machine.drawing === "excavator"
-      ? Excavator.build(this.scene, this.bodies, machine.ground)
-      : this.skeleton(machine.scene);
+    this.drawn = machine.drawing === "excavator" ? this.excavator(machine) : this.skeleton(machine);
     this.surroundings(machine.ground);
     this.cameras(machine);
     this.slow = 0;
@@ -48,31 +44,26 @@ class View {
     this.scene.add(grid);
   }
 
-  // Tubes, discs, boxes and balls of a mechanism that has no drawing of its own.
-  skeleton(scene) {
-    const grey = new THREE.MeshStandardMaterial({ color: 0x4a5560, roughness: 0.5, metalness: 0.3 });
-    const add = (group, shape, colour) => {
-      const own = new THREE.MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.15 });
-      const a = new THREE.Vector3(...shape.start), b = new THREE.Vector3(...shape.end), r = shape.radius;
-      const long = a.distanceTo(b);
-      const geometry = {
-        tube: () => new THREE.CapsuleGeometry(r, long, 6, 20),
-        disc: () => new THREE.CylinderGeometry(r, r, long, 28),
-        box: () => new THREE.BoxGeometry(2 * r, long, 2 * r),
-        ball: () => new THREE.SphereGeometry(r, 24, 16),
-      }[shape.kind]();
-      const mesh = new THREE.Mesh(geometry, shape.role === "link" ? own : grey);
-      mesh.position.addVectors(a, b).multiplyScalar(0.5);
-      if (long > 0) mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), b.sub(a).normalize());
-      mesh.castShadow = mesh.receiveShadow = true;
-      group.add(mesh);
-    };
-    scene.bodies.forEach(({ flexible, colour }, i) => flexible?.edges.forEach(([a, b]) => add(this.bodies[i], {
-      kind: "tube", role: "link", radius: flexible.radius, start: flexible.stations[a].position, end: flexible.stations[b].position,
-    }, colour))); // drawn undeformed
-    scene.ground.forEach((shape) => add(this.scene, shape, 0x4a5560));
-    scene.bodies.forEach((body, i) => body.shapes.forEach((shape) => shape.role !== "mass" && add(this.bodies[i], shape, body.colour)));
-    return { update() {}, seat: null, centre: null, distance: 1.9 * this.size };
+  excavator({ scene, ground }) {
+    this.bodies = scene.bodies.map(() => new THREE.Group());
+    this.bodies.forEach((body) => this.scene.add(body));
+    const place = (poses) => this.bodies.forEach((body, i) => {
+      const [x, y, z, w, a, b, c] = poses.subarray(7 * i, 7 * i + 7);
+      body.position.set(x, y, z);
+      body.quaternion.set(a, b, c, w);
+    });
+    return { ...Excavator.build(this.scene, this.bodies, ground), place };
+  }
+
+  // A mechanism that has no drawing of its own, as the player shows it; flexible bodies bend.
+  skeleton({ scene, flexible }) {
+    const view = new articulus.SceneView(scene);
+    view.show("mass", false);
+    view.root.traverse((each) => (each.receiveShadow = each.castShadow));
+    this.bodies = view.bodies.map(({ group }) => group);
+    this.scene.add(view.root);
+    const place = (poses, q) => view.set(poses, flexible.map(([start, stop]) => q.subarray(start, stop)));
+    return { update() {}, place, view, seat: null, centre: null, distance: 1.9 * this.size };
   }
 
   cameras(machine) {
@@ -103,13 +94,9 @@ class View {
     return this.names[this.chosen];
   }
 
-  // Poses of all bodies: position and quaternion wxyz, seven numbers each.
-  pose(numbers) {
-    this.bodies.forEach((body, i) => {
-      const [x, y, z, w, a, b, c] = numbers.subarray(7 * i, 7 * i + 7);
-      body.position.set(x, y, z);
-      body.quaternion.set(a, b, c, w);
-    });
+  // Poses of all bodies, position and quaternion wxyz, seven numbers each; and q, which holds modal coordinates.
+  pose(poses, q) {
+    this.drawn.place(poses, q);
     if (!this.drawn.centre) this.frame();
   }
 
