@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import casadi
     import control
 
+    from articulus.studio import Viewing
+
 OPEN = 1e-6
 """Residual of a constraint up to which a state passes for closed [m, rad; m/s, rad/s]."""
 
@@ -291,6 +293,21 @@ class Mechanism:
         from articulus.files import write_toml
 
         write_toml(self.description, path)
+
+    def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Viewing:
+        """Open the mechanism in the browser: joints on sliders, frames to drag, natural modes.
+
+        Parameters
+        ----------
+        q : array, (nq,)
+            Position in which it is shown first; neutral if not given.
+        params : dict of parameter name to number
+        **options
+            See `articulus.studio.view`.
+        """
+        from articulus.studio import view
+
+        return view(self, q=q, params=params, **options)
 
     # what it holds
 

@@ -357,6 +357,69 @@ def bench(
     benchmark.run(quick=quick, json=json, markdown=markdown)
 
 
+# articulus view
+
+
+@app.command()
+def view(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL | STUDY.toml | RESULT.nc ...",
+            help="Library name, path of a model, path of a study (it is run first), or results to play over each other.",
+        ),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Argument of the model, such as n=10."),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option("--host", help="Address to listen on; others than this machine need the printed token."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 takes any free one.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
+) -> None:
+    """Look at a mechanism or at runs in the browser: play, pose, modes, sliders over the parameters of a study."""
+    from articulus.studio.viewer import Session, Viewing
+    from articulus.studio.web import Access
+
+    shown, title = _to_view(what, dict(_setting(text) for text in settings or ()))
+    viewing = Viewing(Session(shown, title=title), Access(host), port)
+    _announce("look here", viewing.url, Access(host).local, host, "look", browser)
+    viewing.wait()
+
+
+def _to_view(what: list[str], options: dict[str, Any]) -> tuple[Any, str]:
+    """Return a mechanism, or runs by their names, and a title."""
+    from articulus.load import load
+    from articulus.simulate import load_run
+    from articulus.study import is_study, read_study, run_only
+
+    if all(Path(name).suffix == ".nc" for name in what):
+        return {Path(name).stem: load_run(name) for name in what}, ""
+    if len(what) > 1:
+        raise InputError(f"view: found {', '.join(what)}; expected one model or study, or results (.nc) only")
+    if is_study(what[0]):
+        study = read_study(what[0])
+        return run_only(study).run, study.name
+    return load(what[0], **options), ""
+
+
+def _announce(call: str, url: str, local: bool, host: str, verb: str, browser: bool) -> None:
+    """Say where a page is, and open it."""
+    import webbrowser
+
+    console = _console()
+    console.print(f"{call}: {url}", soft_wrap=True)
+    console.print("end with Ctrl+C")
+    if not local:
+        warning = f"warning: listening on {host}, unencrypted: whoever has this address can {verb}"
+        _console(stderr=True).print(Text(warning, "yellow"))
+    if browser and local:
+        webbrowser.open(url)
+
+
 # articulus drive
 
 
@@ -377,7 +440,6 @@ def drive(
     import asyncio
     import logging
     import signal
-    import webbrowser
 
     from articulus.studio.drive import Access, Driving, machine_for
 
@@ -387,17 +449,7 @@ def drive(
     driving = Driving(machine_for(model), Access(host), folder)
 
     def ready() -> None:
-        console = _console()
-        console.print(f"drive it here: {driving.url}", soft_wrap=True)
-        console.print("end with Ctrl+C")
-        if not driving.access.local:
-            notes.print(
-                Text(
-                    f"warning: listening on {host}, unencrypted: whoever has this address can drive", "yellow"
-                )
-            )
-        if browser and driving.access.local:
-            webbrowser.open(driving.url)
+        _announce("drive it here", driving.url, driving.access.local, host, "drive", browser)
 
     async def serve() -> None:
         done = asyncio.Event()

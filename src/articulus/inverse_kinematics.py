@@ -116,7 +116,7 @@ class _Search:
     def run(self, x: np.ndarray) -> tuple[np.ndarray, int]:
         """Return where the search ends, and after how many steps."""
         A, r = self._rows(x)
-        mu = 1e-6 * np.linalg.norm(A) ** 2
+        mu = 1e-6 * float(np.linalg.norm(A)) ** 2
         for k in range(STEPS):
             cost = r @ r
             for _ in range(30):
@@ -124,7 +124,7 @@ class _Search:
                 rows, found = self._rows(there)
                 if found @ found < cost:
                     break
-                mu = max(4 * mu, 1e-12 * np.linalg.norm(A) ** 2)
+                mu = max(4 * mu, 1e-12 * float(np.linalg.norm(A)) ** 2)
             else:
                 return x, k
             x, A, r, mu = there, rows, found, 0.1 * mu

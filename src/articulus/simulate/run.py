@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from articulus.simulate.linear import LoopModel
     from articulus.simulate.setup import Setup
+    from articulus.studio import Viewing
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,6 +328,15 @@ class Run:
         from articulus.simulate.plots import plot
 
         return plot({"": self}, *names)
+
+    def view(self, **options: Any) -> Viewing:
+        """Open the run in the browser: playback, plots, posing, modes, and sliders over its parameters that run it anew.
+
+        The options are those of `articulus.studio.view`, which also shows several runs over each other.
+        """
+        from articulus.studio import view
+
+        return view(self, **options)
 
 
 def _blanked(signal: Signal, late: list[tuple[int, np.ndarray]]) -> Signal:

@@ -8,14 +8,25 @@ import hashlib
 import html
 import json
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from articulus.files.storage import StrPath, write_text
 from articulus.studio.recording import Params, Runs, lanes, recording
 
-SCRIPTS = ("three.min.js", "unpack.js", "scene.js", "plots.js", "player.js")
+SCRIPTS = ("three.min.js", "unpack.js", "scene.js", "plots.js", "gif.js", "player.js")
+LIVE_SCRIPTS = (
+    "live.js",
+    "pose.js",
+    "modes.js",
+    "charts.js",
+    "poles.js",
+    "response.js",
+    "family.js",
+    "desk.js",
+)
+"""Panels that ask a server, each in its own file."""
 
 
 def export_html(
@@ -41,31 +52,42 @@ def export_html(
         Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`
         without a name of its own are drawn by themselves.
     """
-    write_text(path, page(runs, title=title, params=params, wrenches=wrenches))
+    write_text(path, _player(runs, title, params, wrenches))
 
 
-def page(
-    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
-) -> str:
-    """Return the text of the file that `export_html` writes."""
-    shown = lanes(runs)
-    data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
-    name = title or shown[0].run.mechanism.name
+def page(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None) -> str:
+    """Return the text of a page that plays recordings.
+
+    Parameters
+    ----------
+    shown : sequence of dict
+        From `recording`; the first is drawn solid, the others as ghosts.
+    title : str
+    live : dict
+        What a page with a server behind it needs to know: it then has more panels.
+    """
+    scripts = SCRIPTS if live is None else (*SCRIPTS, *LIVE_SCRIPTS)
     template = string.Template(asset("player.html"))
     return template.substitute(
-        title=html.escape(name),
-        policy=f"{policy()}; style-src {_hash(asset('player.css'))}",
+        title=html.escape(title),
+        policy=f"{policy(scripts)}; style-src {_hash(asset('player.css'))}",
         style=asset("player.css"),
-        scripts="\n".join(f"<script>{asset(script)}</script>" for script in SCRIPTS),
-        data=_json({"title": name, "runs": data}),
+        scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
+        data=_json({"title": title, "runs": list(shown), "live": live}),
     )
+
+
+def _player(runs: Runs, title: str, params: Params | None, wrenches: Mapping[str, str] | None) -> str:
+    shown = lanes(runs)
+    data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
+    return page(data, title or shown[0].run.mechanism.name)
 
 
 def replay_fragment(
     runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
 ) -> str:
     """Return an HTML element that plays runs inside another page; that page's Content-Security-Policy must allow `policy`."""
-    text = page(runs, title=title, params=params, wrenches=wrenches)
+    text = _player(runs, title, params, wrenches)
     return (
         '<iframe class="replay" title="Replay" sandbox="allow-scripts allow-downloads" allow="fullscreen" '
         f'srcdoc="{html.escape(text)}"></iframe>'
@@ -73,10 +95,14 @@ def replay_fragment(
 
 
 @functools.cache
-def policy() -> str:
-    """Return the Content-Security-Policy of the player but for styles: its own scripts by their hashes, no network."""
-    hashes = " ".join(_hash(asset(script)) for script in SCRIPTS)
-    return f"default-src 'none'; script-src {hashes}; img-src data: blob:; media-src blob:"
+def policy(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """Return the Content-Security-Policy of the player but for styles: its own scripts by their hashes, no network.
+
+    A page with panels that need a server may talk to that server and to nobody else.
+    """
+    hashes = " ".join(_hash(asset(script)) for script in scripts)
+    connect = "" if scripts == SCRIPTS else "; connect-src 'self'"
+    return f"default-src 'none'; script-src {hashes}; img-src data: blob:; media-src blob:{connect}"
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.api import Mechanism
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import GROUND, Description
 from articulus.simulate import Run
@@ -93,24 +94,40 @@ def recording(
         Signals of six entries (moment, force, ground axes) that are drawn as arrows at a frame.
     """
     run, mechanism = lane.run, lane.run.mechanism
-    d, t, q = mechanism.description, run.t, lane.values("q")
+    d, q = mechanism.description, lane.values("q")
     good = np.flatnonzero(np.isfinite(q).all(axis=-1))
     rows = good[chosen_rows(good.size, 28 * len(d.bodies), MOTION_BYTES * share)]
     own = {name: np.atleast_1d(x)[lane.index if np.ndim(x) else 0] for name, x in (params or {}).items()}
-    poses = body_poses(mechanism, q[rows], own)
-    low, high = _bounds(d, poses)
     arrows = _wrench_signals(run, d) | dict(wrenches or {})
     return {
-        "name": lane.name,
+        **motion(mechanism, lane.name, run.t[rows], q[rows], own),
         "status": lane.status.name.lower(),
-        "scene": scene_of(mechanism).plain(),
-        "bounds": [low.tolist(), high.tolist()],
-        "t": pack(t[rows, None]),
-        "poses": pack(poses.reshape(rows.size, -1)),
-        "modes": [pack(q[rows][:, d.mode_slices(b.name)[1]]) if b.modes else None for b in d.bodies],
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
         "arrows": [_arrow(run, d, *pair) for pair in arrows.items()],
         **_signals(lane, share),
+    }
+
+
+def motion(
+    mechanism: Mechanism, name: str, t: np.ndarray, q: np.ndarray, params: Params | None = None
+) -> dict[str, Any]:
+    """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them."""
+    d = mechanism.description
+    poses = body_poses(mechanism, q, params)
+    low, high = _bounds(d, poses)
+    return {
+        "name": name,
+        "status": "complete",
+        "scene": scene_of(mechanism).plain(),
+        "bounds": [low.tolist(), high.tolist()],
+        "t": pack(t[:, None]),
+        "poses": pack(poses.reshape(t.size, -1)),
+        "modes": [pack(q[:, d.mode_slices(b.name)[1]]) if b.modes else None for b in d.bodies],
+        "events": [],
+        "arrows": [],
+        "signal_t": pack(t[:, None]),
+        "signals": [],
+        "samples": [0, 0],
     }
 
 

@@ -1,7 +1,7 @@
 """Studies: a TOML file with model, components, method, outputs and checks; results and a report come out."""
 
 from articulus.study.check import Check, Verdict
-from articulus.study.reader import parse_study, read_study
+from articulus.study.reader import is_study, parse_study, read_study
 from articulus.study.runner import Files, Outcome, run_only, run_study
 from articulus.study.study import Settings, Study
 
@@ -12,6 +12,7 @@ __all__ = [
     "Settings",
     "Study",
     "Verdict",
+    "is_study",
     "parse_study",
     "read_study",
     "run_only",

@@ -40,6 +40,14 @@ TRUST = tuple(dict.fromkeys(signal for signal, _, _ in FIGURES.values()))
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
+def is_study(path: StrPath) -> bool:
+    """Whether a path leads to a TOML file of a study, and not of a model."""
+    place = as_path(path)
+    return (
+        place.suffix == ".toml" and place.is_file() and "study" in load_tables(load_text(place), place.name)
+    )
+
+
 def read_study(path: StrPath) -> Study:
     """Return the study of a TOML file; raise ModelError with everything that is wrong in it."""
     place = as_path(path)

@@ -29,6 +29,8 @@
     return element;
   }
 
+  articulus.make = make;
+
   const swatch = (colour) => {
     const mark = make("span", { className: "swatch" });
     mark.style.background = colour;
@@ -45,37 +47,43 @@
   class Track {
     static async open(data, ghost) {
       const track = new Track();
-      track.data = data;
-      track.name = data.name;
       track.colour = ghost || "var(--ink)";
       track.visible = true;
-      [track.times, track.table] = await Promise.all([articulus.unpack(data.t), articulus.unpack(data.poses)]);
-      track.times = track.times.values;
-      track.t = (await articulus.unpack(data.signal_t)).values;
-      track.modes = await Promise.all(data.modes.map((m) => m && articulus.unpack(m)));
-      track.signals = new Map(data.signals.map((s) => [s.name, { ...s, load: () => (s.table ??= articulus.unpack(s.values)) }]));
-      track.view = new articulus.SceneView(data.scene, { ghost });
-      track.poses = new Float32Array(track.table.columns);
-      track.eta = track.modes.map((m) => (m ? new Float32Array(m.columns) : []));
-      track.arrows = await Promise.all(data.arrows.map((a) => track.#arrow(a)));
       track.shown = () => track.visible;
-      track.moves = new Set();
-      for (const name of FIRST_PLOTS) {
-        if (track.signals.has(name) && (await track.signals.get(name).load()).values.some((x) => x)) track.moves.add(name);
-      }
+      track.view = new articulus.SceneView(data.scene, { ghost });
+      await track.fill(data);
       return track;
     }
 
-    async #arrow({ signal, frame }) {
-      const table = await this.signals.get(signal).load();
+    // Take over a run of the same mechanism with the same signals.
+    async fill(data) {
+      const { name } = data;
+      const [times, table, t] = await Promise.all([data.t, data.poses, data.signal_t].map(articulus.unpack));
+      const modes = await Promise.all(data.modes.map((m) => m && articulus.unpack(m)));
+      const signals = new Map(data.signals.map((s) => [s.name, { ...s, load: () => (s.table ??= articulus.unpack(s.values)) }]));
+      const arrows = await Promise.all(data.arrows.map((a) => signals.get(a.signal).load()));
+      const moves = new Set();
+      for (const first of FIRST_PLOTS) {
+        if (signals.has(first) && (await signals.get(first).load()).values.some((x) => x)) moves.add(first);
+      }
+      Object.assign(this, { data, name, table, modes, signals, arrows, moves, times: times.values, t: t.values });
+      this.poses = new Float32Array(table.columns);
+      this.eta = modes.map((m) => (m ? new Float32Array(m.columns) : []));
+      data.arrows.forEach(({ frame }, k) => {
+        const largest = this.#largest(arrows[k]);
+        if (this.view.arrows[k]) this.view.arrows[k].largest = largest;
+        else this.view.addArrow(frame, largest);
+      });
+    }
+
+    #largest(table) {
       const largest = [0, 0];
       for (let i = 0; i < table.rows; i++) {
         const at = (k) => table.values[k * table.rows + i] || 0;
         largest[0] = Math.max(largest[0], Math.hypot(at(0), at(1), at(2)));
         largest[1] = Math.max(largest[1], Math.hypot(at(3), at(4), at(5)));
       }
-      this.view.addArrow(frame, largest);
-      return table;
+      return largest;
     }
 
     // Fill a row of a table at a time between two samples.
@@ -111,39 +119,83 @@
 
   class Player {
     constructor(data, tracks) {
-      this.tracks = tracks;
       this.title = data.title;
-      this.time = Math.min(...tracks.map((t) => t.times[0]));
-      this.span = [this.time, Math.max(...tracks.map((t) => Math.max(t.times.at(-1), t.t.at(-1))))];
       this.playing = false;
       this.speed = 1;
+      this.tracks = [];
       this.panels = [];
       this.trails = [];
-      const scene = data.runs[0].scene;
+      this.watchers = []; // called with the time after every change of it
+      const { scene } = data.runs[0];
       const low = [0, 1, 2].map((k) => Math.min(...data.runs.map((r) => r.bounds[0][k])));
       const high = [0, 1, 2].map((k) => Math.max(...data.runs.map((r) => r.bounds[1][k])));
       this.stage = new articulus.Stage($("view"), scene.up, low, high, scene.size);
-      for (const track of tracks) this.stage.scene.add(track.view.root);
       this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
-      this.#side(scene);
+      this.#side();
       this.#transport();
-      this.#plots();
       this.#pointer();
       this.#keyboard();
-      this.#note(data);
+      this.put(data.runs, tracks);
       this.resize();
       this.stage.home();
       this.stage.controls.addEventListener("change", () => this.draw());
       new ResizeObserver(() => this.resize()).observe($("stage"));
       new ResizeObserver(() => this.panels.forEach((p) => p.redraw())).observe($("panels"));
-      this.seek(this.time);
     }
 
-    #note(data) {
-      const [kept, all] = data.runs[0].samples;
-      const run = data.runs[0];
+    // Show other runs in place of those that are shown.
+    async load(runs) {
+      this.put(runs, await Promise.all(runs.map((run, k) => Track.open(run, k === 0 ? "" : GHOSTS[(k - 1) % GHOSTS.length]))));
+    }
+
+    // Camera, switches and the signals of plots stay as they are; so does the time where it can.
+    put(runs, tracks) {
+      const plots = this.panels.map((panel) => panel.choice?.key ?? panel.select.value);
+      this.trail("");
+      for (const { view } of this.tracks) this.stage.remove(view.root);
+      this.tracks = tracks;
+      this.#extend();
+      for (const track of tracks) {
+        track.view.scale = 10 ** Number($("scale").value);
+        this.stage.scene.add(track.view.root);
+      }
+      const { scene } = runs[0];
+      document.body.classList.toggle("still", this.span[0] === this.span[1]);
+      document.body.classList.toggle("silent", !runs[0].signals.length);
+      this.#switches();
+      this.#tree(scene);
+      this.#runs();
+      this.#trails(scene);
+      $("scale-box").hidden = !scene.bodies.some((b) => b.flexible);
+      this.#timeline();
+      this.#plots(plots);
+      this.#note(runs);
+      this.seek(this.time ?? this.span[0]);
+    }
+
+    // Show another motion in place of the first: of the same mechanism, with the same signals.
+    async renew(run) {
+      await this.tracks[0].fill(run);
+      this.#extend();
+      this.#timeline();
+      this.#note(this.tracks.map((track) => track.data));
+      for (const panel of this.panels) panel.renew(this.span);
+      this.trail($("trail").value);
+    }
+
+    #extend() {
+      this.span = [
+        Math.min(...this.tracks.map((t) => t.times[0])),
+        Math.max(...this.tracks.map((t) => Math.max(t.times.at(-1), t.t.at(-1)))),
+      ];
+    }
+
+    #note(runs) {
+      const [run] = runs;
+      const [kept, all] = run.samples;
       const joints = run.scene.bodies.length;
-      const parts = [`${joints} ${joints === 1 ? "body" : "bodies"}`, `${articulus.text(this.span[1] - this.span[0])} s`];
+      const parts = [`${joints} ${joints === 1 ? "body" : "bodies"}`];
+      if (this.span[1] > this.span[0]) parts.push(`${articulus.text(this.span[1] - this.span[0])} s`);
       if (this.tracks.length > 1) parts.push(`${this.tracks.length} runs`);
       if (run.status !== "complete") parts.push(run.status);
       if (kept < all) parts.push(`plots show ${kept} of ${all} samples`);
@@ -161,9 +213,8 @@
       this.draw();
     }
 
-    #side(scene) {
+    #side() {
       for (const [part, text, key, on] of TOGGLES) {
-        if (part === "arrow" && !this.tracks.some((t) => t.arrows.length)) continue;
         const box = make("input", { type: "checkbox", checked: on, id: `show-${part}` });
         box.addEventListener("change", () => this.show(part, box.checked));
         $("toggles").append(make("label", { title: `${text} (${key})` }, box, text));
@@ -172,16 +223,7 @@
         const open = $("side").classList.toggle("open");
         $("menu").setAttribute("aria-expanded", String(open));
       });
-      this.#tree(scene);
-      this.#runs();
-      const names = [...scene.frames.map((f) => f.name), ...scene.bodies.map((b) => b.name)];
-      $("trail").append(new Option("nothing", ""), ...names.map((n) => new Option(n, n)));
       $("trail").addEventListener("change", () => this.trail($("trail").value));
-      if (scene.bodies.some((b) => b.flexible)) this.#scale();
-    }
-
-    #scale() {
-      $("scale-box").hidden = false;
       $("scale").addEventListener("input", () => {
         const scale = 10 ** Number($("scale").value);
         $("scale-text").textContent = `× ${scale < 10 ? articulus.text(Math.round(10 * scale) / 10) : Math.round(scale)}`;
@@ -192,7 +234,22 @@
       });
     }
 
+    #switches() {
+      const arrows = this.tracks.some((t) => t.arrows.length);
+      $("show-arrow").parentElement.hidden = !arrows;
+      for (const [part] of TOGGLES) if (part !== "arrow" || arrows) this.show(part, $(`show-${part}`).checked);
+    }
+
+    #trails(scene) {
+      const names = [...scene.frames.map((f) => f.name), ...scene.bodies.map((b) => b.name)];
+      const before = $("trail").value;
+      $("trail").replaceChildren(new Option("nothing", ""), ...names.map((n) => new Option(n, n)));
+      $("trail").value = names.includes(before) ? before : "";
+      this.trail($("trail").value);
+    }
+
     #tree(scene) {
+      $("tree").replaceChildren();
       const depth = new Map([["ground", -1]]);
       const children = new Map();
       for (const b of scene.bodies) children.set(b.parent, [...(children.get(b.parent) ?? []), b]);
@@ -222,8 +279,9 @@
     }
 
     #runs() {
+      $("runs").replaceChildren();
+      $("runs-box").hidden = this.tracks.length < 2;
       if (this.tracks.length < 2) return;
-      $("runs-box").hidden = false;
       this.tracks.forEach((track) => {
         const box = make("input", { type: "checkbox", checked: true });
         box.addEventListener("change", () => {
@@ -256,7 +314,7 @@
         line.geometry.dispose();
       }
       this.trails = [];
-      if (name) {
+      if (name && this.span[1] > this.span[0]) {
         for (const [k, track] of this.tracks.entries()) {
           if (!track.view.byName.has(name) && !track.view.frames.has(name)) continue;
           const colour = k === 0 ? "#c2185b" : track.colour;
@@ -276,13 +334,11 @@
           this.trails.push(past, whole);
         }
       }
-      this.seek(this.time);
+      if (this.tracks.length) this.seek(this.time ?? this.span[0]);
     }
 
     #transport() {
-      const time = $("time");
-      [time.min, time.max] = this.span;
-      time.addEventListener("input", () => this.seek(Number(time.value)));
+      $("time").addEventListener("input", () => this.seek(Number($("time").value)));
       $("play").addEventListener("click", () => this.toggle());
       $("start").addEventListener("click", () => this.seek(this.span[0]));
       $("home").addEventListener("click", () => this.stage.home());
@@ -294,14 +350,23 @@
       $("theme").addEventListener("click", () => this.#theme(!document.documentElement.classList.contains("dark")));
       $("help").addEventListener("click", () => $("keys").showModal());
       $("key-list").append(...KEYS.flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)]));
-      for (const { t, name } of this.tracks[0].data.events.slice(0, 200)) {
-        const mark = make("i", { title: name });
-        mark.style.left = `${(100 * (t - this.span[0])) / (this.span[1] - this.span[0] || 1)}%`;
-        $("marks").append(mark);
-      }
+      $("add").addEventListener("click", () => this.addPlot());
     }
 
-    #plots() {
+    #timeline() {
+      [$("time").min, $("time").max] = this.span;
+      const marks = this.tracks[0].data.events.slice(0, 200).map(({ t, name }) => {
+        const mark = make("i", { title: name });
+        mark.style.left = `${(100 * (t - this.span[0])) / (this.span[1] - this.span[0] || 1)}%`;
+        return mark;
+      });
+      $("marks").replaceChildren(...marks);
+    }
+
+    // Show plots of chosen signals again, or of the first that move.
+    #plots(chosen) {
+      this.panels = [];
+      $("panels").replaceChildren();
       const choices = articulus.choices(this.tracks[0].data.signals);
       const add = (key) => {
         const panel = new articulus.Panel(this.tracks, choices, key, {
@@ -319,8 +384,10 @@
       const groups = choices.map((c) => c.group);
       const moving = groups.filter((g) => FIRST_PLOTS.includes(g[0].signal) && this.tracks[0].moves.has(g[0].signal));
       moving.sort((a, b) => FIRST_PLOTS.indexOf(a[0].signal) - FIRST_PLOTS.indexOf(b[0].signal));
-      for (const group of (moving.length ? moving : groups).slice(0, 2)) add(group[0].key);
-      $("add").addEventListener("click", () => add(groups[Math.min(this.panels.length, groups.length - 1)][0].key));
+      const known = new Set(groups.flat().map((c) => c.key));
+      const kept = chosen.filter((key) => known.has(key));
+      for (const key of kept.length ? kept : (moving.length ? moving : groups).slice(0, 2).map((g) => g[0].key)) add(key);
+      this.addPlot = () => groups.length && add(groups[Math.min(this.panels.length, groups.length - 1)][0].key);
     }
 
     #pointer() {
@@ -343,7 +410,7 @@
     }
 
     #keyboard() {
-      const step = (this.span[1] - this.span[0]) / 200;
+      const step = () => (this.span[1] - this.span[0]) / 200;
       const faster = (d) => {
         const k = Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(this.speed) + d));
         this.speed = SPEEDS[k];
@@ -351,14 +418,14 @@
       };
       const flip = (part) => $(`show-${part}`) && this.show(part, !$(`show-${part}`).checked);
       const actions = {
-        " ": () => this.toggle(), ArrowLeft: () => this.seek(this.time - step), ArrowRight: () => this.seek(this.time + step),
+        " ": () => this.toggle(), ArrowLeft: () => this.seek(this.time - step()), ArrowRight: () => this.seek(this.time + step()),
         Home: () => this.seek(this.span[0]), End: () => this.seek(this.span[1]), "+": () => faster(1), "-": () => faster(-1),
         l: () => ($("loop").checked = !$("loop").checked), r: () => this.stage.home(), s: () => this.picture(), v: () => this.film(),
         i: () => this.gif(), d: () => $("theme").click(), "?": () => $("keys").showModal(),
       };
       for (const [part, , key] of TOGGLES) actions[key.toLowerCase()] = () => flip(part);
       addEventListener("keydown", (event) => {
-        const busy = /^(SELECT|TEXTAREA)$/.test(event.target.tagName) || (event.target.tagName === "INPUT" && event.key.startsWith("Arrow"));
+        const busy = event.target.matches("select, textarea, input[type=number]") || (event.target.tagName === "INPUT" && event.key.startsWith("Arrow"));
         const pressing = event.target.tagName === "BUTTON" && event.key === " ";
         const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
         if (!action || busy || pressing || event.ctrlKey || event.metaKey || event.altKey || $("keys").open) return;
@@ -409,6 +476,7 @@
       $("time").value = String(this.time);
       $("time").setAttribute("aria-valuetext", `${this.time.toFixed(digits)} seconds`);
       $("now").textContent = `${this.time.toFixed(digits)} / ${this.span[1].toFixed(digits)} s`;
+      for (const watch of this.watchers) watch(this.time);
       this.draw();
     }
 
@@ -472,6 +540,7 @@
       const data = JSON.parse($("data").textContent);
       const tracks = await Promise.all(data.runs.map((run, k) => Track.open(run, k === 0 ? "" : GHOSTS[(k - 1) % GHOSTS.length])));
       articulus.player = new Player(data, tracks);
+      if (data.live) articulus.connect(articulus.player, data);
       document.body.dataset.ready = "yes";
     } catch (error) {
       $("failure").hidden = false;

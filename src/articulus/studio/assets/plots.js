@@ -13,10 +13,18 @@
     return x.toPrecision(4).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   };
 
-  const tickText = (x, step) => {
+  articulus.tickText = (x, step) => {
     const size = Math.max(Math.abs(x), step);
     if (size >= 1e5 || step < 1e-4) return x === 0 ? "0" : x.toExponential(1);
     return x.toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  };
+
+  // Return round numbers from low to high, about count of them, and the step between them.
+  articulus.ticks = ([low, high], count) => {
+    const step = articulus.niceStep((high - low) / count);
+    const out = [];
+    for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) out.push(Math.abs(v) < 1e-9 * step ? 0 : v);
+    return [out, step];
   };
 
   // What may be drawn: all entries of a signal that share a unit, or one entry.
@@ -101,6 +109,25 @@
 
     async choose(key) {
       const choice = this.options.get(key);
+      const curves = await this.#load(choice);
+      this.choice = choice;
+      this.curves = curves;
+      this.hidden = new Set(choice.entries.slice(MOST));
+      this.unit.textContent = choice.unit === "-" ? "" : choice.unit;
+      this.canvas.setAttribute("aria-label", `${choice.text} over time; click to go to a time`);
+      this.#fillLegend();
+      this.redraw();
+    }
+
+    // Draw the same signal again, of runs that have other values now.
+    async renew(span) {
+      if (!this.choice) return;
+      this.curves = await this.#load(this.choice);
+      this.span = span;
+      this.redraw();
+    }
+
+    async #load(choice) {
       const curves = [];
       for (const [r, run] of this.runs.entries()) {
         const signal = run.signals.get(choice.signal);
@@ -112,13 +139,7 @@
           curves.push({ run, r, t: run.t, values, colour, label: signal.labels[k] || choice.signal, key: k });
         });
       }
-      this.choice = choice;
-      this.curves = curves;
-      this.hidden = new Set(choice.entries.slice(MOST));
-      this.unit.textContent = choice.unit === "-" ? "" : choice.unit;
-      this.canvas.setAttribute("aria-label", `${choice.text} over time; click to go to a time`);
-      this.#fillLegend();
-      this.redraw();
+      return curves;
     }
 
     #fillLegend() {
@@ -203,29 +224,23 @@
       pen.fillStyle = soft;
       pen.strokeStyle = this.style.getPropertyValue("--line");
       pen.lineWidth = 1;
-      const ticks = ([low, high], count) => {
-        const step = articulus.niceStep((high - low) / count);
-        const out = [];
-        for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) out.push(Math.abs(v) < 1e-9 * step ? 0 : v);
-        return [out, step];
-      };
       pen.textAlign = "right";
       pen.textBaseline = "middle";
-      const [rows, rowStep] = ticks(this.range, Math.max(2, h / 34));
+      const [rows, rowStep] = articulus.ticks(this.range, Math.max(2, h / 34));
       for (const v of rows) {
         const at = Math.round(this.#y(v)) + 0.5;
         pen.beginPath();
         pen.moveTo(x, at);
         pen.lineTo(x + w, at);
         pen.stroke();
-        pen.fillText(tickText(v, rowStep), x - 6, at);
+        pen.fillText(articulus.tickText(v, rowStep), x - 6, at);
       }
       pen.textBaseline = "top";
       pen.textAlign = "center";
-      const [columns, columnStep] = ticks(this.span, Math.max(2, w / 70));
+      const [columns, columnStep] = articulus.ticks(this.span, Math.max(2, w / 70));
       for (const v of columns) {
         const at = this.#x(v);
-        pen.fillText(`${tickText(v, columnStep)}`, Math.min(at, x + w - 8), y + h + 6);
+        pen.fillText(`${articulus.tickText(v, columnStep)}`, Math.min(at, x + w - 8), y + h + 6);
         pen.beginPath();
         pen.moveTo(Math.round(at) + 0.5, y + h);
         pen.lineTo(Math.round(at) + 0.5, y + h + 4);

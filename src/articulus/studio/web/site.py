@@ -43,15 +43,19 @@ class Site:
         Texts or bytes; the name "" is the page itself. The ending of a name tells what it is.
     talk : coroutine function
         What happens with a page that has connected.
+    silence : float [s]
+        After which a page that does not answer counts as gone.
     policy : str
         Content-Security-Policy of every answer.
     """
 
-    def __init__(self, access: Access, pages: Mapping[str, bytes], talk: Talk, policy: str = POLICY):
+    def __init__(
+        self, access: Access, pages: Mapping[str, bytes], talk: Talk, silence: float, policy: str = POLICY
+    ):
         self.access, self.pages, self.policy = access, pages, policy
         self.url = ""
         self.open = 0
-        self._talk = talk
+        self._talk, self._silence = talk, silence
 
     async def start(self, port: int) -> Server:
         """Listen, and return the server; port 0 takes any free one.
@@ -69,8 +73,8 @@ class Site:
                 process_request=self._request,
                 compression=None,
                 max_size=CLOSE,
-                ping_interval=2.0,
-                ping_timeout=2.0,
+                ping_interval=0.5 * self._silence,
+                ping_timeout=0.5 * self._silence,
                 server_header=None,
             )
         except OSError as error:
