@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import casadi as ca
 import control
 import numpy as np
@@ -12,6 +14,7 @@ from scipy.signal import cont2discrete
 import articulus as art
 from articulus import structure
 from articulus.errors import InputError, NumericalError, UnsupportedOperation
+from articulus.simulate import Controller, Scope
 from articulus.simulate.components import (
     PD,
     PID,
@@ -25,6 +28,7 @@ from articulus.simulate.components import (
     Torque,
     WhiteNoise,
 )
+from articulus.simulate.events import Switch
 
 MASS, KP, KD = 2.0, 30.0, 4.0
 ROD_INERTIA, ROD_WEIGHT = 1 / 3, 9.81 / 2  # slender rod of 1 m and 1 kg about its end; m g l/2
@@ -186,6 +190,24 @@ def test_four_bars_with_pd_are_the_projected_closed_loop() -> None:
     same_poles(model.poles, np.linalg.eigvals(plant.A + plant.B @ gain @ plant.C), 1e-7)
 
 
+def test_a_switched_constraint_counts_while_it_holds() -> None:
+    """Two masses on one rail, springs and dampers in both joints, the second locked until t = 0.5 s."""
+    train = slider()
+    train.body("trailer", 3.0, (0, 0, 0), (0.1, 0.1, 0.1)).joint(
+        "y", art.Prismatic((1, 0, 0)), "mass", "trailer"
+    )
+    train.constrain(art.Lock("coupling", "y", (0.0,)))
+    t = ca.SX.sym("t")
+    release = Switch(ca.Function("time", [t], [t - 0.5], ["t"], ["f"]), "coupling", active=False)
+    run = art.simulate(train, 1.0, controller=PD(KP, KD), events=[release], step=0.01)
+    held = run.linear(at=0.2)
+    assert held.states == ("q.x", "v.x")
+    same_poles(held.poles, np.roots([MASS + 3.0, KD, KP]), 1e-7)
+    inverse = np.linalg.inv([[MASS + 3.0, 3.0], [3.0, 3.0]])
+    loose = np.block([[np.zeros((2, 2)), np.eye(2)], [-KP * inverse, -KD * inverse]])
+    np.testing.assert_allclose(run.linear().A, loose, atol=1e-9)
+
+
 def test_flexible_arm_is_the_plant_with_its_feedback() -> None:
     link = structure.beam_body(0.8, EI=120.0, mass_per_length=1.0, modes=2, damping=0.01)
     arm = art.Mechanism("arm", gravity=(0, 0, 0))
@@ -256,6 +278,33 @@ def test_several_rates_are_what_the_run_does() -> None:
         found = model.C[place] @ x
         np.testing.assert_allclose(found, [run.q[k, 0], run.v[k, 0], run.tau[k, 0]], atol=1e-11)
         x = model.A @ x
+
+
+@dataclass(frozen=True)
+class Felt(Controller):
+    """A sampled force against the acceleration of the instant, which rests on the force held until then."""
+
+    gain: float
+    period: float | None = 0.05
+    name: str = "felt"
+    type_name = "felt"
+
+    def work(self, s: Scope) -> None:
+        s.command(-self.gain * s.vdot)
+
+
+def test_sampled_accelerations_feel_forces_at_once() -> None:
+    """u+ = -k (u + w) / m, v+ = v + T (u+ + w) / m: the held force is a state, and w acts on it within the instant."""
+    gain, period = 0.5, 0.05
+    model = art.simulate(slider(), 0.1, controller=Felt(gain), step=0.01).linear()
+    assert model.states == ("q.x", "v.x", "felt.command")
+    k = gain / MASS
+    expected = [[1, period, -k * period**2 / 2 / MASS], [0, 1, -k * period / MASS], [0, 0, -k]]
+    np.testing.assert_allclose(model.A, expected, atol=1e-14)
+    np.testing.assert_allclose(
+        model.B[:, 0], [(1 - k) * period**2 / 2 / MASS, (1 - k) * period / MASS, -k], atol=1e-14
+    )
+    assert model.poles[-1] == pytest.approx((np.log(k) + 1j * np.pi) / period)
 
 
 def test_noise_stands_still() -> None:
