@@ -16,7 +16,7 @@ from articulus.files.toml_beam import LISTS, Beam
 from articulus.files.toml_fields import CONSTRAINTS, JOINTS, fields_of
 from articulus.files.toml_lines import key_lines
 from articulus.files.toml_numbers import Numbers, shown
-from articulus.files.toml_values import Values
+from articulus.files.toml_values import Values, nothing_attached
 from articulus.mechanism import (
     GROUND,
     MAX_BODIES,
@@ -54,12 +54,8 @@ def read_toml(path: StrPath) -> Description:
     return parse_toml(load_text(path), as_path(path).name, attached)
 
 
-def _nothing_attached(filename: str) -> bytes:
-    raise ModelError(Finding(filename, "a text without a folder", "a file, by read_toml"))
-
-
 def parse_toml(
-    text: str, name: str = "model.toml", attached: Callable[[str], bytes] = _nothing_attached
+    text: str, name: str = "model.toml", attached: Callable[[str], bytes] = nothing_attached
 ) -> Description:
     """Return the mechanism of a TOML text.
 

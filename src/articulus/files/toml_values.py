@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from articulus.errors import InputError, ModelError, did_you_mean
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.toml_fields import TIME_FUNCTIONS, VISUALS, Field, fields_of
 from articulus.files.toml_mesh import MeshFile
@@ -13,13 +13,18 @@ from articulus.files.toml_numbers import Numbers, shown
 from articulus.mechanism import Pose, TimeFunction, Vector, Visual
 
 
+def nothing_attached(filename: str) -> bytes:
+    """Refuse a file that a text without a folder names."""
+    raise ModelError(Finding(filename, "a text without a folder", "a file, by read_toml"))
+
+
 class Values:
     """Reads values; every refusal goes to the report and a stand-in takes the value's place.
 
-    `attached` gives the content of a file that the model names.
+    `attached` gives the content of a file that the text names.
     """
 
-    def __init__(self, report: Report, numbers: Numbers, attached: Callable[[str], bytes]):
+    def __init__(self, report: Report, numbers: Numbers, attached: Callable[[str], bytes] = nothing_attached):
         self.report = report
         self.numbers = numbers
         self.attached = attached

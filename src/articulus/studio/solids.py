@@ -15,7 +15,7 @@ from articulus.studio.skeleton import Point
 
 MESH_BYTES = 1_500_000
 """Most characters of the packed meshes of a page."""
-CELLS = (0.0, 1 / 2048, 1 / 1024, 1 / 512, 1 / 256, 1 / 128, 1 / 64)
+CELLS = (0.0, 1 / 2048, 1 / 1024, 1 / 512, 1 / 256, 1 / 128, 1 / 64, 1 / 32)
 """Cells in which vertices become one, in parts of the mechanism's size: the first with which all meshes find room is taken."""
 STEPS = 65535
 """Steps into which a mesh is divided along each axis: coordinates have 16 bits."""
