@@ -179,6 +179,24 @@ def test_four_bars_have_the_minimal_model_of_the_mechanism() -> None:
     )
 
 
+def test_a_linkage_of_unequal_bars_in_motion() -> None:
+    """The ratio of its speeds changes with position, so that displacements alone change velocities."""
+    bars = art.Mechanism("linkage")
+    for name, length in (("crank", 0.3), ("coupler", 1.0), ("rocker", 0.8)):
+        bars.body(name, 1.0, (0.2, 0, 0), (0.01, 0.1, 0.1)).frame(f"{name}_end", name, (length, 0, 0))
+    y = art.Revolute((0, 1, 0))
+    bars.joint("a", y, "ground", "crank").joint("b", y, "crank", "coupler", at=(0.3, 0, 0))
+    bars.joint("c", y, "ground", "rocker", at=(1.0, 0, 0))
+    bars.constrain(art.PointOnPoint("closure", "coupler_end", "rocker_end"))
+    run = art.simulate(bars, 1e-3, q0=[-1.0, 0.3, -1.4], v0=[5.0, -3.0, 2.0])
+    model = run.linear(at=0.0)
+    linear = bars.linearize(q=run.q[0], v=run.v[0], u=np.zeros(3))
+    assert np.abs(linear.A[1, 1]) > 0.1
+    np.testing.assert_allclose(model.A, linear.A, rtol=1e-7)
+    np.testing.assert_allclose(model.B, linear.B, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(model.C[:6], linear.C, rtol=1e-9, atol=1e-12)
+
+
 def test_four_bars_with_pd_are_the_projected_closed_loop() -> None:
     bars = art.load("n_four_bar", n=2)
     q0 = art.assemble(bars, 0.3 * np.ones(bars.nq)).q
