@@ -220,6 +220,7 @@
         const [now, asRun] = await Promise.all(this.player.tracks.map(async ({ t, signals }) => ({ t, q: await signals.get("q").load() })));
         this.family.show({ family, now, before: this.changed ? asRun : null });
       }
+      this.drawn = this.answer;
     }
   };
 

@@ -157,13 +157,15 @@
       const { x, y } = this.box;
       pen.fillStyle = this.colour("soft");
       pen.textBaseline = "top";
+      let last = Infinity;
       for (const zeta of DAMPING) {
         const slope = zeta / Math.sqrt(1 - zeta * zeta);
         const atTop = ox - (oy - y) * slope;
         const text = zeta === DAMPING.at(-1) ? `ζ ${zeta}` : String(zeta);
         pen.textAlign = atTop > x + 30 ? "right" : "left";
-        if (atTop > x + 30) pen.fillText(text, atTop - 2, y + 2);
-        else if (ox > x) pen.fillText(text, x + 3, Math.max(y + 2, oy - (ox - x) / slope + 3));
+        if (atTop > x + 30) {
+          if (last - atTop > 22) pen.fillText(text, (last = atTop) - 2, y + 2);
+        } else if (ox > x) pen.fillText(text, x + 3, Math.max(y + 2, oy - (ox - x) / slope + 3));
       }
     }
 

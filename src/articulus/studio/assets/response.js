@@ -6,8 +6,11 @@
   const MAGNITUDE = 0.58; // part of the height
   const DEEPEST = 1e-8; // least magnitude that is drawn, in parts of the greatest
 
-  // Return a range of positive numbers, to half powers of ten, so that axes do not creep.
-  const halves = (low, high) => [10 ** (Math.floor(2 * Math.log10(low)) / 2), 10 ** (Math.ceil(2 * Math.log10(high) + 1e-9) / 2)];
+  // Return a range of positive numbers, to about half powers of ten, so that axes do not creep.
+  const halves = (low, high) => {
+    const from = Math.floor(2 * Math.log10(low) + 0.1);
+    return [10 ** (from / 2), 10 ** (Math.max(from + 1, Math.ceil(2 * Math.log10(high) - 0.1)) / 2)];
+  };
 
   const hertz = (omega) => `${articulus.text(omega)} rad/s (${articulus.text(omega / (2 * Math.PI))} Hz)`;
 
@@ -83,7 +86,7 @@
       if (omega < this.across.low || omega > this.across.high) return null;
       const k = this.#nearest(response, omega);
       this.#cursor(pen, response, k);
-      const before = reference ? `; as run ${this.#values(reference, this.#nearest(reference, response.omega[k]))}` : "";
+      const before = reference ? ` · as run ${this.#values(reference, this.#nearest(reference, response.omega[k]))}` : "";
       return `ω ${hertz(response.omega[k])}: ${this.#values(response, k)}${before}`;
     }
 
@@ -93,7 +96,7 @@
     }
 
     #values({ magnitude, phase, unit }, k) {
-      return magnitude[k] === null ? "a pole" : `${articulus.text(magnitude[k])} ${unit}, ${phase[k]?.toFixed(1)}°`;
+      return magnitude[k] === null ? "a pole" : `${articulus.text(magnitude[k])} ${unit}, ${phase[k].toFixed(1)}°`;
     }
 
     #cursor(pen, { omega, magnitude, phase }, k) {
