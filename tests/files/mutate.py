@@ -10,6 +10,7 @@ from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.files import parse_mjcf, parse_toml, parse_urdf
 from articulus.files.storage import decode
 from articulus.mechanism import Description
+from studio.drawn import ROBOT
 
 from .mjcf_models import MODELS
 from .support import ARM, CRANE
@@ -48,9 +49,23 @@ TOKENS = [
     b"\xff",
     b"[[a]]",
 ]
+SHAPES = """
+[[body.boom.visuals]]
+type = "box"
+size = [1, 2, "3 cm"]
+at = {rpy = [0, 0, "10 deg"]}
+colour = "#12345678"
+[[body.boom.visuals]]
+type = "ellipsoid"
+radii = [1, 2, 3]
+[[visuals]]
+type = "capsule"
+radius = 1
+length = 2
+"""
 READERS = {
-    "toml": (parse_toml, [CRANE]),
-    "urdf": (parse_urdf, [ARM]),
+    "toml": (parse_toml, [CRANE, CRANE + SHAPES]),
+    "urdf": (parse_urdf, [ARM, ROBOT]),
     "mjcf": (parse_mjcf, list(MODELS.values())),
 }
 
