@@ -2,7 +2,7 @@
 // Frequency response of a loop: magnitude and phase over frequency, over that of the run as it was.
 (() => {
   const articulus = (globalThis.articulus ??= {});
-  const MARGIN = { left: 46, right: 8, top: 8, bottom: 22, between: 12 };
+  const MARGIN = { left: 46, right: 8, top: 8, bottom: 22, between: 16 };
   const MAGNITUDE = 0.58; // part of the height
   const DEEPEST = 1e-8; // least magnitude that is drawn, in parts of the greatest
 
@@ -76,8 +76,7 @@
       pen.textAlign = "right";
       pen.textBaseline = "top";
       pen.fillText(this.data.response.unit, this.above.x + this.above.w - 4, this.above.y + 3);
-      pen.textBaseline = "bottom";
-      pen.fillText("rad/s", this.below.x + this.below.w - 4, this.below.y + this.below.h - 3);
+      pen.fillText("rad/s", this.below.x - 6, this.below.y + this.below.h + 8);
     }
 
     point(pen, x) {
