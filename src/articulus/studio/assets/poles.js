@@ -48,7 +48,7 @@
     // poles, reference: lists of {re, im, omega, zeta}; family: null or {name, lines: [{value, poles}]}.
     show(data) {
       this.data = data;
-      this.about.textContent = data.about;
+      this.about.textContent = this.about.title = data.about;
       this.redraw();
     }
 

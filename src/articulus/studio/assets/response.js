@@ -22,7 +22,7 @@
     // response, reference: {input, output, unit, omega, magnitude, phase}; the reference may be null.
     show(data) {
       this.data = data;
-      this.about.textContent = `${data.response.output} / ${data.response.input}`;
+      this.about.textContent = this.about.title = `${data.response.output} / ${data.response.input}`;
       this.canvas.setAttribute("aria-label", `Magnitude [${data.response.unit}] and phase [degrees] of ${this.about.textContent} over frequency [rad/s]`);
       this.redraw();
     }
