@@ -9,6 +9,7 @@ import pytest
 
 from articulus.study import parse_study, run_only
 from articulus.study.report import report_text
+from articulus.study.report.markup import readable
 
 from .support import BASE, changed
 
@@ -149,3 +150,17 @@ def test_ten_seconds_of_noise_stay_below_two_megabytes() -> None:
     )  # fmt: skip
     report = report_text(run_only(parse_study(noisy)))
     assert len(report.encode()) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1.6e-05 J", "1.6 × 10⁻⁵ J"),
+        ("4.7e+03 kg m^2/s", "4.7 × 10³ kg m²/s"),
+        ("2e-10 of 1", "2 × 10⁻¹⁰ of 1"),
+        ("cat215b, 036a5b97e12", "cat215b, 036a5b97e12"),
+        ("flow/(cm psi^0.5)", "flow/(cm psi^0.5)"),
+    ],
+)
+def test_powers_stand_as_in_print(text: str, shown: str) -> None:
+    assert readable(text) == shown
