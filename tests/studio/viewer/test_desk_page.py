@@ -13,6 +13,7 @@ from scipy.integrate import solve_ivp
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 
 import articulus as art
+from articulus.simulate import Run
 
 from ..browser import chromium, kept
 from .served import looked_at
@@ -29,14 +30,10 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-def pendulum() -> art.Mechanism:
-    return art.load("pendulum_chain", n=1)
-
-
-def pd_run() -> art.simulate.Run:
+def pd_run() -> Run:
     gains = art.Parameter("kp", KP), art.Parameter("kd", KD)
-    controller = art.components.PD(*gains)
-    return art.simulate(pendulum(), 2.0, q0=[START], controller=controller, step=1e-3, sample=0.01)
+    rod, controller = art.load("pendulum_chain", n=1), art.components.PD(*gains)
+    return art.simulate(rod, 2.0, q0=[START], controller=controller, step=1e-3, sample=0.01)
 
 
 # by hand: I a'' = -m g l/2 sin a - kp a - kd a'
