@@ -140,8 +140,11 @@ def test_a_page_whose_connection_breaks_connects_again(driven, page) -> None:
     page.keyboard.down("KeyA")
     assert eventually(lambda: speed(driven) > 0.05)
     page.keyboard.up("KeyA")
-    page.evaluate("drive.socket.close()")
-    assert eventually(lambda: page.locator("#link").inner_text() == "no connection")
+    told = """() => new Promise((done) => {
+        drive.socket.addEventListener("close", () => done(document.getElementById("link").textContent));
+        drive.socket.close();
+    })"""
+    assert page.evaluate(told) == "no connection"
     assert eventually(lambda: speed(driven) < 0.02)
     assert eventually(lambda: page.evaluate("drive.status?.yours.length === 2"))
     assert eventually(lambda: page.locator("#link").inner_text() == "connected")
