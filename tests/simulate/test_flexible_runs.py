@@ -67,3 +67,22 @@ def test_an_arm_whose_tip_is_held_keeps_it_there() -> None:
     residual = [m.constraint_residual(q) for q in held.q]
     assert np.abs(residual).max() < 1e-8
     assert np.abs(held["energy.balance"]).max() < 1e-3 * held["energy.kinetic"].max()
+
+
+def test_bent_beyond_its_second_order_terms_a_run_fails_with_the_reason() -> None:
+    """A free beam without a hub: clamped modes hold nearly all its inertia, so that a small bend makes M indefinite."""
+    beam = structure.beam_body(2.0, EI=40.0, mass_per_length=1.5, modes=2, rotary_inertia=2e-3)
+    m = art.Mechanism("beam", gravity=(0, 0, 0)).flexible("beam", beam)
+    m.joint("free", art.Free(), "ground", "beam")
+    for bend, good in ((1e-4, True), (0.3, False)):
+        q = m.neutral.copy()
+        q[7] = bend / np.abs(beam.station("tip").translation).max()
+        assert (np.linalg.eigvalsh(m.mass_matrix(q))[0] > 0) == good
+        if good:
+            assert art.simulate(m, 0.1, q0=q, step=1e-3).status == art.RunStatus.COMPLETE
+            continue
+        with pytest.raises(art.NumericalError, match="not positive definite") as failed:
+            art.simulate(m, 0.1, q0=q, step=1e-3)
+        assert failed.value.result.failures[0].time == 0
+        both = art.rollout(m, 0.1, q0=np.stack([m.neutral, q]), step=1e-3)
+        np.testing.assert_array_equal(both.failed, [1])

@@ -16,35 +16,28 @@ DIVERGED = 1e6
 """Growth of a state element, against its size at the start, that counts as divergence."""
 
 
-def diagnose(simulation: Simulation, row: int, samples: np.ndarray) -> Failure:
-    """Return the failure of one run, whose samples are (time, logged), with the likely cause."""
+def diagnose(simulation: Simulation, row: int) -> Failure:
+    """Return the failure of one run, with the likely cause."""
     system, engine = simulation.engine.system, simulation.engine
     x = simulation.x[row].copy()
     k = int(simulation.failed[row])
     t = simulation.t0 + k * simulation.h
     c, d = x[: system.nc], x[system.nc : system.nc + system.nd]
-    code, reason = (
-        _indefinite(simulation, row, samples) or engine.cause(row) or _from_state(simulation, row, t, c, d)
-    )
+    code, reason = engine.cause(row) or _from_state(simulation, row, t, c, d)
     return Failure(row, t, code, reason, c[system.places["q"]], c[system.places["v"]], x)
 
 
-def _indefinite(simulation: Simulation, row: int, samples: np.ndarray) -> tuple[Cause, str] | None:
-    """Return the cause when the mass matrix of a mechanism with flexible bodies ceased to be positive definite."""
-    system, mechanism = simulation.engine.system, simulation.mechanism
-    if not system.description.flexible:
-        return None
-    q = samples[:, system.places["q"]]
-    params = {p.name: simulation.p[row, i] for i, p in enumerate(system.description.parameters)}
-    smallest = np.linalg.eigvalsh(mechanism.mass_matrix(q, params=params))[:, 0]
-    bad = np.flatnonzero(smallest <= 0)
-    if not bad.size:
-        return None
-    return Cause.SINGULAR, (
-        f"the mass matrix is no longer positive definite from t = {simulation.times[bad[0]]:.6g} s on: deformations went beyond "
-        "what their second-order terms can carry. Likely a flexible body whose clamped modes hold nearly all the inertia; put "
-        "a hub or tip body into the structure, take fewer modes, or the level 'inconsistent' or 'ruthless'"
+def indefinite(simulation: Simulation, row: int, sample: int, state: np.ndarray) -> Failure:
+    """Return the failure of a run whose mass matrix is not positive definite at a sample, with its state (logged,)."""
+    places, t = simulation.engine.system.places, float(simulation.times[sample])
+    reason = (
+        "the mass matrix is not positive definite: deformations are beyond what their terms of second order can carry. "
+        "Likely a flexible body bent too far, or one whose clamped modes hold nearly all the inertia; put a hub or tip "
+        "body into the structure, or take the level 'ruthless' or 'inconsistent'"
     )
+    x = np.zeros_like(simulation.x[row])
+    x[: state.size] = state
+    return Failure(row, t, Cause.SINGULAR, reason, state[places["q"]], state[places["v"]], x)
 
 
 def _from_state(

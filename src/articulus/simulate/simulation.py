@@ -15,6 +15,7 @@ from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import NumericalError
 from articulus.simulate import checkpoint, failures
+from articulus.simulate.definite import definite
 from articulus.simulate.noise import Noise
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
@@ -270,9 +271,21 @@ class Simulation:
         return run
 
     def _failures(self, samples: np.ndarray) -> list[Failure]:
+        found = {failure.run: failure for failure in self._indefinite(samples)}
         ended = {event.run for event in self.engine.events if event.stop}
-        rows = [row for row in np.flatnonzero(self.failed >= 0) if row not in ended]
-        return [failures.diagnose(self, int(row), samples[row]) for row in rows]
+        rows = [int(row) for row in np.flatnonzero(self.failed >= 0) if row not in ended]
+        found |= {row: failures.diagnose(self, row) for row in rows if row not in found}
+        return [found[row] for row in sorted(found)]
+
+    def _indefinite(self, samples: np.ndarray) -> Iterator[Failure]:
+        """Yield a failure for each run of flexible bodies whose mass matrix did not stay positive definite."""
+        system = self.engine.system
+        if not system.description.flexible:
+            return
+        for row, states in enumerate(samples):
+            bad = definite(system).first_bad(states[:, system.places["q"]], self.p[row])
+            if bad is not None:
+                yield failures.indefinite(self, row, bad, states[bad])
 
     def counts(self) -> dict[str, int]:
         """Return what the engine counts, before a resumption too: evaluations (0 where each step costs the same), rejected."""
