@@ -52,10 +52,10 @@ def export_html(
         Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`
         without a name of its own are drawn by themselves.
     """
-    write_text(path, _player(runs, title, params, wrenches))
+    write_text(path, page(runs, title=title, params=params, wrenches=wrenches))
 
 
-def page(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None) -> str:
+def page_of(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None) -> str:
     """Return the text of a page that plays recordings.
 
     Parameters
@@ -77,17 +77,20 @@ def page(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | Non
     )
 
 
-def _player(runs: Runs, title: str, params: Params | None, wrenches: Mapping[str, str] | None) -> str:
+def page(
+    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+) -> str:
+    """Return the text of the file that `export_html` writes."""
     shown = lanes(runs)
     data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
-    return page(data, title or shown[0].run.mechanism.name)
+    return page_of(data, title or shown[0].run.mechanism.name)
 
 
 def replay_fragment(
     runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
 ) -> str:
     """Return an HTML element that plays runs inside another page; that page's Content-Security-Policy must allow `policy`."""
-    text = _player(runs, title, params, wrenches)
+    text = page(runs, title=title, params=params, wrenches=wrenches)
     return (
         '<iframe class="replay" title="Replay" sandbox="allow-scripts allow-downloads" allow="fullscreen" '
         f'srcdoc="{html.escape(text)}"></iframe>'

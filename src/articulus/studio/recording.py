@@ -16,6 +16,7 @@ from articulus.simulate.records import RunStatus
 from articulus.studio.packing import chosen_rows, pack
 from articulus.studio.poses import body_poses
 from articulus.studio.scene import moved, outline, scene_of
+from articulus.studio.solids import MESH_BYTES
 
 Runs = Run | Mapping[str, Run] | Sequence[Run]
 Params = Mapping[str, Any]
@@ -100,7 +101,7 @@ def recording(
     own = {name: np.atleast_1d(x)[lane.index if np.ndim(x) else 0] for name, x in (params or {}).items()}
     arrows = _wrench_signals(run, d) | dict(wrenches or {})
     return {
-        **motion(mechanism, lane.name, run.t[rows], q[rows], own),
+        **motion(mechanism, lane.name, run.t[rows], q[rows], own, share),
         "status": lane.status.name.lower(),
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
         "arrows": [_arrow(run, d, *pair) for pair in arrows.items()],
@@ -109,7 +110,12 @@ def recording(
 
 
 def motion(
-    mechanism: Mechanism, name: str, t: np.ndarray, q: np.ndarray, params: Params | None = None
+    mechanism: Mechanism,
+    name: str,
+    t: np.ndarray,
+    q: np.ndarray,
+    params: Params | None = None,
+    share: float = 1.0,
 ) -> dict[str, Any]:
     """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them."""
     d = mechanism.description
@@ -118,7 +124,7 @@ def motion(
     return {
         "name": name,
         "status": "complete",
-        "scene": scene_of(mechanism).plain(),
+        "scene": scene_of(mechanism, MESH_BYTES * share).plain(),
         "bounds": [low.tolist(), high.tolist()],
         "t": pack(t[:, None]),
         "poses": pack(poses.reshape(t.size, -1)),

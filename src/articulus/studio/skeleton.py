@@ -105,7 +105,7 @@ def thickness(d: Description, size: float) -> dict[str, float]:
         longest = np.ptp(points, axis=0).max() if len(points) else 0.0
         radius = size * (0.008 + 0.015 * (mass / heaviest) ** (1 / 3))
         short = SAME * size < longest < 5 * radius
-        out[name] = float(max(0.2 * longest, 0.003 * size) if short else radius)
+        out[name] = float(max(0.2 * longest, 0.0015 * size) if short else radius)
     return out
 
 

@@ -6,16 +6,17 @@
   const GHOSTS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#6a51a3", "#56b4e9", "#8a7a00"];
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
   const TRAIL = 600;
+  const SLOW = 1 / 30; // mean time between frames beyond which fewer points are drawn [s]
   const PLAY = "M7 4.5v15l12.5-7.5z";
   const PAUSE = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
   const FIRST_PLOTS = ["q", "u", "tau", "v"];
   const TOGGLES = [
-    ["mass", "Centres of mass", "C", true], ["frame", "Frames", "F", false], ["axis", "Joint axes", "A", false],
+    ["shape", "Shapes", "B", true], ["mass", "Centres of mass", "C", true], ["frame", "Frames", "F", false], ["axis", "Joint axes", "A", false],
     ["grid", "Ground grid", "G", true], ["arrow", "Forces", "W", true],
   ];
   const KEYS = [
     ["Space", "play or pause"], ["← →", "one step back or on"], ["Home End", "to the start, to the end"], ["+ −", "faster, slower"],
-    ["L", "loop"], ["R", "whole mechanism in view"], ["C F A G W", "centres of mass, frames, axes, grid, forces"],
+    ["L", "loop"], ["R", "whole mechanism in view"], ["B C F A G W", "shapes, centres of mass, frames, axes, grid, forces"],
     ["S", "save a picture"], ["V", "record a video"], ["I", "save an animated GIF"], ["D", "light or dark"], ["?", "this list"],
   ];
 
@@ -129,12 +130,14 @@
       const { scene } = data.runs[0];
       const low = [0, 1, 2].map((k) => Math.min(...data.runs.map((r) => r.bounds[0][k])));
       const high = [0, 1, 2].map((k) => Math.max(...data.runs.map((r) => r.bounds[1][k])));
-      this.stage = new articulus.Stage($("view"), scene.up, low, high, scene.size);
+      const feet = scene.bodies.some((b) => b.solids.length) ? 0 : undefined; // drawn machines stand on the grid themselves
+      this.stage = new articulus.Stage($("view"), scene.up, low, high, scene.size, { feet, many: articulus.isLarge(scene) });
       this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
       this.#side();
       this.#transport();
       this.#pointer();
       this.#keyboard();
+      if (articulus.isLarge(scene)) $("show-mass").checked = false; // a hundred translucent balls take longer than all the rest
       this.put(data.runs, tracks);
       this.resize();
       this.stage.home();
@@ -235,9 +238,11 @@
     }
 
     #switches() {
-      const arrows = this.tracks.some((t) => t.arrows.length);
-      $("show-arrow").parentElement.hidden = !arrows;
-      for (const [part] of TOGGLES) if (part !== "arrow" || arrows) this.show(part, $(`show-${part}`).checked);
+      const there = { arrow: this.tracks.some((t) => t.arrows.length), shape: this.tracks.some((t) => t.view.parts.shape.length) };
+      for (const [part] of TOGGLES) {
+        $(`show-${part}`).parentElement.hidden = there[part] === false;
+        if (there[part] !== false) this.show(part, $(`show-${part}`).checked);
+      }
     }
 
     #trails(scene) {
@@ -295,7 +300,10 @@
 
     show(part, on) {
       $(`show-${part}`).checked = on;
-      if (part === "grid") this.stage.ground.visible = on;
+      if (part === "grid") {
+        this.stage.ground.visible = on;
+        $("grid-size").textContent = on ? `grid ${articulus.text(this.stage.step)} m` : "";
+      }
       for (const { view } of this.tracks) {
         if (part === "arrow") for (const a of view.arrows) for (const p of a.parts) p.group.traverse((o) => o.layers.set(on ? 0 : 1));
         else if (part !== "grid") view.show(part, on);
@@ -416,7 +424,7 @@
         this.speed = SPEEDS[k];
         $("speed").value = String(this.speed);
       };
-      const flip = (part) => $(`show-${part}`) && this.show(part, !$(`show-${part}`).checked);
+      const flip = (part) => !$(`show-${part}`).parentElement.hidden && this.show(part, !$(`show-${part}`).checked);
       const actions = {
         " ": () => this.toggle(), ArrowLeft: () => this.seek(this.time - step()), ArrowRight: () => this.seek(this.time + step()),
         Home: () => this.seek(this.span[0]), End: () => this.seek(this.span[1]), "+": () => faster(1), "-": () => faster(-1),
@@ -440,12 +448,18 @@
       $("play").setAttribute("aria-label", on ? "Pause" : "Play");
       $("play-icon").setAttribute("d", on ? PAUSE : PLAY);
       this.last = null;
+      this.pace = 0;
+      if (this.stage.sharpness < 1) {
+        this.stage.sharpen(1);
+        this.draw();
+      }
       if (on) requestAnimationFrame((now) => this.#tick(now));
     }
 
     #tick(now) {
       if (!this.playing) return;
       const passed = this.last === null ? 0 : Math.min(0.25, (now - this.last) / 1000);
+      if (this.last !== null && !this.recorder) this.#keepPace((now - this.last) / 1000);
       this.last = now;
       let next = this.time + passed * this.speed;
       if (next > this.span[1]) {
@@ -460,6 +474,14 @@
       }
       this.seek(next);
       requestAnimationFrame((then) => this.#tick(then));
+    }
+
+    // Where a computer is too slow for 30 frames a second, draw fewer points while it plays.
+    #keepPace(frame) {
+      this.pace += 0.1 * (Math.min(frame, 0.2) - this.pace);
+      if (this.pace < SLOW || this.stage.sharpness < 0.5) return;
+      this.stage.sharpen(0.8 * this.stage.sharpness);
+      this.pace = 0;
     }
 
     seek(time) {
@@ -486,7 +508,6 @@
       requestAnimationFrame(() => {
         this.queued = false;
         this.stage.render();
-        $("clock").replaceChildren(make("small", {}, this.stage.ground.visible ? `grid ${articulus.text(this.stage.step)} m` : ""));
       });
     }
 

@@ -3,6 +3,7 @@
 (() => {
   const articulus = (globalThis.articulus ??= {});
   const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3]];
+  const TELL = 80; // time between changes of the numbers under a plot [ms]
   const MOST = 12; // curves of a signal that are shown at first
   const MARGIN = { left: 54, right: 10, top: 8, bottom: 22 };
 
@@ -90,8 +91,12 @@
       this.canvas.setAttribute("role", "img");
       this.legend = document.createElement("div");
       this.legend.className = "legend";
-      this.element.append(head, this.canvas, this.legend);
-      this.layer = document.createElement("canvas");
+      this.line = document.createElement("i");
+      this.line.className = "cursor";
+      const sheet = document.createElement("div");
+      sheet.className = "sheet";
+      sheet.append(this.canvas, this.line);
+      this.element.append(head, sheet, this.legend);
     }
 
     #listen(seek) {
@@ -193,14 +198,11 @@
       const ratio = globalThis.devicePixelRatio || 1;
       const { clientWidth: width, clientHeight: height } = this.canvas;
       if (!width || !height) return;
-      for (const canvas of [this.canvas, this.layer]) {
-        canvas.width = Math.round(width * ratio);
-        canvas.height = Math.round(height * ratio);
-      }
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
       this.box = { x: MARGIN.left, y: MARGIN.top, w: width - MARGIN.left - MARGIN.right, h: height - MARGIN.top - MARGIN.bottom };
-      const pen = this.layer.getContext("2d");
+      const pen = this.canvas.getContext("2d");
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-      this.ratio = ratio;
       this.style = getComputedStyle(this.element);
       const curves = this.#visible();
       this.range = this.#range(curves);
@@ -280,32 +282,21 @@
       pen.globalAlpha = 1;
     }
 
+    // The line is an element of its own, so that the curves are not drawn again; numbers follow a few times a second.
     cursor(time) {
       this.time = time;
       if (!this.box) return;
-      const pen = this.canvas.getContext("2d");
-      pen.setTransform(1, 0, 0, 1, 0, 0);
-      pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-      pen.drawImage(this.layer, 0, 0);
-      pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-      const x = this.#x(time);
-      pen.strokeStyle = this.style.getPropertyValue("--accent");
-      pen.lineWidth = 1.5;
-      pen.beginPath();
-      pen.moveTo(x, this.box.y);
-      pen.lineTo(x, this.box.y + this.box.h);
-      pen.stroke();
-      this.cursorX = x;
+      this.cursorX = this.#x(time);
+      this.line.style.transform = `translate(${this.cursorX.toFixed(2)}px, ${this.box.y}px)`;
+      this.line.style.height = `${this.box.h}px`;
+      this.telling ??= setTimeout(() => this.#tell(), TELL);
+    }
+
+    #tell() {
+      this.telling = null;
       const told = new Set();
       for (const curve of this.#visible()) {
-        const value = articulus.between(curve.t, curve.values, time);
-        if (Number.isFinite(value)) {
-          pen.fillStyle = this.#colour(curve.colour);
-          pen.beginPath();
-          pen.arc(x, this.#y(value), 2.6, 0, 7);
-          pen.fill();
-        }
-        if (!told.has(curve.key)) this.values.get(curve.key).textContent = articulus.text(value);
+        if (!told.has(curve.key)) this.values.get(curve.key).textContent = articulus.text(articulus.between(curve.t, curve.values, this.time));
         told.add(curve.key);
       }
     }

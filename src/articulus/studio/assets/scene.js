@@ -5,6 +5,7 @@
   const T = THREE;
   const X = new T.Vector3(1, 0, 0);
   const Y = new T.Vector3(0, 1, 0);
+  const MANY = 40; // bodies beyond which each is drawn more coarsely
   const JOINT = "#7c8896";
   const AXES = ["#d64545", "#2f9e5b", "#3b7de0"];
   const CREASE = Math.cos(Math.PI / 6); // triangles that meet at less than 30 degrees are shaded as one surface
@@ -19,20 +20,61 @@
     return length;
   }
 
-  function shapeMesh(shape, material) {
+  // Whether pictures are made by the processor: some finery is then left out.
+  let software = null;
+  articulus.drawnBySoftware = () => {
+    if (software !== null) return software;
+    const gl = document.createElement("canvas").getContext("webgl2");
+    const info = gl?.getExtension("WEBGL_debug_renderer_info");
+    software = Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
+    gl?.getExtension("WEBGL_lose_context")?.loseContext();
+    return software;
+  };
+
+  // Whether a scene has so many bodies that each is drawn more coarsely.
+  articulus.isLarge = (scene) => scene.bodies.length > MANY;
+
+  // Return a solid; one of many bodies is made of fewer triangles, as drawing them is what takes time.
+  function shapeMesh(shape, material, many) {
     const start = vector(shape.start);
     const end = vector(shape.end);
     const r = shape.radius;
     const length = start.distanceTo(end);
     const geometry = {
-      tube: () => new T.CapsuleGeometry(r, length, 4, 16),
-      disc: () => new T.CylinderGeometry(r, r, length, 24),
+      tube: () => new T.CapsuleGeometry(r, length, many ? 2 : 4, many ? 8 : 16),
+      disc: () => new T.CylinderGeometry(r, r, length, many ? 12 : 24),
       box: () => new T.BoxGeometry(2 * r, length, 2 * r),
-      ball: () => new T.SphereGeometry(r, 20, 14),
+      ball: () => (many ? new T.SphereGeometry(r, 10, 7) : new T.SphereGeometry(r, 20, 14)),
     }[shape.kind]();
     const mesh = new T.Mesh(geometry, material);
     between(mesh, start, end);
     return mesh;
+  }
+
+  // Return shapes and their meshes with all but the balls of masses in one mesh, coloured by its points: one call to draw it.
+  function joined(meshes, materials) {
+    const solid = meshes.filter(([shape]) => shape.role !== "mass");
+    if (solid.length < 2) return meshes;
+    const parts = { position: [], normal: [], color: [], index: [] };
+    for (const [shape, mesh] of solid) {
+      mesh.updateMatrix();
+      const { attributes, index } = mesh.geometry.applyMatrix4(mesh.matrix);
+      const first = parts.position.length / 3;
+      for (const i of index.array) parts.index.push(first + i);
+      parts.position.push(...attributes.position.array);
+      parts.normal.push(...attributes.normal.array);
+      const { r, g, b } = materials[shape.role].color;
+      for (let i = 0; i < attributes.position.count; i++) parts.color.push(r, g, b);
+      mesh.geometry.dispose();
+    }
+    const geometry = new T.BufferGeometry();
+    geometry.setIndex(parts.index);
+    for (const name of ["position", "normal", "color"]) geometry.setAttribute(name, new T.Float32BufferAttribute(parts[name], 3));
+    materials.joined = materials.link.clone();
+    materials.joined.color.set("#ffffff");
+    materials.joined.vertexColors = true;
+    const rest = meshes.filter(([shape]) => shape.role === "mass");
+    return [[{ role: "link" }, new T.Mesh(geometry, materials.joined)], ...rest];
   }
 
   function numbersOf(text, Kind) {
@@ -199,18 +241,19 @@
 
     #material(colour, opacity = 1) {
       const see = this.ghost ? 0.28 : opacity;
-      return new T.MeshStandardMaterial({
-        color: this.ghost || colour, roughness: 0.5, metalness: 0.05, fog: false, transparent: see < 1, opacity: see, depthWrite: see === 1,
-      });
+      const common = { color: this.ghost || colour, fog: false, transparent: see < 1, opacity: see, depthWrite: see === 1 };
+      if (articulus.drawnBySoftware() && articulus.isLarge(this.scene)) return new T.MeshLambertMaterial(common);
+      return new T.MeshStandardMaterial({ ...common, roughness: 0.5, metalness: 0.05 });
     }
 
     #body(body) {
       const group = new T.Group();
       group.name = body.name;
+      const large = articulus.isLarge(this.scene);
       const materials = { link: this.#material(body.colour), joint: this.#material(JOINT), mass: this.#material(body.colour, 0.45) };
-      for (const shape of body.shapes) {
-        if (this.ghost && shape.role === "mass") continue;
-        const mesh = shapeMesh(shape, materials[shape.role]);
+      let meshes = body.shapes.filter((shape) => !this.ghost || shape.role !== "mass").map((shape) => [shape, shapeMesh(shape, materials[shape.role], large)]);
+      if (large) meshes = joined(meshes, materials);
+      for (const [shape, mesh] of meshes) {
         mesh.castShadow = !this.ghost && shape.role !== "mass";
         mesh.userData.body = body.name;
         if (body.solids.length && shape.role === "mass") mesh.scale.setScalar(0.4);
@@ -265,7 +308,7 @@
       if (this.ghost) return;
       const material = this.#material(JOINT);
       for (const shape of this.scene.ground) {
-        const mesh = shapeMesh(shape, material);
+        const mesh = shapeMesh(shape, material, false);
         mesh.castShadow = true;
         if (this.solid) this.parts.bones.push(mesh);
         this.root.add(mesh);
@@ -406,10 +449,10 @@
 
   // Ground, light and camera for mechanisms inside a box, "up" against gravity; skeletons stand on feet, visuals on the ground.
   articulus.Stage = class {
-    constructor(canvas, up, low, high, size, feet = 0.05 * size) {
-      this.renderer = new T.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
-      this.renderer.setPixelRatio(Math.min(2, globalThis.devicePixelRatio || 1));
-      this.software = this.#isSoftware();
+    constructor(canvas, up, low, high, size, { feet = 0.05 * size, many = false } = {}) {
+      this.software = articulus.drawnBySoftware();
+      this.renderer = new T.WebGLRenderer({ canvas, antialias: !(this.software && many), preserveDrawingBuffer: true });
+      this.sharpen(1);
       this.renderer.shadowMap.enabled = !this.software;
       this.renderer.shadowMap.type = T.PCFShadowMap;
       this.scene = new T.Scene();
@@ -426,12 +469,6 @@
       this.#lights();
       this.controls = new T.OrbitControls(this.camera, canvas);
       this.controls.enableDamping = false;
-    }
-
-    #isSoftware() {
-      const gl = this.renderer.getContext();
-      const info = gl.getExtension("WEBGL_debug_renderer_info");
-      return Boolean(info) && /swiftshader|llvmpipe|software/i.test(gl.getParameter(info.UNMASKED_RENDERER_WEBGL));
     }
 
     // The floor is at the height of the ground frame, unless the motion is below it or far above.
@@ -488,6 +525,12 @@
       this.ground.position.copy(snapped).addScaledVector(this.up, this.floor);
       this.scene.fog = new T.Fog(background, 4 * this.radius, 9 * this.radius);
       this.scene.add(this.ground);
+    }
+
+    // Draw a share of the points of the screen in each direction; all of them at 1.
+    sharpen(share) {
+      this.sharpness = share;
+      this.renderer.setPixelRatio(share * Math.min(2, globalThis.devicePixelRatio || 1));
     }
 
     resize(width, height) {

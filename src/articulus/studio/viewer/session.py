@@ -12,7 +12,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import ArticulusError
 from articulus.simulate import Run
-from articulus.studio.export import page
+from articulus.studio.export import page_of
 from articulus.studio.recording import Params, Runs, lanes, motion, recording
 from articulus.studio.viewer.posing import Posing, pose_of
 from articulus.studio.viewer.shapes import mode_motion, natural_modes
@@ -75,7 +75,7 @@ class Session:
             "freedoms": self.posing.freedoms(),
             "desk": self.desk.describe() if self.desk else None,
         }
-        return page(self._shown, self.title, live)
+        return page_of(self._shown, self.title, live)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a message, {"error": text} where there is none; raise MessageError for one without sense."""

@@ -4,7 +4,7 @@
 class View {
   constructor(canvas, machine) {
     this.canvas = canvas;
-    this.plainly = drawnBySoftware();
+    this.plainly = articulus.drawnBySoftware();
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.plainly, powerPreference: "high-performance" });
     this.renderer.shadowMap.enabled = !this.plainly;
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
@@ -148,10 +148,4 @@ class View {
       this.resized = "";
     }
   }
-}
-
-function drawnBySoftware() {
-  const context = document.createElement("canvas").getContext("webgl2");
-  const known = context?.getExtension("WEBGL_debug_renderer_info");
-  return Boolean(known) && /swiftshader|llvmpipe|software/i.test(context.getParameter(known.UNMASKED_RENDERER_WEBGL));
 }
