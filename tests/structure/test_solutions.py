@@ -184,3 +184,14 @@ def test_bad_matrices_are_named():
         state_space(beam(1.0, EI=1.0, mass_per_length=1.0, GJ=1.0, elements=2))
     assert isinstance(normal_modes(s, 2), NormalModes)
     assert modal(s, 2).omega == pytest.approx(normal_modes(s, 2).omega)
+
+
+@pytest.mark.parametrize(("root", "rigid", "root_of"), [("clamped", 0, 1.87510407), ("free", 3, 4.73004074)])
+def test_elastic_modes_are_all_but_the_rigid_ones(root, rigid, root_of):
+    """Of 150 elements the highest frequency is 1e5 times the lowest, which is a mode all the same."""
+    s = beam(1.0, EI=1.0, mass_per_length=1.0, elements=150, planes="y", root=root)
+    found = normal_modes(s)
+    kept = found.elastic
+    assert len(kept.omega) == len(found.omega) - rigid
+    assert kept.omega[-1] > 1e4 * kept.omega[0]
+    np.testing.assert_allclose(kept.omega[0], root_of**2, rtol=1e-5)

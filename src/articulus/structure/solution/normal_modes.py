@@ -37,8 +37,8 @@ class NormalModes:
 
     @property
     def elastic(self) -> NormalModes:
-        """The modes without rigid motions: those with more than a ten-thousandth of the highest frequency here, or 1e-6 rad/s."""
-        keep = self.omega > max(1e-4 * self.omega.max(initial=0.0), 1e-6)
+        """The modes without rigid motions, whose frequencies are exactly zero."""
+        keep = self.omega > 0
         return NormalModes(self.omega[keep], self.shapes[:, keep])
 
 
