@@ -85,6 +85,7 @@ f -4 -3 -2\r
         ("x.stl", stl_text(TETRAHEDRON)[:300], "expected three in each, and 'endsolid'"),
         ("x.stl", stl_text(TETRAHEDRON).replace(b"vertex 1 0 0", b"vertex 1 zero 0", 1), "x.stl:6: found 'zero'; expected a number"),
         ("x.stl", stl_text(TETRAHEDRON).replace(b"vertex 1 0 0", b"vertex 1 nan 0", 1), "expected finite numbers"),
+        ("x.stl", stl_text(TETRAHEDRON).replace(b"vertex 1 0 0", b"vertex 1e300 0 0", 1), "expected finite numbers"),
         ("x.obj", b"", "x.obj: found 0 vertices and no face"),
         ("x.obj", b"v 0 0 0\nv 1 0\n", "x.obj:2: found 'v 1 0'; expected 'v' and three finite numbers"),
         ("x.obj", b"v 0 0 inf\n", "x.obj:1: found 'v 0 0 inf'"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import articulus as art
+import flexible_zoo
 from articulus.errors import InputError, UnsupportedOperation
 from articulus.simulate.components import PD
 from articulus.studio.desk import Desk
@@ -158,6 +159,19 @@ def test_a_python_controller_has_motion_but_no_model() -> None:
     assert answer["run"]["status"] == "complete"
     assert "has no derivatives" in answer["loop"]["failure"]
     assert "was written for one run" in answer["family"]["failure"]
+
+
+def test_nothing_to_push_has_poles_but_no_response() -> None:
+    """A clamped flexible body: modes and no joint that moves."""
+    m = art.Mechanism("clamped", gravity=(0, 0, art.Parameter("g", -9.81)))
+    m.flexible("beam", flexible_zoo.random_modes(np.random.default_rng(0), 2))
+    m.joint("clamp", art.Fixed(), "ground", "beam")
+    desk = Desk(art.simulate(m, 0.01))
+    assert (desk.describe()["inputs"], desk.describe()["input"]) == ([], "")
+    answer = desk.design({"g": -5.0})
+    assert answer["run"] is not None
+    assert len(answer["loop"]["poles"]) == 4
+    assert answer["loop"]["response"] is None
 
 
 def test_messages(desk: Desk) -> None:

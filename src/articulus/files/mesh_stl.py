@@ -79,7 +79,8 @@ def _check_count(count: int, name: str) -> None:
 
 def _joined(corners: np.ndarray) -> Mesh:
     """Return the mesh of corners (3 m, 3) in which equal ones are one vertex."""
-    points = corners.astype(np.float32) + np.float32(0)  # without negative zeros
+    with np.errstate(over="ignore"):  # a mesh refuses what is too large
+        points = corners.astype(np.float32) + np.float32(0)  # without negative zeros
     keys = (points.view(np.uint32).astype(np.uint64) * MIX).sum(axis=1, dtype=np.uint64)
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
     if not np.array_equal(points[first][index], points):  # two points with one key, or none with a number

@@ -22,7 +22,7 @@
         poles     [{re, im, omega, zeta}]   [rad/s; rad/s; rad/s; -], by rising omega; zeta null at the origin;
                                             poles at -infinity (values that are only passed on) are left out
         states    int           number of states, poles at -infinity included
-        response  {input, output, unit, omega, magnitude, phase}
+        response  null where nothing can be pushed (no joint has a freedom), or {input, output, unit, omega, magnitude, phase}
                                 lists of equal length: [rad/s], rising; output over input [unit], may be 0; [deg], unwrapped;
                                 magnitude and phase are null where they are not finite (a pole on the axis)
     family      null when `vary` is null or the run failed, or
@@ -247,7 +247,7 @@ def _loop(run: Run, at: float | None, input: str, output: str) -> dict[str, Any]
         "period": model.period,
         "poles": _poles(model),
         "states": len(model.states),
-        "response": _response(model, input, output),
+        "response": _response(model, input, output) if input else None,
     }
 
 

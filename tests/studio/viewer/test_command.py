@@ -40,6 +40,7 @@ def seen(folder: Path, *arguments: str) -> str:
     line = running.stdout.readline()
     found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", line)
     assert found, line + running.communicate()[1]
+    assert "Ctrl+C" in running.stdout.readline()  # before, an interrupt would be one of the start
     with urllib.request.urlopen(found[0], timeout=30) as answer:
         page = answer.read().decode()
     running.send_signal(signal.SIGINT)

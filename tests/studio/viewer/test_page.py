@@ -19,7 +19,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 import articulus as art
-from articulus.studio import view
+from articulus.errors import InputError
+from articulus.studio import Viewing, view
+from articulus.studio.viewer import Session
 
 from ..browser import chromium, kept
 from ..runs import kinematic_run
@@ -187,9 +189,44 @@ def test_only_its_own_page_may_talk_to_it(served: Any) -> None:
             connect(socket, origin=origin)
         assert refused.value.response.status_code == 403
     with connect(socket, origin=f"http://{parts.netloc}") as line:
-        line.send("no JSON")
+        line.send("no JSON")  # dropped
         line.send(json.dumps({"id": 1, "do": "fly"}))
+        assert "unknown message" in json.loads(line.recv(timeout=30))["error"]
         line.send(json.dumps({"id": 2, "do": "move", "q": [0.0, 0.0], "freedom": 0, "by": 0.5}))
-        answer = json.loads(line.recv(timeout=30))  # the first two are dropped
+        answer = json.loads(line.recv(timeout=30))
         assert answer["id"] == 2
         assert answer["q"] == [0.5, 0.0]
+
+
+def test_a_defect_is_told_and_the_page_stays_connected(
+    served: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Otherwise the page would say that the program has ended."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("nothing to divide by")
+
+    asked = {"do": "move", "q": [0.0, 0.0], "freedom": 0, "by": 0.5}
+    parts = urlsplit(served.url)
+    with connect(served.url.replace("http", "ws") + "socket", origin=f"http://{parts.netloc}") as line:
+        with monkeypatch.context() as patch:
+            patch.setattr("articulus.studio.viewer.posing.Posing.moved", broken)
+            line.send(json.dumps({"id": 1} | asked))
+            answer = json.loads(line.recv(timeout=30))
+        assert answer == {"kind": "answer", "error": "ZeroDivisionError: nothing to divide by", "id": 1}
+        assert "no answer to 'move'" in caplog.text
+        line.send(json.dumps({"id": 2} | asked))
+        assert json.loads(line.recv(timeout=30))["q"] == [0.5, 0.0]
+
+
+def test_messages_of_long_chains_are_looked_at(served: Any) -> None:
+    """1500 coordinates of 18 digits; the mechanism has two, and the answer says so."""
+    parts = urlsplit(served.url)
+    with connect(served.url.replace("http", "ws") + "socket", origin=f"http://{parts.netloc}") as line:
+        line.send(json.dumps({"id": 1, "do": "modes", "q": [0.1234567890123456] * 1500, "locked": False}))
+        assert "expected 2 finite number(s)" in json.loads(line.recv(timeout=30))["error"]
+
+
+def test_a_port_that_cannot_be() -> None:
+    with pytest.raises(InputError, match=r"cannot listen on .*:70000"):
+        Viewing(Session(art.load("two_link")), port=70_000)

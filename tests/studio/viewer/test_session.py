@@ -14,6 +14,7 @@ import articulus as art
 import closed_zoo
 import flexible_zoo
 import zoo
+from articulus.errors import InputError
 from articulus.studio.packing import unpack
 from articulus.studio.viewer import Session
 from articulus.studio.viewer.shapes import natural_modes
@@ -159,6 +160,46 @@ def test_a_mode_is_played_with_the_amplitude_asked_for() -> None:
     )  # chord and arc of the rod's end
 
 
+# runs with values of their own
+
+
+def arm_of(length: float) -> art.Mechanism:
+    """Return two links, the second a parameter's length away from the first one's hinge."""
+    m = art.Mechanism("arm", gravity=(0, 0, 0))
+    for name, parent, x in (("a", "ground", 0.0), ("b", "a", art.Parameter("length", length))):
+        m.body(name, 1.0, (0.5, 0, 0), (0.1, 0.1, 0.1))
+        m.joint(f"to {name}", art.Revolute((0, 0, 1)), parent, name, at=art.Pose((x, 0, 0)))
+    return m
+
+
+def test_a_run_is_shown_with_the_parameters_that_it_was_made_with() -> None:
+    run = art.simulate(arm_of(1.0), 0.02, params={"length": 3.0}, step=1e-2)
+    session = Session(run)
+    drawn = unpack(session._shown[0]["poses"])[:, 7]
+    np.testing.assert_array_equal(drawn, 3.0)
+    posed = session.answer({"do": "move", "q": [0.0, 0.0], "freedom": 1, "by": 0.3})
+    assert poses(posed, 2)[1, 0] == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("given", [None, {"length": np.array([1.0, 2.0])}])
+def test_each_run_of_a_batch_is_shown_with_its_own_parameters(given: dict | None) -> None:
+    batch = art.rollout(arm_of(5.0), 0.02, params={"length": np.array([1.0, 2.0])}, step=1e-2)
+    session = Session(batch, params=given)
+    assert [unpack(run["poses"])[0, 7] for run in session._shown] == [1.0, 2.0]
+    posed = session.answer({"do": "move", "q": [0.0, 0.0], "freedom": 1, "by": 0.3})
+    assert poses(posed, 2)[1, 0] == pytest.approx(1.0)
+
+
+def test_options_that_would_have_no_effect_are_refused() -> None:
+    run = art.simulate(pendulum(), 0.01)
+    with pytest.raises(InputError, match="position q for a run"):
+        Session(run, q=[0.1])
+    with pytest.raises(InputError, match="ranges of 'kp'"):
+        Session(run, ranges={"kp": (1.0, 2.0)})
+    with pytest.raises(InputError, match=r"'q' has shape \(2,\); expected \(1,\)"):
+        Session(pendulum(), q=[0.1, 0.2])
+
+
 # messages without sense
 
 GOOD = {"do": "move", "q": [0.0], "freedom": 0, "by": 0.1}
@@ -172,6 +213,7 @@ GOOD = {"do": "move", "q": [0.0], "freedom": 0, "by": 0.1}
         GOOD | {"q": [0.0, 1.0]},
         GOOD | {"q": [True]},
         GOOD | {"q": [float("nan")]},
+        GOOD | {"q": [10**400]},
         GOOD | {"q": 3},
         GOOD | {"freedom": 1},
         GOOD | {"freedom": -1},

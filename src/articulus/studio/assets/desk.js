@@ -208,13 +208,14 @@
       this.why.textContent = reasons.filter(Boolean).join(" ");
       this.why.hidden = !this.why.textContent;
       const linear = Boolean(loop && !loop.failure);
-      this.poles.element.hidden = this.response.element.hidden = !linear;
+      this.poles.element.hidden = !linear;
+      this.response.element.hidden = !loop?.response;
       this.family.element.hidden = !family;
       const before = this.changed && !this.reference?.loop?.failure ? this.reference?.loop : null;
       if (linear) {
         const about = `about t = ${articulus.text(loop.t)} s${loop.period ? `, sampled every ${articulus.text(loop.period)} s` : ""}`;
         this.poles.show({ poles: loop.poles, reference: before?.poles ?? [], family, about });
-        this.response.show({ response: loop.response, reference: before?.response ?? null });
+        if (loop.response) this.response.show({ response: loop.response, reference: before?.response ?? null });
       }
       if (family) {
         const [now, asRun] = await Promise.all(this.player.tracks.map(async ({ t, signals }) => ({ t, q: await signals.get("q").load() })));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
@@ -15,6 +16,10 @@ from articulus.studio.web import Access, MessageError, object_in, text
 from articulus.studio.web.client import Client
 from articulus.studio.web.site import Site
 
+log = logging.getLogger("articulus.studio")
+
+LONGEST = 60_000
+"""Size of the largest message that is looked at [bytes]: positions of about 2500 coordinates."""
 SILENCE = 60.0
 """Time after which a page that does not answer counts as gone [s]; compiling may hold up the program for a while."""
 
@@ -43,15 +48,24 @@ class Server:
                     client.drop("too many")
                     continue
                 try:
-                    message = object_in(content)
+                    message = object_in(content, LONGEST)
                     number = _number(message)
-                    answer = await asyncio.to_thread(self.session.answer, message)
                 except MessageError as error:
                     client.drop(str(error))
                     continue
-                await socket.send(text("answer", **answer, id=number))
+                await socket.send(await asyncio.to_thread(self._answer, message, number))
         except ConnectionClosed:
             pass
+
+    def _answer(self, message: dict[str, Any], number: int) -> str:
+        """Return the answer to a message; a page that waits for one gets it, whatever happens."""
+        try:
+            return text("answer", **self.session.answer(message), id=number)
+        except MessageError as error:
+            return text("answer", error=str(error), id=number)
+        except Exception as error:
+            log.exception("no answer to '%.40s'", message.get("do"))
+            return text("answer", error=f"{type(error).__name__}: {error}", id=number)
 
 
 def _number(message: dict[str, Any]) -> int:

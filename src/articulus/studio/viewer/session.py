@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.errors import ArticulusError
+from articulus.assemble import one_state
+from articulus.errors import ArticulusError, InputError
 from articulus.simulate import Run
 from articulus.studio.export import page_of
-from articulus.studio.recording import Params, Runs, lanes, motion, recording
+from articulus.studio.recording import Lane, Params, Runs, lanes, motion, recording
 from articulus.studio.viewer.posing import Posing, pose_of
 from articulus.studio.viewer.shapes import mode_motion, natural_modes
 from articulus.studio.web import MessageError
@@ -35,11 +36,17 @@ class Session:
         The mechanism's name if not given.
     q : array, (nq,)
         Position in which a mechanism is shown first; neutral if not given.
-    params : dict of parameter name to number
+    params : dict of parameter name to number, or to array (batch,)
+        Those with which a run was made if not given.
     wrenches : dict of signal name to frame
         See `export_html`.
     ranges : dict of parameter name to (low, high)
         Ends of the sliders of the design desk.
+
+    Raises
+    ------
+    InputError
+        A position for a run, or ranges for what has no sliders.
     """
 
     def __init__(
@@ -55,15 +62,22 @@ class Session:
         self.desk: Desk | None = None
         if isinstance(what, Mechanism):
             self.mechanism = what
-            start = what.neutral if q is None else np.asarray(q, dtype=float)
-            shown = [_still(what, start, params)]
+            start, own = one_state("q", what.neutral if q is None else q, what.nq), dict(params or {})
+            shown = [_still(what, start, own)]
         else:
+            if q is not None:
+                raise InputError("view: found a position q for a run; expected one only for a mechanism")
             runs = lanes(what)
-            first = runs[0].run
-            self.mechanism, start = first.mechanism, runs[0].values("q")[0]
-            shown = [recording(lane, 1 / len(runs), params, wrenches) for lane in runs]
+            first, made = runs[0].run, [_params(lane, params) for lane in runs]
+            self.mechanism, start, own = first.mechanism, runs[0].values("q")[0], made[0]
+            shown = [recording(lane, 1 / len(runs), p, wrenches) for lane, p in zip(runs, made)]
             self.desk = _desk(first, ranges)
-        self.posing = Posing(self.mechanism, params or {})
+        if ranges and self.desk is None:
+            raise InputError(
+                f"view: found ranges of {', '.join(map(repr, ranges))}; expected none: only one run of simulate with named "
+                "parameters has sliders"
+            )
+        self.posing = Posing(self.mechanism, own)
         self.title = title or self.mechanism.name
         self._q, self._shown = start, shown
         self._one_at_a_time = threading.Lock()
@@ -151,6 +165,16 @@ def _still(mechanism: Mechanism, q: np.ndarray, params: Params | None) -> dict[s
     return {**shown, "bounds": [[x - room for x in low], [x + room for x in high]]}
 
 
+def _params(lane: Lane, given: Params | None) -> dict[str, float]:
+    """Return the parameters of the mechanism with which one run was made, as far as they are known, and those given."""
+    names = lane.run.mechanism.parameters
+    made = {p.name: p.value for p in lane.run.parameters if p.name in names} if lane.run.made else {}
+    return {
+        name: float(np.ravel(x)[lane.index if np.ndim(x) else 0])
+        for name, x in {**made, **(given or {})}.items()
+    }
+
+
 def _desk(run: Run, ranges: Mapping[str, tuple[float, float]] | None) -> Desk | None:
     """Return the design desk of a single run that can be made again and has named parameters."""
     if run.made is None or run.batch is not None or not run.parameters:
@@ -164,7 +188,7 @@ def _numbers(name: str, given: Any, count: int) -> np.ndarray:
     good = (
         isinstance(given, list)
         and len(given) == count
-        and all(type(x) in (int, float) and math.isfinite(x) for x in given)
+        and all(type(x) in (int, float) and abs(x) <= sys.float_info.max for x in given)
     )
     if not good:
         raise MessageError(f"{name}: expected {count} finite number(s)")

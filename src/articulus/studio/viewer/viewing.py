@@ -113,7 +113,8 @@ def view(
         The mechanism's name if not given.
     q : array, (nq,)
         Position in which a mechanism is shown first; neutral if not given.
-    params : dict of parameter name to number
+    params : dict of parameter name to number, or to array (batch,)
+        Those with which a run was made if not given.
     wrenches : dict of signal name to frame
         Signals of six entries to draw as arrows; see `export_html`.
     ranges : dict of parameter name to (low, high)

@@ -8,19 +8,19 @@ from typing import Any
 from articulus.errors import ArticulusError
 
 LARGEST = 10_000
-"""Size of the largest message that is looked at [bytes]."""
+"""Size of the largest message that is looked at if nothing else is said [bytes]."""
 
 
 class MessageError(ArticulusError, ValueError):
     """A message that is dropped."""
 
 
-def object_in(content: str | bytes) -> dict[str, Any]:
+def object_in(content: str | bytes, largest: int = LARGEST) -> dict[str, Any]:
     """Return the JSON object that a message holds; raise MessageError for anything else."""
     if not isinstance(content, str):
         raise MessageError("found a binary message; expected text")
-    if len(content) > LARGEST or len(content.encode()) > LARGEST:
-        raise MessageError(f"found {len(content)} characters; expected at most {LARGEST} bytes")
+    if len(content) > largest or len(content.encode()) > largest:
+        raise MessageError(f"found {len(content)} characters; expected at most {largest} bytes")
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):

@@ -77,9 +77,10 @@ class Site:
                 ping_timeout=0.5 * self._silence,
                 server_header=None,
             )
-        except OSError as error:
+        except (OSError, OverflowError) as error:
+            why = getattr(error, "strerror", None) or error
             raise InputError(
-                f"cannot listen on {self.access.host}:{port}: {error.strerror}; expected a free port, see --port"
+                f"cannot listen on {self.access.host}:{port}: {why}; expected a free port, see --port"
             ) from None
         found = next(iter(server.sockets)).getsockname()[1]
         name = f"[{self.access.host}]" if ":" in self.access.host else self.access.host
