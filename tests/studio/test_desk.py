@@ -12,6 +12,7 @@ import articulus as art
 import flexible_zoo
 from articulus.errors import InputError, UnsupportedOperation
 from articulus.simulate.components import PD
+from articulus.simulate.loop_model import LoopModel
 from articulus.studio.desk import Desk
 from articulus.studio.packing import unpack
 
@@ -159,6 +160,17 @@ def test_a_python_controller_has_motion_but_no_model() -> None:
     assert answer["run"]["status"] == "complete"
     assert "has no derivatives" in answer["loop"]["failure"]
     assert "was written for one run" in answer["family"]["failure"]
+
+
+def test_what_rounding_leaves_of_a_pole_at_the_origin_is_not_unstable(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = np.array([0.0, 9e-17, -2.0 + 1.0j, -2.0 - 1.0j, -np.inf])
+    monkeypatch.setattr(LoopModel, "poles", property(lambda model: found))
+    answered = desk.design({})["loop"]["poles"]
+    origin = {"re": 0.0, "im": 0.0, "omega": 0.0, "zeta": None}
+    assert answered[:2] == [origin, origin]
+    assert [p["re"] for p in answered[2:]] == [-2.0, -2.0]
 
 
 def test_nothing_to_push_has_poles_but_no_response() -> None:

@@ -58,6 +58,8 @@ SHARE = 0.1
 """Part of the bytes of a page that a recording of the desk may have: it is sent at every change of a slider."""
 CURVE_ROWS = 400
 """Most rows of a curve of the family."""
+ORIGIN = 1e-9
+"""Size below which a pole is taken for one at the origin, of which rounding is left [rad/s]."""
 FREQUENCIES = 200
 DECADES = 3
 """Frequencies go at most that far to either side of the middle pole."""
@@ -252,10 +254,10 @@ def _loop(run: Run, at: float | None, input: str, output: str) -> dict[str, Any]
 
 
 def _poles(model: LoopModel) -> list[dict[str, float | None]]:
-    poles = model.poles
+    poles = model.poles[np.isfinite(model.poles)]
     return [
         {"re": s.real, "im": s.imag, "omega": abs(s), "zeta": -s.real / abs(s) if s else None}
-        for s in map(complex, poles[np.isfinite(poles)])
+        for s in map(complex, np.where(np.abs(poles) < ORIGIN, 0.0, poles))
     ]
 
 
@@ -297,7 +299,7 @@ def _ratio(above: str, below: str) -> str:
 def _frequencies(model: LoopModel) -> np.ndarray:
     """Return rising frequencies about all poles, at most `DECADES` from the middle one, resonances among them [rad/s]."""
     poles = model.poles
-    sizes = np.abs(poles[np.isfinite(poles) & (np.abs(poles) > 1e-9)])
+    sizes = np.abs(poles[np.isfinite(poles) & (np.abs(poles) >= ORIGIN)])
     middle = float(np.median(sizes)) if sizes.size else 1.0
     low = max(0.1 * sizes.min(initial=middle), middle / 10**DECADES)
     high = min(10 * sizes.max(initial=middle), middle * 10**DECADES)
