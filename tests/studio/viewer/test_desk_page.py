@@ -104,8 +104,11 @@ def write(page: Any, name: str, text: str) -> None:
 
 
 def tip_at(page: Any, t: float) -> list[float]:
-    page.evaluate("t => articulus.player.seek(t)", t)
-    return page.evaluate("articulus.player.tracks[0].view.position('tip').toArray()")
+    """Return where the tip is shown at a time, also while it plays, (3,) [m]."""
+    return page.evaluate(
+        "t => { articulus.player.seek(t); return articulus.player.tracks[0].view.position('tip').toArray(); }",
+        t,
+    )
 
 
 def poles(page: Any, which: str = "poles") -> np.ndarray:
