@@ -12,14 +12,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from articulus.api import Mechanism
-from articulus.assemble import assemble, moving_freedoms, one_state
-from articulus.errors import InputError, NumericalError
+from articulus.assemble import least, moving_freedoms, newton, one_state
+from articulus.errors import InputError
 from articulus.mechanism.numbers import values_of
 
 STEPS = 100
 """Steps after which the search gives up."""
 CLOSING = 1e3
 """Weight of an open loop against the distance of the frame from its target."""
+CLOSED = 1e-10
+"""Residual of the constraints at which loops count as closed [m, rad]."""
+ORTHOGONAL = 1e-6
+"""Error of the rotation of a target up to which it is taken."""
 SLOW = 1e-10
 """Relative progress of a step below which the search is at its end."""
 
@@ -32,11 +36,13 @@ class Reach:
     ----------
     q : array, (nq,)
     reached : bool
-        Whether both errors are within the tolerance.
+        Whether both errors and the residual are within the tolerance.
     distance : float [m]
         Of the frame's origin from the target.
     angle : float [rad]
         Between the frame and the target; 0 where only a point was given.
+    residual : float [m, rad]
+        Largest residual of the constraints: loops that stay open.
     steps : int
     """
 
@@ -44,6 +50,7 @@ class Reach:
     reached: bool
     distance: float
     angle: float
+    residual: float
     steps: int
 
 
@@ -81,11 +88,12 @@ def inverse_kinematics(
     goal = _target(target)
     x = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
     search = _Search(mechanism, frame, goal, moving_freedoms(mechanism, fixed, "inverse_kinematics"), params)
-    x, steps = search.run(search.closed(search.within(x), fixed))
-    x = search.closed(x, fixed)
+    x, steps = search.run(search.closed(search.within(x)))
+    x = search.closed(x)
     angle, distance = search.errors(x)
-    reached = max(angle, distance) <= tolerance
-    return Reach(x, bool(reached), float(distance), float(angle), steps)
+    residual = float(np.abs(search.open(x)).max(initial=0.0))
+    reached = max(angle, distance, residual) <= tolerance
+    return Reach(x, bool(reached), distance, angle, residual, steps)
 
 
 class _Search:
@@ -116,7 +124,7 @@ class _Search:
     def run(self, x: np.ndarray) -> tuple[np.ndarray, int]:
         """Return where the search ends, and after how many steps."""
         A, r = self._rows(x)
-        mu = 1e-6 * float(np.linalg.norm(A)) ** 2
+        mu = 1e-6 * float(np.linalg.norm(A)) ** 2 or 1.0
         for k in range(STEPS):
             cost = r @ r
             for _ in range(30):
@@ -144,14 +152,45 @@ class _Search:
         x[at] = np.clip(x[at], self.lower[held], self.upper[held])
         return x
 
-    def closed(self, x: np.ndarray, fixed: Sequence[str]) -> np.ndarray:
-        """Return the position with its loops closed, by the smallest change; as it is where they do not close."""
+    def open(self, x: np.ndarray) -> np.ndarray:
+        """Return the residuals of the constraints on positions."""
+        d = self.mechanism.description
+        return (
+            self.mechanism.constraint_residual(x, params=self.params)[d.holonomic_rows]
+            if d.constraints
+            else np.zeros(0)
+        )
+
+    def closed(self, x: np.ndarray) -> np.ndarray:
+        """Return the position with its loops closed by the smallest change within the limits, as far as they close.
+
+        A joint that would pass a limit stops there, and the others close the loops without it.
+        """
         if not self.mechanism.description.constraints:
             return x
-        try:
-            return assemble(self.mechanism, x, fixed=fixed, params=self.params).q
-        except NumericalError:
-            return x
+        free = self.moving.copy()
+        for _ in range(len(free)):
+            there = self._close(x, free)
+            low, high = self._room(there)
+            out = free & ((low > 0) | (high < 0))
+            if not out.any():
+                return there
+            x, free = self.within(there), free & ~out
+        return self.within(x)
+
+    def _close(self, x: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Return where Newton's method leads that moves only free freedoms."""
+
+        def step(q: np.ndarray, g: np.ndarray) -> np.ndarray:
+            return least(self._closing(q), -g, free)
+
+        return newton(x, self.open, step, self.mechanism.integrate_position, CLOSED)[0]
+
+    def _closing(self, x: np.ndarray) -> np.ndarray:
+        """Return the Jacobian of the constraints on positions."""
+        return self.mechanism.constraint_jacobian(x, params=self.params)[
+            self.mechanism.description.holonomic_rows
+        ]
 
     def _error(self, x: np.ndarray) -> np.ndarray:
         """Return target minus frame: rotation vector (only of a pose) and shift, ground axes."""
@@ -168,10 +207,8 @@ class _Search:
         weight = np.array([lever] * (e.size - 3) + [1.0] * 3)
         A, r = weight[:, None] * J[-e.size :], weight * e
         if self.mechanism.description.constraints:
-            on_positions = self.mechanism.description.holonomic_rows
-            G = self.mechanism.constraint_jacobian(x, params=self.params)[on_positions]
-            g = self.mechanism.constraint_residual(x, params=self.params)[on_positions]
-            A, r = np.vstack([A, CLOSING * G]), np.concatenate([r, -CLOSING * g])
+            A = np.vstack([A, CLOSING * self._closing(x)])
+            r = np.concatenate([r, -CLOSING * self.open(x)])
         return A, r
 
     def _step(self, A: np.ndarray, r: np.ndarray, mu: float, x: np.ndarray) -> np.ndarray:
@@ -208,6 +245,14 @@ def _target(target: Any) -> np.ndarray:
         raise InputError(
             f"target: found shape {goal.shape}; expected a pose (4, 4) or a point (3,) of finite numbers"
         )
+    if goal.shape == (4, 4):
+        R = goal[:3, :3]
+        off = float(np.abs(R.T @ R - np.eye(3)).max())
+        if off > ORTHOGONAL or np.linalg.det(R) < 0 or not np.array_equal(goal[3], (0, 0, 0, 1)):
+            raise InputError(
+                f"target: found a matrix whose rotation is off by {off:.3g}; expected a pose: an orthogonal right-handed "
+                "rotation, a position in the last column, and the last row 0 0 0 1"
+            )
     return goal
 
 

@@ -112,7 +112,52 @@ def test_flexible_coordinates_stay_as_they_are() -> None:
     np.testing.assert_array_equal(found.q[eta], s.q[eta])
 
 
-@pytest.mark.parametrize("target", ["here", (1, 2), [[np.nan] * 3] * 3, (0, 0, np.inf)])
+def pinned() -> art.Mechanism:
+    """Return two bars whose end is pinned to a post, with joints that may turn by 0.1 rad only."""
+    m = two_links(art.Limits(lower=(-0.1,), upper=(0.1,))).frame("post", "ground", at=art.Pose((1.5, 0, 0)))
+    return m.constrain(art.PointOnPoint("pin", "tip", "post"))
+
+
+def test_limits_and_loops_that_cannot_both_be_kept_are_told() -> None:
+    """The pin needs angles of 0.72 and -1.45 rad; the limits hold, the loop stays open, and it says so."""
+    found = art.inverse_kinematics(pinned(), "b", (0.99, 0.1, 0.0))
+    assert np.abs(found.q).max() <= 0.1 + 1e-12
+    assert found.residual > 0.1
+    assert not found.reached
+
+
+def test_with_every_joint_fixed_an_open_loop_stays_open() -> None:
+    m = art.load("n_four_bar", n=1)
+    apart = m.neutral + 0.3
+    found = art.inverse_kinematics(
+        m, m.body_names[0], m.pose(m.body_names[0], apart), apart, fixed=m.joint_names
+    )
+    np.testing.assert_array_equal(found.q, apart)
+    assert found.residual == pytest.approx(np.abs(m.constraint_residual(apart)).max())
+    assert not found.reached
+
+
+def test_what_cannot_be_moved_stays() -> None:
+    """A frame of ground, and a body whose origin is on its axis: no joint moves the point, and nothing breaks."""
+    m = two_links().frame("wall", "ground", at=art.Pose((0, 0, 1)))
+    for frame in ("wall", "a"):
+        found = art.inverse_kinematics(m, frame, (0.0, 0.0, 3.0), [0.1, 0.2])
+        assert not found.reached
+        np.testing.assert_array_equal(found.q, [0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "here",
+        (1, 2),
+        [[np.nan] * 3] * 3,
+        (0, 0, np.inf),
+        np.zeros((4, 4)),
+        2 * np.eye(4),
+        np.diag([1, 1, -1, 1]),
+    ],
+)
 def test_bad_targets(target: object) -> None:
     with pytest.raises(art.InputError, match="target"):
         art.inverse_kinematics(two_links(), "tip", target)

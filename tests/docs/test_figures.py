@@ -14,4 +14,5 @@ def test_images_are_drawn_by_their_page() -> None:
     for page, images in shown.items():
         for image in images:
             assert (DOCS / image).is_file(), image
-            assert f'savefig("{Path(image).name}")' in page.read_text(), image
+            if Path(image).parent.name != "pictures":  # those are of pages in a browser
+                assert f'savefig("{Path(image).name}")' in page.read_text(), image
