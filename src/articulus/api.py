@@ -28,7 +28,7 @@ from articulus.mechanism import (
     Rotor,
 )
 from articulus.mechanism.modes import Modes
-from articulus.mechanism.numbers import as_number, as_vector, values_of
+from articulus.mechanism.numbers import Parameter, as_number, as_vector, values_of, with_values
 from articulus.mechanism.visual import Visual, as_visuals
 
 if TYPE_CHECKING:
@@ -293,6 +293,16 @@ class Mechanism:
         from articulus.files import write_toml
 
         write_toml(self.description, path)
+
+    def with_values(self, params: Mapping[str, float]) -> Mechanism:
+        """Return the same mechanism with other values of named parameters; it shares the native code of this one."""
+        for name, value in _mapping("params", params).items():
+            if name not in self.parameters:
+                raise InputError(
+                    f"no parameter '{name}' in '{self.name}'; {did_you_mean(str(name), self.parameters)}"
+                )
+            Parameter(name, value)
+        return self.from_description(with_values(self.description, params)) if params else self
 
     def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Viewing:
         """Open the mechanism in the browser: joints on sliders, frames to drag, natural modes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json as json_text
 import shutil
 import sys
@@ -386,8 +387,10 @@ def view(
 
     shown, title = _to_view(what, dict(_setting(text) for text in settings or ()))
     viewing = Viewing(Session(shown, title=title), Access(host), port)
-    _announce("look here", viewing.url, Access(host).local, host, "look", browser)
-    viewing.wait()
+    with contextlib.suppress(KeyboardInterrupt):
+        _announce("look here", viewing.url, Access(host).local, host, "look", browser)
+        viewing.wait()
+    viewing.close()
 
 
 def _to_view(what: list[str], options: dict[str, Any]) -> tuple[Any, str]:
@@ -396,6 +399,11 @@ def _to_view(what: list[str], options: dict[str, Any]) -> tuple[Any, str]:
     from articulus.simulate import load_run
     from articulus.study import is_study, read_study, run_only
 
+    models = not all(Path(name).suffix == ".nc" for name in what) and not is_study(what[0])
+    if options and not models:
+        raise InputError(
+            f"--set: found {what[0]}; expected a model: results and studies have their arguments in the file"
+        )
     if all(Path(name).suffix == ".nc" for name in what):
         return {Path(name).stem: load_run(name) for name in what}, ""
     if len(what) > 1:

@@ -146,13 +146,17 @@ def test_a_run_that_fails_stops_alone() -> None:
 def test_messages(run: art.Run, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no parameter 'gain'; valid names: kd, kp"):
         run.again({"gain": 1.0})
+    for wrong in ("heavy", [], [[1.0]], np.nan, None):
+        with pytest.raises(InputError, match="params: 'kp'"):
+            run.again({"kp": wrong})
     by_python = art.simulate(arm(), 0.01, controller=lambda t, q, v: -q, params=None)
     assert art.compare(by_python, by_python.again()).identical
     with pytest.raises(UnsupportedOperation, match="controller 'python' was written for one run"):
         by_python.again({"kp": np.ones(2)})
     run.save(tmp_path / "run.nc")
     loaded = art.load_run(tmp_path / "run.nc")
-    for ask in (loaded.again, loaded.linear, lambda: loaded.parameters):
+    assert [vars(p) for p in loaded.parameters] == [vars(p) for p in run.parameters]
+    for ask in (loaded.again, loaded.linear):
         with pytest.raises(UnsupportedOperation, match="read from a file or put together by hand"):
             ask()
     assert repr(loaded) == repr(run)

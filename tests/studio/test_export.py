@@ -181,3 +181,27 @@ def test_the_fragment_is_one_element_that_holds_the_page(arm: Run) -> None:
     assert [tag for tag, _ in tags] == ["iframe"]
     assert tags[0][1]["srcdoc"] == page(arm, title="arm")
     assert tags[0][1]["sandbox"] == "allow-scripts allow-downloads"
+
+
+def test_a_run_is_drawn_with_the_parameters_that_it_was_made_with(tmp_path: Path) -> None:
+    """Two rods, the first of a length that is a parameter: the second hangs at its end, and the tube is as long."""
+    pytest.importorskip("h5netcdf", reason="needs the extra data")
+    length = art.Parameter("length", 1.0)
+    m = art.Mechanism("rods")
+    for name, parent, at in (("a", "ground", 0.0), ("b", "a", length)):
+        m.body(name, mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+        m.joint(f"{name}j", art.Revolute((0, 1, 0)), parent, name, at=(at, 0, 0))
+    run = art.simulate(m, 0.01, params={"length": 3.0})
+    run.save(tmp_path / "run.nc")
+    batch = art.rollout(m, 0.01, params={"length": np.array([2.0, 3.0])})
+    for made, index in ((run, 0), (art.load_run(tmp_path / "run.nc"), 0), (batch, 1)):
+        held = data_of(page(made))["runs"][index]
+        poses = unpack(held["poses"]).reshape(-1, 2, 7)
+        assert poses[0, 1, 0] == pytest.approx(3.0)
+        (tube,) = (
+            s for s in held["scene"]["bodies"][0]["shapes"] if s["kind"] == "tube" and s["role"] == "link"
+        )
+        assert tube["end"][0] == pytest.approx(3.0)
+    assert m.with_values({"length": 3.0}).description.fingerprint == m.description.fingerprint
+    with pytest.raises(InputError, match="did you mean 'length'"):
+        m.with_values({"lenght": 3.0})

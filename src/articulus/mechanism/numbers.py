@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +127,18 @@ def parameters_in(thing: Any) -> Iterator[Parameter]:
     elif dataclasses.is_dataclass(thing):
         for field in dataclasses.fields(thing):
             yield from parameters_in(getattr(thing, field.name))
+
+
+def with_values(thing: Any, values: Mapping[str, float]) -> Any:
+    """Return a dataclass or tuple whose parameters have other values, as far as they are given."""
+    if isinstance(thing, Parameter):
+        return Parameter(thing.name, values.get(thing.name, thing.value))
+    if next(parameters_in(thing), None) is None:
+        return thing
+    if isinstance(thing, tuple):
+        return tuple(with_values(item, values) for item in thing)
+    fields = {f.name: with_values(getattr(thing, f.name), values) for f in dataclasses.fields(thing)}
+    return dataclasses.replace(thing, **fields)
 
 
 def not_finite(where: str, thing: Any) -> Iterator[Finding]:

@@ -14,7 +14,13 @@ PACKAGES = ("articulus", "casadi", "numpy", "llvmlite")
 
 
 def provenance(
-    mechanism: Mechanism, *, method: str, step: float | None, seed: int | None, settings: Mapping[str, Any]
+    mechanism: Mechanism,
+    *,
+    method: str,
+    step: float | None,
+    seed: int | None,
+    settings: Mapping[str, Any],
+    parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the `meta` of a run.
 
@@ -29,6 +35,7 @@ def provenance(
         Seed of the random streams; None without noise.
     settings : dict
         Everything else that was asked for: plain numbers, texts, lists and dicts.
+    parameters : dict of name to {"value": number or list of a number a run, "default": number}
     """
     return {
         "model": mechanism.name,
@@ -37,6 +44,7 @@ def provenance(
         "step": step,
         "seed": seed,
         "settings": dict(settings),
+        "parameters": dict(parameters or {}),
         "versions": dict(_versions()),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

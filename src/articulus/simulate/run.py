@@ -12,7 +12,6 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.files.storage import StrPath
-from articulus.mechanism.numbers import value_of
 from articulus.simulate.records import Failure, Occurrence, RunStatus, State
 from articulus.simulate.signal import Signal
 
@@ -214,12 +213,12 @@ class Run:
     @property
     def parameters(self) -> tuple[ParameterValue, ...]:
         """Named parameters of the mechanism and of the components, with the values of this run."""
-        made = self.require_made("parameters")
-        columns = made.p.T if self.batch is not None else made.p[0]
-        return tuple(
-            ParameterValue(p.name, x.copy() if self.batch is not None else float(x), value_of(p))
-            for p, x in zip(made.setup.system.network.parameters, columns)
-        )
+        found = self.meta.get("parameters", {})
+        return tuple(ParameterValue(name, self._each(p["value"]), p["default"]) for name, p in found.items())
+
+    def _each(self, value: Any) -> Any:
+        """Return a number, or for a batch one a run."""
+        return value if self.batch is None else np.broadcast_to(np.asarray(value, dtype=float), (self.batch,))
 
     def again(self, params: Mapping[str, Any] | None = None) -> Run:
         """Return the same run with other values of some parameters; equations and native code are those of this run.

@@ -139,9 +139,7 @@ def _initial(
     given = dict(params or {})
     columns = []
     for parameter in system.network.parameters:
-        value = np.asarray(given.pop(parameter.name, value_of(parameter)), dtype=float)
-        if not np.isfinite(value).all() or value.ndim > (0 if single else 1):
-            raise InputError(f"params: '{parameter.name}' = {value!r}; expected finite numbers, one a run")
+        value = _numbers(parameter.name, given.pop(parameter.name, value_of(parameter)), single)
         columns.append(value)
     if given:
         name = next(iter(given))
@@ -157,6 +155,17 @@ def _initial(
     for i, value in enumerate(columns):
         p[:, i] = value
     return c, p
+
+
+def _numbers(name: str, given: Any, single: bool) -> np.ndarray:
+    """Return the value of a parameter, or one a run."""
+    try:
+        value = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        value = np.array(np.nan)
+    if not np.isfinite(value).all() or not value.size or value.ndim > (0 if single else 1):
+        raise InputError(f"params: '{name}' = {given!r}; expected finite numbers, one a run")
+    return value
 
 
 def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: float) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import NumericalError
+from articulus.mechanism.numbers import value_of
 from articulus.simulate import checkpoint, failures
 from articulus.simulate.definite import definite
 from articulus.simulate.noise import Noise
@@ -249,7 +250,12 @@ class Simulation:
             "real_time_ratio": simulated / wall if wall > 0 else float("inf"),
         }
         meta = provenance(
-            self.mechanism, method=self.method, step=self.h, seed=self.seed, settings=self.settings
+            self.mechanism,
+            method=self.method,
+            step=self.h,
+            seed=self.seed,
+            settings=self.settings,
+            parameters=self._parameters(),
         )
         final = State(
             self.k, self.t0 + self.k * self.h, self.x[0] if self.single else self.x, self.noise.state()
@@ -269,6 +275,13 @@ class Simulation:
         if self.single and found:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))
         return run
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the values of all named parameters, one number where all runs have the same."""
+        return {
+            p.name: {"value": float(x[0]) if (x == x[0]).all() else x.tolist(), "default": value_of(p)}
+            for p, x in zip(self.engine.system.network.parameters, self.p.T)
+        }
 
     def _failures(self, samples: np.ndarray) -> list[Failure]:
         found = {failure.run: failure for failure in self._indefinite(samples)}

@@ -90,6 +90,8 @@ class Desk:
     ranges : dict of parameter name to (low, high)
         Otherwise a quarter to four times a positive value, as far to either side of zero for a negative one, -1 to 1
         for zero.
+    wrenches : dict of signal name to frame
+        See `export_html`.
 
     Raises
     ------
@@ -99,10 +101,16 @@ class Desk:
         The run cannot be made again.
     """
 
-    def __init__(self, run: Run, ranges: Mapping[str, tuple[float, float]] | None = None):
+    def __init__(
+        self,
+        run: Run,
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        wrenches: Mapping[str, str] | None = None,
+    ):
         if run.batch is not None:
             raise InputError(f"desk: found a batch of {run.batch} runs; expected a single run")
-        given, self.run = dict(ranges or {}), run
+        run.require_made("desk")
+        given, self.run, self.wrenches = dict(ranges or {}), run, wrenches
         self.sliders = {
             p.name: Slider(p.name, p.value, p.default, *_range(p.name, p.value, given.pop(p.name, None)))
             for p in run.parameters
@@ -161,7 +169,9 @@ class Desk:
         pair = self._pair(input, output)
         run, failure = _attempt(self.run, chosen)
         answer: dict[str, Any] = {"values": chosen, "failure": failure, "loop": None, "family": None}
-        answer["run"] = None if run is None else recording(Lane("design", run, 0), SHARE, chosen)
+        answer["run"] = (
+            None if run is None else recording(Lane("design", run, 0), SHARE, wrenches=self.wrenches)
+        )
         if run is not None and failure is None:
             answer["loop"] = _loop(run, at, *pair)
             answer["family"] = None if varied is None else self._family(chosen, varied, at)

@@ -47,7 +47,7 @@ def export_html(
     title : str
         The mechanism's name if not given.
     params : dict of parameter name to number, or to array (batch,)
-        Named parameters with which all were run.
+        Values of named parameters, where a run does not know its own.
     wrenches : dict of signal name to frame
         Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`
         without a name of its own are drawn by themselves.

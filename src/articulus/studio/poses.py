@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import casadi as ca
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -16,7 +13,7 @@ from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 
 
-def body_poses(mechanism: Mechanism, q: np.ndarray, params: Mapping[str, Any] | None = None) -> np.ndarray:
+def body_poses(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     """Return position and quaternion (w, x, y, z) of every body in the ground frame, (..., bodies, 7) [m, -].
 
     Along the axis before the last two, quaternions change sign nowhere: what is between two rows may be interpolated.
@@ -25,13 +22,12 @@ def body_poses(mechanism: Mechanism, q: np.ndarray, params: Mapping[str, Any] | 
     ----------
     mechanism : Mechanism
     q : array, (..., nq) [rad, m]
-    params : dict of parameter name to number
     """
     d = mechanism.description
     key = "|".join([physics_version(), d.fingerprint, "poses of all bodies"])
     compiled = kernel.cached(key, lambda: _poses(d), ranks=lambda: ((1,) * (1 + bool(d.parameters)), (2,)))
-    values = [(params or {}).get(name, held) for name, held in mechanism.parameters.items()]
-    X = compiled(q, np.array(values, dtype=float)) if values else compiled(q)
+    values = np.array(list(mechanism.parameters.values()))
+    X = compiled(q, values) if values.size else compiled(q)
     X = X.reshape(*X.shape[:-1], 4, 3)
     R = Rotation.from_matrix(np.swapaxes(X[..., :3, :], -1, -2).reshape(-1, 3, 3))
     quaternion = np.roll(R.as_quat(), 1, axis=-1).reshape(*X.shape[:-2], 4)

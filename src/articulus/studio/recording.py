@@ -42,6 +42,15 @@ class Lane:
         values = self.run.signals[signal].values
         return values if self.run.batch is None else values[self.index]
 
+    def mechanism(self, given: Params | None = None) -> Mechanism:
+        """Return the mechanism with the values of its parameters in this run, as far as they are known, or with those given."""
+        m, made = self.run.mechanism, {p.name: p.value for p in self.run.parameters}
+        others = set(made) - set(m.parameters)  # those of components
+        values = {n: x for n, x in {**made, **(given or {})}.items() if n not in others}
+        return m.with_values(
+            {n: float(np.ravel(x)[self.index if np.ndim(x) else 0]) for n, x in values.items()}
+        )
+
     @property
     def status(self) -> RunStatus:
         return RunStatus(int(np.atleast_1d(self.run.status)[self.index]))
@@ -90,18 +99,17 @@ def recording(
     share : float
         Its part of the bytes of the page.
     params : dict of parameter name to number, or to array (batch,)
-        With which it was run.
+        Instead of those with which it was run.
     wrenches : dict of signal name to frame
         Signals of six entries (moment, force, ground axes) that are drawn as arrows at a frame.
     """
-    run, mechanism = lane.run, lane.run.mechanism
+    run, mechanism = lane.run, lane.mechanism(params)
     d, q = mechanism.description, lane.values("q")
     good = np.flatnonzero(np.isfinite(q).all(axis=-1))
     rows = good[chosen_rows(good.size, 28 * len(d.bodies), MOTION_BYTES * share)]
-    own = {name: np.atleast_1d(x)[lane.index if np.ndim(x) else 0] for name, x in (params or {}).items()}
     arrows = _wrench_signals(run, d) | dict(wrenches or {})
     return {
-        **motion(mechanism, lane.name, run.t[rows], q[rows], own, share),
+        **motion(mechanism, lane.name, run.t[rows], q[rows], share),
         "status": lane.status.name.lower(),
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
         "arrows": [_arrow(run, d, *pair) for pair in arrows.items()],
@@ -110,16 +118,11 @@ def recording(
 
 
 def motion(
-    mechanism: Mechanism,
-    name: str,
-    t: np.ndarray,
-    q: np.ndarray,
-    params: Params | None = None,
-    share: float = 1.0,
+    mechanism: Mechanism, name: str, t: np.ndarray, q: np.ndarray, share: float = 1.0
 ) -> dict[str, Any]:
     """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them."""
     d = mechanism.description
-    poses = body_poses(mechanism, q, params)
+    poses = body_poses(mechanism, q)
     low, high = _bounds(d, poses)
     return {
         "name": name,

@@ -61,6 +61,7 @@
     }
 
     async #take({ run }) {
+      if (this.chosen === undefined) return; // left while it was awaited
       this.playing = true;
       this.back.hidden = false;
       const { player } = this.live;

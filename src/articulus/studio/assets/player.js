@@ -318,8 +318,9 @@
 
     trail(name) {
       for (const line of this.trails) {
-        line.parent.remove(line);
+        line.removeFromParent();
         line.geometry.dispose();
+        line.material.dispose();
       }
       this.trails = [];
       if (name && this.span[1] > this.span[0]) {

@@ -8,6 +8,7 @@
   const FAR = 8; // times the middle pole: what lies beyond is not in view at first
   const NEAR = 12; // pixels from the pointer to a pole that it reads
   const UNSTABLE = "#d32f2f";
+  const isUnstable = ({ re, omega }) => re > 1e-9 * omega;
 
   // Return the least box about the poles that matter: {left, right, top}, with the origin inside.
   function extent(poles) {
@@ -120,7 +121,7 @@
         for (const pole of found) this.#mark(pen, pole, articulus.ramp(k / last), this.#dot, `${family.name} = ${articulus.text(value)}`);
       });
       for (const pole of reference) this.#mark(pen, pole, this.colour("soft"), this.#hollow, "as run");
-      for (const pole of poles) this.#mark(pen, pole, pole.re > 0 ? UNSTABLE : this.colour("series-0"), this.#cross, "");
+      for (const pole of poles) this.#mark(pen, pole, isUnstable(pole) ? UNSTABLE : this.colour("series-0"), this.#cross, "");
     }
 
     // Axes, the unstable half, rays of equal damping and circles of equal frequency.
@@ -240,7 +241,7 @@
 
     idle() {
       const { poles } = this.data;
-      const unstable = poles.filter((p) => p.re > 1e-9 * p.omega).length;
+      const unstable = poles.filter(isUnstable).length;
       const out = this.marks.filter((m) => m.out && !m.text).length;
       const least = poles.filter((p) => p.zeta !== null && p.im !== 0).sort((a, b) => a.zeta - b.zeta)[0];
       const parts = [];

@@ -504,7 +504,7 @@
 
     theme({ background, line }) {
       this.scene.background = new T.Color(background);
-      if (this.ground) this.scene.remove(this.ground);
+      if (this.ground) this.remove(this.ground);
       const reach = 4 * this.radius;
       const step = articulus.niceStep(reach / 16);
       const cells = 2 * Math.ceil(reach / step);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,10 @@ class Posing:
     Parameters
     ----------
     mechanism : Mechanism
-    params : dict of parameter name to number
     """
 
-    def __init__(self, mechanism: Mechanism, params: Mapping[str, Any]):
-        self.mechanism, self.params = mechanism, params
+    def __init__(self, mechanism: Mechanism):
+        self.mechanism = mechanism
         self.size = mechanism_size(mechanism)
 
     # what can be moved
@@ -92,15 +91,13 @@ class Posing:
         if not self.mechanism.description.constraints:
             return self.shown(there)
         try:
-            return self.shown(
-                assemble(self.mechanism, there, fixed=self._joint_of(freedom), params=self.params).q
-            )
+            return self.shown(assemble(self.mechanism, there, fixed=self._joint_of(freedom)).q)
         except NumericalError:
             return {**self.shown(q), "note": "the loops cannot be closed there"}
 
     def reached(self, q: np.ndarray, frame: str, target: np.ndarray) -> dict[str, Any]:
         """Return the position that brings a frame to a pose (4, 4) or point (3,), or near to it."""
-        found = inverse_kinematics(self.mechanism, frame, target, q, tolerance=1e-5, params=self.params)
+        found = inverse_kinematics(self.mechanism, frame, target, q, tolerance=1e-5)
         note = ""
         if not found.reached:
             turned = f" and {math.degrees(found.angle):.3g}°" if found.angle > 1e-5 else ""
@@ -112,7 +109,7 @@ class Posing:
         d = self.mechanism.description
         return {
             "q": q.tolist(),
-            "poses": body_poses(self.mechanism, q, self.params).ravel().tolist(),
+            "poses": body_poses(self.mechanism, q).ravel().tolist(),
             "eta": [q[d.mode_slices(b.name)[1]].tolist() for b in d.bodies],
             "note": "",
         }

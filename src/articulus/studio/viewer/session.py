@@ -14,7 +14,7 @@ from articulus.assemble import one_state
 from articulus.errors import ArticulusError, InputError
 from articulus.simulate import Run
 from articulus.studio.export import page_of
-from articulus.studio.recording import Lane, Params, Runs, lanes, motion, recording
+from articulus.studio.recording import Params, Runs, lanes, motion, recording
 from articulus.studio.viewer.posing import Posing, pose_of
 from articulus.studio.viewer.shapes import mode_motion, natural_modes
 from articulus.studio.web import MessageError
@@ -61,23 +61,22 @@ class Session:
     ):
         self.desk: Desk | None = None
         if isinstance(what, Mechanism):
-            self.mechanism = what
-            start, own = one_state("q", what.neutral if q is None else q, what.nq), dict(params or {})
-            shown = [_still(what, start, own)]
+            self.mechanism = what.with_values(params or {})
+            start = one_state("q", what.neutral if q is None else q, what.nq)
+            shown = [_still(self.mechanism, start)]
         else:
             if q is not None:
                 raise InputError("view: found a position q for a run; expected one only for a mechanism")
             runs = lanes(what)
-            first, made = runs[0].run, [_params(lane, params) for lane in runs]
-            self.mechanism, start, own = first.mechanism, runs[0].values("q")[0], made[0]
-            shown = [recording(lane, 1 / len(runs), p, wrenches) for lane, p in zip(runs, made)]
-            self.desk = _desk(first, ranges)
+            self.mechanism, start = runs[0].mechanism(params), runs[0].values("q")[0]
+            shown = [recording(lane, 1 / len(runs), params, wrenches) for lane in runs]
+            self.desk = _desk(runs[0].run, ranges, wrenches)
         if ranges and self.desk is None:
             raise InputError(
                 f"view: found ranges of {', '.join(map(repr, ranges))}; expected none: only one run of simulate with named "
                 "parameters has sliders"
             )
-        self.posing = Posing(self.mechanism, own)
+        self.posing = Posing(self.mechanism)
         self.title = title or self.mechanism.name
         self._q, self._shown = start, shown
         self._one_at_a_time = threading.Lock()
@@ -128,7 +127,7 @@ class Session:
         raise MessageError(f"found an unknown message with the fields {sorted(map(str, message))[:8]}")
 
     def _modes(self, q: Any, locked: bool) -> Any:
-        return natural_modes(self.mechanism, self._position(q), locked, self.posing.params)
+        return natural_modes(self.mechanism, self._position(q), locked)
 
     def _mode(self, q: Any, locked: bool, number: int, amplitude: float) -> dict[str, Any]:
         found = self._modes(q, locked)
@@ -136,7 +135,7 @@ class Session:
             raise MessageError(f"number: found {number}; expected one of {found.omega_squared.size} modes")
         at, shape = self._position(q), found.shapes[:, number]
         name = f"mode {number + 1}"
-        return {"run": mode_motion(self.mechanism, at, shape, amplitude, name, self.posing.params)}
+        return {"run": mode_motion(self.mechanism, at, shape, amplitude, name)}
 
     def _design(self, desk: Desk, message: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         given = {str(name): _numbers(str(name), [x], 1)[0] for name, x in values.items()}
@@ -157,31 +156,23 @@ class Session:
         return found
 
 
-def _still(mechanism: Mechanism, q: np.ndarray, params: Params | None) -> dict[str, Any]:
+def _still(mechanism: Mechanism, q: np.ndarray) -> dict[str, Any]:
     """Return one position as a recording, with room around it to move in."""
-    shown = motion(mechanism, mechanism.name, np.zeros(1), q[None], params)
+    shown = motion(mechanism, mechanism.name, np.zeros(1), q[None])
     room = ROOM * shown["scene"]["size"]
     low, high = shown["bounds"]
     return {**shown, "bounds": [[x - room for x in low], [x + room for x in high]]}
 
 
-def _params(lane: Lane, given: Params | None) -> dict[str, float]:
-    """Return the parameters of the mechanism with which one run was made, as far as they are known, and those given."""
-    names = lane.run.mechanism.parameters
-    made = {p.name: p.value for p in lane.run.parameters if p.name in names} if lane.run.made else {}
-    return {
-        name: float(np.ravel(x)[lane.index if np.ndim(x) else 0])
-        for name, x in {**made, **(given or {})}.items()
-    }
-
-
-def _desk(run: Run, ranges: Mapping[str, tuple[float, float]] | None) -> Desk | None:
+def _desk(
+    run: Run, ranges: Mapping[str, tuple[float, float]] | None, wrenches: Mapping[str, str] | None
+) -> Desk | None:
     """Return the design desk of a single run that can be made again and has named parameters."""
     if run.made is None or run.batch is not None or not run.parameters:
         return None
     from articulus.studio.desk import Desk
 
-    return Desk(run, ranges)
+    return Desk(run, ranges, wrenches)
 
 
 def _numbers(name: str, given: Any, count: int) -> np.ndarray:

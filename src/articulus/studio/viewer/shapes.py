@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,9 +58,7 @@ class NaturalModes:
         return out
 
 
-def natural_modes(
-    mechanism: Mechanism, q: np.ndarray, locked: bool = False, params: Mapping[str, Any] | None = None
-) -> NaturalModes:
+def natural_modes(mechanism: Mechanism, q: np.ndarray, locked: bool = False) -> NaturalModes:
     """Return the natural modes about a position.
 
     M N' x'' + K N x = 0 over the directions N that the constraints leave free; K is the derivative of the force that holds the
@@ -75,15 +72,14 @@ def natural_modes(
     q : array, (nq,)
     locked : bool
         Whether joints are held, so that only flexible bodies vibrate.
-    params : dict of parameter name to number
     """
-    M = mechanism.mass_matrix(q, params=params)
-    K = _stiffness(mechanism, q, params)
+    M = mechanism.mass_matrix(q)
+    K = _stiffness(mechanism, q)
     N = np.eye(mechanism.nv)
     if locked:
         N = N[:, _modal(mechanism)]
     if mechanism.description.constraints:
-        N = N @ scipy.linalg.null_space(mechanism.constraint_jacobian(q, params=params) @ N, rcond=1e-9)
+        N = N @ scipy.linalg.null_space(mechanism.constraint_jacobian(q) @ N, rcond=1e-9)
     if not N.size:
         return NaturalModes(np.zeros(0), np.zeros((mechanism.nv, 0)))
     stiffness = N.T @ K @ N
@@ -97,12 +93,12 @@ def natural_modes(
     return NaturalModes(omega_squared, N @ shapes)
 
 
-def _stiffness(mechanism: Mechanism, q: np.ndarray, params: Mapping[str, Any] | None) -> np.ndarray:
+def _stiffness(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     """Return the derivative of the joint forces at rest by small displacements, (nv, nv), by fourth-order differences."""
     n = mechanism.nv
     steps = DIFFERENCE * np.array([-2.0, -1.0, 1.0, 2.0])[:, None, None] * np.eye(n)
     at = mechanism.integrate_position(np.broadcast_to(q, (4, n, q.size)), steps)
-    forces = mechanism.bias(at, np.zeros((4, n, n)), params=params)
+    forces = mechanism.bias(at, np.zeros((4, n, n)))
     return np.tensordot([1, -8, 8, -1], forces, axes=1).T / (12 * DIFFERENCE)
 
 
@@ -121,7 +117,6 @@ def mode_motion(
     shape: np.ndarray,
     amplitude: float,
     name: str,
-    params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return one cycle of a mode as a recording.
 
@@ -132,21 +127,19 @@ def mode_motion(
         Largest excursion of any point that is drawn, in parts of the mechanism's size.
     """
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-30)
-    reach = _excursion(mechanism, q, mechanism.integrate_position(q, small * shape), params) / small
+    reach = _excursion(mechanism, q, mechanism.integrate_position(q, small * shape)) / small
     scale = amplitude * mechanism_size(mechanism) / reach if reach > 0 else 0.0
     phase = np.linspace(0.0, 2 * np.pi, FRAMES + 1)
     rows = mechanism.integrate_position(
         np.broadcast_to(q, (phase.size, q.size)), scale * np.sin(phase)[:, None] * shape
     )
-    return motion(mechanism, name, CYCLE * phase / (2 * np.pi), rows, params)
+    return motion(mechanism, name, CYCLE * phase / (2 * np.pi), rows)
 
 
-def _excursion(
-    mechanism: Mechanism, q: np.ndarray, there: np.ndarray, params: Mapping[str, Any] | None
-) -> float:
+def _excursion(mechanism: Mechanism, q: np.ndarray, there: np.ndarray) -> float:
     """Return how far the points that are drawn are apart in two positions, at most [m]; stations move with their modes."""
     d = mechanism.description
-    before, after = (body_poses(mechanism, x, params) for x in (q, there))
+    before, after = (body_poses(mechanism, x) for x in (q, there))
     out = 0.0
     for k, body in enumerate(d.bodies):
         points = outline(d, body.name)
