@@ -46,6 +46,11 @@
 
   // One run, unpacked.
   class Track {
+    // The first run solid, the others as ghosts.
+    static all(runs) {
+      return Promise.all(runs.map((run, k) => Track.open(run, k === 0 ? "" : GHOSTS[(k - 1) % GHOSTS.length])));
+    }
+
     static async open(data, ghost) {
       const track = new Track();
       track.colour = ghost || "var(--ink)";
@@ -148,7 +153,7 @@
 
     // Show other runs in place of those that are shown.
     async load(runs) {
-      this.put(runs, await Promise.all(runs.map((run, k) => Track.open(run, k === 0 ? "" : GHOSTS[(k - 1) % GHOSTS.length]))));
+      this.put(runs, await Track.all(runs));
     }
 
     // Camera, switches and the signals of plots stay as they are; so does the time where it can.
@@ -560,8 +565,7 @@
   async function open() {
     try {
       const data = JSON.parse($("data").textContent);
-      const tracks = await Promise.all(data.runs.map((run, k) => Track.open(run, k === 0 ? "" : GHOSTS[(k - 1) % GHOSTS.length])));
-      articulus.player = new Player(data, tracks);
+      articulus.player = new Player(data, await Track.all(data.runs));
       if (data.live) articulus.connect(articulus.player, data);
       document.body.dataset.ready = "yes";
     } catch (error) {
