@@ -27,6 +27,7 @@ class Definite:
         d = system.description
         found = [(d.mode_slices(b.name)[1], b.modes) for b in d.bodies]
         self._bodies = [(at, _mass_matrix(m)) for at, m in found if m is not None and m.level != "ruthless"]
+        self._many = functools.lru_cache(maxsize=64)(lambda body, count: self._bodies[body][1].map(count))
 
     def first_bad(self, q: np.ndarray, p: np.ndarray) -> int | None:
         """Return the first looked-at row of positions (time, nq) at which the mass matrix is not positive definite.
@@ -36,9 +37,15 @@ class Definite:
         """
         rows = np.flatnonzero(np.isfinite(q).all(axis=1))
         rows = rows[np.unique(np.linspace(0, rows.size - 1, min(rows.size, SAMPLES)).round().astype(int))]
-        doubtful = [row for row in rows if not all(_is_positive(f(q[row, at])) for at, f in self._bodies)]
-        bad = (int(row) for row in doubtful if not _is_positive(self.system.mass_matrix(q[row], p)))
+        if all(_are_positive(self._matrices(k, q[rows])) for k in range(len(self._bodies))):
+            return None
+        bad = (int(row) for row in rows if not _are_positive(self.system.mass_matrix(q[row], p)))
         return next(bad, None)
+
+    def _matrices(self, body: int, q: np.ndarray) -> np.ndarray:
+        """Return the mass matrices of a free body at positions (count, nq), (count, 6 + n, 6 + n)."""
+        found = np.asarray(self._many(body, len(q))(q[:, self._bodies[body][0]].T))
+        return found.reshape(len(found), len(q), -1).swapaxes(0, 1)
 
 
 @functools.lru_cache(maxsize=32)
@@ -55,9 +62,10 @@ def _mass_matrix(modes: Modes) -> ca.Function:
     return ca.Function("mass_matrix", [eta], [ca.densify(M)])
 
 
-def _is_positive(M: object) -> bool:
+def _are_positive(M: np.ndarray) -> bool:
+    """Whether matrices (..., n, n) are positive definite."""
     try:
-        np.linalg.cholesky(np.asarray(M, dtype=float))
+        np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         return False
     return True
