@@ -11,6 +11,7 @@ import functools
 import casadi as ca
 import numpy as np
 
+from articulus import dynamics
 from articulus.dynamics.flexible.body import ElasticBody
 from articulus.mechanism.modes import Modes
 from articulus.simulate.system import System
@@ -27,7 +28,7 @@ class Definite:
         d = system.description
         found = [(d.mode_slices(b.name)[1], b.modes) for b in d.bodies]
         self._bodies = [(at, _mass_matrix(m)) for at, m in found if m is not None and m.level != "ruthless"]
-        self._many = functools.lru_cache(maxsize=64)(lambda body, count: self._bodies[body][1].map(count))
+        self._maps: dict[tuple[int | None, int], ca.Function] = {}
 
     def first_bad(self, q: np.ndarray, p: np.ndarray) -> int | None:
         """Return the first looked-at row of positions (time, nq) at which the mass matrix is not positive definite.
@@ -39,13 +40,31 @@ class Definite:
         rows = rows[np.unique(np.linspace(0, rows.size - 1, min(rows.size, SAMPLES)).round().astype(int))]
         if all(_are_positive(self._matrices(k, q[rows])) for k in range(len(self._bodies))):
             return None
-        bad = (int(row) for row in rows if not _are_positive(self.system.mass_matrix(q[row], p)))
-        return next(bad, None)
+        whole = self._whole(q[rows], p)
+        if _are_positive(whole):
+            return None
+        return next(int(row) for row, M in zip(rows, whole) if not _are_positive(M))
+
+    def _whole(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Return the mass matrices of the mechanism at positions (count, nq), (count, nv, nv)."""
+        d = self.system.description
+        inputs = [q.T, np.repeat(p[: len(d.parameters), None], len(q), axis=1)][: 2 if d.parameters else 1]
+        return _stacked(self._mapped(None, len(q)).call(inputs)[0], len(q))
+
+    def _mapped(self, body: int | None, count: int) -> ca.Function:
+        """Return the mass matrix of a body, or of the mechanism, over so many positions; made once."""
+        if (body, count) not in self._maps:
+            one = self._whole_matrix if body is None else self._bodies[body][1]
+            self._maps[body, count] = one.map(count)
+        return self._maps[body, count]
+
+    @functools.cached_property
+    def _whole_matrix(self) -> ca.Function:
+        return dynamics.function(self.system.description, "mass_matrix")
 
     def _matrices(self, body: int, q: np.ndarray) -> np.ndarray:
         """Return the mass matrices of a free body at positions (count, nq), (count, 6 + n, 6 + n)."""
-        found = np.asarray(self._many(body, len(q))(q[:, self._bodies[body][0]].T))
-        return found.reshape(len(found), len(q), -1).swapaxes(0, 1)
+        return _stacked(self._mapped(body, len(q))(q[:, self._bodies[body][0]].T), len(q))
 
 
 @functools.lru_cache(maxsize=32)
@@ -60,6 +79,12 @@ def _mass_matrix(modes: Modes) -> ca.Function:
     body = ElasticBody.of(modes, eta)
     M = ca.blockcat([[body.rr, body.rf], [body.rf.T, body.ff]])
     return ca.Function("mass_matrix", [eta], [ca.densify(M)])
+
+
+def _stacked(side_by_side: ca.DM, count: int) -> np.ndarray:
+    """Return square matrices that stand side by side as (count, n, n)."""
+    found = np.asarray(side_by_side)
+    return found.reshape(len(found), count, -1).swapaxes(0, 1)
 
 
 def _are_positive(M: np.ndarray) -> bool:
