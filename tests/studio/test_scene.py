@@ -42,7 +42,7 @@ def test_poses_follow_parameters() -> None:
     params = {name: held + 0.1 for name, held in mech.parameters.items()}
     body = mech.body_names[-1]
     expected = mech.pose(body, q, params=params)[:, :3, 3]
-    np.testing.assert_allclose(body_poses(mech, q, params)[:, -1, :3], expected, atol=1e-12)
+    np.testing.assert_allclose(body_poses(mech.with_values(params), q)[:, -1, :3], expected, atol=1e-12)
     assert np.abs(mech.pose(body, q)[:, :3, 3] - expected).max() > 1e-3
 
 
