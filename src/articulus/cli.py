@@ -504,9 +504,10 @@ def demo(
     console.print(joints, figures)
     program = _program()
     first = "" if importlib.util.find_spec("websockets") else "   (first: pip install 'articulus[view,data]')"
-    console.print(f"report, with a replay: {made.report.resolve().as_uri()}", soft_wrap=True)
-    console.print(f"run it again, changed: copy {made.study}, then {program} run COPY.toml", soft_wrap=True)
-    console.print(f"drive the machine:     {program} drive cat215b{first}", soft_wrap=True)
+    console.print(f"report, with a replay:  {made.report.resolve().as_uri()}", soft_wrap=True)
+    console.print(f"run it again, changed:  copy {made.study}, then {program} run COPY.toml", soft_wrap=True)
+    console.print(f"pose it, see its modes: {program} view {made.study}{first}", soft_wrap=True)
+    console.print(f"drive the machine:      {program} drive cat215b{first}", soft_wrap=True)
 
 
 def _program() -> str:
