@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,12 @@ from PIL import Image, ImageSequence
 import articulus as art
 from articulus.studio import export_html
 
-from .browser import chromium, opened
+from .browser import opened
 from .runs import kinematic_run
 
 READY = "body[data-ready=yes]"
 CELL = 4
 """Width of the cells in which the encoder tells colours apart, in levels of 256."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,12 @@ import zoo
 from articulus.simulate.signal import Signal
 from articulus.studio import export_html
 
-from .browser import chromium, kept, opened
+from .browser import kept, opened
 from .runs import kinematic_run
 
 READY = "body[data-ready=yes]"
 SINGLE = 2e-6
 """What float32 leaves of positions of the order of a metre, a few operations on [m]."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 def positions(page: Any, names: tuple[str, ...]) -> np.ndarray:

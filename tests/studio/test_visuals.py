@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from articulus.studio.scene import mechanism_size, outline
 from articulus.studio.solids import PackedMesh, merged, pack_mesh
 from files.meshes import ball, volume
 
-from .browser import chromium, opened
+from .browser import opened
 from .drawn import MESH_COLOUR, write_robot
 from .runs import kinematic_run
 from .test_player_browser import READY, view
@@ -119,12 +118,6 @@ def test_a_scene_with_visuals_is_plain_text() -> None:
 
 
 # in a browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 def coloured(picture: np.ndarray) -> np.ndarray:

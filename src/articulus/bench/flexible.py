@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache, partial
@@ -13,7 +12,8 @@ from time import perf_counter
 import numpy as np
 
 import articulus as art
-from articulus.bench import exudyn, flexible_arm
+from articulus.bench import flexible_arm
+from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.models import Array, chain
 from articulus.bench.row import Bar, Row
@@ -47,26 +47,19 @@ def planar_arm(effort: Effort) -> Iterator[Row]:
     exact = _tips(end, OUR_STEP / 8)
     gap = np.abs(_tips(end, OUR_STEP) - exact).max()
     if not gap <= ALLOWED:
-        yield row(failed=True, note=_too_far("the tip", gap))
+        yield row(failed=True, note=too_far("the tip", gap, ALLOWED))
         return
     levels: tuple[Level, ...] = ("inconsistent", "consistent")
     ways = [Contender(level, partial(_run, end, OUR_STEP, level)) for level in levels]
     ours, stiffened = race(ways, effort.seconds, effort.rounds)
     row = partial(row, ours_us=ours)
-    if not exudyn.installed():
-        yield row(note="Exudyn is not installed (extra `bench`)")
+    found = beside_exudyn(
+        row, lambda: flexible_arm.exudyn(end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
+    )
+    if isinstance(found, Row):
+        yield found
         return
-    try:
-        repeats = range(1 if effort.quick else 3)
-        theirs = [flexible_arm.exudyn(end, round(end / EXUDYN_STEP)) for _ in repeats]
-    except subprocess.CalledProcessError as error:
-        yield row(note=f"Exudyn failed: {error.stderr.strip()[-200:]}")
-        return
-    their_gap = np.abs(theirs[0][0] - exact).max()
-    if not their_gap <= ALLOWED:
-        yield row(ours_us=None, failed=True, note=_too_far("Exudyn's tip", their_gap))
-        return
-    peer = 1e6 * min(seconds for _, seconds in theirs)
+    their_gap, peer = found
     note = notes(
         f"errors {gap:.1e} and {their_gap:.1e} m with steps of {OUR_STEP:g} and {EXUDYN_STEP:g} s",
         f"{stiffened / 1e3:.3g} ms with stiffening by motion, which Exudyn's bodies do not have",
@@ -83,10 +76,6 @@ def _run(end: float, step: float, level: Level = "inconsistent") -> art.Run:
 def _tips(end: float, step: float) -> Array:
     """Return the places of the tip in the plane, (samples, 2) [m]."""
     return _arm("inconsistent").pose("tip", _run(end, step).q)[:, :2, 3]
-
-
-def _too_far(what: str, gap: float) -> str:
-    return f"error of {what} {gap:.1e} m, more than {ALLOWED:g}: not timed"
 
 
 # arms in space

@@ -6,7 +6,6 @@ Exudyn writes to standard output and, with some settings, ends the process; both
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from articulus.beams import Beam, Section, simulate, turning
-from articulus.bench import exudyn
+from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort, notes
@@ -45,26 +44,17 @@ def spin_up(effort: Effort) -> Iterator[Row]:
     exact = _deflection(beam, end, OUR_STEP / 8)
     gap = np.abs(_deflection(beam, end, OUR_STEP) - exact).max()
     if not gap <= ALLOWED:
-        yield row(failed=True, note=f"error {gap:.1e} m, more than {ALLOWED:g}: not timed")
+        yield row(failed=True, note=too_far("the tip", gap, ALLOWED))
         return
     ours = race([Contender("articulus", partial(_deflection, beam, end, OUR_STEP))], effort.seconds)[0]
     row = partial(row, ours_us=ours)
-    if not exudyn.installed():
-        yield row(note="Exudyn is not installed (extra `bench`)")
+    found = beside_exudyn(
+        row, lambda: _exudyn(elements, end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
+    )
+    if isinstance(found, Row):
+        yield found
         return
-    try:
-        repeats = range(1 if effort.quick else 3)
-        theirs = [_exudyn(elements, end, round(end / EXUDYN_STEP)) for _ in repeats]
-    except subprocess.CalledProcessError as error:
-        yield row(note=f"Exudyn failed: {error.stderr.strip()[-200:]}")
-        return
-    their_gap = np.abs(np.array(theirs[0][0]) - exact).max()
-    if not their_gap <= ALLOWED:
-        yield row(
-            ours_us=None, failed=True, note=f"error of Exudyn's tip {their_gap:.1e} m, more than {ALLOWED:g}"
-        )
-        return
-    peer = 1e6 * min(seconds for _, seconds in theirs)
+    their_gap, peer = found
     note = notes(
         f"errors {gap:.1e} and {their_gap:.1e} m with steps of {OUR_STEP:g} and {EXUDYN_STEP:g} s",
         "six freedoms a node beside four in the plane",

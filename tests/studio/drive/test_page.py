@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
-from articulus.studio.drive import machine_for
 from articulus.studio.drive.session import Phase
 
-from ..browser import chromium, kept
+from ..browser import kept
 from .pages import READY, joint, speed, visited
-from .support import driving, eventually
+from .support import eventually
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def driven(browser, tmp_path_factory):
-    with driving(machine_for("cat215b"), tmp_path_factory.mktemp("recordings")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -12,7 +9,7 @@ import articulus as art
 from articulus.structure import beam_body
 from articulus.studio.drive import servo_machine
 
-from ..browser import chromium, kept, opened
+from ..browser import kept, opened
 from .pages import visited
 from .support import driving, eventually
 
@@ -34,12 +31,6 @@ def arm() -> art.Mechanism:
     made.joint("hinge", art.Revolute(axis=(0, -1, 0)), parent="ground", child="beam", armature=50.0)
     made.frame("tip", body="beam", node="tip")
     return made
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 def test_a_flexible_body_is_drawn_bent_and_its_recording_plays(browser, tmp_path) -> None:

@@ -6,16 +6,11 @@ The pages have no WebGL, so that this is also the test of driving without a pict
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from articulus.studio.drive import machine_for
-
-from ..browser import chromium
 from .pages import BLIND, joint, speed, visited
-from .support import driving, eventually
+from .support import eventually
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 
@@ -23,18 +18,6 @@ GAMEPAD = (
     "window.pad = [0, 0, 0, 0]; navigator.getGamepads = () => [null, { connected: true, axes: window.pad }];"
 )
 SWING, BOOM = 0, 1
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def driven(browser, tmp_path_factory):
-    with driving(machine_for("cat215b"), tmp_path_factory.mktemp("recordings")) as found:
-        yield found
 
 
 @pytest.fixture

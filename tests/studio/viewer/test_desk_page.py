@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib.image
@@ -15,19 +14,13 @@ pytest.importorskip("websockets", reason="needs the extra view: pip install 'art
 import articulus as art
 from articulus.simulate import Run
 
-from ..browser import chromium, kept
+from ..browser import kept
 from .served import looked_at
 
 INERTIA, WEIGHT = 1 / 3, 9.81 / 2  # slender rod of 1 m and 1 kg about its end; m g l/2
 KP, KD, START = 30.0, 1.0, 1.0
 POINT = 5e-6
 """Positions in float32, over the error of the run's steps of 1 ms [m]."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 def pd_run() -> Run:

@@ -23,18 +23,12 @@ from articulus.errors import InputError
 from articulus.studio import Viewing, view
 from articulus.studio.viewer import Session
 
-from ..browser import chromium, kept
+from ..browser import kept
 from ..runs import kinematic_run
 from .served import LIVE, looked_at
 
 SINGLE = 2e-6
 """What float32 leaves of positions of the order of a metre, a few operations on [m]."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 def place(page: Any, name: str) -> np.ndarray:

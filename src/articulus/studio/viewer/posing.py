@@ -18,6 +18,9 @@ from articulus.mechanism.numbers import values_of
 from articulus.studio.poses import body_poses
 from articulus.studio.scene import mechanism_size
 
+OPEN = 1e-5
+"""Error up to which a frame is where it is wanted, and a loop closed, for the eye [m, rad]."""
+OPEN_LOOP = "the loops cannot be closed there"
 BEND = 0.1
 """Deflection of a station at the end of a mode's slider, in parts of the mechanism's size."""
 
@@ -93,13 +96,15 @@ class Posing:
         try:
             return self.shown(assemble(self.mechanism, there, fixed=self._joint_of(freedom)).q)
         except NumericalError:
-            return {**self.shown(q), "note": "the loops cannot be closed there"}
+            return {**self.shown(q), "note": OPEN_LOOP}
 
     def reached(self, q: np.ndarray, frame: str, target: np.ndarray) -> dict[str, Any]:
         """Return the position that brings a frame to a pose (4, 4) or point (3,), or near to it."""
-        found = inverse_kinematics(self.mechanism, frame, target, q, tolerance=1e-5)
+        found = inverse_kinematics(self.mechanism, frame, target, q, tolerance=OPEN)
         note = ""
-        if not found.reached:
+        if found.residual > OPEN:
+            note = OPEN_LOOP
+        elif not found.reached:
             turned = f" and {math.degrees(found.angle):.3g}°" if found.angle > 1e-5 else ""
             note = f"out of reach by {found.distance:.3g} m{turned}"
         return {**self.shown(found.q), "note": note}
