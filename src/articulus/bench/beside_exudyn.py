@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.bench.exudyn import installed
+from articulus.bench import exudyn
 from articulus.bench.models import Array
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
@@ -34,7 +34,7 @@ def beside_exudyn(
         Largest error with which its time counts.
     effort : Effort
     """
-    if not installed():
+    if not exudyn.installed():
         return row(note="Exudyn is not installed (extra `bench`)")
     try:
         found = [run() for _ in range(1 if effort.quick else 3)]
