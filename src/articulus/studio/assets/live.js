@@ -16,6 +16,7 @@
       this.still = null; // position of a motion that has no signals
       this.waiting = new Map();
       this.number = 0;
+      this.ready = new Promise((done) => (this.opened = done)); // at the first connection that comes about
       this.#tab("Model", $("tab-model"));
       $("tabs").hidden = false;
       player.watchers.push(() => (this.posed = null));
@@ -24,10 +25,10 @@
 
     #connect() {
       this.socket = new WebSocket(new URL("socket", location.href.replace(/^http/, "ws")));
-      this.ready = new Promise((done) => this.socket.addEventListener("open", done));
-      this.ready.then(() => {
+      this.socket.addEventListener("open", () => {
         if (document.body.classList.contains("parted")) this.say("");
         document.body.classList.remove("parted");
+        this.opened();
       });
       this.socket.addEventListener("message", ({ data }) => {
         const answer = JSON.parse(data);
