@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
 import threading
 from functools import cache
 
 import llvmlite
 from llvmlite import binding as llvm
 
-from ..errors import KernelError
+from ..errors import InputError, KernelError
 from .target import Target
 
 _lock = threading.RLock()
 _serial = itertools.count()
+
+WIDTHS = ("1", "2", "4", "8")
+"""Lane counts that code is written for."""
 
 
 @cache
@@ -47,12 +51,35 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def host(lanes: int | None = None) -> Target:
-    """Return the target of this machine with its widest vector, or with the given lane count."""
+def widest() -> int:
+    """Return how many doubles the widest vector register of this processor holds."""
     features = llvm.get_host_cpu_features()
+    return 8 if features.get("avx512f") else 4 if features.get("avx") else 2
+
+
+def width() -> int:
+    """Return the lanes of batch kernels: ARTICULUS_LANES (1, 2, 4 or 8), else those of the widest vector register.
+
+    Results do not depend on it.
+    """
+    chosen = os.environ.get("ARTICULUS_LANES", "").strip()
+    if not chosen:
+        return widest()
+    if chosen not in WIDTHS:
+        raise InputError(f"environment variable ARTICULUS_LANES = {chosen!r}; expected 1, 2, 4 or 8")
+    return int(chosen)
+
+
+def host(lanes: int | None = None) -> Target:
+    """Return the target of this machine with the given lane count, or with that of batch kernels (`width`)."""
+    return _target(lanes or width())
+
+
+@cache
+def _target(lanes: int) -> Target:
     arm = _triple().startswith(("aarch64", "arm64"))
-    wide = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
-    return Target(lanes or wide, bool(features.get("fma") or arm), 32 if wide == 8 or arm else 16)
+    fma = bool(llvm.get_host_cpu_features().get("fma") or arm)
+    return Target(lanes, fma, 32 if widest() == 8 or arm else 16)
 
 
 def _machine() -> llvm.TargetMachine:
