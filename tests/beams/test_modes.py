@@ -31,7 +31,7 @@ def in_plane(beam, count, **more):
     displacements are rounding, is of no bending kind.
     """
     w, shapes = modes(beam, count, **more)
-    x_turn, y_turn, z_turn, x, y, z = (np.abs(shapes).max(axis=1) * ([LENGTH] * 3 + [1] * 3)).T
+    x_turn, _, z_turn, x, y, z = (np.abs(shapes).max(axis=1) * ([LENGTH] * 3 + [1] * 3)).T
     return w[z > 10 * np.maximum.reduce([x_turn, z_turn, x, y])]
 
 
