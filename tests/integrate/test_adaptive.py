@@ -199,7 +199,9 @@ def test_the_state_after_a_jump_of_x_starts_anew():
     # step, half a unit in the last place of the largest number on the way (9.81)
     steps = state.statistics.steps + solution.statistics.steps
     rounding = 8 * steps * np.spacing(9.81) / 2
-    np.testing.assert_allclose(solution.x[-1], [5.0 - 9.81 / 2 + v - 9.81 / 2, v - 9.81], rtol=0, atol=rounding)
+    np.testing.assert_allclose(
+        solution.x[-1], [5.0 - 9.81 / 2 + v - 9.81 / 2, v - 9.81], rtol=0, atol=rounding
+    )
 
 
 def test_evaluations_are_counted_and_the_last_stage_is_used_again():
