@@ -41,6 +41,7 @@ fuzz: $(VENV)/.test
 
 nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
+	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

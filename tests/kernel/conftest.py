@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import pytest
 
 from articulus import kernel
@@ -12,6 +14,6 @@ def own_cache(tmp_path, monkeypatch):
     """Point the cache to a fresh private folder and forget kernels of other tests."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("ARTICULUS_CACHE", str(folder))
-    monkeypatch.setattr(kernel, "_sources", {})
-    monkeypatch.setattr(kernel, "_kernels", {})
+    monkeypatch.setattr(kernel, "_sources", OrderedDict())
+    monkeypatch.setattr(kernel, "_kernels", OrderedDict())
     return folder

@@ -44,7 +44,7 @@ def test_warm_start_builds_nothing(own_cache):
     assert warm(np.ones((9, 3))).shape == (9, 3)
     assert (warm.input_shapes, warm.output_names, warm.instruction_count) == (((3,),), ("y",), 3)
     assert oct(own_cache.stat().st_mode & 0o777) == "0o700"
-    assert len(list(own_cache.iterdir())) == 3
+    assert len(list(own_cache.glob("*.kernel"))) == 3
 
 
 def test_compiled_functions_are_found_again(monkeypatch):
@@ -122,12 +122,82 @@ def test_default_folder(monkeypatch, tmp_path):
 def test_a_folder_others_may_write_to_is_refused(own_cache):
     own_cache.mkdir(mode=0o700)
     own_cache.chmod(0o777)
-    with pytest.warns(RuntimeWarning, match="others may write"):
+    with pytest.warns(RuntimeWarning, match=r"open to others \(mode 777\).*Delete it"):
         k = kernel.cached("one", square)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert k([1.0, 2.0, 3.0]).tolist() == [1.0, 4.0, 9.0]
     assert not list(own_cache.iterdir())
+
+
+def wrong() -> ca.Function:
+    x = ca.SX.sym("x", 3)
+    return ca.Function("square", [x], [-x], ["x"], ["y"])
+
+
+def plant(own_cache) -> list[bytes]:
+    """Leave entries of another function, made with another secret, under the names of `square`; return them."""
+    kernel.cached("one", wrong)([1.0, 2.0, 3.0])
+    planted = {path.name: path.read_bytes() for path in own_cache.glob("*.kernel")}
+    (own_cache / "secret").unlink()
+    cache._secret.cache_clear()
+    forget()
+    cache.folder()
+    for name, content in planted.items():
+        (own_cache / name).write_bytes(content)
+        (own_cache / name).chmod(0o600)
+    return list(planted.values())
+
+
+def test_planted_code_is_not_loaded(own_cache):
+    """Somebody who could write to the folder once, but not read the secret, cannot make an entry that counts."""
+    planted = plant(own_cache)
+    assert kernel.cached("one", square)([1.0, 2.0, 3.0]).tolist() == [1.0, 4.0, 9.0]
+    assert not set(planted) & {path.read_bytes() for path in own_cache.glob("*.kernel")}
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="POSIX permissions")
+@pytest.mark.parametrize("what", ["mode", "owner", "link", "fifo"])
+def test_an_entry_of_somebody_else_is_not_loaded(what, monkeypatch, own_cache):
+    fields = {"key": "mine"}
+    cache.store(fields, b"code")
+    (path,) = own_cache.glob("*.kernel")
+    if what == "mode":
+        path.chmod(0o666)
+    elif what == "owner":
+        another = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: another)
+    elif what == "link":
+        path.rename(own_cache / "elsewhere")
+        path.symlink_to(own_cache / "elsewhere")
+    else:
+        path.unlink()
+        os.mkfifo(path)
+    if what == "link":
+        assert cache.load(fields) is None
+    else:
+        with pytest.warns(RuntimeWarning, match="an entry is ignored"):
+            assert cache.load(fields) is None
+    monkeypatch.undo()
+    monkeypatch.setenv("ARTICULUS_CACHE", str(own_cache))
+    cache.store(fields, b"code")  # takes the place of what was there
+    assert cache.load(fields) == b"code"
+    assert not path.is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="POSIX permissions")
+@pytest.mark.parametrize("what", ["mode", "short"])
+def test_a_secret_that_others_know_is_refused(what, own_cache):
+    cache.store({"key": "mine"}, b"code")
+    secret = own_cache / "secret"
+    assert oct(secret.stat().st_mode & 0o777) == "0o600"
+    if what == "mode":
+        secret.chmod(0o644)
+    else:
+        secret.write_bytes(b"short")
+    cache._secret.cache_clear()
+    with pytest.warns(RuntimeWarning, match="not used: .*[dD]elete"):
+        assert cache.folder() is None
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(own_cache):
@@ -148,14 +218,20 @@ print(kernel.compile(f)(np.arange(30.0).reshape(10, 3) / 30).tobytes().hex())
 """
 
 
+FOUND = """
+from articulus.kernel import jit
+jit.compile_object = None  # a call would raise: everything comes from the cache
+"""
+
+
 def test_two_processes_at_once(own_cache):
     command = [sys.executable, "-c", SCRIPT]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = [p.communicate(timeout=60)[0] for p in both]
     assert answers[0] == answers[1] != ""
-    assert (
-        len(list(own_cache.iterdir())) == 2
-    )  # signature and wide code: the key is the same in both processes
+    # signature and wide code, readable by both: the key and the secret are the same in both processes
+    assert sorted(p.suffix for p in own_cache.iterdir()) == ["", ".kernel", ".kernel"]
+    assert subprocess.run([*command[:-1], FOUND + SCRIPT], timeout=60).returncode == 0
 
 
 def test_two_threads_compile_once(monkeypatch):

@@ -448,6 +448,7 @@ class _WorkingFrames:
         self.inner: list[Placement] = []
         self.outer: list[Transform] = []
         self.offset: list[tuple[float, float]] = []
+        self._normals = [self._normal(i) for i in range(len(raw))]
         for i in range(len(raw)):
             self._choose(i)
 
@@ -466,10 +467,10 @@ class _WorkingFrames:
         joint_frame = raw.placement
         assert joint_frame is not None
         axis = np.array(raw.joint.axis_line)
-        normal = self._normal(raw.parent) if self._leading.get(raw.parent) == i else None
+        normal = self._normals[raw.parent] if self._leading.get(raw.parent) == i else None
         outer = normal.step if normal else self._plain(parent_inner.inverse() @ joint_frame, axis)
         outer_raw = joint_frame.inverse() @ (parent_inner @ outer)
-        own = self._normal(i)
+        own = self._normals[i]
         inner = own.foot if own else outer_raw
         self.inner.append(inner)
         self.outer.append(_transform(outer))
@@ -478,11 +479,10 @@ class _WorkingFrames:
     def _plain(self, joint_frame: Placement, axis: np.ndarray) -> Placement:
         return Placement(frame_with_z(joint_frame.R @ axis), joint_frame.p)
 
-    @functools.cache  # noqa: B019  (lives as long as the tree is built)
     def _normal(self, i: int):  # type: ignore[no-untyped-def]
         """Return the common normal from node i's axis to its leading child's, in i's raw frame, or None."""
         child = self._leading.get(i)
-        turns = i != ROOT and self.has_axis(i) and self._raw[i].joint.rotational[0]
+        turns = self.has_axis(i) and self._raw[i].joint.rotational[0]
         if child is None or not turns:
             return None
         at = self._raw[child].placement

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import casadi as ca
 
@@ -31,9 +33,24 @@ __all__ = [
     "threads",
 ]
 
-_sources: dict[str, Source] = {}
-_kernels: dict[tuple[str, bool], Kernel] = {}
+MOST = 256
+"""Kernels that are kept for the next caller; older ones live as long as somebody holds them (a mechanism holds its own)."""
+
+T = TypeVar("T")
+_sources: OrderedDict[str, Source] = OrderedDict()
+_kernels: OrderedDict[tuple[str, bool], Kernel] = OrderedDict()
 _lock = threading.Lock()
+
+
+def _kept(table: OrderedDict, key: str | tuple[str, bool], make: Callable[[], T]) -> T:
+    """Return what a table holds under a key, made if need be; the oldest entries beyond MOST go."""
+    with _lock:
+        if key not in table:
+            table[key] = make()
+        table.move_to_end(key)
+        while len(table) > MOST:
+            table.popitem(last=False)
+        return table[key]
 
 
 def compile(function: ca.Function, *, finite: bool = True, ranks: Ranks | None = None) -> Kernel:
@@ -90,13 +107,9 @@ def cached(
         wanted = None if ranks is None else ranks()
         return program.build(build()).ranked(wanted)
 
-    with _lock:
-        source = _sources.setdefault(key, Source(f"cached {key}", made))
+    source = _kept(_sources, key, lambda: Source(f"cached {key}", made))
     source.signature()  # outside the lock: building one kernel must not keep others waiting
-    with _lock:
-        if (key, finite) not in _kernels:
-            _kernels[key, finite] = Kernel(source, finite=finite)
-        return _kernels[key, finite]
+    return _kept(_kernels, (key, finite), lambda: Kernel(source, finite=finite))
 
 
 def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int) -> Recurrence:
@@ -112,6 +125,5 @@ def recurrence(key: str, build: Callable[[], Sequence[ca.Function]], logged: int
         Number of leading state elements in a sample.
     """
     text = f"recurrence {logged} {key}"
-    with _lock:
-        source = _sources.setdefault(text, Source(text, lambda: march.build(build(), logged)))
+    source = _kept(_sources, text, lambda: Source(text, lambda: march.build(build(), logged)))
     return Recurrence(source, logged)

@@ -1,26 +1,37 @@
 """Object code on disk: checked completely on reading, written atomically, never trusted when in doubt.
 
-A file is: magic, length of the header, header (JSON text with the format version and every key field), payload,
-SHA-256 over all that. Anything that does not match to the letter is ignored, and rebuilt by the caller.
+A file is: magic, length of the header, header (JSON text with the format version and every key field), payload, HMAC-SHA-256
+over all that. The key of the HMAC is a secret of the user's: random bytes in a file of the folder that only the user may
+read. So an entry that somebody else put there, while the folder was open to others, is no entry. Anything that does not
+match to the letter is ignored, and rebuilt by the caller.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import hmac
 import json
 import os
+import secrets
 import stat
 import struct
 import tempfile
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 MAGIC = b"articulus kernel\n"
-VERSION = 1
+VERSION = 2
+SECRET = "secret"
+"""Name of the file with the secret."""
 _LENGTH = struct.Struct("<Q")
 _DIGEST = hashlib.sha256().digest_size
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 def folder() -> Path | None:
@@ -29,7 +40,7 @@ def folder() -> Path | None:
     if chosen is not None and chosen.lower() in ("off", "0", ""):
         return None
     path = Path(chosen) if chosen else _default_folder()
-    return path if _usable(str(path)) else None
+    return path if _secret(str(path)) else None
 
 
 def _default_folder() -> Path:
@@ -38,26 +49,62 @@ def _default_folder() -> Path:
 
 
 @cache
-def _usable(path: str) -> bool:
-    """Make the folder and check that nobody else can write there; warn once if not."""
+def _secret(path: str) -> bytes | None:
+    """Return the secret of a folder, both made if need be; None, with one warning, where others can write or read."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
-        reason = _unsafe(os.stat(path))
+        reason = _unsafe(os.stat(path), _WRITABLE)
+        secret = b"" if reason else _load_secret(Path(path) / SECRET)
     except OSError as error:
         reason = str(error)
-    if reason:
-        warnings.warn(f"kernel cache {path} is not used: {reason}", RuntimeWarning, stacklevel=2)
-    return not reason
+    if not reason:
+        return secret
+    warnings.warn(f"kernel cache {path} is not used: {reason}", RuntimeWarning, stacklevel=2)
+    return None
 
 
-def _unsafe(status: os.stat_result) -> str:
+def _unsafe(status: os.stat_result, forbidden: int) -> str:
+    """Return why a file or folder cannot be trusted; `forbidden` are permissions that others must not have."""
     if not hasattr(os, "getuid"):
         return ""
+    advice = "what lies there may not be yours. Delete it"
     if status.st_uid != os.getuid():
-        return "it belongs to another user"
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return "others may write to it (chmod go-w)"
+        return f"it belongs to another user; {advice}"
+    if status.st_mode & forbidden:
+        return f"it is open to others (mode {stat.S_IMODE(status.st_mode):o}); {advice}"
     return ""
+
+
+def _load_secret(path: Path) -> bytes:
+    """Return the secret in a file, written if there is none; raise OSError where the file cannot be trusted."""
+    if not os.path.lexists(path):
+        _write(path, secrets.token_bytes(_DIGEST), _place_first)
+    found = _read(path, stat.S_IRWXG | stat.S_IRWXO)
+    if len(found) != _DIGEST:
+        raise OSError(f"its file '{SECRET}' is damaged; delete the folder")
+    return found
+
+
+def _place_first(temporary: str, path: Path) -> None:
+    """Give a file its name unless another process was faster."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return
+    except (
+        OSError
+    ):  # a file system without links: two processes at once may write two secrets, and share nothing
+        os.replace(temporary, path)
+
+
+def _read(path: Path, forbidden: int) -> bytes:
+    """Return the content of a regular file of the user's own; raise PermissionError where it is none."""
+    with open(path, "rb", opener=lambda name, _: os.open(name, _FLAGS)) as file:
+        status = os.fstat(file.fileno())
+        reason = _unsafe(status, forbidden) if stat.S_ISREG(status.st_mode) else "it is no regular file"
+        if reason:
+            raise PermissionError(f"{path.name}: {reason}")
+        return file.read()
 
 
 @cache
@@ -77,6 +124,11 @@ def _path(base: Path, header: bytes) -> Path:
     return base / f"{hashlib.sha256(header).hexdigest()}.kernel"
 
 
+def _keyed(base: Path, body: bytes) -> bytes:
+    """Return the HMAC of a body with the secret of its folder."""
+    return hmac.digest(_secret(str(base)) or b"", body, "sha256")
+
+
 def load(fields: dict[str, str]) -> bytes | None:
     """Return the payload stored under exactly these fields, or None."""
     base = folder()
@@ -84,12 +136,15 @@ def load(fields: dict[str, str]) -> bytes | None:
         return None
     header = _header(fields)
     try:
-        content = _path(base, header).read_bytes()
+        content = _read(_path(base, header), _WRITABLE)
+    except PermissionError as error:
+        warnings.warn(f"kernel cache {base}: an entry is ignored, {error}", RuntimeWarning, stacklevel=2)
+        return None
     except OSError:
         return None
     start = MAGIC + _LENGTH.pack(len(header)) + header
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
-    if not body.startswith(start) or hashlib.sha256(body).digest() != digest:
+    if not body.startswith(start) or not hmac.compare_digest(_keyed(base, body), digest):
         return None
     return body[len(start) :]
 
@@ -102,19 +157,18 @@ def store(fields: dict[str, str], payload: bytes) -> None:
     header = _header(fields)
     body = MAGIC + _LENGTH.pack(len(header)) + header + payload
     with contextlib.suppress(OSError):
-        _write(_path(base, header), body + hashlib.sha256(body).digest())
+        _write(_path(base, header), body + _keyed(base, body))
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write to a temporary file in the same folder, then rename: readers see all or nothing."""
+def _write(path: Path, content: bytes, publish: Callable[[str, Path], None] = os.replace) -> None:
+    """Write to a temporary file in the same folder, then rename (or link): readers see all or nothing."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError:
+        publish(temporary, path)
+    finally:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        raise

@@ -6,7 +6,7 @@ import ctypes
 import itertools
 import os
 import threading
-from functools import cache
+from functools import cache, lru_cache
 
 import llvmlite
 from llvmlite import binding as llvm
@@ -100,8 +100,13 @@ def compile_object(text: str) -> bytes:
             raise KernelError(f"LLVM refused the emitted code: {reason}") from reason
 
 
-@cache
-def _engine() -> llvm.LLJIT:
+PER_ENGINE = 256
+"""Libraries after which a new engine is made (1 ms). An engine keeps some 9 KB of each library that it ever loaded, until it
+goes itself: with the last library of its own."""
+
+
+@lru_cache(maxsize=1)
+def _engine(generation: int) -> llvm.LLJIT:
     _initialise()
     return llvm.create_lljit_compiler(_machine())
 
@@ -123,8 +128,9 @@ class Native:
         with _lock:
             builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
             builder.export_symbol("run").export_symbol("slots")
+            serial = next(_serial)
             try:
-                self._library = builder.link(_engine(), f"kernel{next(_serial)}")
+                self._library = builder.link(_engine(serial // PER_ENGINE), f"kernel{serial}")
             except RuntimeError as reason:
                 raise KernelError(f"object code could not be loaded: {reason}") from reason
         self.lanes = lanes
