@@ -26,6 +26,9 @@ class FramePose(FrameSensor):
     def measure(self, s: Scope) -> dict[str, SX]:
         X = self.seen(s, "pose", s.q)
         R = X[:3, :3]
-        roll, yaw = ca.atan2(R[2, 1], R[2, 2]), ca.atan2(R[1, 0], R[0, 0])
-        pitch = ca.atan2(-R[2, 0], ca.sqrt(R[0, 0] ** 2 + R[1, 0] ** 2))
+        across = R[0, 0] ** 2 + R[1, 0] ** 2
+        upright = across > 0  # at a pitch of exactly 90 degrees roll and yaw are 0, and derivatives finite
+        roll = ca.if_else(upright, ca.atan2(R[2, 1], R[2, 2]), 0)
+        yaw = ca.if_else(upright, ca.atan2(R[1, 0], R[0, 0]), 0)
+        pitch = ca.atan2(-R[2, 0], ca.sqrt(ca.fmax(across, 1e-300)))
         return {"position": X[:3, 3], "rpy": ca.vertcat(roll, pitch, yaw)}

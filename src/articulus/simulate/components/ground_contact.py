@@ -12,6 +12,9 @@ from articulus.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulate.component import Disturbance, Scope
 from articulus.simulate.components.checks import at_least, check_frame, named, positive
 
+SHALLOW = 1e-18
+"""Depth up to which the root in depth^(3/2) is constant, so that derivatives are finite out of contact [m]."""
+
 
 @dataclass(frozen=True)
 class GroundContact(Disturbance):
@@ -69,7 +72,8 @@ class GroundContact(Disturbance):
         z = s.ask("pose", s.q, frames=[self.frame])[2, 3]
         v = s.ask("velocity", s.q, s.v, frames=[self.frame])[3:]
         depth = ca.fmax(-z, 0)
-        normal = ca.fmax(k * depth * ca.sqrt(depth) * (1 - 1.5 * a * v[2]), 0)
+        root = ca.sqrt(ca.fmax(depth, SHALLOW))  # sqrt(0) has no derivative, depth^(3/2) has
+        normal = ca.fmax(k * depth * root * (1 - 1.5 * a * v[2]), 0)
         sliding = -mu * normal * v[:2] / ca.sqrt(ca.sumsqr(v[:2]) + v_s**2)
         force = ca.vertcat(sliding, normal)
         s.write("force", force)

@@ -16,6 +16,10 @@ from articulus.simulate.components.columns import clip, plain
 LBF_IN = 8.0
 """Torque unit psi x displacement over N m, as the source has it; lbf in to N m is 1/8.85 exactly."""
 
+LAMINAR = 1.0
+"""Pressure drop below which the flow through the valve grows in proportion to it and not to its root [psi]. Not in the
+source; 0.025 percent of the lowest supply."""
+
 
 @dataclass(frozen=True)
 class HydraulicRotary(Actuator):
@@ -27,6 +31,7 @@ class HydraulicRotary(Actuator):
         p_in'  = beta_v (Q_in - v D G),  p_out' = beta_v (v D G - Q_out)
         torque = (p_in - p_out) (D / 8) G - beta_m v
 
+    Below a pressure drop of 1 psi the root gives way to a parabola with a finite slope at zero (`LAMINAR`).
     Pressures stay between P_e and P_s: beyond them only a rate inwards counts, and what a step has run over is taken
     back in the next. The numbers are those of the source, whose units are mixed (psi, cm); 8 stands for the
     conversion of lbf in to N m.
@@ -111,8 +116,8 @@ class HydraulicRotary(Actuator):
         p_in, p_out = ca.vertsplit(clip(p, low, high))
 
         k_f, beta_v, beta_m = (s.number(n) for n in (self.flow_gain, self.compressibility, self.damping))
-        flow_in = k_f * x * ca.sqrt(ca.if_else(x > 0, high - p_in, p_in - low))
-        flow_out = k_f * x * ca.sqrt(ca.if_else(x > 0, p_out - low, high - p_out))
+        flow_in = k_f * x * _root(ca.if_else(x > 0, high - p_in, p_in - low))
+        flow_out = k_f * x * _root(ca.if_else(x > 0, p_out - low, high - p_out))
         swept = v * D * G
         s.rate("pressures", _kept(s, p, beta_v * ca.vertcat(flow_in - swept, swept - flow_out), low, high))
 
@@ -127,6 +132,16 @@ class HydraulicRotary(Actuator):
         limit = s.number(self.spool_limit)
         x = clip(s.number(self.spool_gain) * command, -limit, limit)
         return ca.if_else(ca.fabs(x) < s.number(self.dead_band), 0, x)
+
+
+def _root(drop: SX) -> SX:
+    """Return sqrt(drop) of a pressure drop above `LAMINAR`, and below it a parabola of the same value and slope there.
+
+    The root alone has an infinite slope at zero, where a line reaches supply or exhaust. Orifices have none: their
+    flow is laminar there.
+    """
+    s = drop / LAMINAR
+    return ca.if_else(drop > LAMINAR, ca.sqrt(ca.fmax(drop, LAMINAR)), LAMINAR**0.5 * s * (3 - s) / 2)
 
 
 def _kept(s: Scope, p: SX, rate: SX, low: SX, high: SX) -> SX:
