@@ -29,6 +29,7 @@ from articulus.mechanism import (
 )
 from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import Parameter, as_number, as_vector, values_of, with_values
+from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
 from articulus.mechanism.visual import Visual, as_visuals
 
 if TYPE_CHECKING:
@@ -423,20 +424,99 @@ class Mechanism:
     # dynamics
 
     def inverse_dynamics(
-        self, q: Any, v: Any, vdot: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+        self,
+        q: Any,
+        v: Any,
+        vdot: Any,
+        t: Any = 0.0,
+        *,
+        actuators: Sequence[str] | None = None,
+        wrenches: Wrenches | None = None,
+        params: Params | None = None,
     ) -> Array:
-        """Return tau = M vdot + bias, what the actuators must give, (..., nv) [N m or N].
+        """Return the joint forces tau that give the accelerations vdot, (..., nv) [N m or N].
 
-        Of the tree that is left when every loop is cut: constraint forces (`constraint_forces`) come on top.
+        Without constraints tau = M vdot + bias. With constraints it is the smallest tau (sum of squares over the
+        driven entries) for which multipliers exist with M vdot + bias + G' lambda = tau: `forward_dynamics` of it is
+        vdot again. `tree_inverse_dynamics` is M vdot + bias of the cut tree.
 
         Parameters
         ----------
         q, v, vdot : array, (..., nq), (..., nv), (..., nv) [rad, m; rad/s, m/s; rad/s^2, m/s^2]
+            With constraints vdot must satisfy them (`constraint_acceleration`).
+        t : number or array (...) [s]
+            Time, for prescribed motions.
+        actuators : sequence of str
+            Joints that are driven; tau is zero in all others. If not given, every entry of v is driven, modal coordinates
+            of flexible bodies included.
         wrenches : dict of frame name to array (..., 6) [N m, N]
             External moment about the frame's origin and force, ground axes.
         params : dict of parameter name to number or array
+
+        Raises
+        ------
+        InputError
+            When vdot violates a constraint, or when the actuators cannot produce it: the text names what is missing.
         """
-        return self._ask("inverse_dynamics", (q, v, vdot), (), params, wrenches)
+        if not self.description.constraints and actuators is None:
+            return self._ask("inverse_dynamics", (q, v, vdot), (), params, wrenches)
+        force = self.tree_inverse_dynamics(q, v, vdot, wrenches=wrenches, params=params)
+        still = np.zeros(self.nv)
+        bias = self.tree_inverse_dynamics(q, v, still, wrenches=wrenches, params=params)
+        self._require_acceleration(q, v, vdot, t, params)
+        sizes = np.abs(force - bias).max(axis=-1, initial=0.0), np.abs(bias).max(axis=-1, initial=0.0)
+        return self._driven("inverse_dynamics", force, np.maximum(*sizes), q, t, actuators, params)
+
+    def tree_inverse_dynamics(
+        self, q: Any, v: Any, vdot: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
+    ) -> Array:
+        """Return M vdot + bias of the tree that is left when every loop is cut, (..., nv) [N m or N]; see `inverse_dynamics`."""
+        return self._ask("tree_inverse_dynamics", (q, v, vdot), (), params, wrenches)
+
+    def _driven(
+        self,
+        what: str,
+        force: Array,
+        scale: Array,
+        q: Any,
+        t: Any,
+        actuators: Sequence[str] | None,
+        params: Params | None,
+    ) -> Array:
+        """Return the smallest forces of the actuators that, with those of the constraints, give `force`."""
+        from articulus import closed
+
+        actuators = (actuators,) if isinstance(actuators, str) else actuators
+        driven = None if actuators is None else self._driven_entries(what, actuators)
+        free = np.eye(self.nv)
+        if self.description.constraints and self.nv:
+            free = closed.free_motions(self.constraint_jacobian(q, t, params=params))
+        tau, missing = closed.least_forces(free, force, driven)
+        closed.require_reached(what, missing, scale, self.v_names, f"actuators {list(actuators or ())}")
+        return tau
+
+    def _driven_entries(self, what: str, actuators: Sequence[str]) -> list[int]:
+        """Return the entries of v that belong to the named joints."""
+        slices, out = self.description.v_slices, []
+        for name in actuators:
+            if name not in slices:
+                raise InputError(f"{what}: no joint '{name}' to drive; {did_you_mean(str(name), slices)}")
+            out += range(slices[name].start, slices[name].stop)
+        return out
+
+    def _require_acceleration(self, q: Any, v: Any, vdot: Any, t: Any, params: Params | None) -> None:
+        """Raise InputError unless accelerations satisfy the constraints."""
+        if not self.description.constraints:
+            return
+        off = self.constraint_acceleration(q, v, vdot, t, params=params)
+        still = self.constraint_acceleration(q, v, np.zeros(self.nv), t, params=params)
+        excess = np.abs(off) - OPEN * np.maximum(np.maximum(np.abs(still), np.abs(off - still)), 1.0)
+        if not (excess <= 0).all():
+            at = np.unravel_index(np.argmax(excess), excess.shape)
+            raise InputError(
+                f"inverse_dynamics: vdot violates constraint '{self.constraint_names[at[-1]]}' by {off[at]:.3g}; expected an "
+                "acceleration with constraint_acceleration(q, v, vdot, t) = 0, for example one of forward_dynamics"
+            )
 
     def forward_dynamics(
         self,
@@ -467,16 +547,42 @@ class Mechanism:
         return self._ask("forward_dynamics", (q, v, tau), (), params, wrenches)
 
     def mass_matrix(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return M(q), (..., nv, nv) [kg m^2, kg m, kg]; armature and rotors included."""
+        """Return M(q), (..., nv, nv) [kg m^2, kg m, kg]; armature and rotors included.
+
+        With constraints M is that of the cut tree, as in M vdot + bias + G' lambda = tau.
+        """
         return self._ask("mass_matrix", (q,), (), params)
 
     def bias(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
-        """Return inverse dynamics at zero acceleration: Coriolis, gravity, friction, springs, (..., nv) [N m or N]."""
+        """Return the forces of M vdot + bias at zero acceleration: Coriolis, gravity, friction, springs, (..., nv) [N m or N].
+
+        With constraints it is that of the cut tree, as in M vdot + bias + G' lambda = tau.
+        """
         return self._ask("bias", (q, v), (), params)
 
-    def gravity(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return the joint forces that hold the mechanism against gravity alone, (..., nv) [N m or N]."""
-        return self._ask("gravity", (q,), (), params)
+    def gravity(
+        self,
+        q: Any,
+        t: Any = 0.0,
+        *,
+        actuators: Sequence[str] | None = None,
+        params: Params | None = None,
+    ) -> Array:
+        """Return the joint forces that hold the mechanism at rest against gravity alone, (..., nv) [N m or N].
+
+        With constraints, which carry their share, they are the smallest such forces; see `inverse_dynamics` for
+        `actuators` and `tree_gravity` for those of the cut tree.
+        """
+        if not self.description.constraints and actuators is None:
+            return self._ask("gravity", (q,), (), params)
+        weight = self.tree_gravity(q, params=params)
+        return self._driven(
+            "gravity", weight, np.abs(weight).max(axis=-1, initial=0.0), q, t, actuators, params
+        )
+
+    def tree_gravity(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return the forces that hold the tree that is left when every loop is cut against gravity, (..., nv) [N m or N]."""
+        return self._ask("tree_gravity", (q,), (), params)
 
     def energy(self, q: Any, v: Any, *, params: Params | None = None) -> tuple[Array, Array]:
         """Return kinetic and potential energy (gravity and joint springs), each (...) [J].
@@ -539,6 +645,12 @@ class Mechanism:
         """Return G v + dg/dt, what the velocities are off by, (..., rows) [m/s, rad/s]."""
         return self._ask("constraint_rate", (q, v, t), (), params)
 
+    def constraint_acceleration(
+        self, q: Any, v: Any, vdot: Any, t: Any = 0.0, *, params: Params | None = None
+    ) -> Array:
+        """Return G vdot + gamma, what the accelerations are off by, (..., rows) [m/s^2, rad/s^2]."""
+        return self._ask("constraint_acceleration", (q, v, vdot, t), (), params)
+
     def constraint_jacobian(self, q: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
         """Return G, the derivative of `constraint_rate` by v, (..., rows, nv)."""
         return self._ask("constraint_jacobian", (q, t), (), params)
@@ -586,43 +698,98 @@ class Mechanism:
     # the mass matrix in factors
 
     def mass_matrix_factors(self, q: Any, *, params: Params | None = None) -> tuple[Array, Array, Array]:
-        """Return L = I + H phi K, D and L^-1 = I - H psi K with M = L diag(D) L', (..., nv, nv), (..., nv)."""
+        """Return L = I + H phi K, D and L^-1 = I - H psi K with M = L diag(D) L', (..., nv, nv), (..., nv); see `mass_matrix`."""
         return self._ask("mass_matrix_factors", (q,), (), params)
 
-    def mass_matrix_inverse(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return M^-1, (..., nv, nv)."""
-        return self._ask("mass_matrix_inverse", (q,), (), params)
+    def mass_matrix_inverse(self, q: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
+        """Return d vdot/d tau, (..., nv, nv): M^-1, or with constraints M^-1 - M^-1 G' (G M^-1 G')^+ G M^-1.
 
-    def solve_mass_matrix(self, q: Any, tau: Any, *, params: Params | None = None) -> Array:
-        """Return M^-1 tau in O(n), (..., nv)."""
-        return self._ask("solve_mass_matrix", (q, tau), (), params)
+        With constraints it is singular: it maps forces to accelerations that the constraints allow. Redundant rows count
+        once; at a singular position the motions that open there count as free. M^-1 itself: `tree_mass_matrix_inverse`.
+        """
+        if not self.description.constraints:
+            return self._ask("mass_matrix_inverse", (q,), (), params)
+        from articulus import closed
+
+        M, G = self.mass_matrix(q, params=params), self.constraint_jacobian(q, t, params=params)
+        return closed.constrained_inverse(M, G)[0]
+
+    def tree_mass_matrix_inverse(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return M^-1 of the tree that is left when every loop is cut, (..., nv, nv)."""
+        return self._ask("tree_mass_matrix_inverse", (q,), (), params)
+
+    def solve_mass_matrix(self, q: Any, tau: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
+        """Return `mass_matrix_inverse` times tau, (..., nv); without constraints in O(n)."""
+        if not self.description.constraints:
+            return self._ask("solve_mass_matrix", (q, tau), (), params)
+        return (self.mass_matrix_inverse(q, t, params=params) @ _array("tau", tau)[..., None])[..., 0]
+
+    def tree_solve_mass_matrix(self, q: Any, tau: Any, *, params: Params | None = None) -> Array:
+        """Return M^-1 tau of the tree that is left when every loop is cut, in O(n), (..., nv)."""
+        return self._ask("tree_solve_mass_matrix", (q, tau), (), params)
 
     def operational_inertia(
-        self, frame: str, q: Any, other: str | None = None, *, params: Params | None = None
+        self, frame: str, q: Any, other: str | None = None, t: Any = 0.0, *, params: Params | None = None
     ) -> Array:
         """Return Lambda = J_frame M^-1 J_other', (..., 6, 6): acceleration of `frame` by a unit wrench on `other`.
 
-        `other` defaults to the frame itself; the inverse of that Lambda is the operational-space inertia.
+        `other` defaults to the frame itself; the inverse of that Lambda is the operational-space inertia. With constraints
+        `mass_matrix_inverse` takes the place of M^-1; `tree_operational_inertia` is that of the cut tree.
         """
-        return self._ask("operational_inertia", (q,), (frame, other or frame), params)
+        if not self.description.constraints:
+            return self._ask("operational_inertia", (q,), (frame, other or frame), params)
+        here, there = (self.jacobian(name, q, params=params) for name in (frame, other or frame))
+        return here @ self.mass_matrix_inverse(q, t, params=params) @ np.swapaxes(there, -1, -2)
+
+    def tree_operational_inertia(
+        self, frame: str, q: Any, other: str | None = None, *, params: Params | None = None
+    ) -> Array:
+        """Return J_frame M^-1 J_other' of the tree that is left when every loop is cut, (..., 6, 6)."""
+        return self._ask("tree_operational_inertia", (q,), (frame, other or frame), params)
 
     # derivatives
 
     def derivatives(
+        self, q: Any, v: Any, tau: Any, t: Any = 0.0, *, params: Params | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return d vdot/d q, d vdot/d v and d vdot/d tau of `forward_dynamics`, each (..., nv, nv).
+
+        Exact. The derivative by the position of a quaternion joint is with respect to a small rotation (and shift) in the
+        child's axes. With constraints the change of their forces is included and the last is that of
+        `mass_matrix_inverse`; where rows are redundant, the first two hold for changes of state that keep the constraints,
+        G dq = 0 and G dv + d(G v)/dq dq = 0. At a singular position forward dynamics has no derivative; the numbers are then
+        those with the motions that open there left free. `tree_derivatives` is of the cut tree.
+        """
+        if not self.description.constraints:
+            return self._ask("derivatives", (q, v, tau), (), params)
+        from articulus import closed
+
+        vdot, multipliers = self.closed_dynamics(q, v, tau, t, params=params)
+        by_q, by_v, M = self.tree_inverse_dynamics_derivatives(q, v, vdot, params=params)
+        force, _, *rows = self.constraint_derivatives(q, v, vdot, multipliers, t, params=params)
+        G = self.constraint_jacobian(q, t, params=params)
+        return closed.derivatives(M, G, (by_q, by_v), (force, *rows))
+
+    def tree_derivatives(
         self, q: Any, v: Any, tau: Any, *, params: Params | None = None
     ) -> tuple[Array, Array, Array]:
-        """Return d vdot/d q, d vdot/d v and M^-1 of forward dynamics, each (..., nv, nv).
-
-        Exact, by recursion; of the tree that is left when every loop is cut. The derivative by the position of a quaternion joint is with respect to a small rotation
-        (and shift) in the child's axes.
-        """
-        return self._ask("derivatives", (q, v, tau), (), params)
+        """Return d vdot/d q, d vdot/d v and M^-1 of the tree that is left when every loop is cut; see `derivatives`."""
+        return self._ask("tree_derivatives", (q, v, tau), (), params)
 
     def inverse_dynamics_derivatives(
         self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
     ) -> tuple[Array, Array, Array]:
-        """Return d tau/d q, d tau/d v and M of `inverse_dynamics`, each (..., nv, nv); see `derivatives`."""
+        """Return d tau/d q, d tau/d v and M of `inverse_dynamics`, each (..., nv, nv); see `derivatives`.
+
+        Of mechanisms without constraints; see `tree_inverse_dynamics_derivatives`.
+        """
         return self._ask("inverse_dynamics_derivatives", (q, v, vdot), (), params)
+
+    def tree_inverse_dynamics_derivatives(
+        self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return the derivatives of M vdot + bias by q and v, and M, of the tree that is left when every loop is cut."""
+        return self._ask("tree_inverse_dynamics_derivatives", (q, v, vdot), (), params)
 
     def linearize(
         self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None
@@ -659,7 +826,7 @@ class Mechanism:
             return state_space(self.v_names, turning, by_q, by_v, inverse, name=self.name)
         self._require_closed(q0, v0, t, params)
         vdot, multipliers = self.closed_dynamics(q0, v0, u0, t, params=params)
-        tree = self.inverse_dynamics_derivatives(q0, v0, vdot, params=params)
+        tree = self.tree_inverse_dynamics_derivatives(q0, v0, vdot, params=params)
         rows = self.constraint_derivatives(q0, v0, vdot, multipliers, t, params=params)
         G = self.constraint_jacobian(q0, t, params=params)
         on_positions = self.description.holonomic_rows
@@ -695,7 +862,8 @@ class Mechanism:
         Parameters
         ----------
         name : str
-            Name of a method above, such as "forward_dynamics".
+            Name of a method above, such as "forward_dynamics"; of a mechanism with constraints those that start with "tree_"
+        in place of the ones that answer for the closed mechanism.
         frames : sequence of str
             Frames that it is about, for example ["tool"] for "pose".
         wrenches : sequence of str
@@ -719,19 +887,23 @@ class Mechanism:
         found = self._kernels.get(key)
         if found is None:
             self._require_obeyed(name)
-            text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
+            plain = (plain_name(name), frames, wrenches)
+            text = "|".join([physics_version(), self.description.fingerprint, repr(plain)])
             found = native.cached(
-                text, lambda: self._compilable(*key), ranks=lambda: self._ranks(name, len(wrenches))
+                text, lambda: self._compilable(*plain), ranks=lambda: self._ranks(plain[0], len(wrenches))
             )
             self._kernels[key] = found
         return found
 
     def _require_obeyed(self, name: str) -> None:
         """Raise InputError for a function that would let a closed mechanism fall apart."""
-        if name == "forward_dynamics" and self.description.constraints:
+        if name in OPEN_AND_CLOSED and self.description.constraints:
+            closed = {"forward_dynamics": "'closed_dynamics' (q, v, tau, t), accelerations and multipliers"}
+            closed |= {"inverse_dynamics_derivatives": "'derivatives', those of forward dynamics"}
+            instead = closed.get(name, f"the method {name}() of the mechanism, with numbers")
             raise InputError(
-                f"'{self.name}' has constraints, which 'forward_dynamics' (q, v, tau) does not know; expected "
-                "'closed_dynamics' (q, v, tau, t), which returns accelerations and multipliers"
+                f"'{self.name}' has constraints, which the function '{name}' does not know; expected {instead}, or "
+                f"'tree_{name}' for the tree that is left when every loop is cut"
             )
 
     def _ranks(self, name: str, wrenches: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

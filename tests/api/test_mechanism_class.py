@@ -48,6 +48,7 @@ METHODS = {
 ABOUT_CONSTRAINTS = {
     "constraint_residual",
     "constraint_rate",
+    "constraint_acceleration",
     "constraint_jacobian",
     "constraint_derivatives",
     "constraint_forces",

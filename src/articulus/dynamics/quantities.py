@@ -32,6 +32,7 @@ from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.mechanism import Description
+from articulus.mechanism.questions import plain_name
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Quantity:
 BY_MASS_AND_BIAS = {
     "constraint_residual",
     "constraint_rate",
+    "constraint_acceleration",
     "constraint_jacobian",
     "closed_dynamics",
     "constraint_forces",
@@ -143,6 +145,12 @@ def derivatives(s: Question) -> tuple[SX, SX, SX]:
 def constraint_rows(s: Question) -> constraints.Constraints:
     """Return all constraint rows at the state and time in question."""
     return constraints.constraints(s.tree, s["v"], s["t"])
+
+
+def constraint_acceleration(s: Question) -> SX:
+    """Return G vdot + gamma, what accelerations are off by."""
+    rows = constraint_rows(s)
+    return ca.mtimes(rows.G, s["vdot"]) + rows.gamma
 
 
 def equations(s: Question) -> tuple[SX, SX]:
@@ -237,6 +245,9 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,)),
     "constraint_rate": Quantity(("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,)),
+    "constraint_acceleration": Quantity(
+        ("q", "v", "vdot", "t"), ("acceleration",), lambda s: (constraint_acceleration(s),)
+    ),
     "constraint_jacobian": Quantity(("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,)),
     "closed_dynamics": Quantity(
         ("q", "v", "tau", "t"),
@@ -322,7 +333,7 @@ def function(
     ----------
     description : Description
     name : str
-        Key of `QUANTITIES`.
+        Key of `QUANTITIES`, "tree_" before it or not (see `mechanism.questions`).
     frames : sequence of str
         Bodies or frames that the quantity is about.
     wrenches : sequence of str
@@ -334,6 +345,7 @@ def function(
         Inputs in the order of the quantity, then `p` (named parameters, when the mechanism has any), then
         `wrench_0`, `wrench_1`, ... in the order of `wrenches`.
     """
+    name = plain_name(name)
     if name not in QUANTITIES:
         raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")
     quantity = QUANTITIES[name]

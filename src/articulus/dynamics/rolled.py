@@ -17,6 +17,7 @@ from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.quantities import QUANTITIES, function
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
+from articulus.mechanism.questions import plain_name
 
 ROLL_FROM = {"forward_dynamics": 28, "inverse_dynamics": 16, "bias": 16, "gravity": 16, "derivatives": 10}
 """Nodes from which a quantity is called and not written out. Measured with 256-bit vectors: inverse dynamics runs faster
@@ -27,6 +28,7 @@ def compilable(
     description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
 ) -> ca.Function:
     """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls."""
+    name = plain_name(name)
     simple = not (wrenches or description.parameters or description.flexible)
     if name in ROLL_FROM and simple:
         tree = Tree(description, regroup=True)

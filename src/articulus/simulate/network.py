@@ -21,6 +21,7 @@ from casadi import SX
 from articulus import dynamics
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import Description, Number, Parameter
+from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
 from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Sensor
 
 KINDS: tuple[type[Component], ...] = (Sensor, Controller, Actuator, Disturbance)
@@ -164,7 +165,7 @@ class Network:
     ) -> Any:
         """Return a quantity of the mechanism on symbols."""
         found = dynamics.function(self.description, quantity, tuple(frames), tuple(wrenches))
-        plain = len(dynamics.QUANTITIES[quantity].inputs)
+        plain = len(dynamics.QUANTITIES[plain_name(quantity)].inputs)
         model = [self._model_parameters()] if self.description.parameters else []
         return found(*inputs[:plain], *model, *inputs[plain:])
 
@@ -287,6 +288,11 @@ class _Scope:
         return self.network.number(x)
 
     def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = ()) -> Any:
+        if quantity in OPEN_AND_CLOSED and self.description.constraints:
+            raise self._error(
+                f"'{quantity}' of a mechanism with constraints; expected 'tree_{quantity}', which is of the tree that "
+                "is left when every loop is cut"
+            )
         return self.network.ask(quantity, *inputs, frames=frames)
 
     def joint_q(self, joint: str) -> SX:

@@ -92,7 +92,7 @@ class ComputedTorque(Controller):
 
     def _inverse_dynamics(self, s: Scope, q: SX, v: SX, vdot: SX) -> SX:
         if self.model is None:
-            return s.ask("inverse_dynamics", q, v, vdot)
+            return s.ask("tree_inverse_dynamics", q, v, vdot)
         if (self.model.nq, self.model.nv) != (s.description.nq, s.description.nv):
             raise wrong(
                 self,
