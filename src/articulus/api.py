@@ -497,7 +497,8 @@ class Mechanism:
 
     def _driven_entries(self, what: str, actuators: Sequence[str]) -> list[int]:
         """Return the entries of v that belong to the named joints."""
-        slices, out = self.description.v_slices, []
+        slices = self.description.v_slices
+        out: list[int] = []
         for name in actuators:
             if name not in slices:
                 raise InputError(f"{what}: no joint '{name}' to drive; {did_you_mean(str(name), slices)}")
