@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json as json_text
 import shutil
 import sys
@@ -220,11 +221,19 @@ def run(
         bool, typer.Option("--resume", help="Go on from the checkpoint of a killed run.")
     ] = False,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
+    loops: Annotated[
+        str | None,
+        typer.Option(
+            "--loops", help="Form in which loops are closed, in place of the study's, such as minimal."
+        ),
+    ] = None,
 ) -> None:
     """Run a study: write results and a report, check what it demands; exit with 1 if a check or the run fails."""
     from articulus.study import Files, read_study, run_study
 
     read = read_study(study)
+    if loops is not None:
+        read = dataclasses.replace(read, settings=dataclasses.replace(read.settings, loops=loops))
     files = Files.of(read, study.parent if out is None else out)
     notes = _console(stderr=True)
     if resume:

@@ -9,19 +9,17 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.constraints import View, constraints
+from articulus.dynamics.constraints import Constraints, View, constraints
 from articulus.dynamics.external import External
 from articulus.dynamics.loops.base import Problem, suggested_penalty
+from articulus.dynamics.loops.forms import DUAL, Form, Given
+from articulus.dynamics.loops.pivoted import Following
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.loops.regularised import regularised
 from articulus.dynamics.quantities import Question, equations
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import value_of
 from articulus.simulate.displacement import displacement
-
-PENALTY = 1e9
-"""Number that makes the penalty of a row from the mass it feels. The error of an iteration is divided by about as much."""
 
 
 class Closing:
@@ -30,10 +28,12 @@ class Closing:
     Parameters
     ----------
     description : Description
+    form : Form
+        In which the accelerations are found, and which says how a step returns to the constraints.
     """
 
-    def __init__(self, description: Description):
-        self.description = description
+    def __init__(self, description: Description, form: Form):
+        self.description, self.form = description, form
         self.tree = Tree(description, regroup=True)
         self.t = SX.sym("t")
         self.active = SX.sym("active", len(description.constraints))
@@ -54,35 +54,68 @@ class Closing:
         index = {c.name: i for i, c in enumerate(self.description.constraints)}
         return ca.vertcat(SX(0, 1), *(self.active[index[name]] for name in self.names))
 
-    def penalties(self) -> SX:
-        """Return a penalty for every row, from the masses felt at a general position."""
+    @functools.cached_property
+    def masses(self) -> SX:
+        """The mass that every row feels at a general position, (m,)."""
         d = self.description
         q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv)
         start = displacement(d)(d.neutral, q)
         p = [value_of(x) for x in d.parameters]
         found = ca.Function("found", [self.tree.q, self.t, self.tree.p], [self.M, self.rows.G])
         M, G = (np.array(x) for x in found(start, 0.0, p))
-        return SX(suggested_penalty(M, G, PENALTY))
+        return SX(suggested_penalty(M, G, 1.0))
 
     def _equations(self, external: External) -> tuple[SX, SX]:
         """Return the mass matrix and the bias of the tree."""
         return equations(Question(self.tree, {"v": self.tree.v}, (), external))
 
-    def acceleration(self, frames: Sequence[str]) -> ca.Function:
-        """(q, v, tau, t, active, p, wrenches ...) -> accelerations, multipliers."""
-        tree, v = self.tree, self.tree.v
-        tau = SX.sym("tau", self.description.nv)
+    @property
+    def n_own(self) -> int:
+        """Number of the form's own states."""
+        return self.form.size(self.description.nv, self.rows.g.numel())
+
+    def _given(self, frames: Sequence[str]) -> tuple[Given, list[SX]]:
+        """Return what the form starts from, and the symbols (q, v, tau, t, active, p, h, own, wrenches ...)."""
+        tree, rows, on = self.tree, self.rows, self._on()
+        tau, h, own = SX.sym("tau", self.description.nv), SX.sym("h"), SX.sym("own", self.n_own)
         wrenches = [SX.sym(f"wrench_{i}", 6) for i in range(len(frames))]
         _, bias = self._equations(dict(zip(frames, wrenches)))
-        problem = Problem(self.M, tau - bias, self.rows)
-        solution = regularised(problem, self.penalties(), active=self._on())
-        out = ca.cse([ca.densify(solution.vdot), ca.densify(solution.multipliers)])
-        return ca.Function("closed", [tree.q, v, tau, self.t, self.active, tree.p, *wrenches], out)
+        applied = tau + self._equations({})[1] - bias if frames else tau
+        G = ca.mtimes(ca.diag(on), rows.G)
+        held = Constraints(on * rows.g, G, on * rows.rate, on * rows.gamma)
+        given = Given(tree, Problem(self.M, tau - bias, held), applied, self.masses, on, self.t, h, own)
+        return given, [tree.q, tree.v, tau, self.t, self.active, tree.p, h, own, *wrenches]
 
-    def projection(self) -> ca.Function:
-        """(q, v, t, active, p) -> q, v on the constraints: the least change in the measure of the masses."""
+    def acceleration(self, frames: Sequence[str]) -> ca.Function:
+        """(q, v, tau, t, active, p, h, own, wrenches ...) -> accelerations, multipliers, rates of the own states."""
+        given, symbols = self._given(frames)
+        found = self.form.solve(given)
+        out = ca.cse([ca.densify(x) for x in (found.vdot, found.multipliers, found.own_rate)])
+        return ca.Function("closed", symbols, out)
+
+    def beginning(self, frames: Sequence[str]) -> ca.Function:
+        """(q, v, tau, t, active, p, h, own, wrenches ...) -> the form's own states that go with q and v."""
+        given, symbols = self._given(frames)
+        assert self.form.begin is not None
+        return ca.Function("beginning", symbols, [ca.densify(self.form.begin(given))])
+
+    def velocity(self) -> ca.Function:
+        """(q, v, tau, t, active, p, h, own) -> the velocities that follow from the form's own states."""
+        given, symbols = self._given(())
+        assert self.form.velocity is not None
+        return ca.Function("velocity", symbols, ca.cse([ca.densify(self.form.velocity(given))]))
+
+    def projection(self) -> ca.Function | None:
+        """(q, v, t, active, p) -> q, v on the constraints; None for a form that does not return to them."""
+        if self.form.back is None:
+            return None
         tree, d, on = self.tree, self.description, self._on()
-        way = Projection(self.M, ca.mtimes(ca.diag(on), self.rows.G), self.penalties(), iterations=2)
+        G = ca.mtimes(ca.diag(on), self.rows.G)
+        way: Projection | Following
+        if self.form.back == "dependent":
+            way = Following(self.M, G, iterations=2)
+        else:
+            way = Projection(self.M, G, DUAL * self.masses, iterations=2)
         displaced = displacement(d)
         at = ca.Function("at", [tree.q, tree.v, self.t, tree.p], [self.rows.g, self.rows.rate])
         dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])

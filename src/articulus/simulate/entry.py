@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.api import Mechanism
+from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError
 from articulus.mechanism import Description
 from articulus.simulate.component import Component
@@ -37,6 +38,7 @@ def simulate(
     controller: Controller | None = None,
     components: Sequence[Component] = (),
     method: str = "rk4",
+    loops: str = DEFAULT,
     step: float = 1e-3,
     sample: float | None = None,
     events: Sequence[Event] = (),
@@ -68,6 +70,10 @@ def simulate(
         Actuators, sensors, disturbances, further controllers. Without actuators a command is a joint force.
     method : str
         Integration method; see `articulus.integrate.ALL_METHODS`.
+    loops : str
+        Form in which loops are closed: "regularised", "augmented", "canonical", "penalty", "null_space", "minimal",
+        "operator", "absolute", "baumgarte" or "park"; see `articulus.dynamics.loops.FORMS`. The default suits every
+        mechanism and method.
     step : float [s]
         Fixed step; for adaptive methods the interval at which sampled components and samples may act.
     sample : float [s]
@@ -97,7 +103,7 @@ def simulate(
         The run could not go on; the text says when and why, `error.result` is the run so far.
     """
     setup = _set_up(
-        mechanism, t_end, q0, v0, True, controller, components, method, step, sample, events, outputs, params,
+        mechanism, t_end, q0, v0, True, controller, components, method, loops, step, sample, events, outputs, params,
         seed, t0, rtol, atol,
     )  # fmt: skip
     return setup.simulation().run(
@@ -114,6 +120,7 @@ def rollout(
     controller: Controller | None = None,
     components: Sequence[Component] = (),
     method: str = "rk4",
+    loops: str = DEFAULT,
     step: float = 1e-3,
     sample: float | None = None,
     outputs: Sequence[str] = (),
@@ -140,7 +147,7 @@ def rollout(
     The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`.
     """
     setup = _set_up(
-        mechanism, t_end, q0, v0, False, controller, components, method, step,
+        mechanism, t_end, q0, v0, False, controller, components, method, loops, step,
         t_end - t0 if sample is None else sample, (), outputs, params, seed, t0, 1e-8, 1e-10,
     )  # fmt: skip
     return setup.simulation().run(
@@ -157,6 +164,7 @@ def _set_up(
     controller: Controller | None,
     components: Sequence[Component],
     method: str,
+    loops: str,
     step: float,
     sample: float | None,
     events: Sequence[Event],
@@ -174,7 +182,7 @@ def _set_up(
     steps = whole_steps("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
     every = 1 if sample is None else whole_steps("sample", _positive("sample", sample), step)
     inside, outside = _controllers(controller)
-    system = _system(mechanism.description, (*inside, *components), outside is not None)
+    system = _system(mechanism.description, (*inside, *components), outside is not None, loops)
     given = {name: copy.copy(value) for name, value in (params or {}).items()}
     return Setup(
         mechanism, system, outside, copy.copy(q0), copy.copy(v0), given, single, float(t0), float(t_end), float(step), steps, every,
@@ -186,16 +194,16 @@ _systems: OrderedDict[Any, System] = OrderedDict()
 _MOST_SYSTEMS = 32
 
 
-def _system(description: Description, components: tuple[Component, ...], outside: bool) -> System:
+def _system(description: Description, components: tuple[Component, ...], outside: bool, loops: str) -> System:
     """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
     values = tuple(p.value for p in description.parameters)
-    key = (description.fingerprint, values, components, outside)
+    key = (description.fingerprint, values, components, outside, loops)
     try:
         found = _systems.get(key)
     except TypeError:  # a component that holds something unhashable, such as an array
-        return System(Network(description, components, outside))
+        return System(Network(description, components, outside), loops)
     if found is None:
-        found = _systems[key] = System(Network(description, components, outside))
+        found = _systems[key] = System(Network(description, components, outside), loops)
         while len(_systems) > _MOST_SYSTEMS:
             _systems.popitem(last=False)
     _systems.move_to_end(key)

@@ -74,7 +74,7 @@ class LoopDerivatives:
     def _jacobians(self, names: Sequence[str]) -> ca.Function:
         """((c, d, u), p, w, t, h) -> derivatives by (c, d, u) of the rates of c, of the outputs, of each update."""
         s, net = self.system, self.system.network
-        pushed = System(Network(s.description, (*net.components, _Push())))
+        pushed = System(Network(s.description, (*net.components, _Push())), s.form.name)
         parts = [pushed.rhs, *(u.function for u in pushed.updates), pushed.reporting(names or ("vdot",))]
         kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
         sizes = (s.nc + s.nd + len(self._pushed), *s.sizes[2:])

@@ -11,7 +11,9 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.assemble import assemble, independent_rows
+from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.integrate import AlphaMethod
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import value_of
 from articulus.simulate.engines import engine_for
@@ -20,7 +22,7 @@ from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
 from articulus.simulate.simulation import LOG_BYTES, Simulation
 from articulus.simulate.steps import whole_steps
-from articulus.simulate.system import System
+from articulus.simulate.system import System, native
 
 ADMISSIBLE = 1e-9
 """Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
@@ -94,7 +96,9 @@ class Setup:
         system, method, step = self.system, find_method(self.method), self.step
         _check_jumps(system, method, self.t0, self.t_end, step)
         c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
+        _check_form(system, method, self.events)
         independent = _closed(self.mechanism, system, c0, p, self.t0, self.events)
+        _begin(system, c0, p, self.t0, step)
         engine = engine_for(system, method, step, self.events, self.rtol, self.atol, independent)
         size = 8 * len(c0) * (self.steps // self.every + 2) * engine.logged
         if size > LOG_BYTES:
@@ -117,6 +121,7 @@ class Setup:
         return {
             "t_end": self.t_end,
             "sample": self.every * self.step,
+            "loops": self.system.form.name if self.system.closing else "",
             "components": [f"{c.type_name} {c.name}" for c in self.system.network.components],
             "controller": self.outside.name if self.outside else "",
             "events": [description(e) for e in self.events],
@@ -179,6 +184,32 @@ def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: flo
                 f"an input jumps or bends at t = {time:.9g} s, inside a step of {step:.9g} s; expected it between two steps. "
                 "Choose a step that divides its times, or an adaptive method such as dormand_prince"
             )
+
+
+def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
+    """Refuse a form of loops that cannot serve the mechanism, the method or the events."""
+    form = system.form
+    if system.closing is None or form.name == DEFAULT:
+        return
+    reason = form.refusal(system.description)
+    if isinstance(method, AlphaMethod):
+        reason = f"has no place in method '{method.name}', which keeps the constraints itself; expected loops = '{DEFAULT}'"
+    elif form.methods and method.name not in form.methods:
+        reason = f"is for the methods {', '.join(form.methods)}; found '{method.name}'"
+    elif form.own and events:
+        reason = (
+            f"has states of its own, which know nothing of the event '{events[0].name}'; expected no events"
+        )
+    if reason:
+        raise UnsupportedOperation(f"loops: the form '{form.name}' {reason}")
+
+
+def _begin(system: System, c: np.ndarray, p: np.ndarray, t0: float, h: float) -> None:
+    """Let the loop form's own states begin with q and v, row by row."""
+    if system.beginning is not None:
+        begun = native(system.beginning)
+        for row, values in zip(c, p):
+            row[:] = np.ravel(begun(row, system.d0, values, np.zeros(system.nw), t0, h))
 
 
 def _closed(

@@ -15,6 +15,8 @@ import numpy as np
 from casadi import SX
 
 from articulus import dynamics, kernel
+from articulus.dynamics.loops.forms import DEFAULT, Form
+from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
 from articulus.simulate.closing import Closing
@@ -25,6 +27,9 @@ WRITTEN_OUT = 40
 step takes 3.3 us written out, 4.1 us called."""
 
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
+SOLVED = ("vdot", "multipliers", "own_rate")
+OWN = "loops."
+"""Beginning of the name of a loop form's own states."""
 
 
 @functools.lru_cache(maxsize=512)
@@ -51,9 +56,12 @@ class System:
     Parameters
     ----------
     network : Network
+    loops : str
+        Name of the form in which loops are closed; see `articulus.dynamics.loops.FORMS`.
 
     Attributes
     ----------
+    form : Form
     places, held_places : dict of name to slice
         Where each state stands in c, and each held value in d.
     c0, d0 : array
@@ -64,10 +72,12 @@ class System:
         Native time loops made so far, by method and length of its history.
     """
 
-    def __init__(self, network: Network):
+    def __init__(self, network: Network, loops: str = DEFAULT):
         network.check_feedback()
         self.network, self.description = network, network.description
-        states, held = network.continuous, network.discrete
+        self.form: Form = find_form(loops)
+        self._own_states = SX.sym("own", self.closing.n_own if self.closing else 0)
+        states, held = self._continuous(), network.discrete
         self.places, self.c0 = _places(states), _initial(states)
         self.held_places, self.d0 = _places(held), _initial(held)
         self._c = ca.vertcat(*(symbol for symbol, _ in states.values()))
@@ -79,6 +89,14 @@ class System:
         self.recurrences: dict[tuple[str, int], kernel.Recurrence] = {}
         self._reports: dict[tuple[str, ...], ca.Function] = {}
         self._quantities: dict[str, ca.Function] = {}
+
+    def _continuous(self) -> dict[str, tuple[SX, np.ndarray]]:
+        """Return symbol and initial value of every state: those of the network, and before the work the form's own."""
+        states, own = self.network.continuous, self._own_states
+        work = {name: states[name] for name in (INPUT, DISSIPATED)}
+        first = {name: entry for name, entry in states.items() if name not in work}
+        extra = {OWN + self.form.own: (own, np.zeros(own.numel()))} if own.numel() else {}
+        return first | extra | work
 
     @functools.cached_property
     def jumps(self) -> tuple[float, ...]:
@@ -97,11 +115,11 @@ class System:
     @functools.cached_property
     def closing(self) -> Closing | None:
         """The constraints on symbols; None where there are none."""
-        return Closing(self.description) if self.description.constraints else None
+        return Closing(self.description, self.form) if self.description.constraints else None
 
     @functools.cached_property
     def acceleration(self) -> ca.Function:
-        """(c, d, p, w, t, h) -> accelerations (nv,), multipliers of the constraints (m,)."""
+        """(c, d, p, w, t, h) -> accelerations (nv,), multipliers of the constraints (m,), rates of the form's own states."""
         d, frames = self.description, tuple(self.network.wrenches())
         if self.closing is not None:
             return self._closed(self.closing.acceleration(frames))
@@ -116,14 +134,20 @@ class System:
         model = [p[: len(d.parameters)]] if d.parameters else []
         vdot = found.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
         none: Any = (SX if short else ca.MX)(0, 1)
-        return ca.Function("acceleration", symbols, [vdot, none], list(ARGUMENTS), ["vdot", "multipliers"])
+        return ca.Function("acceleration", symbols, [vdot, none, none], list(ARGUMENTS), list(SOLVED))
 
     def _closed(self, found: ca.Function) -> ca.Function:
         """Return the accelerations of a mechanism with constraints."""
+        return ca.Function(
+            "acceleration", self.arguments, self._of_closing(found), list(ARGUMENTS), list(SOLVED)
+        )
+
+    def _of_closing(self, found: ca.Function) -> list[SX]:
+        """Return a function of (q, v, tau, t, active, p, h, own, wrenches ...) at the symbols of the loop."""
         net = self.network
         tau, *wrenches = self.loads.call(self.arguments)
-        out = found.call([net.q, net.v, tau, net.t, net.active, self.model, *wrenches])
-        return ca.Function("acceleration", self.arguments, out, list(ARGUMENTS), ["vdot", "multipliers"])
+        given = [net.q, net.v, tau, net.t, net.active, self.model, net.h, self._own_states, *wrenches]
+        return found.call(given)
 
     @property
     def model(self) -> SX:
@@ -135,9 +159,14 @@ class System:
         """Symbols of the multipliers, (m,)."""
         return SX.sym("multipliers", self.acceleration.numel_out(1))
 
+    @functools.cached_property
+    def _own_rate(self) -> SX:
+        """Symbols of the rates of the form's own states."""
+        return SX.sym("own_rate", self._own_states.numel())
+
     def _with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations and multipliers as a function of the arguments."""
-        found = [self.network.vdot, self.multipliers]
+        found = [self.network.vdot, self.multipliers, self._own_rate]
         expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
         if not ca.depends_on(ca.vertcat(*map(ca.vec, dense)), ca.vertcat(*found)):
@@ -209,8 +238,32 @@ class System:
         power = net.power()
         if self.closing is not None:
             power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
-        rates += [power, self._dissipation()]
-        return self._with_acceleration("rhs", [ca.vertcat(*rates)], ["rate"])
+        rates += [self._own_rate, power, self._dissipation()]
+        found = self._with_acceleration("rhs", [ca.vertcat(*rates)], ["rate"])
+        if self.closing is None or self.form.velocity is None:
+            return found
+        return self.function("rhs", [found(self._with_velocity(), *self.arguments[1:])], ["rate"])
+
+    def _with_velocity(self) -> SX:
+        """Return the state with the velocities that follow from the form's own states."""
+        assert self.closing is not None
+        net, state = self.network, SX(self._c)
+        tau = SX.zeros(self.description.nv)
+        state[self.places["v"]] = self.closing.velocity()(
+            net.q, net.v, tau, net.t, net.active, self.model, net.h, self._own_states
+        )
+        return state
+
+    @functools.cached_property
+    def beginning(self) -> ca.Function | None:
+        """(c, d, p, w, t, h) -> c with the form's own states that go with q and v; None where there are none."""
+        if self.closing is None or self.form.begin is None:
+            return None
+        begun = SX(self._c)
+        (begun[self.places[OWN + self.form.own]],) = self._of_closing(
+            self.closing.beginning(tuple(self.network.wrenches()))
+        )
+        return self.function("beginning", [begun], ["c_next"])
 
     def _dissipation(self) -> SX:
         """Return the power that friction in the joints and damping of the modes take [W]."""
@@ -247,12 +300,14 @@ class System:
     def correction(self) -> ca.Function | None:
         """(c, d, p, w, t, h) -> c on the constraints and with quaternions of unit length; None where none is needed."""
         d, net = self.description, self.network
-        if d.nq == d.nv and not d.constraints:
+        way = None if self.closing is None else self.closing.projection()
+        following = self.closing is not None and self.form.velocity is not None
+        if d.nq == d.nv and way is None and not following:
             return None
-        q, v = self._unit_quaternions(), net.v
-        if self.closing is not None:
-            q, v = self.closing.projection()(q, v, net.t, net.active, self.model)
-        corrected = SX(self._c)
+        corrected = self._with_velocity() if following else SX(self._c)
+        q, v = self._unit_quaternions(), corrected[self.places["v"]]
+        if way is not None:
+            q, v = way(q, v, net.t, net.active, self.model)
         corrected[self.places["q"]], corrected[self.places["v"]] = q, v
         return self.function("correction", [corrected], ["c_next"])
 

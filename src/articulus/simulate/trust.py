@@ -86,6 +86,8 @@ def _origin(run: Run) -> Iterator[tuple[str, str]]:
     if "method" in meta:
         step = "" if meta.get("step") is None else f", step {meta['step']:g} s"
         yield "method", f"{meta['method']}{step}"
+    if meta.get("settings", {}).get("loops"):
+        yield "loops", meta["settings"]["loops"]
     if meta.get("seed") is not None:
         yield "seed", str(meta["seed"])
     yield (

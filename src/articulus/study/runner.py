@@ -118,7 +118,7 @@ def _run(study: Study, checkpoint: Path | None) -> Run:
     s = study.settings
     common: dict[str, Any] = {
         "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "components": study.components, "method": s.method,
-        "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed, "t0": s.t0,
+        "loops": s.loops, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed, "t0": s.t0,
         "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
         "keep_checkpoint": True,
     }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from articulus.dynamics.loops.forms import FORMS
 from articulus.errors import did_you_mean
 from articulus.files.toml_numbers import shown
 from articulus.integrate import ALL_METHODS
@@ -13,7 +14,11 @@ from articulus.study.courses import Courses
 from articulus.study.study import Settings
 
 TIMES = ("t_end", "step", "sample", "t0", "checkpoint_interval")
-KEYS = ("t_end", "method", "step", "sample", "seed", "t0", "rtol", "atol", "checkpoint_interval")
+KEYS = ("t_end", "method", "loops", "step", "sample", "seed", "t0", "rtol", "atol", "checkpoint_interval")
+CHOICES = (
+    ("method", [m.name for m in ALL_METHODS], "an integration method"),
+    ("loops", [f.name for f in FORMS], "a form of closed loops"),
+)
 
 
 def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
@@ -35,12 +40,11 @@ def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
             held[key] = _plain(values, table[key], "-", f"run.{key}", positive=True)
     if "t_end" not in table:
         report.add("run", "no t_end", "t_end [s]")
-    if "method" in table:
-        held["method"] = values.text(table, "method", "run")
-        names = [m.name for m in ALL_METHODS]
-        if held["method"] is not None and held["method"] not in names:
-            hint = did_you_mean(held["method"], names)
-            report.add("run.method", f"'{held['method']}'", "an integration method", hint)
+    for key, names, expected in CHOICES:
+        if key in table:
+            held[key] = values.text(table, key, "run")
+            if held[key] is not None and held[key] not in names:
+                report.add(f"run.{key}", f"'{held[key]}'", expected, did_you_mean(held[key], names))
     if "seed" in table:
         held["seed"] = table["seed"]
         if not isinstance(held["seed"], int) or isinstance(held["seed"], bool) or held["seed"] < 0:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
+from articulus.dynamics.loops.forms import DEFAULT
 from articulus.simulate.component import Component
 from articulus.simulate.events import Event
 from articulus.study.check import Check
@@ -22,6 +23,7 @@ class Settings:
     ----------
     t_end : float [s]
     method : str
+    loops : str
     step : float [s]
     sample : float or None [s]
     seed : int
@@ -33,6 +35,7 @@ class Settings:
 
     t_end: float
     method: str = "rk4"
+    loops: str = DEFAULT
     step: float = 1e-3
     sample: float | None = None
     seed: int = 0

@@ -5,6 +5,7 @@ from articulus.dynamics.loops.augmented import augmented
 from articulus.dynamics.loops.base import Factored, Problem, Solution, solve, suggested_penalty
 from articulus.dynamics.loops.canonical import canonical
 from articulus.dynamics.loops.contact import Contact
+from articulus.dynamics.loops.forms import FORMS, Form, form
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.loops.lagrange import lagrange
 from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains, require_grasp
@@ -17,8 +18,10 @@ from articulus.dynamics.loops.regularised import regularised
 from articulus.dynamics.loops.servo import joint_directions, servo
 
 __all__ = [
+    "FORMS",
     "Contact",
     "Factored",
+    "Form",
     "Grasp",
     "Problem",
     "Projection",
@@ -27,6 +30,7 @@ __all__ = [
     "augmented",
     "by_secondary",
     "canonical",
+    "form",
     "generic_penalty",
     "joint_directions",
     "joint_form",

@@ -13,9 +13,17 @@ class Factored:
 
     No entry that is zero by structure is touched, and every pivot is divided by once: on chains of loops the number
     of operations grows with the number of loops.
+
+    Parameters
+    ----------
+    A : SX, (n, n)
+        Symmetric and positive definite; semidefinite with `dependent`.
+    dependent : float [-]
+        Part of its diagonal entry below which a pivot counts as zero: the row depends on earlier ones, its unknown is
+        zero. Solutions of consistent equations stay solutions. 0: every pivot is taken as it is.
     """
 
-    def __init__(self, A: SX):
+    def __init__(self, A: SX, dependent: float = 0.0):
         A = ca.sparsify(A)
         self._order: list[int] = A.sparsity().unite(A.T.sparsity()).amd()
         self._below: dict[int, dict[int, SX]] = {}
@@ -29,7 +37,7 @@ class Factored:
             if rank[i] > rank[k]:
                 later[k].add(i)
         for k in self._order:
-            self._inverse[k] = reciprocal(entry[k, k])
+            self._inverse[k] = _inverse(entry.get((k, k), SX(0)), A[k, k], dependent)
             rows = sorted(later[k], key=rank.__getitem__)
             self._below[k] = {i: entry[i, k] * self._inverse[k] for i in rows}
             for at, j in enumerate(rows):
@@ -64,6 +72,21 @@ class Factored:
         )
 
 
-def solve(A: SX, b: SX) -> SX:
-    """Return A^-1 b for a symmetric positive definite A; zeros stay zeros (fill-reducing L D L')."""
-    return Factored(A).solve(b)
+def _inverse(pivot: SX, diagonal: SX, dependent: float) -> SX:
+    """Return 1 / pivot, or 0 for a pivot that counts as zero; nothing is ever divided by zero then."""
+    if not dependent:
+        return reciprocal(pivot)
+    good = pivot > dependent * diagonal
+    return good * reciprocal(ca.if_else(good, pivot, 1.0))
+
+
+def solve(A: SX, b: SX, dependent: float = 0.0) -> SX:
+    """Return A^-1 b for a symmetric positive definite A; zeros stay zeros (fill-reducing L D L').
+
+    Parameters
+    ----------
+    A, dependent
+        As for `Factored`.
+    b : SX, (n, columns)
+    """
+    return Factored(A, dependent).solve(b)

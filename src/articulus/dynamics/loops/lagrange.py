@@ -15,8 +15,9 @@ def lagrange(problem: Problem, frequency: SX | float = 0.0, damping: SX | float 
     [ M  G' ] [ vdot   ]   [ f                                      ]
     [ G  0  ] [ lambda ] = [ -(gamma + 2 w mu (G v + g_t) + w^2 g)  ]
 
-    by (G M^-1 G') lambda = G M^-1 f + gamma + ... . Exact but for rounding; the rows must be independent. At singular
-    positions and with redundant rows (see `Constraints.rows`) the result is not finite or wrong: use `regularised`.
+    by (G M^-1 G') lambda = G M^-1 f + gamma + ... . Exact but for rounding. A row that depends on earlier ones, such as
+    the three rows of a planar loop that keep it in its plane, is left out (multiplier 0). Near a singular position, where
+    a row is about to become dependent, the result is inaccurate: use `regularised`.
 
     Parameters
     ----------

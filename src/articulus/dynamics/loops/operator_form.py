@@ -25,6 +25,7 @@ from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops.base import Factored, Solution, solve, stabilised
+from articulus.dynamics.loops.schur import DEPENDENT
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.operators import (
     Factors,
@@ -51,7 +52,7 @@ def operator_form(
     f : SX, (nv,) [N m or N]
         Joint forces minus bias of that tree.
     constraints : Constraints
-        Independent rows (see `mobility` and `require_full_rank`).
+        A row that depends on earlier ones is left out (multiplier 0); see `mobility` and `require_full_rank`.
     frequency, damping : numbers or (m,)
         w [rad/s] and mu [-] of the stabilised constraints.
     """
@@ -60,7 +61,7 @@ def operator_form(
     a = ca.mtimes(c.G, free)
     Y = half_way(op, c.G)
     W = ca.mtimes(Y.T, weighted(op, Y))
-    multipliers = solve(W, a + stabilised(c, frequency, damping))
+    multipliers = solve(W, a + stabilised(c, frequency, damping), DEPENDENT)
     return Solution(free + _closure(op, Y, multipliers), multipliers)
 
 

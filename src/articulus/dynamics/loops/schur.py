@@ -7,6 +7,9 @@ from casadi import SX
 
 from articulus.dynamics.loops.factor import Factored
 
+DEPENDENT = 1e-10
+"""Part of the mobility of a constraint row, the other rows held, below which the row counts as dependent on them."""
+
 
 class Schur:
     """M x + G' lambda = b, G x + wanted = compliance lambda, factored.
@@ -18,16 +21,19 @@ class Schur:
     M : SX, (n, n)
         Positive definite.
     G : SX, (m, n)
-        Of full rank, unless there is compliance.
     compliance : SX, (m,), optional
-        What a unit multiplier lets a row give way; positive. None for rigid constraints.
+        What a unit multiplier lets a row give way; positive. None for rigid constraints: rows that depend on others then
+        get no multiplier.
     """
 
     def __init__(self, M: SX, G: SX, compliance: SX | None = None):
         self._mass = Factored(M)
         self._Y = self._mass.forward(ca.sparsify(G.T))
         complement = ca.mtimes(self._Y.T, self._mass.scaled(self._Y))
-        self._complement = Factored(complement if compliance is None else complement + ca.diag(compliance))
+        if compliance is None:
+            self._complement = Factored(complement, DEPENDENT)
+        else:
+            self._complement = Factored(complement + ca.diag(compliance))
 
     def free(self, b: SX) -> SX:
         """Return M^-1 b."""
