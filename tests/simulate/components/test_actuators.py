@@ -191,6 +191,34 @@ def test_hydraulic_no_load_speed() -> None:
     assert loop.run(10.0, 0.01)["v"][-1] == pytest.approx(speed, rel=1e-3)  # and gets there
 
 
+def test_hydraulic_pressure_feedback_damps_by_the_linear_equations() -> None:
+    """Eigenvalues about steady motion, both lines at P_s / 2, against the linear equations written by hand.
+
+    With L = p_in - p_out, S its slow part, a = k_f x / (2 r) and b = k_f r, r = sqrt(P_s / 2):
+    L' = beta_v (-a L - 2 b k (L - S) - 2 D G v), S' = (L - S) / T, I v' = D G L / 8; the sum of the pressures decays by beta_v a.
+    """
+    supply, gear, inertia, k, T, u = 4000.0, 307.0, 2e4, 5e-5, 0.05, 0.6
+    k_f, beta, D, r = 26.0, 1000.0, 0.7, np.sqrt(supply / 2)
+    x = 0.05 * u
+    changes = {"damping": 0.0, "pressure_feedback": k, "feedback_time": T}
+    loop = cab(u, wheel(inertia), **changes)
+    loop.put(v=k_f * x * r / (D * gear), spin_hydraulic_rotary__pressures=(supply / 2, supply / 2))
+    assert loop.rate("spin_hydraulic_rotary.pressures") == pytest.approx([0.0, 0.0], abs=1e-8)
+    c = ca.SX.sym("c", loop.system.nc)
+    rest = [ca.SX(ca.DM(value)) for value in (loop.d, loop.p, loop.w, loop.t, loop.h)]
+    J = np.array(ca.Function("J", [c], [ca.jacobian(loop.system.rhs(c, *rest), c)])(loop.c))
+    own = [*range(1, 2), *range(2, 5)]  # speed, two pressures, the slow part
+    a, b = k_f * x / (2 * r), k_f * r
+    A = [
+        [0, D * gear / 8 / inertia, 0],
+        [-2 * beta * D * gear, -beta * (a + 2 * b * k), 2 * beta * b * k],
+        [0, 1 / T, -1 / T],
+    ]
+    expected = np.append(np.linalg.eigvals(A), -beta * a)
+    found = np.linalg.eigvals(J[np.ix_(own, own)])
+    assert np.sort_complex(found) == pytest.approx(np.sort_complex(expected), rel=1e-9)
+
+
 def test_hydraulic_pressures_stay_in_their_range() -> None:
     loop = cab(1.0, wheel(inertia=2e4)).put(v=5.0, spin_hydraulic_rotary__pressures=(0.0, 3990.0))
     found = loop.run(2.0, 0.01, "spin_hydraulic_rotary.pressures")["spin_hydraulic_rotary.pressures"]

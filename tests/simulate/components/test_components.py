@@ -79,7 +79,9 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     ResolvedRate: lambda: ResolvedRate(0.1, kp=1.0, kv=1.0, period=0.02, point="wrist", tool="bucket"),
     Torque: lambda: Torque("boom", limit=3.0),
     Motor: lambda: Motor("boom", ratio=100.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
-    HydraulicRotary: lambda: HydraulicRotary("boom", supply=7000.0, gear=545.0, damping=1e5),
+    HydraulicRotary: lambda: HydraulicRotary(
+        "boom", supply=7000.0, gear=545.0, damping=1e5, pressure_feedback=1e-5
+    ),
     ProofMass: lambda: ProofMass("wrist", mass=1.0, stroke=0.1, stop_stiffness=10.0),
     PiezoPair: lambda: PiezoPair("near", "far", gain=0.01, voltage=50.0),
     FirstOrderActuator: lambda: FirstOrderActuator("boom", bandwidth=3.0),

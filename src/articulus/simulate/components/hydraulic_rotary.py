@@ -8,7 +8,7 @@ from typing import ClassVar
 import casadi as ca
 from casadi import SX
 
-from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
+from articulus.mechanism.numbers import Number, Parameter, as_number, convert, quantity, value_of
 from articulus.simulate.component import Actuator, Scope
 from articulus.simulate.components.checks import at_least, named, one_freedom, positive, wrong
 from articulus.simulate.components.columns import clip, plain
@@ -60,6 +60,11 @@ class HydraulicRotary(Actuator):
     spool_limit : number [cm]
     pressures : two numbers [psi]
         p_in and p_out at the start.
+    pressure_feedback : number [cm/psi]
+        Dynamic pressure feedback of the valve, not in the source: the spool closes by this times the quick part of the load
+        pressure, p_L - p_slow with p_L = p_in - p_out and feedback_time p_slow' = p_L - p_slow. It damps the hydraulic
+        resonance while the valve is open; at rest and in steady motion it does nothing.
+    feedback_time : number [s]
     name : str
         "<joint>_hydraulic_rotary" if not given.
 
@@ -85,6 +90,10 @@ class HydraulicRotary(Actuator):
     pressures: tuple[float, float] = quantity(
         "psi", "line pressures at the start", size="2", default=(0.0, 0.0)
     )
+    pressure_feedback: Number = quantity(
+        "cm/psi", "dynamic pressure feedback: closing by load pressure", default=0.0
+    )
+    feedback_time: Number = quantity("s", "time constant of the dynamic pressure feedback", default=0.05)
     name: str = ""
 
     type_name = "hydraulic_rotary"
@@ -92,10 +101,16 @@ class HydraulicRotary(Actuator):
 
     def __post_init__(self) -> None:
         numbers = ("supply", "gear", "damping", "exhaust", "flow_gain", "displacement", "compressibility")
-        spool = ("spool_gain", "dead_band", "spool_limit")
+        spool = ("spool_gain", "dead_band", "spool_limit", "pressure_feedback", "feedback_time")
         convert(self, **dict.fromkeys((*numbers, *spool), as_number), pressures=plain)
         named(self, self.joint)
-        positive(self, flow_gain=self.flow_gain, displacement=self.displacement, gear=self.gear)
+        positive(
+            self,
+            feedback_time=self.feedback_time,
+            flow_gain=self.flow_gain,
+            displacement=self.displacement,
+            gear=self.gear,
+        )
         at_least(self, 0.0, damping=self.damping, dead_band=self.dead_band, spool_limit=self.spool_limit)
         if len(self.pressures) != 2:
             raise wrong(self, "pressures", f"{len(self.pressures)} numbers", "2, p_in and p_out")
@@ -111,9 +126,9 @@ class HydraulicRotary(Actuator):
         one_freedom(s, self, self.joint)
         v, G, D = s.joint_v(self.joint), s.number(self.gear), s.number(self.displacement)
         low, high = s.number(self.exhaust), s.number(self.supply)
-        x = self._spool(s, command)
         p = s.state("pressures", self.pressures)
         p_in, p_out = ca.vertsplit(clip(p, low, high))
+        x = self._spool(s, command, p_in - p_out)
 
         k_f, beta_v, beta_m = (s.number(n) for n in (self.flow_gain, self.compressibility, self.damping))
         flow_in = k_f * x * _root(ca.if_else(x > 0, high - p_in, p_in - low))
@@ -128,9 +143,14 @@ class HydraulicRotary(Actuator):
         s.write("force", torque)
         s.force(self.joint, torque)
 
-    def _spool(self, s: Scope, command: SX) -> SX:
+    def _spool(self, s: Scope, command: SX, load: SX) -> SX:
         limit = s.number(self.spool_limit)
-        x = clip(s.number(self.spool_gain) * command, -limit, limit)
+        x = s.number(self.spool_gain) * command
+        if isinstance(self.pressure_feedback, Parameter) or self.pressure_feedback:
+            slow = s.state("slow_load", self.pressures[0] - self.pressures[1])
+            s.rate("slow_load", (load - slow) / s.number(self.feedback_time))
+            x = x - s.number(self.pressure_feedback) * (load - slow)
+        x = clip(x, -limit, limit)
         return ca.if_else(ca.fabs(x) < s.number(self.dead_band), 0, x)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from articulus.library.cat215b_drives import START, actuators
+from articulus.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
 from articulus.load import load
 from articulus.studio.drive.machine import Axis, Machine
 from articulus.studio.drive.rates import OperatorRates
@@ -12,8 +14,8 @@ from articulus.studio.drive.soil import Soil
 from articulus.studio.drive.sticks import Sticks
 
 PERIOD = 0.001
-"""Sampling period of the control [s]. At the 0.01 s of the source the hardly damped bucket (34 Hz, table 5.2) chatters
-when the dynamics are resolved: a rate by differencing is then a third of its period late."""
+"""Sampling period of the control and of the soil [s]. The source has 0.01 s for the control, too slow for the bucket on its
+lines (34 Hz, table 5.2)."""
 GROUND = -0.9
 """Assumed: the swing bearing stands 0.9 m above the ground [m]."""
 LOWER = np.radians([-1e6, -45.0, -155.0, -160.0])
@@ -42,7 +44,7 @@ AXES = (
 
 
 def cat215b() -> Machine:
-    """Return the excavator: actuators of table 5.2, gains of table 5.3, control at every step."""
+    """Return the excavator: actuators of table 5.2, the bucket's with pressure feedback, gains of table 5.3, control at every step."""
     law = OperatorRates(
         RESOLVED,
         kp=(2.0, 3.0, 2.0, 2.0),
@@ -56,7 +58,9 @@ def cat215b() -> Machine:
         lower=LOWER,
         upper=UPPER,
     )
-    components = (Sticks(4, PERIOD), law, *actuators(), Soil("bucket_tip", ground=GROUND))
+    *arm, bucket = actuators()
+    bucket = dataclasses.replace(bucket, pressure_feedback=BUCKET_FEEDBACK)
+    components = (Sticks(4, PERIOD), law, *arm, bucket, Soil("bucket_tip", PERIOD, ground=GROUND))
     return Machine(
         load("cat215b"),
         components,

@@ -11,8 +11,11 @@ from casadi import SX
 
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulate.component import Disturbance, Scope
-from articulus.simulate.components.checks import at_least, check_frame, named, positive
+from articulus.simulate.components.checks import at_least, check_frame, named, positive, sampling
 from articulus.studio.drive.sticks import NAME
+
+HALVINGS = 26
+"""Halvings of the logarithm of the speed: over four decades it is then known to 1e-7."""
 
 
 def failure_factors(rake: float, friction: float, steel_friction: float) -> tuple[float, float]:
@@ -50,15 +53,23 @@ class Soil(Disturbance):
         F = width (unit_weight d^2 N_gamma + cohesion d N_c),   d = ground - z > 0
         force = -F v / sqrt(v . v + v_s^2)
 
+    The force is so stiff (F / v_s is some 1e7 N s/m) that explicit steps of a millisecond jump to and fro about rest. It is
+    therefore sampled and implicit: held for a period, it is the force at the velocity v that the point has at the end of
+    the period under this very force, v = v_0 + h (a + W force). Here a is the acceleration of the point under all
+    other loads and W = J M^-1 J' its mobility; `resisted` solves for v, which is unique. A state of rest is one of the
+    law, whatever the period; a point that slides feels the force at most a period late.
+
     Limits: the angle of the blade is constant; the force points against the motion, whatever the blade; the ground is
     level again at once behind the tool, nothing is carried away and the bucket gains no weight; no adhesion, no
-    surcharge, no inertia of the soil. A point at rest is not borne: it sinks with a speed of the order of v_s. It gives an
-    operator resistance that grows with depth, not the forces of a design.
+    surcharge, no inertia of the soil. A point at rest is not quite borne: it creeps with a speed below v_s. Closed loops of
+    the mechanism are not seen in W. It gives an operator resistance that grows with depth, not the forces of a design.
 
     Parameters
     ----------
     frame : str
         Body or frame whose origin is the cutting edge.
+    period : number [s]
+        Sampling period, h.
     ground : number [m]
         Height of the ground.
     width : number [m]
@@ -76,6 +87,7 @@ class Soil(Disturbance):
     """
 
     frame: str
+    period: float = quantity("s", "sampling period")
     ground: Number = quantity("m", "height of the ground", default=0.0)
     width: Number = quantity("m", "width of the cutting edge", default=1.0)
     unit_weight: Number = quantity("N/m^3", "unit weight of the soil", default=17e3)
@@ -83,7 +95,7 @@ class Soil(Disturbance):
     rake: float = quantity("rad", "angle of the blade from the horizontal", default=math.radians(60))
     friction: float = quantity("rad", "angle of friction of the soil", default=math.radians(35))
     steel_friction: float = quantity("rad", "friction between soil and blade", default=math.radians(23))
-    slip_speed: Number = quantity("m/s", "speed at which the force has reached 71 percent", default=0.02)
+    slip_speed: Number = quantity("m/s", "speed at which the force has reached 71 percent", default=0.002)
     name: str = ""
 
     type_name = "soil"
@@ -93,6 +105,7 @@ class Soil(Disturbance):
         numbers = ("ground", "width", "unit_weight", "cohesion", "slip_speed")
         convert(self, **dict.fromkeys(numbers, as_number))
         named(self, self.frame)
+        sampling(self)
         positive(self, slip_speed=self.slip_speed, rake=self.rake)
         at_least(self, 0.0, width=self.width, unit_weight=self.unit_weight, cohesion=self.cohesion)
 
@@ -103,8 +116,44 @@ class Soil(Disturbance):
         )
         by_weight, by_cohesion = failure_factors(self.rake, self.friction, self.steel_friction)
         depth = ca.fmax(s.number(self.ground) - s.ask("pose", s.q, frames=[self.frame])[2, 3], 0)
+        strength = s.read(f"{NAME}.soil") * width * (gamma * depth**2 * by_weight + c * depth * by_cohesion)
+
+        h, before = s.number(self.period), s.memory("force", [0.0] * 3)
+        J = s.ask("jacobian", s.q, frames=[self.frame])[3:, :]
+        W = ca.mtimes([J, s.ask("mass_matrix_inverse", s.q), J.T])
         v = s.ask("velocity", s.q, s.v, frames=[self.frame])[3:]
-        strength = width * (gamma * depth**2 * by_weight + c * depth * by_cohesion)
-        force = -s.read(f"{NAME}.soil") * strength * v / ca.sqrt(ca.sumsqr(v) + slow**2)
+        a = s.ask("acceleration", s.q, s.v, s.vdot, frames=[self.frame])[3:]
+        free = v + h * (a - ca.mtimes(W, before))
+        force = resisted(free, h * W, strength, slow)
+        s.remember("force", force)
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
+
+
+def resisted(free: SX, mobility: SX, strength: SX, slow: SX) -> SX:
+    """Return the force -strength v / rho, rho = sqrt(v . v + slow^2), at v = free + mobility force, (3,) [N].
+
+    v = (I + strength / rho mobility)^-1 free is shorter than `free`, and rho has one solution between slow and
+    sqrt(free . free + slow^2), since v is the minimum of a strictly convex function. It is found by halving its
+    logarithm, which needs no start and cannot fail.
+
+    Parameters
+    ----------
+    free : SX, (3,) [m/s]
+        Velocity without the force.
+    mobility : SX, (3, 3) [m/s / N]
+        Change of velocity by a force; symmetric, positive semidefinite.
+    strength : SX [N]
+    slow : SX [m/s]
+    """
+
+    def velocity(rho: SX) -> SX:
+        return ca.solve(SX.eye(3) + strength / rho * mobility, free)
+
+    low, high = slow, ca.sqrt(ca.sumsqr(free) + slow**2)
+    for _ in range(HALVINGS):
+        middle = ca.sqrt(low * high)
+        above = ca.sumsqr(velocity(middle)) + slow**2 > middle**2
+        low, high = ca.if_else(above, middle, low), ca.if_else(above, high, middle)
+    rho = ca.sqrt(low * high)
+    return -strength / rho * velocity(rho)
