@@ -6,7 +6,7 @@ To add a quantity: one algorithm file, one row in `QUANTITIES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 from casadi import SX
@@ -92,8 +92,9 @@ BY_MASS_AND_BIAS = {
     "closed_dynamics",
     "constraint_forces",
     "constraint_derivatives",
+    "closed_reactions",
 }
-"""Quantities that ask for mass matrix, bias and kinematics only, which flexible bodies have too."""
+"""Quantities that ask for mass matrix, bias, kinematics and reactions only, which flexible bodies have too."""
 
 COMPOSITE_UP_TO = 9
 """Freedoms up to which the mass matrix is the shorter way to forward dynamics: 1431 operations against 1677 at seven
@@ -179,6 +180,8 @@ def closed_reactions(s: Question) -> SX:
     external = dict(s.external)
     for body, wrench in constraints.wrenches(s.tree, s["v"], s["t"], s["multipliers"]).items():
         external[body] = external.get(body, SX.zeros(6)) + wrench
+    if s.tree.description.flexible:
+        return flexible_answers.reactions(replace(s, external=external))
     return reactions.reactions(s.tree, s["v"], s["vdot"], external)
 
 

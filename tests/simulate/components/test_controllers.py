@@ -26,6 +26,7 @@ from articulus.simulate.components import (
     Table,
     Torque,
 )
+from closed_zoo import closed, four_bar
 
 from .support import Loop, function_of_time, slider
 
@@ -288,7 +289,7 @@ def test_resolved_rate_moves_the_end_point_as_commanded() -> None:
             "found 1 numbers at every time; expected 6",
         ),
         (lambda: PD(kp=1.0, kd=0.0, measured=("a.q", "a.v")), "no signal 'a.q'"),
-        (lambda: ComputedTorque(kp=1.0, kv=0.0, model=slider()), "'slider' with 1 freedoms; expected 6"),
+        (lambda: ComputedTorque(kp=1.0, kv=0.0, model=slider()), "'slider' with 1 velocities; expected 6"),
         (lambda: StateFeedback(np.ones((6, 3))), "K: found 6 x 3 numbers; expected 6 x 12"),
         (lambda: ResolvedRate(0.0, 1.0, 1.0, 0.1, point="tip", tool="x"), "found 6 freedoms; expected 4"),
         (
@@ -330,3 +331,70 @@ def test_wrong_by_itself(make: object, text: str) -> None:
 def test_controllers_are_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         PD(1.0, 1.0).kp = 2.0  # type: ignore[misc]
+
+
+# computed torque on closed loops
+
+
+@pytest.mark.parametrize("driven", [False, True], ids=["every joint", "one motor"])
+@pytest.mark.parametrize("joint", ["crank_pin", "rocker_pin"])
+def test_computed_torque_keeps_its_error_law_on_a_loop(joint, driven) -> None:
+    """The law of the driven joint holds exactly, far from the target and at speed; redundant rows do no harm."""
+    m, kp, kv = four_bar(), 30.0, 11.0
+    k = m.joint_names.index(joint)
+    course = function_of_time(lambda t: 0.4 * ca.sin(2 * t))
+    motors = [Torque(joint)] if driven else []
+    loop = Loop(m, ComputedTorque(kp=kp, kv=kv, target=course, joints=joint), *motors)
+    for t, angle, speed in ((0.0, 0.7, 1.5), (0.6, -0.5, -2.0)):
+        q, v = angle * np.array([1.0, -1.0, 1.0]), speed * np.array([1.0, -1.0, 1.0])
+        loop.t = t
+        vdot = loop.put(q=q, v=v).signal("vdot")
+        law = -1.6 * np.sin(2 * t) + kv * (0.8 * np.cos(2 * t) - v[k]) + kp * (0.4 * np.sin(2 * t) - q[k])
+        assert vdot == pytest.approx(law * np.array([1.0, -1.0, 1.0]), rel=1e-8)
+        tau = loop.signal("tau")
+        assert tau[[i for i in range(3) if i != k]] == pytest.approx(0.0)
+        assert tau == pytest.approx(m.inverse_dynamics(q, v, vdot, actuators=joint), rel=1e-7)
+
+
+def test_computed_torque_on_a_spatial_loop_with_two_motors() -> None:
+    """The error of a run dies out as e'' + kv e' + kp e = 0 says, in closed form."""
+    c = closed(11, [art.Universal], bodies=3)
+    m, joint = c.mechanism, c.mechanism.joint_names[0]
+    state = art.assemble(m, c.q)
+    target = state.q[m.description.q_slices[joint]] + np.array([0.1, -0.05])
+    law = ComputedTorque(kp=25.0, kv=10.0, target=target, joints=joint)
+    run = art.simulate(m, 0.5, q0=state.q, components=[law], step=0.005)
+    error = target - run.q[:, m.description.q_slices[joint]]
+    exact = np.array([0.1, -0.05]) * ((1 + 5 * run.t) * np.exp(-5 * run.t))[:, None]
+    assert error == pytest.approx(exact, abs=1e-6)
+
+
+def test_computed_torque_refuses_what_would_break_its_law() -> None:
+    m = four_bar()
+    with pytest.raises(
+        art.InputError, match=r"joints: found none; expected joints with as many as .* leave, 1"
+    ):
+        Loop(m, ComputedTorque(kp=1.0, kv=1.0))
+    with pytest.raises(
+        art.InputError, match=r"with 2 degrees of freedom; expected joints with as many as .*, 1"
+    ):
+        Loop(m, ComputedTorque(kp=1.0, kv=1.0, joints=("crank_pin", "rocker_pin")))
+    with pytest.raises(art.InputError, match="has no constraints, all are driven"):
+        Loop(ARM, ComputedTorque(kp=1.0, kv=1.0, joints=ARM.joint_names[:1]))
+    tree = art.Mechanism.from_description(dataclasses.replace(m.description, constraints=()))
+    with pytest.raises(art.InputError, match="one with constraints just as 'four-bar'"):
+        Loop(m, ComputedTorque(kp=1.0, kv=1.0, joints="crank_pin", model=tree))
+
+
+def test_laws_that_know_no_loops_say_so() -> None:
+    m = four_bar()
+    m.body("extra", 1.0, inertia=(1, 1, 1)).joint("extra", art.Revolute(), "rocker", "extra")
+    with pytest.raises(art.InputError, match="mechanism: found constraints; expected none"):
+        Loop(m, ResolvedRate(command=0.0, kp=1.0, kv=0.0, period=0.01, point="extra", tool="extra"))
+
+    class Blind(PD):
+        def work(self, s):
+            s.command(s.ask("inverse_dynamics", s.q, s.v, s.v))
+
+    with pytest.raises(art.InputError, match="expected 'tree_inverse_dynamics'"):
+        Loop(four_bar(), Blind(kp=1.0, kd=1.0))

@@ -20,7 +20,7 @@ class ResolvedRate(RateLaw):
 
     Cylindrical coordinates are about the ground's z axis. The pitch rate counts from radial to vertical. Joint
     rates follow from the Jacobians at the wanted position, which must not be singular (point on the z axis, arm
-    stretched). For mechanisms of four freedoms; see `RateLaw` for the other numbers and the law.
+    stretched). For mechanisms with four degrees of freedom and no constraints; see `RateLaw` for the other numbers and the law.
 
     Parameters
     ----------
@@ -45,6 +45,10 @@ class ResolvedRate(RateLaw):
             raise wrong(self, "joints", f"{list(self.joints)}", "none: it works on all four")
 
     def wanted_rates(self, s: Scope, wanted: SX) -> SX:
+        if s.description.constraints:
+            raise wrong(
+                self, "mechanism", "constraints", "none: its joint rates are those of an arm without loops"
+            )
         if s.description.nv != 4:
             raise wrong(self, "mechanism", f"{s.description.nv} freedoms", "4")
         for frame in (self.point, self.tool):
