@@ -7,6 +7,7 @@ from casadi import SX
 
 from articulus.dynamics.constraints import Constraints, by_displacement
 from articulus.dynamics.loops import Problem, Solution, regularised
+from articulus.dynamics.loops.base import floored
 from articulus.dynamics.tree import Tree
 
 STIFFNESS = 1e9
@@ -16,8 +17,6 @@ ITERATIONS = 3
 
 Measured on 58 random mechanisms with loops of every type, constraints of condition numbers up to 2e6, against 40-digit
 solutions of the same equations: accelerations and multipliers within 2e-10 of the largest, half of them within 4e-15."""
-ROW_FLOOR = 1e-8
-"""Share of the mobility of all rows that one row has at least, so that a row that moves nothing does no harm."""
 
 
 def closed_dynamics(problem: Problem) -> Solution:
@@ -32,8 +31,7 @@ def closed_dynamics(problem: Problem) -> Solution:
 def mobility(problem: Problem) -> SX:
     """Return sum_k G_ik^2 / M_kk for every row i, about the acceleration along it by a unit force, (m,) [1/kg, ...]."""
     G = problem.constraints.G
-    own = ca.mtimes(G**2, 1 / ca.diag(problem.M))
-    return own + ROW_FLOOR * ca.sum1(own) + SX(1e-100)
+    return floored(ca.mtimes(G**2, 1 / ca.diag(problem.M)))
 
 
 def constraint_derivatives(tree: Tree, c: Constraints, vdot: SX, multipliers: SX) -> tuple[SX, SX, SX, SX]:

@@ -14,6 +14,8 @@ from articulus.errors import InputError, NumericalError
 from articulus.integrate.base import Integrator, Rhs
 from articulus.integrate.solution import Piece, Solution, Statistics
 
+Projection = Callable[[float, np.ndarray], np.ndarray]
+
 SAFETY, GROWTH, SHRINKAGE, MEMORY = 0.9, 10.0, 0.2, 0.04
 """Constants of the step control; Hairer, Nørsett & Wanner 1993, section II.4."""
 
@@ -188,9 +190,16 @@ class Adaptive(Integrator):
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def step(
-        self, problem: Any, state: AdaptiveState, t1: float, control: StepControl | None = None
+        self,
+        problem: Any,
+        state: AdaptiveState,
+        t1: float,
+        control: StepControl | None = None,
+        project: Projection | None = None,
     ) -> tuple[AdaptiveState, Piece]:
         """Return the state after one accepted step, which ends at t1 [s] or before it, and its dense output.
+
+        `project` puts the end of an accepted step onto an invariant of the equations; see `run`.
 
         Raises
         ------
@@ -219,10 +228,10 @@ class Adaptive(Integrator):
                 shortened = abs(h) < abs(wish) and abs(grown) < abs(wish)
                 ahead = AdaptiveState(
                     t_next,
-                    tried.x,
+                    tried.x if project is None else project(t_next, tried.x),
                     wish if shortened else grown,
                     max(error, 1e-4),
-                    () if t_next == t1 else tried.memory,
+                    () if t_next == t1 or project is not None else tried.memory,
                     statistics + Statistics(steps=1),
                 )
                 return ahead, Piece(t, t_next, tried.coefficients)
@@ -242,8 +251,18 @@ class Adaptive(Integrator):
         t1: float,
         control: StepControl | None = None,
         stops: Sequence[float] = (),
+        project: Projection | None = None,
     ) -> Solution:
-        """Return the solution from a state to t1 [s]; see `integrate`. It goes on from `solution.state` of another."""
+        """Return the solution from a state to t1 [s]; see `integrate`. It goes on from `solution.state` of another.
+
+        Parameters
+        ----------
+        project : callable
+            From time and state at the end of every accepted step to the nearest state on an invariant of the equations,
+            such as closed loops or unit quaternions, from which the next step starts. It moves the state by no more than
+            the error of a step, so that the order stays (Hairer, Lubich & Wanner 2006, section IV.4); what drifts from
+            step to step does not add up.
+        """
         control = control or StepControl()
         sign = math.copysign(1.0, t1 - state.t)
         between = {float(s) for s in stops if 0 < sign * (s - state.t) < sign * (t1 - state.t)}
@@ -258,7 +277,7 @@ class Adaptive(Integrator):
                             states[-1].statistics,
                             states[-1].h,
                         )
-                    ahead, piece = self.step(problem, states[-1], end, control)
+                    ahead, piece = self.step(problem, states[-1], end, control, project)
                     states.append(ahead)
                     pieces.append(piece)
         except NumericalError as failure:

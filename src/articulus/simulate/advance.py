@@ -110,10 +110,16 @@ class AdaptiveAdvancer(Advancer):
             state = AdaptiveState(t, c.copy(), memory[0], memory[1])
         else:
             state = self._method.start(problem, t, c, t1, self._control)
-        end = self._method.run(problem, state, t1, self._control, self.system.jumps).state
+        end = self._method.run(
+            problem, state, t1, self._control, self.system.jumps, self._projection(d, p, w)
+        ).state
         self.evaluations += end.statistics.evaluations
         self.rejected += end.statistics.rejections
-        return np.concatenate([self.correct(end.x, d, p, w, t1), d, [end.h, end.error]])
+        return np.concatenate([end.x, d, [end.h, end.error]])
+
+    def _projection(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
+        """Return what brings every accepted step back onto the constraints; None where nothing can drift."""
+        return None if self.corrected is None else lambda t, c: self.correct(c, d, p, w, t)
 
     def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
         rate, h = self._rate, self.h

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import casadi as ca
 import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops.factor import Factored, solve
+
+ROW_FLOOR = 1e-8
+"""Share of the mobility of all rows that one row has at least [-]."""
+ROUNDED = 1e-20
+"""Share below which a row's mobility is taken as rounding: 1e-10 in its entries [-]."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,8 @@ def weights(c: Constraints, penalty: SX | float, active: SX | float = 1.0) -> SX
 def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e10) -> np.ndarray:
     """Return a penalty for every row, `number` times the mass that the row feels at one position, (m,).
 
-    The mass is that of the diagonal, 1 / sum_j G_ij^2 / M_jj; a row that moves nothing there gets the largest of the
-    others. `number` has no unit: every iteration of an augmented form divides the error by about as much.
+    The mass is that of the diagonal, 1 / sum_j G_ij^2 / M_jj (see `floored`). `number` has no unit: every iteration of an
+    augmented form divides the error by about as much.
 
     Parameters
     ----------
@@ -69,8 +76,17 @@ def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e10) -> np.
         ones (Bayo & Avello 1994).
     """
     mobility = (np.asarray(G) ** 2 / np.diag(M)).sum(axis=1)
-    mass = np.divide(1.0, mobility, out=np.zeros_like(mobility), where=mobility > 0)
-    return number * np.where(mobility > 0, mass, mass.max(initial=0.0) or 1.0)
+    return number / np.array(floored(ca.DM(mobility))).ravel()
+
+
+def floored(mobility: Any) -> Any:
+    """Return the mobilities of rows, (m,), such that none is zero: rows that move little or nothing do no harm.
+
+    A row has at least ROW_FLOOR of the mobility of all rows together. One that is but rounding of zero, as the rows out
+    of the plane of a plane linkage are, gets all of it: its own rounding would make multipliers of any size.
+    """
+    total = ca.sum1(mobility)
+    return mobility + ca.if_else(mobility > ROUNDED * total, ROW_FLOOR, 1.0) * total + 1e-100
 
 
 __all__ = ["Factored", "Problem", "Solution", "solve", "stabilised", "suggested_penalty", "weights"]

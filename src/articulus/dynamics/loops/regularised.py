@@ -48,10 +48,15 @@ def regularised(
 
 
 def regularised_solve(M: SX, G: SX, b: SX, wanted: SX, compliance: SX, iterations: int) -> Solution:
-    """Return x and multipliers of M x + G' lambda = b, G x + wanted = 0, by iteration with compliances, (m,)."""
+    """Return x and multipliers of M x + G' lambda = b, G x + wanted = 0, by iteration with compliances, (m,).
+
+    What is left of G x + wanted after an iteration is compliance times its dlambda: a further one costs two
+    substitutions, and M^-1 is applied to the sum.
+    """
     schur = Schur(M, G, compliance)
-    x, multipliers = schur.free(b), SX.zeros(wanted.shape)
-    for _ in range(iterations):
-        step = schur.multipliers(ca.mtimes(G, x) + wanted)
-        x, multipliers = x - schur.response(step), multipliers + step
-    return Solution(x, multipliers)
+    x = schur.free(b)
+    multipliers = step = schur.multipliers(ca.mtimes(G, x) + wanted)
+    for _ in range(iterations - 1):
+        step = schur.multipliers(compliance * step)
+        multipliers = multipliers + step
+    return Solution(x - schur.response(multipliers), multipliers)
