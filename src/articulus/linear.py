@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from articulus.dynamics.loops.null_space import Partition
 
+ROUNDED = 1e-10
+"""Length of a constraint row over that of the longest below which it is taken as rounding [-]."""
+
 
 def state_space(
     names: Sequence[str],
@@ -111,11 +114,15 @@ def constrained_state_space(
 
 
 def split(G: np.ndarray) -> Partition:
-    """Return which rows and which freedoms are independent under G x = 0; rows count by direction, not by length."""
+    """Return which rows and which freedoms are independent under G x = 0.
+
+    Rows count by direction, not by length; those shorter than ROUNDED of the longest are zero but for rounding.
+    """
     from articulus.dynamics.loops.null_space import partition  # slow to import
 
     length = np.linalg.norm(G, axis=1, keepdims=True)
-    return partition(G / np.where(length > 0, length, 1.0))
+    moves = length > ROUNDED * length.max(initial=0.0)
+    return partition(np.where(moves, G, 0.0) / np.where(moves, length, 1.0))
 
 
 def tangent(G: np.ndarray, p: Partition) -> np.ndarray:
