@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_order_on_loops(name: str, method: art.integrate.Integrator) -> None:
     """Halving the step divides the error by 2 to the power of the order, within a fifth of an order."""
     assert method.order is not None
     errors = [error(name, method.name, h) for h in steps(method.order)]
-    slopes = [math.log2(a / b) for a, b in zip(errors, errors[1:])]
+    slopes = [math.log2(a / b) for a, b in itertools.pairwise(errors)]
     assert slopes == pytest.approx([method.order] * 2, abs=0.2), errors
 
 
@@ -124,7 +125,7 @@ def test_adaptive_methods_pass_singular_positions(method: str, rtol: float) -> N
     """The answer does not depend on the output's step: returning to the constraints there only, it was off by 30 rad.
 
     Errors of 500 to 1000 tolerances grow in 10 s of motion that passes near its unstable equilibrium. At every singular
-    position the loop gives way over 1e-5 rad (`closing.PENALTY`), which shows in the angle as 1e-8 in all.
+    position the loop gives way over 1e-5 rad (`forms.DUAL`), which shows in the angle as 1e-8 in all.
     """
     for step in (0.1, 1.0):
         off, residual = bars_through_singular_positions(method, step, rtol)
@@ -135,7 +136,7 @@ def test_adaptive_methods_pass_singular_positions(method: str, rtol: float) -> N
 def test_multipliers_of_rows_that_are_zero_but_for_rounding() -> None:
     """The hinges of the tree carry what acts out of the plane: multipliers of the rows out of it are rounding.
 
-    1e-5 is 1e-16 / 1e-10, rounding over the compliance of a row (`closing.PENALTY`), ten times as much.
+    1e-5 is 1e-16 / 1e-10, rounding over the compliance of a row (`forms.DUAL`), ten times as much.
     """
     m = tilted_four_bar()
     q, v = 2.5 * WAY, 3.0 * WAY
