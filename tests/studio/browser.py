@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ FLAGS = (
     "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio",
 )  # fmt: skip
 
+
+PATIENCE = 180_000
+"""Time that anything may take in a browser [ms]: a machine on which a dozen other programs run takes ten times its usual."""
+READY = "body[data-ready=yes]"
+"""A player that is ready."""
 
 NEEDED = "ARTICULUS_BROWSER"
 """Environment variable: with the value "required" a missing browser fails tests instead of skipping them."""
@@ -40,7 +46,7 @@ def chromium() -> Iterator[Any]:
     except ImportError:
         missing("playwright is missing: install the extra 'test'")
     with sync_api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=list(FLAGS))
+        browser = play.chromium.launch(executable_path=path, args=list(FLAGS), timeout=PATIENCE)
         try:
             yield browser
         finally:
@@ -48,9 +54,13 @@ def chromium() -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def opened(browser: Any, place: Path, **options: Any) -> Iterator[Any]:
-    """Give a page of a file on the disk, network off; whatever it says on the console or asks of the network fails the test."""
+def opened(browser: Any, place: Path, ready: str = READY, **options: Any) -> Iterator[Any]:
+    """Give a page of a file on the disk, network off, once an element is there.
+
+    Whatever it says on the console or asks of the network fails the test.
+    """
     context = browser.new_context(offline=True, viewport={"width": 1100, "height": 640}, **options)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
@@ -59,9 +69,12 @@ def opened(browser: Any, place: Path, **options: Any) -> Iterator[Any]:
         "request",
         lambda request: said.append(request.url) if request.url.startswith(("http", "ws")) else None,
     )
-    page.goto(place.as_uri())
-    yield page
-    context.close()
+    try:
+        page.goto(place.as_uri())
+        page.wait_for_selector(ready)
+        yield page
+    finally:
+        context.close()
     assert said == []
 
 
@@ -71,3 +84,13 @@ def kept(page: Any, name: str) -> Path:
     place = SCREENSHOTS / f"{name}.png"
     page.screenshot(path=place)
     return place
+
+
+def eventually(condition: Callable[[], object], seconds: float = PATIENCE / 1000) -> bool:
+    """Return whether a condition comes true in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return bool(condition())

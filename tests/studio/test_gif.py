@@ -17,7 +17,6 @@ from articulus.studio import export_html
 from .browser import opened
 from .runs import kinematic_run
 
-READY = "body[data-ready=yes]"
 CELL = 4
 """Width of the cells in which the encoder tells colours apart, in levels of 256."""
 
@@ -45,7 +44,6 @@ def canvas_at(page: Any, time: float) -> np.ndarray:
 
 def test_every_frame_is_what_the_canvas_shows(browser: Any, place: Path) -> None:
     with opened(browser, place) as page:
-        page.wait_for_selector(READY, timeout=20_000)
         with page.expect_download() as download:
             page.click("#gif")
         assert download.value.suggested_filename == "arm.gif"
@@ -66,12 +64,11 @@ def test_every_frame_is_what_the_canvas_shows(browser: Any, place: Path) -> None
 def test_large_and_long_ones_are_made_smaller_and_end_on_request(browser: Any, place: Path) -> None:
     with opened(browser, place, color_scheme="dark") as page:
         page.set_viewport_size({"width": 1600, "height": 900})
-        page.wait_for_selector(READY, timeout=20_000)
         page.select_option("#speed", "0.05")
+        page.wait_for_function("() => document.getElementById('view').width > 720")  # the window has grown
         width, height = page.evaluate(
             "[document.getElementById('view').width, document.getElementById('view').height]"
         )
-        assert width > 720
         page.keyboard.press("i")
         page.wait_for_function("() => parseInt(document.getElementById('gif-text').textContent) >= 2")
         with page.expect_download() as download:
@@ -101,7 +98,6 @@ def test_pictures_of_few_colours_come_back_as_they_were(browser: Any, place: Pat
         return btoa(Array.from(new Uint8Array(await gif.blob().arrayBuffer()), b => String.fromCharCode(b)).join('')); }"""
     opaque = [np.dstack([p, np.full(p.shape[:2], 255)]).astype(np.uint8) for p in pictures]
     with opened(browser, place) as page:
-        page.wait_for_selector(READY, timeout=20_000)
         data = base64.b64decode(
             page.evaluate(encode, [base64.b64encode(p.tobytes()).decode() for p in opaque])
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ import zoo
 from articulus.simulate.signal import Signal
 from articulus.studio import export_html
 
-from .browser import kept, opened
+from .browser import READY, eventually, kept, opened
 from .runs import kinematic_run
 
-READY = "body[data-ready=yes]"
 SINGLE = 2e-6
 """What float32 leaves of positions of the order of a metre, a few operations on [m]."""
 
@@ -50,7 +48,6 @@ def test_it_plays_scrubs_and_shows_the_run(browser: Any, tmp_path: Path) -> None
     run = kinematic_run(arm)
     export_html(run, tmp_path / "arm.html")
     with opened(browser, tmp_path / "arm.html") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         start = view(page, "puma600")
         assert start.reshape(-1, 3).std(axis=0).max() > 0.02, "the canvas is blank"
         seek(page, 0.5)
@@ -87,7 +84,6 @@ def test_bodies_and_frames_are_where_the_equations_put_them(browser: Any, tmp_pa
         bent[mech.description.mode_slices(body.name)[1]] *= 10**0.3
     reach = np.abs([mech.pose(n, bent)[:3, 3] for n in names]).max()
     with opened(browser, tmp_path / "soft.html") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         seek(page, 0.5)
         expected = [mech.pose(n, q[1])[:3, 3] for n in names]
         np.testing.assert_allclose(positions(page, names), expected, atol=SINGLE * (1 + reach))
@@ -107,7 +103,6 @@ def test_runs_over_each_other_and_forces(browser: Any, tmp_path: Path) -> None:
     place = tmp_path / "two.html"
     export_html({"nominal": first, "other": second}, place, wrenches={})
     with opened(browser, place, color_scheme="dark") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         both = view(page, "overlay")
         page.get_by_label("other").uncheck()
         seek(page, 0.0)
@@ -118,7 +113,6 @@ def test_runs_over_each_other_and_forces(browser: Any, tmp_path: Path) -> None:
         assert page.evaluate("document.documentElement.classList.contains('dark')")
     export_html(first, place, wrenches={"tip.wrench": "link2"})
     with opened(browser, place) as page:
-        page.wait_for_selector(READY, timeout=20_000)
         moment, force = page.evaluate(
             "articulus.player.tracks[0].view.arrows[0].parts.map(p => p.group.visible)"
         )
@@ -129,7 +123,6 @@ def test_pictures_videos_and_toggles(browser: Any, tmp_path: Path) -> None:
     run = kinematic_run(art.load("cat215b"))
     export_html(run, tmp_path / "cat.html", title="digger")
     with opened(browser, tmp_path / "cat.html") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         plain = view(page, "cat215b")
         for key in "fac":
             page.keyboard.press(key)
@@ -152,20 +145,19 @@ def test_a_report_plays_its_run(browser: Any, tmp_path: Path) -> None:
     from study.support import BASE
 
     run_study(parse_study(BASE, "arm.toml"), tmp_path)
-    with opened(browser, tmp_path / "arm.html") as page:
+    with opened(browser, tmp_path / "arm.html", ready="iframe.replay") as page:
         inside = page.frame_locator("iframe.replay")
-        inside.locator(READY).wait_for(timeout=20_000)
+        inside.locator(READY).wait_for()
         kept(page, "report")
         inside.locator("#play").click()
-        end = time.monotonic() + 10
-        while not float(inside.locator("#time").input_value()) > 0:
-            assert time.monotonic() < end, "the replay does not advance"
+        assert eventually(lambda: float(inside.locator("#time").input_value()) > 0), (
+            "the replay does not advance"
+        )
 
 
 def test_nothing_sticks_out_of_a_window_and_all_has_a_name(browser: Any, tmp_path: Path) -> None:
     export_html(kinematic_run(art.load("two_link")), tmp_path / "arm.html")
     with opened(browser, tmp_path / "arm.html") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         for width in (1100, 800, 420):
             page.set_viewport_size({"width": width, "height": 700})
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width

@@ -21,7 +21,7 @@ from files.meshes import ball, volume
 from .browser import opened
 from .drawn import MESH_COLOUR, write_robot
 from .runs import kinematic_run
-from .test_player_browser import READY, view
+from .test_player_browser import view
 
 
 def unpacked(packed: PackedMesh) -> Mesh:
@@ -132,7 +132,6 @@ def test_boxes_cylinders_and_meshes_are_on_the_page(browser: Any, tmp_path: Path
     run = kinematic_run(robot)
     export_html(run, tmp_path / "robot.html")
     with opened(browser, tmp_path / "robot.html") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         page.keyboard.press("c")  # without centres of mass, which are drawn over everything
         mesh = coloured(view(page, "visuals"))
         assert mesh.sum() > 2000, "the mesh is not to be seen"
@@ -173,7 +172,6 @@ def test_runs_over_each_other_have_visuals_in_one_colour(browser: Any, tmp_path:
     first = kinematic_run(robot)
     export_html({"one": first, "other": kinematic_run(robot, first.q + 0.6)}, tmp_path / "two.html")
     with opened(browser, tmp_path / "two.html", color_scheme="dark") as page:
-        page.wait_for_selector(READY, timeout=20_000)
         view(page, "visuals-ghost")
         solid, ghost = page.evaluate(
             "articulus.player.tracks.map(t => [...new Set(t.view.parts.shape.map(m => m.material.color.getHexString()))])"

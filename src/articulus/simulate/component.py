@@ -154,6 +154,12 @@ class Actuator(Component):
 
     joint: str = ""
     """Joint (of one freedom) that it drives; empty for one that pushes elsewhere."""
+    command_in: ClassVar[str] = "-"
+    """Unit of its command; "-" for a pure number, "N m or N" where it follows from the joint."""
+
+    def command_unit(self) -> str:
+        """Return the unit of its command."""
+        return self.command_in
 
     @abc.abstractmethod
     def drive(self, s: Scope, command: SX) -> None:

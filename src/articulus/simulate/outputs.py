@@ -9,6 +9,7 @@ import numpy as np
 
 from articulus import kernel
 from articulus.errors import InputError, did_you_mean
+from articulus.simulate.component import Actuator, Component
 from articulus.simulate.signal import Signal, force_signal, position_signal, velocity_signal
 from articulus.simulate.system import System, native
 
@@ -79,7 +80,7 @@ class Outputs:
         if name == "u":
             if not net.driven:
                 return force_signal(d, values, "u", "command")
-            return Signal("u", values, net.command_names, "-", "command")
+            return Signal("u", values, net.command_names, self._command_units(), "command")
         if name == "energy":
             return Signal(name, values, (*ENERGY, "balance"), "J", "energies and work")
         if name == "momentum":
@@ -91,13 +92,24 @@ class Outputs:
         return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",), self._units(name, n))
 
     def _units(self, name: str, count: int) -> tuple[str, ...]:
-        """Return the unit of each entry of a component's signal; of "rad or m" the one that fits the joint."""
+        """Return the unit of each entry of a component's signal."""
         owner, _, signal = name.rpartition(".")
         component = next((c for c in self.system.network.components if c.name == owner), None)
-        unit = component.signal_units().get(signal, "-") if component else "-"
+        if component is None:
+            return ("-",) * count
+        return self._fitting(component, component.signal_units().get(signal, "-"), count)
+
+    def _command_units(self) -> tuple[str, ...]:
+        """Return the unit of the command of each actuator."""
+        actuators = (c for c in self.system.network.components if isinstance(c, Actuator))
+        return tuple(unit for a in actuators for unit in self._fitting(a, a.command_unit(), 1))
+
+    def _fitting(self, component: Component, unit: str, count: int) -> tuple[str, ...]:
+        """Return a component's unit for each of some entries: of "rad or m" the one that fits its joint, of "N m, N" halves."""
         turning, sliding = unit.partition(" or ")[::2]
         if not sliding:
-            return (unit,) * count
+            parts = unit.split(", ")
+            return tuple(part for part in parts for _ in range(count // len(parts)))
         joints = getattr(component, "joint", "") or getattr(component, "joints", ())
         chosen = {joints} if isinstance(joints, str) else set(joints)
         found = [c.joint for c in self.system.description.connections if c.name in chosen or not chosen]

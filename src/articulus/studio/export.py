@@ -15,7 +15,16 @@ from typing import Any
 from articulus.files.storage import StrPath, write_text
 from articulus.studio.recording import Params, Runs, lanes, recording
 
-SCRIPTS = ("three.min.js", "unpack.js", "scene.js", "plots.js", "gif.js", "player.js")
+SCRIPTS = (
+    "three.min.js",
+    "unpack.js",
+    "numbers.js",
+    "scene.js",
+    "trail.js",
+    "plots.js",
+    "gif.js",
+    "player.js",
+)
 LIVE_SCRIPTS = (
     "live.js",
     "pose.js",

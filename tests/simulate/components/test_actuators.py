@@ -11,6 +11,7 @@ from articulus.simulate.components import (
     DeadBand,
     Expression,
     FirstOrderActuator,
+    FrameWrench,
     HydraulicRotary,
     Motor,
     ProofMass,
@@ -228,3 +229,28 @@ def test_hydraulic_pressures_stay_in_their_range() -> None:
     assert found.max() == 4000
     beyond = cab(0.0).put(spin_hydraulic_rotary__pressures=(4100.0, -30.0))
     assert beyond.rate("spin_hydraulic_rotary.pressures") == pytest.approx([-100 / 0.01, 30 / 0.01])
+
+
+def test_commands_and_wrenches_have_units() -> None:
+    """A torque is commanded in what its joint transmits, a motor in volts, a valve in a pure number; shapings change no unit."""
+    arm = art.Mechanism("arm")
+    for joint, kind, below, body in (
+        ("spin", art.Revolute(axis=(0, 0, 1)), "ground", "wheel"),
+        ("lift", art.Prismatic(axis=(0, 0, 1)), "wheel", "lifted"),
+        ("wrist", art.Revolute(axis=(1, 0, 0)), "lifted", "hand"),
+    ):
+        arm.body(body, mass=1.0, inertia=(1.0, 1.0, 1.0))
+        arm.joint(joint, kind, parent=below, child=body)
+    parts = [
+        Torque("spin"),
+        RateLimit(FirstOrderActuator("lift", 10.0), 1.0),
+        Motor("wrist", **MOTOR),
+        ProofMass("hand", mass=1.0, stiffness=1.0, damping=0.0),
+        HydraulicRotary("spin", supply=1e3, gear=10.0, damping=1.0),
+        FrameWrench("hand", np.zeros(6)),
+    ]
+    run = art.simulate(arm, 2e-3, components=[constant(0, 0, 0, 0, 0), *parts], step=1e-3)
+    units = {"spin_torque": "N m", "lift_torque": "N", "wrist_motor": "V", "hand_proof_mass": "N"}
+    u = run.signals["u"]
+    assert dict(zip(u.labels, u.units)) == units | {"spin_hydraulic_rotary": "-"}
+    assert run.signals["hand_frame_wrench.wrench"].units == ("N m",) * 3 + ("N",) * 3

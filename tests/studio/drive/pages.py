@@ -8,7 +8,7 @@ from typing import Any
 
 from articulus.studio.drive import Driving
 
-from .support import eventually
+from ..browser import PATIENCE, eventually
 
 READY = "Boolean(window.drive?.frame && drive.status && (drive.view || window.blind))"
 """Whether a page shows the machine, unless it is blind, and knows who drives."""
@@ -22,7 +22,8 @@ def visited(browser: Any, driven: Driving, script: str = "", **options: Any) -> 
 
     `script` is run in the page before its own.
     """
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | options)
+    context.set_default_timeout(PATIENCE)
     context.add_init_script(script)
     page = context.new_page()
     said: list[str] = []
@@ -33,7 +34,7 @@ def visited(browser: Any, driven: Driving, script: str = "", **options: Any) -> 
     before = len(driven.server.clients)
     try:
         page.goto(driven.url)
-        assert eventually(lambda: page.evaluate(READY), 60)
+        assert eventually(lambda: page.evaluate(READY))
         yield page
     finally:
         context.close()

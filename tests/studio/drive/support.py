@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -74,13 +73,3 @@ def driving(machine: Machine, folder: Path) -> Iterator[Driving]:
     finally:
         held["loop"].call_soon_threadsafe(held["done"].set)
         thread.join()
-
-
-def eventually(condition: Callable[[], object], seconds: float = 30.0) -> bool:
-    """Return whether a condition comes true in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return bool(condition())

@@ -6,9 +6,8 @@ import pytest
 
 from articulus.studio.drive.session import Phase
 
-from ..browser import kept
+from ..browser import eventually, kept
 from .pages import READY, joint, speed, visited
-from .support import eventually
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 

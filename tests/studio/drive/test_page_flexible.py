@@ -9,9 +9,9 @@ import articulus as art
 from articulus.structure import beam_body
 from articulus.studio.drive import servo_machine
 
-from ..browser import kept, opened
+from ..browser import eventually, kept, opened
 from .pages import visited
-from .support import driving, eventually
+from .support import driving
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 
@@ -54,7 +54,6 @@ def test_a_flexible_body_is_drawn_bent_and_its_recording_plays(browser, tmp_path
         saved = driven.server.saved[-1]
     run = art.simulate.Run.load(saved)
     with opened(browser, saved.with_suffix(".html")) as page:
-        page.wait_for_selector("body[data-ready=yes]", timeout=60_000)
         assert "beam" in page.title()
         drawn = page.evaluate("articulus.player.tracks[0].view.position('tip').toArray()")
         np.testing.assert_allclose(drawn, mechanism.pose("tip", run.q[0])[:3, 3], atol=4e-6)

@@ -9,8 +9,8 @@ import contextlib
 
 import pytest
 
+from ..browser import eventually
 from .pages import BLIND, joint, speed, visited
-from .support import eventually
 
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 

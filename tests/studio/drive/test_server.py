@@ -20,7 +20,8 @@ from articulus.studio.drive.protocol import HEADER
 from articulus.studio.drive.session import Phase
 from articulus.studio.web.messages import LARGEST
 
-from .support import driving, eventually, two_link
+from ..browser import eventually
+from .support import driving, two_link
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,15 @@ def test_pages_are_served_with_the_token_only(driven) -> None:
     assert status == 200
     assert b"<canvas" in body
     assert "default-src 'none'" in headers["Content-Security-Policy"]
-    for name in ("drive.js", "drive.css", "view.js", "excavator.js", "three.min.js", "scene.js"):
+    for name in (
+        "drive.js",
+        "drive.css",
+        "view.js",
+        "excavator.js",
+        "three.min.js",
+        "numbers.js",
+        "scene.js",
+    ):
         assert get(driven, path + name)[0] == 200, name
     assert get(driven, "/")[0] == get(driven, "/index.html")[0] == get(driven, "/guess/drive.js")[0] == 403
 

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from articulus.studio import Viewing, view
 
+from ..browser import PATIENCE
+
 LIVE = "body[data-live=yes]"
 
 
@@ -19,6 +21,7 @@ def looked_at(
     """Give a page that is ready, and what serves it; what it says on the console or asks of others fails the test."""
     with view(what, browser=False, wait=False, **options) as viewing:
         context = browser.new_context(viewport=dict(zip(("width", "height"), size)))
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         said: list[str] = []
         ours = urlsplit(viewing.url).netloc
@@ -27,7 +30,7 @@ def looked_at(
         page.on("request", lambda asked: said.append(asked.url) if foreign(asked.url, ours) else None)
         try:
             page.goto(viewing.url)
-            page.wait_for_selector(LIVE, timeout=60_000)
+            page.wait_for_selector(LIVE)
             yield page, viewing
         finally:
             context.close()

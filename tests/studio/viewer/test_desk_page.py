@@ -60,7 +60,7 @@ def same_poles(found: np.ndarray, kp: float, a: float) -> None:
 
 
 def until(page: Any, condition: str, argument: Any = None) -> None:
-    page.wait_for_function(condition, arg=argument, timeout=60_000)
+    page.wait_for_function(condition, arg=argument)
 
 
 def settled(page: Any) -> None:

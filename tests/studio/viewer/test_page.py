@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +22,7 @@ from articulus.errors import InputError
 from articulus.studio import Viewing, view
 from articulus.studio.viewer import Session
 
-from ..browser import kept
+from ..browser import PATIENCE, eventually, kept
 from ..runs import kinematic_run
 from .served import LIVE, looked_at
 
@@ -40,12 +39,9 @@ def position(page: Any) -> np.ndarray:
     return np.array(page.evaluate("articulus.live.q"))
 
 
-def until(page: Any, condition: str, seconds: float = 60.0) -> None:
+def until(page: Any, condition: str) -> None:
     """Wait for a condition; asked from outside, as the page's policy lets nobody evaluate texts inside."""
-    end = time.monotonic() + seconds
-    while not page.evaluate(condition):
-        assert time.monotonic() < end, condition
-        time.sleep(0.05)
+    assert eventually(lambda: page.evaluate(condition)), condition
 
 
 def open_tab(page: Any, name: str) -> None:
@@ -94,7 +90,6 @@ def test_a_frame_is_dragged(browser: Any) -> None:
         page.mouse.down()
         for share in np.linspace(1, 2, 8):
             page.mouse.move(x + share * way[0], y + share * way[1])
-            time.sleep(0.05)
         until(page, "articulus.live.posed !== null")
         kept(page, "viewer_drag")
         page.mouse.up()
@@ -143,10 +138,11 @@ def test_the_page_says_when_the_program_has_ended(browser: Any) -> None:
     arm = art.load("two_link")
     viewing = view(arm, browser=False, wait=False)
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(viewing.url)
-    page.wait_for_selector(LIVE, timeout=60_000)
+    page.wait_for_selector(LIVE)
     viewing.close()
-    page.wait_for_selector("body.parted", timeout=10_000)
+    page.wait_for_selector("body.parted")
     assert "has ended" in page.locator("#banner").inner_text()
     page.close()
 
@@ -163,7 +159,7 @@ def served() -> Iterator[Any]:
 def get(viewing: Any, path: str, **headers: str) -> tuple[int, bytes]:
     parts = urlsplit(viewing.url)
     assert parts.hostname == "127.0.0.1"
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     return answer.status, answer.read()
@@ -183,9 +179,9 @@ def test_only_its_own_page_may_talk_to_it(served: Any) -> None:
     with connect(socket, origin=f"http://{parts.netloc}") as line:
         line.send("no JSON")  # dropped
         line.send(json.dumps({"id": 1, "do": "fly"}))
-        assert "unknown message" in json.loads(line.recv(timeout=30))["error"]
+        assert "unknown message" in json.loads(line.recv(timeout=60))["error"]
         line.send(json.dumps({"id": 2, "do": "move", "q": [0.0, 0.0], "freedom": 0, "by": 0.5}))
-        answer = json.loads(line.recv(timeout=30))
+        answer = json.loads(line.recv(timeout=60))
         assert answer["id"] == 2
         assert answer["q"] == [0.5, 0.0]
 
@@ -204,11 +200,11 @@ def test_a_defect_is_told_and_the_page_stays_connected(
         with monkeypatch.context() as patch:
             patch.setattr("articulus.studio.viewer.posing.Posing.moved", broken)
             line.send(json.dumps({"id": 1} | asked))
-            answer = json.loads(line.recv(timeout=30))
+            answer = json.loads(line.recv(timeout=60))
         assert answer == {"kind": "answer", "error": "ZeroDivisionError: nothing to divide by", "id": 1}
         assert "no answer to 'move'" in caplog.text
         line.send(json.dumps({"id": 2} | asked))
-        assert json.loads(line.recv(timeout=30))["q"] == [0.5, 0.0]
+        assert json.loads(line.recv(timeout=60))["q"] == [0.5, 0.0]
 
 
 def test_messages_of_long_chains_are_looked_at(served: Any) -> None:
@@ -216,7 +212,7 @@ def test_messages_of_long_chains_are_looked_at(served: Any) -> None:
     parts = urlsplit(served.url)
     with connect(served.url.replace("http", "ws") + "socket", origin=f"http://{parts.netloc}") as line:
         line.send(json.dumps({"id": 1, "do": "modes", "q": [0.1234567890123456] * 1500, "locked": False}))
-        assert "expected 2 finite number(s)" in json.loads(line.recv(timeout=30))["error"]
+        assert "expected 2 finite number(s)" in json.loads(line.recv(timeout=60))["error"]
 
 
 def test_a_port_that_cannot_be() -> None:

@@ -56,6 +56,7 @@ class Motor(Actuator):
 
     type_name = "motor"
     signals: ClassVar = {"current": "A", "force": "N m or N"}
+    command_in: ClassVar = "V"
 
     def __post_init__(self) -> None:
         if self.back_emf is None:

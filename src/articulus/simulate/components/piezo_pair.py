@@ -52,6 +52,7 @@ class PiezoPair(Actuator):
 
     type_name = "piezo_pair"
     signals: ClassVar = {"voltage": "V", "moment": "N m"}
+    command_in: ClassVar = "V"
 
     def __post_init__(self) -> None:
         convert(self, gain=as_number, voltage=as_number)

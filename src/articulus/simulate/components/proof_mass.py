@@ -66,6 +66,7 @@ class ProofMass(Actuator):
 
     type_name = "proof_mass"
     signals: ClassVar = {"stroke": "m", "force": "N"}
+    command_in: ClassVar = "N"
 
     def __post_init__(self) -> None:
         numbers = ("mass", "stiffness", "damping", "stroke", "stop_stiffness", "stop_damping")

@@ -41,6 +41,9 @@ class Shaping(Actuator):
     def signal_units(self) -> dict[str, str]:
         return self.actuator.signal_units()
 
+    def command_unit(self) -> str:
+        return self.actuator.command_unit()
+
     @property
     def own(self) -> str:
         """Return a name for the state of this shaping, different from those of shapings behind it."""

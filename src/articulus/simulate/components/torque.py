@@ -36,6 +36,7 @@ class Torque(Actuator):
 
     type_name = "torque"
     signals: ClassVar = {"force": "N m or N"}
+    command_in: ClassVar = "N m or N"
 
     def __post_init__(self) -> None:
         convert(self, limit=as_number)

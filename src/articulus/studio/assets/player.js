@@ -5,7 +5,6 @@
   const $ = (id) => document.getElementById(id);
   const GHOSTS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#6a51a3", "#56b4e9", "#8a7a00"];
   const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-  const TRAIL = 600;
   const SLOW = 1 / 30; // mean time between frames beyond which fewer points are drawn [s]
   const PLAY = "M7 4.5v15l12.5-7.5z";
   const PAUSE = "M6.5 5h4v14h-4zM13.5 5h4v14h-4z";
@@ -37,6 +36,9 @@
     mark.style.background = colour;
     return mark;
   };
+
+  // Return the low and the high corner of the box in which all runs stay.
+  const enclosing = (runs) => [Math.min, Math.max].map((most, k) => [0, 1, 2].map((i) => most(...runs.map((run) => run.bounds[k][i]))));
 
   function save(blob, name) {
     const link = make("a", { href: URL.createObjectURL(blob), download: name });
@@ -133,10 +135,8 @@
       this.trails = [];
       this.watchers = []; // called with the time after every change of it
       const { scene } = data.runs[0];
-      const low = [0, 1, 2].map((k) => Math.min(...data.runs.map((r) => r.bounds[0][k])));
-      const high = [0, 1, 2].map((k) => Math.max(...data.runs.map((r) => r.bounds[1][k])));
       const feet = scene.bodies.some((b) => b.solids.length) ? 0 : undefined; // drawn machines stand on the grid themselves
-      this.stage = new articulus.Stage($("view"), scene.up, low, high, scene.size, { feet, many: articulus.isLarge(scene) });
+      this.stage = new articulus.Stage($("view"), scene.up, ...enclosing(data.runs), scene.size, { feet, many: articulus.isLarge(scene) });
       this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
       this.#side();
       this.#transport();
@@ -145,7 +145,6 @@
       if (articulus.isLarge(scene)) $("show-mass").checked = false; // a hundred translucent balls take longer than all the rest
       this.put(data.runs, tracks);
       this.resize();
-      this.stage.home();
       this.stage.controls.addEventListener("change", () => this.draw());
       new ResizeObserver(() => this.resize()).observe($("stage"));
       new ResizeObserver(() => this.panels.forEach((p) => p.redraw())).observe($("panels"));
@@ -163,6 +162,7 @@
       for (const { view } of this.tracks) this.stage.remove(view.root);
       this.tracks = tracks;
       this.#extend();
+      this.stage.enclose(...enclosing(runs));
       for (const track of tracks) {
         track.view.scale = 10 ** Number($("scale").value);
         this.stage.scene.add(track.view.root);
@@ -185,6 +185,7 @@
     async renew(run) {
       await this.tracks[0].fill(run);
       this.#extend();
+      this.stage.enclose(...enclosing(this.tracks.map((track) => track.data)));
       this.#timeline();
       this.#note(this.tracks.map((track) => track.data));
       for (const panel of this.panels) panel.renew(this.span);
@@ -322,30 +323,17 @@
     }
 
     trail(name) {
-      for (const line of this.trails) {
-        line.removeFromParent();
-        line.geometry.dispose();
-        line.material.dispose();
+      for (const { trail, track } of this.trails) {
+        track.view.root.remove(trail.group);
+        this.stage.remove(trail.group);
       }
       this.trails = [];
       if (name && this.span[1] > this.span[0]) {
         for (const [k, track] of this.tracks.entries()) {
           if (!track.view.byName.has(name) && !track.view.frames.has(name)) continue;
-          const colour = k === 0 ? "#c2185b" : track.colour;
-          const points = track.trail(name);
-          const whole = new THREE.Line(
-            new THREE.BufferGeometry().setFromPoints(points),
-            new THREE.LineBasicMaterial({ color: colour, fog: false, transparent: true, opacity: 0.5 }),
-          );
-          const parts = Math.min(TRAIL, points.length - 1);
-          const path = new THREE.CurvePath();
-          path.getPoint = (s) => points[Math.round(s * (points.length - 1))].clone();
-          path.getPointAt = path.getPoint;
-          const geometry = new THREE.TubeGeometry(path, Math.max(1, parts), 0.005 * track.data.scene.size, 5);
-          const past = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ color: colour, fog: false }));
-          past.userData = { track, indices: 30, parts };
-          track.view.root.add(past, whole);
-          this.trails.push(past, whole);
+          const trail = new articulus.Trail(track.trail(name), k === 0 ? "#c2185b" : track.colour, 0.005 * track.data.scene.size);
+          track.view.root.add(trail.group);
+          this.trails.push({ trail, track });
         }
       }
       if (this.tracks.length) this.seek(this.time ?? this.span[0]);
@@ -455,10 +443,7 @@
       $("play-icon").setAttribute("d", on ? PAUSE : PLAY);
       this.last = null;
       this.pace = 0;
-      if (this.stage.sharpness < 1) {
-        this.stage.sharpen(1);
-        this.draw();
-      }
+      this.stage.sharpen(1);
       if (on) requestAnimationFrame((now) => this.#tick(now));
     }
 
@@ -493,17 +478,13 @@
     seek(time) {
       this.time = Math.min(this.span[1], Math.max(this.span[0], time));
       for (const track of this.tracks) track.at(this.time);
-      for (const line of this.trails) {
-        const { track, indices, parts } = line.userData;
-        if (!track) continue;
-        const share = articulus.lastAtMost(track.times, this.time) / Math.max(1, track.times.length - 1);
-        line.geometry.setDrawRange(0, indices * Math.round(share * parts));
-      }
+      for (const { trail, track } of this.trails) trail.reach(articulus.lastAtMost(track.times, this.time));
       for (const panel of this.panels) panel.cursor(this.time);
       const digits = this.span[1] - this.span[0] < 1 ? 4 : 2;
       $("time").value = String(this.time);
-      $("time").setAttribute("aria-valuetext", `${this.time.toFixed(digits)} seconds`);
-      $("now").textContent = `${this.time.toFixed(digits)} / ${this.span[1].toFixed(digits)} s`;
+      const [now, end] = [this.time, this.span[1]].map((t) => articulus.fixed(t, digits));
+      $("time").setAttribute("aria-valuetext", `${now} seconds`);
+      $("now").textContent = `${now} / ${end} s`;
       for (const watch of this.watchers) watch(this.time);
       this.draw();
     }
@@ -524,14 +505,19 @@
       this.draw();
     }
 
+    // Save a picture, sharp also while it plays.
     picture() {
+      const { sharpness } = this.stage;
+      this.stage.sharpen(1);
       this.stage.render();
       $("view").toBlob((blob) => save(blob, `${this.title}.png`), "image/png");
+      this.stage.sharpen(sharpness);
     }
 
     film() {
       if (this.recorder) return this.recorder.stop();
       if (!globalThis.MediaRecorder) return;
+      this.toggle(false);
       const chunks = [];
       const type = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"].find((t) => MediaRecorder.isTypeSupported(t));
       this.recorder = new MediaRecorder($("view").captureStream(30), { mimeType: type, videoBitsPerSecond: 6e6 });
@@ -550,6 +536,7 @@
 
     async gif() {
       if (this.recorder) return this.recorder.stop();
+      this.toggle(false);
       this.recorder = new articulus.GifRecorder(this, $("view"));
       $("gif").classList.add("on");
       try {

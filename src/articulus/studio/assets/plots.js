@@ -7,26 +7,8 @@
   const MOST = 12; // curves of a signal that are shown at first
   const MARGIN = { left: 54, right: 10, top: 8, bottom: 22 };
 
-  articulus.text = (x) => {
-    if (!Number.isFinite(x)) return "–";
-    const size = Math.abs(x);
-    if (size !== 0 && (size < 1e-3 || size >= 1e5)) return x.toExponential(2);
-    return x.toPrecision(4).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
-  };
-
-  articulus.tickText = (x, step) => {
-    const size = Math.max(Math.abs(x), step);
-    if (size >= 1e5 || step < 1e-4) return x === 0 ? "0" : x.toExponential(1);
-    return x.toFixed(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
-  };
-
-  // Return round numbers from low to high, about count of them, and the step between them.
-  articulus.ticks = ([low, high], count) => {
-    const step = articulus.niceStep((high - low) / count);
-    const out = [];
-    for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + 1e-9 * step; v += step) out.push(Math.abs(v) < 1e-9 * step ? 0 : v);
-    return [out, step];
-  };
+  // Return the name of the colour of a curve in the style sheet.
+  const series = (k) => `--series-${k % 8}`;
 
   // What may be drawn: all entries of a signal that share a unit, or one entry.
   articulus.choices = (signals) => {
@@ -157,7 +139,7 @@
         item.setAttribute("aria-pressed", String(!this.hidden.has(curve.key)));
         item.title = "Show or hide this curve";
         const swatch = document.createElement("i");
-        swatch.style.background = this.#colour(curve.colour);
+        swatch.style.background = `var(${series(curve.colour)})`; // follows light and dark by itself
         const value = document.createElement("b");
         item.append(swatch, curve.label, value);
         item.addEventListener("click", () => {
@@ -168,10 +150,6 @@
         this.values.set(curve.key, value);
         return item;
       }));
-    }
-
-    #colour(k) {
-      return getComputedStyle(document.documentElement).getPropertyValue(`--series-${k % 8}`).trim();
     }
 
     #visible() {
@@ -252,7 +230,7 @@
 
     // More points than pixels are drawn as least and greatest value of each half pixel.
     #curve(pen, { t, values, colour, r }) {
-      pen.strokeStyle = this.#colour(colour);
+      pen.strokeStyle = this.style.getPropertyValue(series(colour));
       pen.globalAlpha = r === 0 ? 1 : 0.65;
       pen.lineWidth = r === 0 ? 1.7 : 1.2;
       pen.setLineDash(DASHES[r % DASHES.length]);

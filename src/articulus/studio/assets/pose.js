@@ -81,7 +81,7 @@
     }
 
     #text(x, turns, unit) {
-      return turns ? `${(x * DEGREES).toFixed(1)}°` : `${articulus.text(x)}${unit ? ` ${unit}` : ""}`;
+      return turns ? `${articulus.fixed(x * DEGREES, 1)}°` : `${articulus.text(x)}${unit ? ` ${unit}` : ""}`;
     }
 
     // Put every slider where the mechanism is.

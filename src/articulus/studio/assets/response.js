@@ -95,7 +95,7 @@
     }
 
     #values({ magnitude, phase, unit }, k) {
-      return magnitude[k] === null ? "a pole" : `${articulus.text(magnitude[k])} ${unit}, ${phase[k].toFixed(1)}°`;
+      return magnitude[k] === null ? "a pole" : `${articulus.text(magnitude[k])} ${unit}, ${articulus.fixed(phase[k], 1)}°`;
     }
 
     #cursor(pen, { omega, magnitude, phase }, k) {

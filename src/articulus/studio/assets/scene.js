@@ -452,23 +452,30 @@
     constructor(canvas, up, low, high, size, { feet = 0.05 * size, many = false } = {}) {
       this.software = articulus.drawnBySoftware();
       this.renderer = new T.WebGLRenderer({ canvas, antialias: !(this.software && many), preserveDrawingBuffer: true });
-      this.sharpen(1);
+      this.sharpness = 1;
       this.renderer.shadowMap.enabled = !this.software;
       this.renderer.shadowMap.type = T.PCFShadowMap;
       this.scene = new T.Scene();
+      this.scene.fog = new T.Fog("#ffffff");
       this.camera = new T.PerspectiveCamera(32, 1, 0.01, 100);
       this.up = vector(up);
       this.camera.up.copy(this.up);
-      this.centre = vector(low).add(vector(high)).multiplyScalar(0.5);
-      this.radius = Math.max(0.5 * vector(low).distanceTo(vector(high)), 0.3 * size);
-      this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
-        new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
-      this.margin = 0.07 * size;
+      this.size = size;
       this.feet = feet;
+      this.enclose(low, high);
       this.#floorLevel();
       this.#lights();
       this.controls = new T.OrbitControls(this.camera, canvas);
       this.controls.enableDamping = false;
+      this.home();
+    }
+
+    // Take a box as that of the motion: `home` looks at all of it.
+    enclose(low, high) {
+      this.centre = vector(low).add(vector(high)).multiplyScalar(0.5);
+      this.radius = Math.max(0.5 * vector(low).distanceTo(vector(high)), 0.3 * this.size);
+      this.corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) =>
+        new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
     }
 
     // The floor is at the height of the ground frame, unless the motion is below it or far above.
@@ -523,20 +530,44 @@
       const snapped = flat.divideScalar(step).round().multiplyScalar(step);
       this.ground.quaternion.setFromUnitVectors(Y, this.up);
       this.ground.position.copy(snapped).addScaledVector(this.up, this.floor);
-      this.scene.fog = new T.Fog(background, 4 * this.radius, 9 * this.radius);
+      this.scene.fog.color.set(background);
       this.scene.add(this.ground);
     }
 
-    // Draw a share of the points of the screen in each direction; all of them at 1.
+    // Draw a share of the points of the screen in each direction; all of them at 1. Another size of the canvas makes it blank, so it is drawn at once.
     sharpen(share) {
+      if (share === this.sharpness) return;
       this.sharpness = share;
-      this.renderer.setPixelRatio(share * Math.min(2, globalThis.devicePixelRatio || 1));
+      this.#fill();
     }
 
+    // Fill a space of the page. The camera goes nearer or farther, so that as much of the motion is in view as before.
     resize(width, height) {
-      this.renderer.setSize(width, height, false);
+      [this.width, this.height] = [width, height];
+      const away = this.camera.position.clone().sub(this.controls.target);
+      const direction = away.clone().normalize();
+      const before = this.#fitting(direction);
       this.camera.aspect = width / Math.max(1, height);
+      this.camera.position.copy(this.controls.target).addScaledVector(away, this.#fitting(direction) / before);
+      this.#depth();
+      this.#fill();
+    }
+
+    #fill() {
+      this.renderer.setPixelRatio(this.sharpness * Math.min(2, globalThis.devicePixelRatio || 1));
+      this.renderer.setSize(this.width, this.height, false);
+      this.render();
+    }
+
+    // Let everything between the camera and far behind the motion be drawn, the ground behind it in fog.
+    #depth() {
+      const distance = this.camera.position.distanceTo(this.controls.target);
+      this.camera.near = distance / 200;
+      this.camera.far = distance + 30 * this.radius;
       this.camera.updateProjectionMatrix();
+      this.controls.minDistance = 0.05 * this.radius;
+      this.controls.maxDistance = Math.max(12 * this.radius, 2 * distance);
+      Object.assign(this.scene.fog, { near: distance, far: distance + 5 * this.radius });
     }
 
     // Look at everything from the side of -y, a little from the right and from above.
@@ -546,12 +577,8 @@
       const direction = side.multiplyScalar(0.5).addScaledVector(across, -0.85).addScaledVector(this.up, 0.38).normalize();
       const distance = this.#fitting(direction);
       this.camera.position.copy(this.centre).addScaledVector(direction, distance);
-      this.camera.near = distance / 200;
-      this.camera.far = distance + 30 * this.radius;
-      this.camera.updateProjectionMatrix();
       this.controls.target.copy(this.centre);
-      this.controls.minDistance = 0.05 * this.radius;
-      this.controls.maxDistance = 12 * this.radius;
+      this.#depth();
       this.controls.update();
     }
 
@@ -560,10 +587,11 @@
       const right = new T.Vector3().crossVectors(this.up, direction).normalize();
       const above = new T.Vector3().crossVectors(direction, right);
       const tall = Math.tan((this.camera.fov * Math.PI) / 360);
+      const margin = 0.07 * this.size;
       const needed = this.corners.map((corner) => {
         const p = corner.clone().sub(this.centre);
-        const wide = (Math.abs(p.dot(right)) + this.margin) / (tall * this.camera.aspect);
-        return p.dot(direction) + Math.max(wide, (Math.abs(p.dot(above)) + this.margin) / tall);
+        const wide = (Math.abs(p.dot(right)) + margin) / (tall * this.camera.aspect);
+        return p.dot(direction) + Math.max(wide, (Math.abs(p.dot(above)) + margin) / tall);
       });
       return 1.06 * Math.max(...needed);
     }
@@ -580,11 +608,5 @@
     render() {
       this.renderer.render(this.scene, this.camera);
     }
-  };
-
-  // Return 1, 2 or 5 times a power of ten, at least x.
-  articulus.niceStep = (x) => {
-    const power = 10 ** Math.floor(Math.log10(x));
-    return power * ([1, 2, 5, 10].find((m) => m * power >= x * 0.999999) ?? 10);
   };
 })();

@@ -42,7 +42,10 @@ def pages() -> dict[str, bytes]:
     """Return every file that is served, by its name in the address."""
     here, shared = files("articulus.studio.drive") / "page", files("articulus.studio") / "assets"
     own = ("index.html", "drive.css", "drive.js", "view.js", "excavator.js")
-    return contents(*(here / name for name in own), shared / "three.min.js", shared / "scene.js")
+    return contents(
+        *(here / name for name in own),
+        *(shared / name for name in ("three.min.js", "numbers.js", "scene.js")),
+    )
 
 
 class Client(web_client.Client):
