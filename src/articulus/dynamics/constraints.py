@@ -42,7 +42,7 @@ class Constraints:
     def rows(self, kept: Sequence[int]) -> Constraints:
         """Return the set with only the given rows, for example the independent ones."""
         at = list(kept)
-        return Constraints(self.g[at], self.G[at, :], self.rate[at], self.gamma[at])
+        return Constraints(self.g[at, :], self.G[at, :], self.rate[at, :], self.gamma[at, :])
 
 
 def constraints(tree: Tree, v: SX, t: SX) -> Constraints:

@@ -9,7 +9,7 @@ from typing import Any
 
 import casadi as ca
 
-from articulus.mechanism import Description
+from articulus.mechanism import Constraint, Description
 from articulus.simulate.component import Actuator, Component, Sensor
 from articulus.simulate.components import ALL_COMPONENTS, Observer
 
@@ -73,6 +73,7 @@ def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
         Observer: "observer",
         Description: "model",
         ca.Function: "function",
+        Constraint: "function",
         bool: "flag",
         int: "integer",
     }

@@ -11,6 +11,7 @@ import pytest
 
 import articulus as art
 from articulus import kernel, structure
+from articulus.mechanism import Polynomial, Prescribed
 from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Sensor
 from articulus.simulate.components import (
     ACTUATORS,
@@ -45,6 +46,7 @@ from articulus.simulate.components import (
     ResolvedRate,
     Saturation,
     SecondOrderActuator,
+    ServoConstraints,
     StateFeedback,
     StrainSensor,
     Torque,
@@ -77,6 +79,9 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Expression: lambda: Expression(_zero()),
     JointRate: lambda: JointRate(0.1, kp=1.0, kv=1.0, period=0.02),
     ResolvedRate: lambda: ResolvedRate(0.1, kp=1.0, kv=1.0, period=0.02, point="wrist", tool="bucket"),
+    ServoConstraints: lambda: ServoConstraints(
+        Prescribed("course", "boom", Polynomial((0.1, 0.2))), ("boom",)
+    ),
     Torque: lambda: Torque("boom", limit=3.0),
     Motor: lambda: Motor("boom", ratio=100.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
     HydraulicRotary: lambda: HydraulicRotary(
@@ -148,7 +153,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "first",
             "second",
         }
-        held = f.name in {"actuator", "sensor", "observer", "model", "function"}
+        held = f.name in {"actuator", "sensor", "observer", "model", "function", "program"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
 
 

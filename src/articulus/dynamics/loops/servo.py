@@ -8,12 +8,20 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.loops.base import Factored, Problem, Solution
+from articulus.dynamics.constraints import Constraints
+from articulus.dynamics.loops.base import Problem, Solution, stabilised
+from articulus.dynamics.loops.schur import Schur
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import Description
 
 
-def servo(problem: Problem, directions: SX) -> Solution:
+def servo(
+    problem: Problem,
+    directions: SX,
+    loops: Constraints | None = None,
+    frequency: SX | float = 0.0,
+    damping: SX | float = 1.0,
+) -> Solution:
     """Return vdot and control forces nu of M vdot + Z' nu = f with G vdot + gamma = 0.
 
     Row i of Z is the direction in which what holds row i of the constraints pulls: a row of G itself where a joint or
@@ -21,37 +29,43 @@ def servo(problem: Problem, directions: SX) -> Solution:
 
         (G M^-1 Z') nu = G M^-1 f + gamma
 
-    which is `lagrange` for Z = G. The applied joint forces are -Z' nu, as -G' lambda for ideal constraints.
+    which is `lagrange` for Z = G. The applied joint forces are -Z' nu, as -G' lambda for ideal constraints. In a
+    mechanism with loops M^-1 stands for the response under them.
 
     Parameters
     ----------
     problem : Problem
+        With the servo constraints.
     directions : SX, (m, nv)
-        Z, one row a constraint row.
+        Z, one row for each constraint row.
+    loops : Constraints, optional
+        Ideal constraints that hold as well.
+    frequency, damping : numbers or (m,)
+        w [rad/s] and mu [-] of the stabilised servo constraints: how fast a motion that is off them comes back.
 
-    Source: Ider 1989, equation 17. The matrix is regular when the actuators can produce the motion (`realisable`).
+    Source: Ider 1989, equation 17. The matrix G M^-1 Z' is regular when the actuators can produce the motion.
     """
-    c = problem.constraints
-    free, pulled = _responses(problem, directions)
-    force = ca.solve(ca.mtimes(c.G, pulled), ca.mtimes(c.G, free) + c.gamma)
-    return Solution(free - ca.mtimes(pulled, force), force)
-
-
-def realisable(problem: Problem, directions: SX) -> SX:
-    """Return G M^-1 Z', (m, m): singular where the control forces cannot produce the motion (`require_full_rank`)."""
-    return ca.mtimes(problem.constraints.G, _responses(problem, directions)[1])
-
-
-def _responses(problem: Problem, directions: SX) -> tuple[SX, SX]:
-    """Return M^-1 f and M^-1 Z'."""
-    shape = problem.constraints.G.shape
+    c, shape = problem.constraints, problem.constraints.G.shape
     if directions.shape != shape:
         raise InputError(
             f"directions: found shape {directions.shape}; expected {shape}, "
             "one direction for each row of the constraints"
         )
-    mass = Factored(problem.M)
-    return mass.solve(problem.f), mass.solve(directions.T)
+    inside = _no_rows(shape[1]) if loops is None else loops
+    schur = Schur(problem.M, inside.G)
+
+    def response(force: SX, wanted: SX) -> SX:
+        free = schur.free(force)
+        return free - schur.response(schur.multipliers(ca.mtimes(inside.G, free) + wanted))
+
+    free = response(problem.f, inside.gamma)
+    pulled = response(directions.T, SX.zeros(inside.g.numel(), shape[0]))
+    force = ca.solve(ca.mtimes(c.G, pulled), ca.mtimes(c.G, free) + stabilised(c, frequency, damping))
+    return Solution(free - ca.mtimes(pulled, force), force)
+
+
+def _no_rows(nv: int) -> Constraints:
+    return Constraints(SX(0, 1), SX(0, nv), SX(0, 1), SX(0, 1))
 
 
 def joint_directions(description: Description, joints: Sequence[str]) -> np.ndarray:

@@ -28,6 +28,7 @@ from articulus.simulate.components.rate_limit import RateLimit
 from articulus.simulate.components.resolved_rate import ResolvedRate
 from articulus.simulate.components.saturation import Saturation
 from articulus.simulate.components.second_order import SecondOrderActuator
+from articulus.simulate.components.servo_constraints import ServoConstraints
 from articulus.simulate.components.state_feedback import StateFeedback
 from articulus.simulate.components.strain_sensor import StrainSensor
 from articulus.simulate.components.torque import Torque
@@ -44,7 +45,7 @@ SENSORS = (
     StrainSensor,
     Measured,
 )
-CONTROLLERS = (PD, PID, ComputedTorque, StateFeedback, Expression, JointRate, ResolvedRate)
+CONTROLLERS = (PD, PID, ComputedTorque, StateFeedback, Expression, JointRate, ResolvedRate, ServoConstraints)
 ACTUATORS = (
     Torque,
     Motor,
@@ -66,5 +67,5 @@ __all__ = [
     "Expression", "FirstOrderActuator", "ForceSensor", "FrameAcceleration", "FramePose", "FrameVelocity", "FrameWrench",
     "GroundContact", "HydraulicRotary", "JointRate", "JointSensor", "JointStop", "Measured", "Motor", "Observer",
     "PiezoPair", "PrescribedForce", "ProofMass", "RateGyro", "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator",
-    "StateFeedback", "StrainSensor", "Table", "Torque", "WhiteNoise",
+    "ServoConstraints", "StateFeedback", "StrainSensor", "Table", "Torque", "WhiteNoise",
 ]  # fmt: skip
