@@ -25,6 +25,7 @@ from scipy.linalg import eigh
 from articulus import kernel
 from articulus.errors import InputError
 from articulus.integrate import GeneralizedAlpha, Mechanical
+from articulus.mechanism.numbers import require_plain
 
 GAUSS = np.polynomial.legendre.leggauss(3)
 """Exact for products of two parabolas times a constant."""
@@ -40,6 +41,7 @@ class Element:
     mass: float
 
     def __post_init__(self) -> None:
+        require_plain("chain", (0,), length=self.length, bending=self.bending, mass=self.mass)
         if not (self.length > 0 and self.bending > 0 and self.mass >= 0):
             raise InputError(
                 f"chain: an element of length {self.length!r}, stiffness {self.bending!r}, mass {self.mass!r}; "

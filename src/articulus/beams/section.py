@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.mechanism.numbers import require_plain
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +39,9 @@ class Section:
     shear: tuple[float, float] = (math.inf, math.inf)
 
     def __post_init__(self) -> None:
-        for name in ("axial", "bending", "torsion", "mass", "rotary", "shear"):
+        names = ("axial", "bending", "torsion", "mass", "rotary", "shear")
+        require_plain("section", (0, 2), **{name: getattr(self, name) for name in names})
+        for name in names:
             values = np.atleast_1d(getattr(self, name))
             pair = name in ("bending", "rotary", "shear")
             finite = name == "shear" or bool(np.isfinite(values).all())

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from articulus.errors import Finding, InputError
 
 
@@ -88,6 +90,40 @@ def convert(thing: Any, **conversions: Any) -> None:
             object.__setattr__(thing, name, conversion(getattr(thing, name)))
         except InputError as error:
             raise InputError(f"{type(thing).__name__}.{name}: {error}") from None
+
+
+def require_plain(owner: str, sizes: Sequence[int], **fields: Any) -> None:
+    """Raise InputError that names the field that does not hold plain numbers, for what is computed with numbers once.
+
+    Parameters
+    ----------
+    owner : str
+        Whose fields they are.
+    sizes : sequence of int
+        How many numbers a field may hold: 0 for a single one, else the length of a sequence.
+    **fields
+        Values by name.
+    """
+    shapes = [(n,) if n else () for n in sizes]
+    for name, value in fields.items():
+        try:
+            array = np.asarray(value, dtype=float)
+            good = array.shape in shapes and not np.isnan(array).any() and not isinstance(value, str | bool)
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:
+            count = " or ".join(str(max(n, 1)) for n in sizes)
+            raise InputError(
+                f"{owner}: {name} = {value!r}; expected plain numbers ({count}). It is computed with once, so that a Parameter, "
+                "which gets its value at each call, cannot be in it"
+            )
+
+
+def require_count(owner: str, **fields: Any) -> None:
+    """Raise InputError that names the field that is not a whole number of zero or more."""
+    for name, value in fields.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise InputError(f"{owner}: {name} = {value!r}; expected a whole number that is not negative")
 
 
 def require(owner: str, **fields: tuple[Any, Any]) -> None:

@@ -84,7 +84,7 @@ def _mass_matrix(modes: Modes) -> ca.Function:
 def _stacked(side_by_side: ca.DM, count: int) -> np.ndarray:
     """Return square matrices that stand side by side as (count, n, n)."""
     found = np.asarray(side_by_side)
-    return found.reshape(len(found), count, -1).swapaxes(0, 1)
+    return found.reshape(len(found), count, found.shape[1] // max(count, 1)).swapaxes(0, 1)
 
 
 def _are_positive(M: np.ndarray) -> bool:

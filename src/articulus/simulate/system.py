@@ -272,7 +272,7 @@ class System:
         power = ca.dot(c.damping * v + c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2), v)
         for body in self.description.bodies:
             if body.modes is not None:
-                rates = v[self.description.mode_slices(body.name)[0]]
+                rates = v[self.description.mode_slices(body.name)[0], :]
                 power = power + ca.dot(rates, ca.mtimes(SX(ca.DM(body.modes.damping)), rates))
         found = ca.Function("dissipation", [tree.q, v, tree.p], [power])
         return found(self.network.q, self.network.v, self.model)

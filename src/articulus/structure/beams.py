@@ -9,6 +9,7 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.mechanism.modes import Modes
+from articulus.mechanism.numbers import require_count, require_plain
 from articulus.structure.element import Element, EulerBernoulli, Lumped, Timoshenko
 from articulus.structure.element.base import Node
 from articulus.structure.flexible_body import modes_of
@@ -70,6 +71,11 @@ def beam(
     tip_inertia : three floats [kg m^2]
         Of that body about x, y and z.
     """
+    single = {"length": length, "mass_per_length": mass_per_length, "tip_mass": tip_mass}
+    require_plain("beam", (0,), **single, EA=0.0 if EA is None else EA, GJ=0.0 if GJ is None else GJ)
+    require_plain("beam", (0, 2), EI=EI, GA=np.inf if GA is None else GA, rotary_inertia=rotary_inertia)
+    require_plain("beam", (3,), tip_inertia=tip_inertia)
+    require_count("beam", elements=elements)
     _check_beam(length, elements, planes, root, tip)
     EIy, EIz = _pair(EI)
     GAy, GAz = _pair(np.inf if GA is None else GA)
@@ -132,6 +138,10 @@ def beam_body(
     With `root` "pinned" and `tip` "free" the frame follows the mean rotation of the beam about its root, with both "free"
     its mean motion.
     """
+    require_plain("beam_body", (0,), GJ=0.0 if GJ is None else GJ)
+    require_plain("beam_body", (0, 2), rotary_inertia=rotary_inertia)
+    require_plain("beam_body", (3,), tip_inertia=tip_inertia)
+    require_count("beam_body", modes=modes, torsion=torsion)
     if torsion and not (GJ and (np.any(rotary_inertia) or tip_inertia[0])):
         raise InputError(
             "beam_body: torsion modes need GJ, and an inertia that twists: rotary_inertia or tip_inertia"

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from articulus.errors import InputError
+from articulus.mechanism.numbers import require_plain
 from articulus.structure.structure import Structure
 
 Damping = float | Sequence[float] | str | None
@@ -31,6 +32,7 @@ def damping_matrix(
                 f"damping {damping!r}; expected a ratio, one ratio for each mode, 'structure' or None"
             )
         return basis.T @ (structure.D @ basis)
+    require_plain("modes", (0, n), damping=damping)
     ratios = np.asarray(damping, dtype=float)
     if ratios.shape not in ((), (n,)) or not (ratios >= 0).all():
         raise InputError(f"damping ratios {damping}; expected one number or {n}, none of them negative")

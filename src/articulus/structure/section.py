@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.mechanism.numbers import require_plain
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,10 @@ class Section:
     rotary: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for name in ("mass", "EA", "EIy", "EIz", "GJ", "GAy", "GAz"):
+        names = ("mass", "EA", "EIy", "EIz", "GJ", "GAy", "GAz")
+        require_plain("section", (0,), **{name: getattr(self, name) for name in names})
+        require_plain("section", (3,), rotary=self.rotary)
+        for name in names:
             value = getattr(self, name)
             if not value >= 0:
                 raise InputError(f"section: {name} = {value}; expected a number that is not negative")
@@ -75,8 +79,10 @@ class Section:
         shear : float [-]
             Shear coefficient.
         """
+        require_plain("section", (0,), E=E, density=density, area=area, Iy=Iy, Iz=Iz, shear=shear)
         G = E / 2.6 if G is None else G
         J = Iy + Iz if J is None else J
+        require_plain("section", (0,), G=G, J=J)
         rotary = (density * (Iy + Iz), density * Iy, density * Iz)
         GA = shear * G * area
         return Section(density * area, E * area, E * Iy, E * Iz, G * J, GA, GA, rotary)

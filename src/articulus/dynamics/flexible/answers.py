@@ -49,7 +49,7 @@ def gravity(s: Question) -> SX:
     held, _ = inverse.inverse_dynamics(tree, zero, zero, {})
     for node in tree.nodes:
         if node.body is not None:
-            held[node.modes] -= node.body.restoring(zero[node.modes])
+            held[node.modes, :] -= node.body.restoring(zero[node.modes, :])
     return held
 
 

@@ -71,15 +71,15 @@ def forward_dynamics(tree: FlexibleTree, v: SX, tau: SX, external: External) -> 
     for i in reversed(range(len(tree.nodes))):
         node, m, g = tree.nodes[i], motion[i], gathered[i]
         ff = Factored(g.ff)
-        modal = _Yielding(ff.solve(tau[node.modes] - g.pf), ff.solve(ca.densify(g.rf.T)))
+        modal = _Yielding(ff.solve(tau[node.modes, :] - g.pf), ff.solve(ca.densify(g.rf.T)))
         inertia = g.rr - ca.mtimes(g.rf, modal.gain)
         bias = g.pr + ca.mtimes(g.rf, modal.free) + ca.mtimes(inertia, m.c)
         IS = ca.mtimes(inertia, node.S)
         D = Factored(ca.mtimes(node.S.T, IS) + ca.diag(node.armature))
-        drive = tau[node.v] - ca.mtimes(node.S.T, bias)
+        drive = tau[node.v, :] - ca.mtimes(node.S.T, bias)
         if not node.rotor.is_zero():
             IS, drive = IS + node.rotor, drive - ca.dot(node.rotor, m.carrier_c)
-            bias = bias + m.turning(node.rotor, felt[node.v])
+            bias = bias + m.turning(node.rotor, felt[node.v, :])
         joint = _Yielding(D.solve(drive), D.solve(ca.densify(IS.T)))
         modes.append(modal)
         joints.append(joint)
@@ -99,8 +99,8 @@ def _own(node: Node, m: NodeMotion, felt: SX, v: SX) -> _Gathered:
     if node.body is None:
         return _Gathered(SX.zeros(6, 6), SX(6, 0), SX(0, 0), SX.zeros(6), SX(0, 1))
     b, n = node.body, node.modes.stop - node.modes.start
-    F, f = b.forces(m.V, felt[node.modes], SX.zeros(6), SX.zeros(n))
-    return _Gathered(b.rr, b.rf, b.ff, F, f + b.restoring(v[node.modes]))
+    F, f = b.forces(m.V, felt[node.modes, :], SX.zeros(6), SX.zeros(n))
+    return _Gathered(b.rr, b.rf, b.ff, F, f + b.restoring(v[node.modes, :]))
 
 
 def _pass_on(up: _Gathered, X: SX, U: SX, inertia: SX, bias: SX) -> None:
@@ -122,7 +122,7 @@ def _towards_tips(
     for i, node in enumerate(tree.nodes):
         arriving = ca.mtimes(X[i], ground if node.parent == ROOT else A[node.parent])
         arriving = arriving + ca.mtimes(node.place.U, tree.modal(node.parent, vdot))
-        vdot[node.v] = joints[i].under(arriving)
-        A.append(arriving + c[i] + ca.mtimes(node.S, vdot[node.v]))
-        vdot[node.modes] = modes[i].under(A[-1])
+        vdot[node.v, :] = joints[i].under(arriving)
+        A.append(arriving + c[i] + ca.mtimes(node.S, vdot[node.v, :]))
+        vdot[node.modes, :] = modes[i].under(A[-1])
     return vdot

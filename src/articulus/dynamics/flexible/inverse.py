@@ -38,19 +38,19 @@ def inverse_dynamics(tree: FlexibleTree, v: SX, vdot: SX, external: External) ->
     F, f = [SX.zeros(6) for _ in tree.nodes], [SX(0, 1) for _ in tree.nodes]
     for i, node in enumerate(tree.nodes):
         if node.body is not None:
-            F[i], f[i] = node.body.forces(motion[i].V, felt[node.modes], A[i], vdot[node.modes])
-            f[i] = f[i] + node.body.restoring(v[node.modes])
+            F[i], f[i] = node.body.forces(motion[i].V, felt[node.modes, :], A[i], vdot[node.modes, :])
+            f[i] = f[i] + node.body.restoring(v[node.modes, :])
     for i, wrench, modal in on_nodes(tree, external):
         F[i], f[i] = F[i] - wrench, f[i] - modal
     tau = SX.zeros(tree.description.nv)
     for i in reversed(range(len(tree.nodes))):
         node, m = tree.nodes[i], motion[i]
-        tau[node.modes] = f[i]
-        tau[node.v] = ca.mtimes(node.S.T, F[i]) + node.armature * vdot[node.v]
+        tau[node.modes, :] = f[i]
+        tau[node.v, :] = ca.mtimes(node.S.T, F[i]) + node.armature * vdot[node.v, :]
         passed = F[i]
         if not node.rotor.is_zero():
-            tau[node.v] += ca.dot(node.rotor, arriving[i] + m.carrier_c)
-            passed = passed + node.rotor * vdot[node.v] + m.turning(node.rotor, felt[node.v])
+            tau[node.v, :] += ca.dot(node.rotor, arriving[i] + m.carrier_c)
+            passed = passed + node.rotor * vdot[node.v, :] + m.turning(node.rotor, felt[node.v, :])
         if node.parent != ROOT:
             up = node.place.X.force_to_parent(Force.of(passed)).column()
             F[node.parent] = F[node.parent] + up
@@ -67,7 +67,7 @@ def accelerations(tree: FlexibleTree, c: list[SX], vdot: SX) -> tuple[list[SX], 
         up = ground if node.parent == ROOT else Motion.of(A[node.parent])
         bend = ca.mtimes(node.place.U, tree.modal(node.parent, vdot))
         arriving.append(node.place.X.motion_to_child(up).column() + bend)
-        A.append(arriving[-1] + bias + ca.mtimes(node.S, vdot[node.v]))
+        A.append(arriving[-1] + bias + ca.mtimes(node.S, vdot[node.v, :]))
     return A, arriving
 
 

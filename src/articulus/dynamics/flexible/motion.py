@@ -39,7 +39,7 @@ def motions(tree: FlexibleTree, v: SX) -> list[NodeMotion]:
     out: list[NodeMotion] = []
     for node in tree.nodes:
         up = Motion.zero() if node.parent == ROOT else node.place.X.motion_to_child(out[node.parent].V)
-        rate, joint = tree.modal(node.parent, v), Motion.of(ca.mtimes(node.S, v[node.v]))
+        rate, joint = tree.modal(node.parent, v), Motion.of(ca.mtimes(node.S, v[node.v, :]))
         bend = ca.mtimes(node.place.U, rate)
         bending = ca.jtimes(bend, tree.eta(node.parent), rate) if rate.numel() else SX.zeros(6)
         bent = Motion.of(bend)

@@ -39,7 +39,7 @@ def _below(tree: FlexibleTree, v: SX, node: int, place: Place, shared: set[int])
     X, V, A = Transform.identity(), Motion.zero(), Motion.zero()
     columns: dict[int, Motion] = {}
     for carrier, at, S, own in steps:
-        rate, joint = tree.modal(carrier, v), Motion.of(ca.mtimes(S, v[own]))
+        rate, joint = tree.modal(carrier, v), Motion.of(ca.mtimes(S, v[own, :]))
         bend = ca.mtimes(at.U, rate)
         bending = ca.jtimes(bend, tree.eta(carrier), rate) if rate.numel() else SX.zeros(6)
         bent, carried = Motion.of(bend), at.X.motion_to_child(V)

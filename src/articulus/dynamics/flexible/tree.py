@@ -50,7 +50,8 @@ class Node:
     rotor: SX
     """(6,) Spin momentum that unit joint speed gives a rotor on the parent, in this node's axes."""
     modes: slice
-    """Where the modal coordinates of this node's body stand in v; empty for rigid bodies."""
+    """Where the modal coordinates of this node's body are in v; empty for rigid bodies. Parts of a column are taken as
+    v[modes, :]: of a column with one entry CasADi would make v[modes] a row."""
     body: ElasticBody | None
     """None where the joint goes on with the next elementary joint."""
 
@@ -121,7 +122,7 @@ class FlexibleTree:
         return ElasticBody.of(body.modes, self._eta(name))
 
     def _eta(self, body: str) -> SX:
-        return self.q[self.description.mode_slices(body)[1]]
+        return self.q[self.description.mode_slices(body)[1], :]
 
     def place(self, body: str, station: str = "") -> Place:
         """Return a station of a body, or the body's own frame.
@@ -178,7 +179,7 @@ class FlexibleTree:
 
     def modal(self, node: int, v: SX) -> SX:
         """Return the part of v (or of accelerations) that belongs to the modes of a node's body."""
-        return v[self.nodes[node].modes] if node != ROOT else SX(0, 1)
+        return v[self.nodes[node].modes, :] if node != ROOT else SX(0, 1)
 
     def eta(self, node: int) -> SX:
         """Return the modal coordinates of a node's body."""
@@ -190,7 +191,7 @@ class FlexibleTree:
         out = SX(v)
         for body in self.description.bodies:
             if isinstance(body.modes, Modes) and body.modes.level == "ruthless":
-                out[self.description.mode_slices(body.name)[0]] = 0
+                out[self.description.mode_slices(body.name)[0], :] = 0
         return out
 
 

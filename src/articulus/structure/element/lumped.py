@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.mechanism.numbers import require_plain
 from articulus.structure.element.base import Element, Node, points
 from articulus.structure.samples import Samples
 
@@ -34,14 +35,12 @@ class Lumped(Element):
     offset: Sequence[float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
+        require_plain(f"Lumped({self.node!r})", (0,), mass=self.mass)
+        require_plain(f"Lumped({self.node!r})", (3, 6), inertia=self.inertia)
+        require_plain(f"Lumped({self.node!r})", (3,), offset=self.offset)
         if not self.mass >= 0:
             raise InputError(
                 f"Lumped({self.node!r}): mass = {self.mass}; expected a number that is not negative"
-            )
-        if len(self.inertia) not in (3, 6) or len(self.offset) != 3:
-            raise InputError(
-                f"Lumped({self.node!r}): inertia has {len(self.inertia)} numbers and offset {len(self.offset)}; "
-                "expected Ixx, Iyy, Izz (and Ixy, Ixz, Iyz), and three"
             )
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.mechanism.numbers import require_plain
 from articulus.structure.element.base import Element, Node, points
 from articulus.structure.samples import Samples
 
@@ -31,6 +32,7 @@ class Spring(Element):
     stiffness: Sequence[float] = (0.0,) * 6
 
     def __post_init__(self) -> None:
+        require_plain(f"Spring({self.start!r}, {self.end!r})", (6,), stiffness=self.stiffness)
         if len(self.stiffness) != 6 or not min(self.stiffness) >= 0:
             raise InputError(
                 f"Spring({self.start!r}, {self.end!r}): stiffness = {self.stiffness}; expected six numbers that are not "
