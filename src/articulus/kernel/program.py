@@ -128,7 +128,7 @@ def blocks_together(slots: int, target: Target) -> int:
     """Return how many blocks of rows go through the code together: few enough for the near caches."""
     if target.lanes == 1:
         return 1
-    return min(MOST_BLOCKS, max(1, NEAR_BYTES // (slots * target.bytes)))
+    return min(MOST_BLOCKS, max(1, NEAR_BYTES // (max(slots, 1) * target.bytes)))
 
 
 def module(target: Target, codes: list[Code], blocks: int, driver_text: str) -> str:
