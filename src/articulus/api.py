@@ -28,7 +28,7 @@ from articulus.mechanism import (
     Rotor,
 )
 from articulus.mechanism.modes import Modes
-from articulus.mechanism.numbers import Parameter, as_number, as_vector, values_of, with_values
+from articulus.mechanism.numbers import Parameter, as_array, as_number, as_vector, values_of, with_values
 from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
 from articulus.mechanism.visual import Visual, as_visuals
 
@@ -989,10 +989,7 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def _array(name: str, value: Any) -> Array:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"argument '{name}': found {value!r}; expected numbers") from None
+    return as_array(f"argument '{name}'", value)
 
 
 def _six(inertia: Any) -> tuple:

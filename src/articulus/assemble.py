@@ -13,6 +13,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.linear import split
+from articulus.mechanism.numbers import as_array
 
 STEPS = 60
 """Newton steps after which a search gives up."""
@@ -190,7 +191,7 @@ def _require(
 
 
 def one_state(name: str, value: Any, size: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    array = as_array(f"argument '{name}'", value)
     if array.shape != (size,):
         raise InputError(f"argument '{name}' has shape {array.shape}; expected ({size},)")
     return array

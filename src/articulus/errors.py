@@ -7,9 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
 
+LONGEST = 300
+"""Characters of somebody's text that a message repeats at most."""
+LONGEST_LINE = 1000
+"""Characters of a line of a message; of a longer one the middle is left out."""
+MOST_LINES = 100
+"""Lines of a message."""
+
 
 class ArticulusError(Exception):
-    """Base of every exception that this package raises on purpose."""
+    """Base of every exception that this package raises on purpose; its text is never longer than some lines."""
+
+    def __init__(self, message: str = ""):
+        super().__init__(_cut(message))
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class Finding:
     hint: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.where}: found {self.found}; expected {self.expected}"
+        text = f"{brief(self.where)}: found {brief(self.found)}; expected {self.expected}"
         return f"{text}. {self.hint}" if self.hint else text
 
 
@@ -32,6 +42,10 @@ class ModelError(ArticulusError, ValueError):
     def __init__(self, findings: Finding | Iterable[Finding]):
         self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
         super().__init__("\n".join(map(str, self.findings)))
+
+    def __reduce__(self) -> tuple:
+        """Return what a copy is made from: the findings, not the text (errors of worker processes are pickled)."""
+        return type(self), (self.findings,)
 
 
 class InputError(ArticulusError, ValueError):
@@ -67,10 +81,25 @@ class Status(IntFlag):
     OUTPUT_NOT_FINITE = 2
 
 
+def _cut(message: str) -> str:
+    """Return a text without the middle of overlong lines, and without the last of very many lines."""
+    lines = message.split("\n", MOST_LINES)
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES] = f"and {1 + lines[MOST_LINES].count(chr(10))} more"
+    half = LONGEST_LINE // 2 - 3
+    return "\n".join(x if len(x) <= LONGEST_LINE else f"{x[:half]} ... {x[-half:]}" for x in lines)
+
+
+def brief(thing: object) -> str:
+    """Return a text, or that of an error, on one line and cut to `LONGEST` characters, as messages show it."""
+    text = " ".join(str(thing).split()) or type(thing).__name__
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
 def did_you_mean(name: str, valid: Iterable[str]) -> str:
     """Return `did you mean 'x'?` for the nearest valid name, else the list of valid names."""
     options = sorted(valid)
-    near = difflib.get_close_matches(name, options, n=1)
+    near = difflib.get_close_matches(str(name), options, n=1)
     if near:
         return f"did you mean '{near[0]}'?"
     shown = ", ".join(options[:12]) + (", ..." if len(options) > 12 else "")

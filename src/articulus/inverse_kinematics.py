@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from articulus.api import Mechanism
 from articulus.assemble import least, moving_freedoms, newton, one_state
 from articulus.errors import InputError
-from articulus.mechanism.numbers import values_of
+from articulus.mechanism.numbers import as_array, values_of
 
 STEPS = 100
 """Steps after which the search gives up."""
@@ -237,10 +237,7 @@ class _Search:
 
 
 def _target(target: Any) -> np.ndarray:
-    try:
-        goal = np.asarray(target, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"target: found {target!r}; expected numbers") from None
+    goal = as_array("target", target)
     if goal.shape not in ((3,), (4, 4)) or not np.isfinite(goal).all():
         raise InputError(
             f"target: found shape {goal.shape}; expected a pose (4, 4) or a point (3,) of finite numbers"

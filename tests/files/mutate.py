@@ -10,7 +10,10 @@ from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.files import parse_mjcf, parse_toml, parse_urdf
 from articulus.files.storage import decode
 from articulus.mechanism import Description
+from articulus.study.reader import parse_study
+from articulus.study.study import Study
 from studio.drawn import ROBOT
+from study.support import BASE
 
 from .mjcf_models import MODELS
 from .support import ARM, CRANE
@@ -63,10 +66,20 @@ type = "capsule"
 radius = 1
 length = 2
 """
+SWEEP = """
+[sweep]
+runs = 2
+seed = 5
+[sweep.values]
+"q.joint1" = {normal = ["10 deg", "1 deg"]}
+"v.joint2" = [0, "1 rad/s"]
+"q.joint2" = {from = 0.1, to = 0.3, count = 3}
+"""
 READERS = {
     "toml": (parse_toml, [CRANE, CRANE + SHAPES]),
     "urdf": (parse_urdf, [ARM, ROBOT]),
     "mjcf": (parse_mjcf, list(MODELS.values())),
+    "study": (parse_study, [BASE, BASE + SWEEP]),
 }
 
 
@@ -120,7 +133,7 @@ def _swap_number(content: bytes, rng: random.Random) -> bytes:
 
 
 def check(kind: str, seed: int) -> str:
-    """Read a mutated text and return what came of it; anything but a Description or a refusal raises."""
+    """Read a mutated text and return what came of it; anything but a Description, a Study or a refusal raises."""
     read, texts = READERS[kind]
     content = mutated(texts[seed % len(texts)], seed)
     try:
@@ -129,5 +142,5 @@ def check(kind: str, seed: int) -> str:
             description = read(decode(content, f"x.{kind}"), f"x.{kind}")
     except (ModelError, InputError, UnsupportedOperation) as refusal:
         return "refused" if f"x.{kind}" in str(refusal) else f"refused without the file's name: {refusal}"
-    assert isinstance(description, Description)
+    assert isinstance(description, Study if kind == "study" else Description)
     return "read"

@@ -1,4 +1,4 @@
-"""Broken texts give a Description or a refusal with the file's name, nothing else, and soon."""
+"""Broken texts give a Description, a Study or a refusal with the file's name, nothing else, and soon."""
 
 import time
 
@@ -11,7 +11,7 @@ from articulus.files import parse_toml, parse_urdf
 
 from .mutate import READERS, check
 
-COUNTS = {"toml": 1500, "urdf": 1500, "mjcf": 500}
+COUNTS = {"toml": 1500, "urdf": 1500, "mjcf": 500, "study": 150}
 
 
 @pytest.mark.parametrize("kind", READERS)

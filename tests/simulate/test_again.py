@@ -157,6 +157,6 @@ def test_messages(run: art.Run, tmp_path: Path) -> None:
     loaded = art.load_run(tmp_path / "run.nc")
     assert [vars(p) for p in loaded.parameters] == [vars(p) for p in run.parameters]
     for ask in (loaded.again, loaded.linear):
-        with pytest.raises(UnsupportedOperation, match="read from a file or put together by hand"):
+        with pytest.raises(UnsupportedOperation, match="comes from a file or another process"):
             ask()
     assert repr(loaded) == repr(run)

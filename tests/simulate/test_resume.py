@@ -158,3 +158,44 @@ def test_another_mechanism_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     other.joint("weld", art.Fixed(), "bob", "extra")
     with pytest.raises(InputError, match="expected the same mechanism"):
         plain(other, checkpoint=path)
+
+
+# checkpoints that cannot be written
+
+
+def test_a_failed_write_warns_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full for the second and third checkpoint, then free again; the numbers are those without a fault."""
+    expected, path, count = plain(), tmp_path / "run.ckpt", 0
+    real = os.fsync
+
+    def sometimes_full(handle: int) -> None:
+        nonlocal count
+        count += 1
+        if 3 <= count <= 4:  # a checkpoint takes two calls, for the log and for the head
+            raise OSError(28, "No space left on device")
+        real(handle)
+
+    monkeypatch.setattr(simulation, "CHUNK_SECONDS", 0.0)
+    monkeypatch.setattr(simulation, "FIRST_CHUNK", 40)
+    monkeypatch.setattr(os, "fsync", sometimes_full)
+    with pytest.warns(
+        RuntimeWarning, match=r"no checkpoint at t = .* s: .*No space left on device.* goes on without"
+    ) as said:
+        run = plain(checkpoint=path, checkpoint_interval=0.0, keep_checkpoint=True)
+    assert [str(w.message)[:38] for w in said] == [
+        f"'pendulum': no checkpoint at t = {t} s" for t in (0.8, 1.2)
+    ]
+    assert np.array_equal(run.q, expected.q)
+    assert checkpoint.read(path).state.step == 200  # the last one is whole again
+    assert len(checkpoint.read(path).log["samples"]) == 200
+
+
+def test_a_folder_that_vanishes_does_not_lose_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.setattr(checkpoint.Writer, "due", property(lambda _: folder.is_dir() and folder.rmdir()))
+    with pytest.warns(RuntimeWarning, match="the checkpoint of the complete run stays"):
+        run = plain(checkpoint=folder / "run.ckpt")
+    assert np.array_equal(run.q, plain().q)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
 from synthetic import made_up, mixed
 
-from articulus.errors import InputError, NumericalError
+import articulus as art
+from articulus.errors import Finding, InputError, ModelError, NumericalError, UnsupportedOperation
 from articulus.simulate.compare import compare
 from articulus.simulate.records import Occurrence, RunStatus
 from articulus.simulate.run import Run
@@ -153,3 +157,29 @@ def test_compare_on_common_times() -> None:
 def test_compare_counts_a_failure_of_one() -> None:
     assert compare(made_up(2), made_up(2, fail=0))["q"] == np.inf
     assert compare(made_up(2, fail=0), made_up(2, fail=0)).identical
+
+
+def fallen(angle: float) -> Run:
+    """Return a short run; the target of a worker process."""
+    return art.simulate(art.load("two_link"), 0.01, [angle, 0.0])
+
+
+def refused(_: float) -> Run:
+    raise ModelError([Finding("a.toml:1", "x", "y"), Finding("a.toml:2", "z", "y")])
+
+
+def test_a_run_survives_pickle_and_a_process_pool() -> None:
+    run = fallen(0.4)
+    back = pickle.loads(pickle.dumps(run))  # noqa: S301
+    assert all(np.array_equal(back[name], run[name]) for name in run.names)
+    assert (back.status, back.meta, back.statistics) == (run.status, run.meta, run.statistics)
+    assert back.mechanism.description == run.mechanism.description
+    assert run.again().t.size == run.t.size
+    with pytest.raises(UnsupportedOperation, match="another process"):
+        back.again()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert np.array_equal(pool.submit(fallen, 0.4).result(timeout=60).q, run.q)
+        with pytest.raises(ModelError) as error:
+            pool.submit(refused, 0.0).result(timeout=60)
+    assert str(error.value).splitlines() == ["a.toml:1: found x; expected y", "a.toml:2: found z; expected y"]
+    assert len(error.value.findings) == 2

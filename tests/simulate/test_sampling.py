@@ -279,3 +279,29 @@ def test_noise_does_not_change_with_events() -> None:
     rate = (free.v[k] - free.v[k - 1]) / 0.02  # held over the whole step
     there = stopped.q[k - 1] + (at - free.t[k - 1]) * free.v[k - 1] + (at - free.t[k - 1]) ** 2 / 2 * rate
     assert there[0] == pytest.approx(0.4, abs=1e-12)
+
+
+@pytest.mark.parametrize("batch", [None, 3])
+def test_a_python_controller_has_arrays_of_its_own(batch: int | None) -> None:
+    """Arrays that it keeps stay as they were, and it cannot change the run through them."""
+    kept: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def law(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        kept.append((q, v))
+        with pytest.raises(ValueError, match="read-only"):
+            q += 1.0
+        with pytest.raises(ValueError, match="read-only"):
+            v[...] = 0.0
+        return np.zeros(1)
+
+    m = slider()
+    if batch is None:
+        run = art.simulate(m, 0.5, v0=[1.0], step=0.1, controller=law)
+        free = art.simulate(m, 0.5, v0=[1.0], step=0.1)
+    else:
+        v0 = np.arange(3.0)[:, None]
+        run = art.rollout(m, 0.5, v0=v0, step=0.1, sample=0.1, controller=law)
+        free = art.rollout(m, 0.5, v0=v0, step=0.1, sample=0.1)
+    assert np.array_equal(run.q, free.q)
+    for name, held in zip("qv", zip(*kept)):
+        assert np.array_equal(np.stack(held, axis=-2), run[name])

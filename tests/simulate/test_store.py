@@ -6,6 +6,8 @@ import builtins
 import csv
 import dataclasses
 import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,7 +123,7 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found no readable netCDF4 file"):
         Run.load(path)
     xarray.Dataset({"a": ("x", [1.0])}).to_netcdf(path, engine="h5netcdf")
-    with pytest.raises(InputError, match="found another netCDF4 file; expected articulus run 1"):
+    with pytest.raises(InputError, match="found another netCDF4 file; expected articulus run 2"):
         Run.load(path)
     with pytest.raises(InputError, match="cannot be written"):
         made_up().save(tmp_path / "missing" / "a.nc")
@@ -142,6 +144,75 @@ def test_failed_write_leaves_the_old_file(
         getattr(made_up(), method)(path)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from synthetic import made_up
+from articulus.errors import InputError
+folder, method = Path(sys.argv[1]), sys.argv[2]
+run = made_up()
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+try:
+    getattr(run, method)(folder / "a")
+except InputError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+getattr(run, method)(folder / "b")
+"""
+
+
+@pytest.mark.parametrize("method", ["save", "to_csv"])
+def test_full_disk(tmp_path: Path, method: str) -> None:
+    """A disk on which only 4096 bytes find room: the process goes on, nothing is left, and the run is saved elsewhere."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path), method],
+        cwd=Path(__file__).parent, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "cannot be written (File too large)" in done.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["b"]
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # h5netcdf, closing damaged files
+def test_any_flipped_bit_is_found(tmp_path: Path) -> None:
+    """Each of 40 flips of one bit is refused, or hit a byte that holds nothing; those inside numbers are all refused."""
+    run, path = made_up(3, fail=1), tmp_path / "a.nc"
+    run.save(path)
+    whole, rng, before = path.read_bytes(), np.random.default_rng(0), art.load_run(path)
+    places = list(rng.integers(len(whole), size=40))
+    inside = whole.index(run.q[0, 7].tobytes())
+    for at in [*places, *range(inside, inside + 8 * run.q.shape[-1], 7)]:
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            back = art.load_run(path)
+        except InputError:
+            continue
+        assert at < inside or at >= inside + 8 * run.q.shape[-1]
+        assert all(same_array(back[name], before[name]) for name in run.names)
+        assert (back.meta, back.events, back.statistics) == (before.meta, before.events, before.statistics)
+
+
+def test_earlier_format_and_damaged_text(tmp_path: Path) -> None:
+    """A file without checksum is read; damaged text in it is an InputError."""
+    path = tmp_path / "a.nc"
+    made_up().save(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["format"] = "articulus run 1"
+        del file.attrs["checksum"]
+    assert same_array(art.load_run(path).q, made_up().q)
+    for name in ("meta", "statistics", "signals"):
+        with h5py.File(path, "r+") as file:
+            kept, file.attrs[name] = file.attrs[name], "{damaged"
+        with pytest.raises(InputError, match=r"a\.nc: found a damaged file"):
+            art.load_run(path)
+        with h5py.File(path, "r+") as file:
+            file.attrs[name] = kept
 
 
 def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

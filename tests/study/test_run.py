@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 from articulus import cli
+from articulus.simulate import simulate
 from articulus.simulate.run import Run
+from articulus.study.reader import parse_study
+from articulus.study.runner import run_only
 
 from .support import BASE, changed
 
@@ -58,6 +61,24 @@ def test_results_and_report_stand_beside_the_study(study: Path, articulus) -> No
     report = study.with_name("arm.html").read_text()
     assert "<!DOCTYPE html>" in report
     assert report.count('<iframe class="replay"') == report.count('href="#replay"') == 1
+
+
+def test_a_sweep_keeps_to_the_tolerances_of_its_study() -> None:
+    """A coarse and a fine run of one study with a sweep differ, and each is the single run with the same tolerances."""
+    sweep = 'method = "dormand_prince"\nrtol = {rtol}\natol = {rtol}\n[sweep.values]\n"q.joint1" = [0.1, "30 deg"]\n'
+    found = {}
+    for rtol in (1e-3, 1e-9):
+        given = changed(("[outputs]", sweep.format(rtol=rtol) + "[outputs]"), ('step = "1 ms"', 'step = "0.1 s"'),
+                        ('sample = "10 ms"', 'sample = "0.1 s"'))  # fmt: skip
+        study = parse_study(given)
+        found[rtol] = run_only(study).run
+        assert (found[rtol].meta["settings"]["rtol"], found[rtol].meta["settings"]["atol"]) == (rtol, rtol)
+        single = simulate(
+            study.mechanism, 0.5, study.q0[1], study.v0[1] if study.v0.ndim == 2 else study.v0,
+            components=study.components, method="dormand_prince", step=0.1, rtol=rtol, atol=rtol,
+        )  # fmt: skip
+        assert np.array_equal(found[rtol].q[1], single.q)
+    assert 1e-8 < np.abs(found[1e-3].q - found[1e-9].q).max() < 1e-2
 
 
 def test_without_a_report(study: Path, articulus) -> None:  # type: ignore[no-untyped-def]

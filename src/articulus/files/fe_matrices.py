@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import io as scipy_io
 from scipy import sparse
 
-from articulus.errors import Finding, InputError, ModelError
+from articulus.errors import Finding, InputError, ModelError, brief
 from articulus.files.fe_data import Dof, Grid, MatrixSet
 from articulus.files.fe_op4_source import MAX_BYTES, MAX_SIZE
+from articulus.files.matrix_market import parse_matrix_market
+from articulus.files.npz import npz_arrays
 from articulus.files.storage import StrPath, as_path, load_bytes, replacing
 
 DOFS, GRIDS, POSITIONS = "dofs", "grids", "positions"
 """Arrays of an archive that are no matrices: (n, 2) grid and component of each row, (g,) ids, (g, 3) places [m]."""
 
 _BROKEN = (
-    ValueError, TypeError, KeyError, OSError, EOFError, MemoryError, OverflowError, RuntimeError, zipfile.BadZipFile,
-    zlib.error,
-)  # fmt: skip
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OSError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,
+)
 
 
 def read_matrices(path: StrPath) -> MatrixSet:
@@ -88,11 +94,7 @@ def write_matrices(path: StrPath, matrices: Mapping[str, Any], *, data: MatrixSe
 def _archive(place: Path) -> MatrixSet:
     content = load_bytes(place, MAX_BYTES)
     try:
-        size = sum(entry.file_size for entry in zipfile.ZipFile(io.BytesIO(content)).infolist())
-        if size > MAX_BYTES:
-            raise ValueError(f"more than {MAX_BYTES // 2**20} MB when unpacked")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays: dict[str, Any] = npz_arrays(content, MAX_BYTES)
         if {"format", "shape", "data"} <= set(arrays):
             arrays = {place.stem: sparse.load_npz(io.BytesIO(content))}
     except _BROKEN as error:
@@ -139,12 +141,7 @@ def _check_dofs(place: Path, matrices: dict[str, Any], dofs: tuple[Dof, ...]) ->
 def _matrix_market(place: Path) -> sparse.csr_array:
     content = load_bytes(place, MAX_BYTES)
     try:
-        rows, columns, entries, _, kind, _ = scipy_io.mminfo(io.BytesIO(content))
-        if kind not in ("real", "integer", "unsigned-integer"):
-            raise ValueError(f"the field is {kind}")
-        if max(rows, columns) > MAX_SIZE or entries > len(content):
-            raise ValueError(f"{rows} rows, {columns} columns and {entries} entries do not fit the file")
-        matrix = scipy_io.mmread(io.BytesIO(content))
+        matrix = parse_matrix_market(content, MAX_SIZE)
     except _BROKEN as error:
         raise _broken(place, error) from None
     return _checked(place.name, matrix)
@@ -162,7 +159,7 @@ def _checked(where: str, array: Any) -> sparse.csr_array:
 
 
 def _broken(place: Path, error: BaseException) -> ModelError:
-    reason = re.sub(r"\s+", " ", str(error))[:200] or type(error).__name__
+    reason = brief(error)
     kind = "a NumPy archive" if place.suffix == ".npz" else "a real matrix in Matrix Market form"
     line = re.search(r"[Ll]ine (\d+)", reason)
     where = f"{place.name}:{line[1]}" if line else place.name

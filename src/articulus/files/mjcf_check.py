@@ -10,14 +10,22 @@ from pathlib import Path
 
 from articulus.errors import Finding, ModelError
 from articulus.files.asset_paths import why_not_inside
-from articulus.files.storage import load_text
+from articulus.files.storage import MAX_BYTES, load_text, open_regular
 from articulus.files.xml_tree import Element, parse_xml
 from articulus.mechanism import MAX_BODIES
 
 MAX_FILES = 200
 MAX_COUNT = 20_000
 COUNTS = ("count", "nrow", "ncol", "width", "height", "nuserdata", "nkey", "njmax", "nconmax", "nstack")
-"""Attributes that make MuJoCo allocate: at most MAX_COUNT each (and all the nuser_... of <size>)."""
+"""Attributes that make MuJoCo allocate: at most MAX_COUNT each."""
+
+MAX_USER = 100
+"""Numbers of the user's own for each element (nuser_body, ...): there may be MAX_ELEMENTS of them."""
+MAX_ELEMENTS = 200_000
+"""Elements of a model, those that <replicate> makes included."""
+MAX_CELLS = 2**26
+"""Pixels of textures, cells of height fields, points of built-in meshes and numbers of <numeric>, all together."""
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 MODEL_TAGS = ("include", "model")
 """Elements whose file is a model itself."""
@@ -35,9 +43,10 @@ NAMES = ("name", "class", "childclass", "body", "joint", "site", "mesh", "materi
 def check_text(text: str, name: str) -> Element:
     """Return the root of an MJCF text that has no folder: it may name no file."""
     root = parse_xml(text, name)
-    bodies = 0
+    bodies, budget = 0, _Budget()
     for element, copies in _copied(root):
         _check_numbers(element, name, copies)
+        budget.take(element, name, copies)
         for value in _files(element):
             raise _refused(element, name, f'the file "{value}"', "none: a text has no folder to read it from")
         bodies += copies * _bodies(element)
@@ -73,18 +82,86 @@ def check_file(path: Path) -> Element:
     root = _check_root(parse_xml(load_text(path), path.name), path.name)
     documents = _documents(_Document(root, path, path.parent, (path.resolve(),)), path.parent)
     folders = {kind: _asset_folders(documents, keys, path.parent) for kind, keys in ASSET_FOLDERS.items()}
+    pixels = 0
     for document in documents:
         for element in document.root.everything():
             for value in _files(element) if element.tag not in MODEL_TAGS else ():
                 kind = "texture" if element.tag == "texture" else "mesh"
                 for start in folders[kind] or [document.base]:
                     _check_inside(element, document, value, start, path.parent)
+                    pixels += _pixels(element, document, start / value.replace("\\", "/"))
+                    _check_cells(pixels, element, document.path.name)
     return root
+
+
+class _Budget:
+    """What the elements of a model make MuJoCo allocate, summed up."""
+
+    def __init__(self) -> None:
+        self.elements, self.cells = 0, 0.0
+
+    def take(self, element: Element, name: str, copies: int) -> None:
+        """Count an element; refuse the one with which it becomes too much."""
+        self.elements += copies
+        if self.elements > MAX_ELEMENTS:
+            raise _refused(
+                element, name, f"element {self.elements} of the model", f"at most {MAX_ELEMENTS} elements"
+            )
+        self.cells += copies * _cells(element)
+        _check_cells(self.cells, element, name)
+
+
+def _check_cells(cells: float, element: Element, name: str) -> None:
+    if cells > MAX_CELLS:
+        found = f"{cells:.4g} pixels, cells of height fields and numbers in all"
+        raise _refused(element, name, found, f"at most {MAX_CELLS}")
+
+
+def _cells(element: Element) -> float:
+    """Return how many pixels, cells or numbers an element makes MuJoCo hold."""
+
+    def size(*keys: str) -> float:
+        found = (_numbers(element.attributes.get(key, "")) for key in keys)
+        return math.prod(max(abs(n), 1.0) for numbers in found for n in numbers if math.isfinite(n))
+
+    match element.tag:
+        case "texture":
+            flat = element.attributes.get("type") == "2d"
+            return max(size("width", "height"), 0.0 if flat else 6 * size("width") ** 2)
+        case "hfield":
+            return size("nrow", "ncol")
+        case "mesh" if "builtin" in element.attributes:
+            return size("params")
+        case "numeric":
+            return size("size")
+        case _:
+            return 0.0
+
+
+def _pixels(element: Element, document: _Document, path: Path) -> int:
+    """Return the number of pixels of an image, 0 for any other file; refuse what cannot be read, lest MuJoCo waits for it."""
+    if not path.exists():
+        return 0  # MuJoCo says so
+    try:
+        with open_regular(path) as file:
+            head = file.read(24)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise _refused(
+            element, document.path.name, f"'{path.name}': {error.strerror or error}", "a regular file"
+        ) from None
+    if size > MAX_BYTES:
+        raise _refused(
+            element, document.path.name, f"'{path.name}' of {size >> 20} MB", f"at most {MAX_BYTES >> 20} MB"
+        )
+    if not head.startswith(_PNG):
+        return 0
+    return int.from_bytes(head[16:20], "big") * int.from_bytes(head[20:24], "big")
 
 
 def _documents(first: _Document, folder: Path) -> list[_Document]:
     """Return a file and every file that it includes, each looked at before it is followed."""
-    out, todo, bodies = [], [first], 0
+    out, todo, bodies, budget = [], [first], 0, _Budget()
     while todo:
         document = todo.pop()
         out.append(document)
@@ -94,6 +171,7 @@ def _documents(first: _Document, folder: Path) -> list[_Document]:
             )
         for element, copies in _copied(document.root, document.copies):
             _check_numbers(element, document.path.name, copies)
+            budget.take(element, document.path.name, copies)
             bodies += copies * _bodies(element)
             check_bodies(bodies, element, document.path.name)
             for value in _files(element) if element.tag in MODEL_TAGS else ():
@@ -185,9 +263,10 @@ def _check_numbers(element: Element, name: str, copies: int) -> None:
         numbers = _numbers(value)
         if key not in NAMES and not all(map(math.isfinite, numbers)):
             raise _refused(element, name, f'{key}="{value[:60]}"', "finite numbers")
-        counts = key in COUNTS or key.startswith("nuser_") or (element.tag == "numeric" and key == "size")
-        if counts and any(abs(n) > MAX_COUNT for n in numbers):
-            raise _refused(element, name, f'{key}="{value[:60]}"', f"at most {MAX_COUNT}")
+        counts = key in COUNTS or (element.tag == "numeric" and key == "size")
+        most = MAX_USER if key.startswith("nuser_") else MAX_COUNT if counts else math.inf
+        if any(abs(n) > most for n in numbers):
+            raise _refused(element, name, f'{key}="{value[:60]}"', f"at most {most}")
 
 
 def _numbers(text: str) -> list[float]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import zipfile
 from typing import Any
 
 import numpy as np
 
 from articulus.errors import Finding, InputError, ModelError
+from articulus.files.npz import npz_arrays
 from articulus.files.storage import MAX_BYTES, StrPath, as_path, load_bytes, write_bytes
 from articulus.mechanism.modes import Modes, Station
 
@@ -68,13 +68,8 @@ def modes_from_bytes(content: bytes, name: str) -> Modes:
 
 def _arrays(content: bytes, name: str) -> dict[str, np.ndarray]:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-        if size > MAX_BYTES:
-            raise _refusal(name, f"{size / 2**20:.0f} MB of arrays", f"at most {MAX_BYTES // 2**20} MB")
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, NotImplementedError) as error:
+        return npz_arrays(content, MAX_BYTES)
+    except ValueError as error:
         raise _refusal(name, f"no readable npz archive ({error})", "one that `write_modes` wrote") from None
 
 

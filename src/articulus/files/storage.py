@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from articulus.errors import Finding, InputError, ModelError
 
@@ -28,7 +30,7 @@ def as_path(path: StrPath) -> Path:
     try:
         place = Path(path)
     except TypeError:
-        raise InputError(f"path: expected the path of a model file, found {path!r}") from None
+        raise InputError(f"path: found {path!r}; expected the path of a file") from None
     if "\0" in str(place):
         raise InputError(f"path: {str(place)!r} holds a zero character")
     return place
@@ -38,7 +40,7 @@ def load_bytes(path: Path, limit: int | None = None) -> bytes:
     """Return the content of a model file, at most `limit` bytes (MAX_BYTES)."""
     limit = MAX_BYTES if limit is None else limit
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(limit + 1)
     except IsADirectoryError:
         raise _refusal(path, "a directory", "a model file") from None
@@ -50,6 +52,18 @@ def load_bytes(path: Path, limit: int | None = None) -> bytes:
     if len(content) > limit:
         raise _refusal(path, f"more than {limit // 2**20} MB", "a smaller model file")
     return content
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Return a regular file opened for reading; raise OSError for pipes and devices, which may block or never end."""
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    )
+    file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115  (the caller's to close)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError("a pipe or a device, no regular file")
+    return file
 
 
 def decode(content: bytes, name: str) -> str:

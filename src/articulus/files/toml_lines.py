@@ -18,12 +18,13 @@ _STRING = re.compile(
     re.S,
 )
 
-Path = tuple[str, ...]
+MOST = 1_000_000
 
 
 def key_lines(text: str) -> dict[str, int]:
     """Return the line of every key, table and array element of a valid TOML text, by its path.
 
+    Elements on the line where their array begins are left out; of very many keys the first million are kept.
     Paths read like "joint.lift.at.xyz[2]", those of [[check]] tables like "check[0].signal"; of a key that comes twice
     (tables in pieces) the first line counts.
     """
@@ -49,7 +50,11 @@ class _Scanner:
         return self.text[self.at : self.at + 1]
 
     def note(self, path: str, at: int | None = None) -> None:
-        self.lines.setdefault(path, bisect.bisect_left(self.breaks, self.at if at is None else at) + 1)
+        if len(self.lines) < MOST:
+            self.lines.setdefault(path, self.line(self.at if at is None else at))
+
+    def line(self, at: int) -> int:
+        return bisect.bisect_left(self.breaks, at) + 1
 
     def document(self) -> None:
         table = ""
@@ -116,6 +121,7 @@ class _Scanner:
             self.skip(_SCALAR)
 
     def array(self, path: str) -> None:
+        line = self.line(self.at)
         self.at += 1
         count = 0
         while True:
@@ -125,7 +131,8 @@ class _Scanner:
             if self.peek() == ",":
                 self.at += 1
                 continue
-            self.note(f"{path}[{count}]")
+            if self.line(self.at) != line:
+                self.note(f"{path}[{count}]")
             self.value(f"{path}[{count}]")
             count += 1
         self.at += 1

@@ -35,6 +35,15 @@ SCHEMA = 1
 TOP = (
     "schema", "name", "source", "gravity", "visuals", "parameters", "body", "joint", "frame", "loop", "constraint",
 )  # fmt: skip
+MAX_VALUES = 1_000_000
+"""Lines and list entries of a text; a body of a large model takes some 25."""
+MAX_PARTS = 16
+"""Parts of a dotted key."""
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_LONG_KEY = re.compile(
+    rf"(?m)(?:^|[\[{{,])[ \t]*+(?:(?:{_PART}\.[ \t]*+){{{MAX_PARTS},}}+{_PART}[=\]]|(?:{_PART}\.[ \t]*+){{1000}})"
+)
+"""Such a key before its end; or a thousand parts without one, which no text in quotes has."""
 _LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 _END = " (at end of document)"
 
@@ -91,6 +100,7 @@ def _parse(text: str, name: str, attached: Callable[[str], bytes]) -> Descriptio
 
 def load_tables(text: str, name: str) -> dict[str, Any]:
     """Return the tables of a TOML text; raise ModelError with the line of a syntax error."""
+    _check_size(text, name)
     try:
         return tomllib.loads(text)
     except ValueError as error:  # TOMLDecodeError, or an integer with thousands of digits
@@ -99,6 +109,20 @@ def load_tables(text: str, name: str) -> dict[str, Any]:
     line = int(found[1]) if found else text.count("\n") + 1 if message.endswith(_END) else 1
     reason = _LINE.sub("", message).removesuffix(_END)
     raise ModelError(Finding(f"{name}:{line}", f"a syntax error: {reason}", "valid TOML"))
+
+
+def _check_size(text: str, name: str) -> None:
+    """Refuse what costs the parser far more than its length: very many values, keys of very many parts."""
+    if text.count(",") + text.count("\n") > MAX_VALUES:
+        raise ModelError(
+            Finding(
+                name, f"more than {MAX_VALUES} lines and list entries", "fewer", "Keep tables in a CSV file."
+            )
+        )
+    found = _LONG_KEY.search(text)
+    if found:
+        line = text.count("\n", 0, found.start()) + 1
+        raise ModelError(Finding(f"{name}:{line}", f"a key of more than {MAX_PARTS} parts", "a shorter key"))
 
 
 class _Reader(Values):

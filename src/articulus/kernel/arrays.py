@@ -39,6 +39,10 @@ def converted(value: Any, shape: Shape, name: str, kernel: str) -> np.ndarray:
         array = np.asarray(value)
     except ValueError as reason:
         raise InputError(f"{kernel}: argument '{name}' is not an array: {reason}") from reason
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(
+            f"{kernel}: argument '{name}' is a masked array; expected one without masked entries"
+        )
     if array.dtype.kind not in "fiub":
         raise InputError(f"{kernel}: argument '{name}' has dtype {array.dtype}; expected real numbers")
     if array.shape[array.ndim - len(shape) :] != shape or array.ndim < len(shape):

@@ -83,6 +83,21 @@ def as_numbers(x: Any) -> Vector:
     return tuple(as_number(item) for item in x)
 
 
+def as_array(name: str, value: Any) -> np.ndarray:
+    """Return `value` as an array of floats; raise InputError when it is none, or has entries that are masked out."""
+    try:
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name}: found {_kind(value)}; expected numbers") from None
+
+
+def _kind(value: Any) -> str:
+    masked = isinstance(value, np.ma.MaskedArray)
+    return "a masked array (fill it, or leave those rows out)" if masked else repr(value)
+
+
 def convert(thing: Any, **conversions: Any) -> None:
     """Bring fields of a frozen dataclass to their form while it is made; name the field when one cannot be."""
     for name, conversion in conversions.items():

@@ -18,6 +18,7 @@ import math
 import os
 import re
 import secrets
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.files.storage import StrPath, as_path, replacing
+from articulus.files.storage import StrPath, as_path, open_regular, replacing
 from articulus.simulate.records import Cause, Failure, Occurrence, State
 
 FORMAT = b"articulus checkpoint "
@@ -111,6 +112,10 @@ class Writer:
     def due(self) -> bool:
         """Whether the interval is over."""
         return time.monotonic() - self._last >= self._interval
+
+    def put_off(self) -> None:
+        """Wait for another interval, after a checkpoint that could not be written."""
+        self._last = time.monotonic()
 
     def write(
         self,
@@ -204,8 +209,8 @@ def write(path: StrPath, checkpoint: Checkpoint) -> None:
 def read(path: StrPath) -> Checkpoint:
     """Return the checkpoint at `path`; raise InputError with the reason when it is missing, damaged or of another version."""
     place = as_path(path)
-    with _readable_errors(place, "read"):
-        content = place.read_bytes()
+    with _readable_errors(place, "read"), open_regular(place) as file:
+        content = file.read()
     header, arrays = _parsed(place, content)
     failures = [
         Failure(run, at, Cause(code), reason, *(arrays[f"{name}{k}"] for name in "qvx"))
@@ -220,6 +225,15 @@ def read(path: StrPath) -> Checkpoint:
         failures=tuple(failures),
         statistics=header["statistics"],
     )
+
+
+def require_place(path: StrPath) -> Path:
+    """Return the path of checkpoints to come; raise InputError unless files can be written there."""
+    place = as_path(path)
+    if place.is_dir():
+        raise InputError(f"{place}: found a folder; expected the path of a checkpoint file")
+    with _readable_errors(place), tempfile.TemporaryFile(dir=place.parent):
+        return place
 
 
 def discard(path: StrPath) -> None:
@@ -257,7 +271,7 @@ def _read_log(
     log = place.with_name(name)
     widths = [math.prod(shape) for shape in columns.values()]
     size = 8 * rows * sum(widths)
-    with _readable_errors(log, "read"), log.open("rb") as file:
+    with _readable_errors(log, "read"), open_regular(log) as file:
         content = file.read(size)
     if len(content) < size:
         raise InputError(

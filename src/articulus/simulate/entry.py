@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError
 from articulus.mechanism import Description
+from articulus.simulate.checkpoint import require_place
 from articulus.simulate.component import Component
 from articulus.simulate.components import Expression
 from articulus.simulate.events import Event
@@ -106,9 +107,7 @@ def simulate(
         mechanism, t_end, q0, v0, True, controller, components, method, loops, step, sample, events, outputs, params,
         seed, t0, rtol, atol,
     )  # fmt: skip
-    return setup.simulation().run(
-        Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint
-    )
+    return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
 
 def rollout(
@@ -127,6 +126,8 @@ def rollout(
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     t0: float = 0.0,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
@@ -148,11 +149,9 @@ def rollout(
     """
     setup = _set_up(
         mechanism, t_end, q0, v0, False, controller, components, method, loops, step,
-        t_end - t0 if sample is None else sample, (), outputs, params, seed, t0, 1e-8, 1e-10,
+        _span(t_end, t0) if sample is None else sample, (), outputs, params, seed, t0, rtol, atol,
     )  # fmt: skip
-    return setup.simulation().run(
-        Path(checkpoint) if checkpoint else None, checkpoint_interval, keep_checkpoint
-    )
+    return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
 
 def _set_up(
@@ -179,8 +178,21 @@ def _set_up(
         raise InputError(
             f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')"
         )
-    steps = whole_steps("t_end - t0", _positive("t_end - t0", t_end - t0), _positive("step", step))
+    steps = whole_steps("t_end - t0", _span(t_end, t0), _positive("step", step))
     every = 1 if sample is None else whole_steps("sample", _positive("sample", sample), step)
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed: found {seed!r}; expected a whole number, not below 0")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if _number(name, tolerance) < 0:
+            raise InputError(f"{name}: found {tolerance!r}; expected a tolerance, not below 0")
+    if not isinstance(params or {}, Mapping):
+        raise InputError(f"params: found {params!r}; expected a dict from name to value")
+    for name, several in (("components", components), ("events", events), ("outputs", outputs)):
+        if several is not None and (isinstance(several, str) or not isinstance(several, Iterable)):
+            raise InputError(f"{name}: found {several!r}; expected a list")
+    for event in events:
+        if not isinstance(event, Event):
+            raise InputError(f"events: found {event!r}; expected events, such as Bounce or Crossing")
     inside, outside = _controllers(controller)
     system = _system(mechanism.description, (*inside, *components), outside is not None, loops)
     given = {name: copy.copy(value) for name, value in (params or {}).items()}
@@ -229,7 +241,28 @@ def _controllers(given: Controller | None) -> tuple[list[Component], PythonContr
     return inside, outside
 
 
+def _run(setup: Setup, checkpoint: str | Path | None, interval: float, leave: bool) -> Run:
+    """Run; whether checkpoints can be written is found out before."""
+    if _number("checkpoint_interval", interval) < 0:
+        raise InputError(f"checkpoint_interval: found {interval!r}; expected a time in seconds, not below 0")
+    place = None if checkpoint is None else require_place(checkpoint)
+    return setup.simulation().run(place, interval, leave)
+
+
+def _span(t_end: float, t0: float) -> float:
+    """Return the time from start to end."""
+    return _positive("t_end - t0", _number("t_end", t_end) - _number("t0", t0))
+
+
 def _positive(name: str, value: float) -> float:
-    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+    if _number(name, value) <= 0:
         raise InputError(f"{name}: found {value!r}; expected a positive time in seconds")
+    return float(value)
+
+
+def _number(name: str, value: float) -> float:
+    """Return a finite number, or raise what is wrong with it."""
+    plain = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not plain or not math.isfinite(value):
+        raise InputError(f"{name}: found {value!r}; expected a finite number")
     return float(value)

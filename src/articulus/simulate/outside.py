@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.mechanism.numbers import as_array
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class PythonController:
     ----------
     function : callable
         From time t [s], q (nq,) and v (nv,) to the commands (nu,); in a rollout q is (batch, nq), v (batch, nv) and the
-        result (batch, nu) or (nu,). The arrays are its own copies only if it makes them: do not keep or change them.
+        result (batch, nu) or (nu,). The arrays are read-only copies, which it may keep.
     period : number [s]
         Time between calls, a whole number of steps; every step if not given.
     name : str
@@ -39,8 +40,10 @@ class PythonController:
         self, t: float, q: np.ndarray, v: np.ndarray, shape: tuple[int, ...], single: bool
     ) -> np.ndarray:
         """Return the commands at time t, (rows, nu) or (nu,), for states (rows, nq) and (rows, nv)."""
+        q, v = (q[0].copy(), v[0].copy()) if single else (q.copy(), v.copy())
+        q.flags.writeable = v.flags.writeable = False
         try:
-            value = self.function(t, q[0], v[0]) if single else self.function(t, q, v)
+            value = self.function(t, q, v)
         except Exception as error:
             error.add_note(f"raised by the controller '{self.name}' at t = {t:.9g} s")
             raise
@@ -50,12 +53,7 @@ class PythonController:
 
     def _checked(self, value: Any, shape: tuple[int, ...], t: float) -> np.ndarray:
         """Return what the function returned as numbers, or raise what is wrong with it."""
-        try:
-            command = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"controller '{self.name}' at t = {t:.6g} s returned {value!r}; expected {shape[-1]} numbers"
-            ) from None
+        command = as_array(f"controller '{self.name}' at t = {t:.6g} s returned", value)
         if command.shape not in (shape, shape[1:]):
             raise InputError(
                 f"controller '{self.name}' at t = {t:.6g} s returned shape {command.shape}; "

@@ -86,7 +86,8 @@ class Run:
     final : records.State
         What the runs need to go on; None where this is not known.
     made : Made
-        What `again` and `linear` need; None for a run from a file or put together by hand. Not written to files.
+        What `again` and `linear` need; None for a run from a file, from another process or put together by hand. Neither
+        written to files nor pickled: its equations exist in one process only.
     """
 
     mechanism: Mechanism
@@ -108,6 +109,9 @@ class Run:
         self._check_signals()
         put(self, "status", self._checked_status())
         put(self, "signals", self._ended(dict(self.signals)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "made": None}
 
     def _check_signals(self) -> None:
         for name in ("q", "v"):
@@ -256,8 +260,8 @@ class Run:
         """Return how it was made, or raise UnsupportedOperation when this is not known."""
         if self.made is None:
             raise UnsupportedOperation(
-                f"{what}: this run was read from a file or put together by hand; expected one that simulate or rollout "
-                "returned"
+                f"{what}: this run comes from a file or another process, or was put together by hand; expected one that "
+                "simulate or rollout returned in this process"
             )
         return self.made
 

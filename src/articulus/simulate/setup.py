@@ -15,7 +15,7 @@ from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.integrate import AlphaMethod
 from articulus.integrate import method as find_method
-from articulus.mechanism.numbers import value_of
+from articulus.mechanism.numbers import as_array, value_of
 from articulus.simulate.engines import engine_for
 from articulus.simulate.events import Event, description, switched_on
 from articulus.simulate.outputs import Outputs
@@ -164,10 +164,7 @@ def _initial(
 
 def _numbers(name: str, given: Any, single: bool) -> np.ndarray:
     """Return the value of a parameter, or one a run."""
-    try:
-        value = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        value = np.array(np.nan)
+    value = as_array(f"params: '{name}'", given)
     if not np.isfinite(value).all() or not value.size or value.ndim > (0 if single else 1):
         raise InputError(f"params: '{name}' = {given!r}; expected finite numbers, one a run")
     return value
@@ -243,10 +240,7 @@ def _holding(mechanism: Mechanism, off: set[str]) -> Mechanism:
 
 def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:
     """Return an initial state as rows."""
-    try:
-        array = default if value is None else np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: found {value!r}; expected numbers") from None
+    array = default if value is None else as_array(name, value)
     good = array.shape == default.shape or (
         not single and array.ndim == 2 and array.shape[1:] == default.shape
     )

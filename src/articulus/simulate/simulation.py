@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from articulus import kernel
 from articulus.api import Mechanism
-from articulus.errors import NumericalError
+from articulus.errors import InputError, NumericalError
 from articulus.mechanism.numbers import value_of
 from articulus.simulate import checkpoint, failures
 from articulus.simulate.definite import definite
@@ -358,9 +359,22 @@ class _Keeper:
         s.logs = [np.concatenate(s.logs, axis=1)]
         fresh = np.moveaxis(s.logs[0][:, self._written :], 1, 0)
         state = State(s.k, s.t0 + s.k * s.h, np.column_stack([s.x, s.failed]), s.noise.state())
-        self._writer.write(state, {"samples": fresh}, events=tuple(s.engine.events), statistics=s.counts())
+        try:
+            self._writer.write(
+                state, {"samples": fresh}, events=tuple(s.engine.events), statistics=s.counts()
+            )
+        except InputError as error:
+            self._warn(f"no checkpoint at t = {state.t:.6g} s: {error}. The run goes on without")
+            self._writer.put_off()
+            return
         self._written = s.logs[0].shape[1]
 
     def done(self) -> None:
         """Remove the file: the run is complete."""
-        checkpoint.discard(self.path)
+        try:
+            checkpoint.discard(self.path)
+        except OSError as error:
+            self._warn(f"the checkpoint of the complete run stays: {error}")
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(f"'{self.simulation.mechanism.name}': {text}", RuntimeWarning, stacklevel=2)

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from articulus.errors import InputError
 
+MOST = 2.0**53
+"""Steps that can be counted: beyond, a float64 no longer tells one number of steps from the next."""
+
 
 def steps_in(span: float, step: float) -> int | None:
     """Return how many steps make a time, at least one; None when no whole number of them does (to 1e-9)."""
-    count = round(span / step)
+    ratio = span / step
+    if not ratio <= MOST:
+        return None
+    count = round(ratio)
     return count if count >= 1 and abs(count * step - span) <= 1e-9 * max(span, step) else None
 
 

@@ -1,7 +1,12 @@
-"""Runs as xarray datasets and as netCDF4 files (`docs/results.md` lists what stands in a file)."""
+"""Runs as xarray datasets and as netCDF4 files (`docs/results.md` lists what stands in a file).
+
+HDF5 ends the process when the disk is full, so a file is made in memory and then written by us. Its attribute `checksum` is
+the SHA-256 of all names, numbers and texts in it, however they are packed.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.errors import InputError, ModelError, UnsupportedOperation
+from articulus.errors import ArticulusError, InputError, ModelError, UnsupportedOperation, brief
 from articulus.files import parse_toml, toml_text
-from articulus.files.storage import StrPath, as_path, replacing
+from articulus.files.storage import StrPath, as_path, write_bytes
 from articulus.files.toml_writer import attached_files
 from articulus.simulate.records import Cause, Failure, Occurrence, RunStatus, State
 from articulus.simulate.run import Run
@@ -20,8 +25,14 @@ from articulus.simulate.signal import Signal
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = "articulus run 1"
+FORMAT = "articulus run 2"
+WITHOUT_CHECKSUM = "articulus run 1"
+"""Earlier format, which is read too."""
 ENGINE = "h5netcdf"
+_DAMAGED = (
+    OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError, RecursionError,
+)  # fmt: skip
+"""What HDF5, JSON and the like raise on damaged files."""
 
 
 def dataset(run: Run) -> xarray.Dataset:
@@ -57,13 +68,24 @@ def save(run: Run, path: StrPath) -> None:
         dims = ("final_entry",) if run.final.x.ndim == 1 else ("batch", "final_entry")
         rest = {"step": run.final.step, "t": run.final.t, "rng": _json(run.final.rng)}
         data["final_x"] = (dims, run.final.x, {"long_name": "complete state at the end", **rest})
-    with replacing(path) as temporary:
-        data.to_netcdf(temporary, engine=ENGINE)
+    data.attrs["checksum"] = _checksum(data)
+    write_bytes(path, data.to_netcdf(engine=ENGINE))
 
 
 def load(path: StrPath, mechanism: Mechanism | None = None) -> Run:
     """Return the run of a file written by `save`."""
     data = _read(path)
+    try:
+        return _run(path, data, mechanism)
+    except ArticulusError:
+        raise
+    except _DAMAGED as error:
+        raise InputError(
+            f"{path}: found a damaged file ({brief(error)}); expected one of `Run.save`"
+        ) from None
+
+
+def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Run:
     text = data.attrs["model_toml"]
     if mechanism is None and not text:
         raise InputError(
@@ -93,14 +115,42 @@ def _read(path: StrPath) -> xarray.Dataset:
         raise InputError(f"{place}: no such file; expected a file that `Run.save` wrote")
     try:
         data = xarray_module().load_dataset(place, engine=ENGINE)
-    except (OSError, KeyError, ValueError, RuntimeError) as error:
+    except _DAMAGED as error:
         raise InputError(
-            f"{place}: found no readable netCDF4 file ({error}); expected one of `Run.save`"
+            f"{place}: found no readable netCDF4 file ({brief(error)}); expected one of `Run.save`"
         ) from None
     found = data.attrs.get("format", "another netCDF4 file")
-    if found != FORMAT:
-        raise InputError(f"{place}: found {found}; expected {FORMAT}")
+    if found not in (FORMAT, WITHOUT_CHECKSUM):
+        raise InputError(f"{place}: found {brief(found)}; expected {FORMAT}")
+    held = data.attrs.pop("checksum", None)
+    if found == FORMAT and held != _checksum(data):
+        raise InputError(
+            f"{place}: found a file whose content does not give its checksum; expected it as `Run.save` wrote it. "
+            "It is damaged, or another program changed it"
+        )
     return data
+
+
+def _checksum(data: xarray.Dataset) -> str:
+    """Return the SHA-256 of all variables and attributes."""
+    digest = hashlib.sha256(_canonical(data.attrs))
+    for name, variable in sorted(data.variables.items(), key=lambda item: str(item[0])):
+        values = np.ascontiguousarray(variable.values)
+        texts = values.dtype.kind in "OUT" and values.size > 0
+        head = [str(name), list(variable.dims), list(values.shape), texts]
+        digest.update(json.dumps(head).encode() + _canonical(variable.attrs))
+        if texts:
+            digest.update(json.dumps([str(text) for text in values.ravel()]).encode())
+        elif values.size:
+            digest.update(values.astype(values.dtype.newbyteorder("<"), copy=False).data)
+    return digest.hexdigest()
+
+
+def _canonical(attributes: Mapping[Any, Any]) -> bytes:
+    """Return attributes as text that does not depend on how a file packs them (lists come back as arrays)."""
+    return json.dumps(
+        {str(key): np.ravel(value).tolist() for key, value in sorted(attributes.items())}
+    ).encode()
 
 
 def xarray_module() -> Any:

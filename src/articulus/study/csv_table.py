@@ -43,11 +43,12 @@ class Columns:
 
 def read_columns(path: Path, wanted: Sequence[str] = ()) -> Columns:
     """Return the columns of a CSV file, all or the wanted ones in their order; raise ModelError with the line."""
-    lines = [
-        (i, row)
-        for i, row in enumerate(csv.reader(io.StringIO(load_text(path))), 1)
-        if any(map(str.strip, row))
-    ]
+    content = csv.reader(io.StringIO(load_text(path)))
+    try:
+        lines = [(i, row) for i, row in enumerate(content, 1) if any(map(str.strip, row))]
+    except csv.Error as error:
+        where = f"{path.name}:{content.line_num}"
+        raise ModelError(Finding(where, f"no table ({error})", "numbers, separated by commas")) from None
     if not lines:
         raise ModelError(Finding(f"{path.name}:1", "no numbers", "times and numbers, separated by commas"))
     heading = None if _all_numbers(lines[0][1]) else lines.pop(0)

@@ -118,14 +118,14 @@ def _run(study: Study, checkpoint: Path | None) -> Run:
     s = study.settings
     common: dict[str, Any] = {
         "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "components": study.components, "method": s.method,
-        "loops": s.loops, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed, "t0": s.t0,
-        "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
+        "loops": s.loops, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed,
+        "t0": s.t0, "rtol": s.rtol, "atol": s.atol, "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
         "keep_checkpoint": True,
     }  # fmt: skip
     if study.sweep is not None:
         return rollout(study.mechanism, **common)
     try:
-        return simulate(study.mechanism, **common, events=study.events, rtol=s.rtol, atol=s.atol)
+        return simulate(study.mechanism, **common, events=study.events)
     except NumericalError as error:
         if not isinstance(error.result, Run):
             raise

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from articulus.dynamics.loops.forms import FORMS
 from articulus.errors import did_you_mean
 from articulus.files.toml_numbers import shown
 from articulus.integrate import ALL_METHODS
-from articulus.simulate.steps import steps_in
+from articulus.simulate.steps import MOST, steps_in
 from articulus.study.courses import Courses
 from articulus.study.study import Settings
 
@@ -35,6 +37,8 @@ def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
                 f"run.{key}",
                 positive=key not in ("t0", "t_end", "checkpoint_interval"),
             )
+    if (held.get("checkpoint_interval") or 0.0) < 0:
+        report.add("run.checkpoint_interval", shown(table["checkpoint_interval"]), "a time, not below 0")
     for key in ("rtol", "atol"):
         if key in table:
             held[key] = _plain(values, table[key], "-", f"run.{key}", positive=True)
@@ -64,9 +68,10 @@ def _check_spans(values: Courses, s: Settings) -> None:
     spans = {"t_end": span} | ({} if s.sample is None else {"sample": s.sample})
     for key, length in spans.items():
         if steps_in(length, s.step) is None:
-            near = max(1, round(length / s.step)) * s.step + (s.t0 if key == "t_end" else 0.0)
+            near = max(1.0, np.round(length / s.step)) * s.step + (s.t0 if key == "t_end" else 0.0)
             found = f"{length:.9g} s, which is {length / s.step:.6g} steps of {s.step:g} s"
-            values.report.add(f"run.{key}", found, "a whole number of steps", f"{near:.9g} s would be one.")
+            hint = f"{near:.9g} s would be one." if length / s.step < MOST else ""
+            values.report.add(f"run.{key}", found, "a whole number of steps", hint)
 
 
 def _plain(values: Courses, given: Any, unit: str, path: str, positive: bool) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +49,7 @@ class Sweep:
     @property
     def count(self) -> int:
         """Number of all runs."""
-        return self.runs * int(np.prod([len(a.numbers) for a in self.axes if a.kind == "values"], initial=1))
+        return self.runs * math.prod(len(a.numbers) for a in self.axes if a.kind == "values")
 
     def drawn(self) -> dict[str, np.ndarray]:
         """Return the numbers of each axis, (count,). Every axis has a random stream of its own."""

@@ -38,7 +38,7 @@ def read_sweep(values: Courses, table: Any, description: Description | None) -> 
         return None
     sweep = Sweep(tuple(a for a in axes if a), table.get("runs", 1), table.get("seed", 0))
     if sweep.count > MAX_RUNS:
-        report.add("sweep", f"{sweep.count} runs", f"at most {MAX_RUNS}")
+        report.add("sweep", f"{sweep.count:.6g} runs", f"at most {MAX_RUNS}")
         return None
     return sweep
 
@@ -54,14 +54,11 @@ def _axis(values: Courses, name: str, given: Any, description: Description | Non
         return Axis(name, kind, (low, high))
     if isinstance(given, dict) and set(given) == {"from", "to", "count"}:
         ends = _numbers(values, [given["from"], given["to"]], unit, path, 2)
-        if not isinstance(given["count"], int) or isinstance(given["count"], bool) or given["count"] < 1:
-            values.report.add(f"{path}.count", shown(given["count"]), "a whole number, at least 1")
+        count = given["count"]
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_RUNS:
+            values.report.add(f"{path}.count", shown(count), f"a whole number from 1 to {MAX_RUNS}")
             return None
-        return (
-            Axis(name, "values", tuple(np.linspace(ends[0], ends[1], given["count"]).tolist()))
-            if ends
-            else None
-        )
+        return Axis(name, "values", tuple(np.linspace(ends[0], ends[1], count).tolist())) if ends else None
     if not isinstance(given, list) or not given:
         values.report.add(path, shown(given), FORMS)
         return None
