@@ -10,9 +10,11 @@ import pytest
 import articulus as art
 import zoo
 from articulus.dynamics.loops.contact import (
-    ALL_CONTACTS,
     HARD_POINT,
+    HINGE,
     RIGID,
+    SLIDING_LINE,
+    SLIDING_PLANE,
     SLIDING_POINT,
     SOFT_FINGER,
     Contact,
@@ -20,6 +22,7 @@ from articulus.dynamics.loops.contact import (
 from articulus.dynamics.loops.multiple_chains import Grasp, multiple_chains, require_grasp
 from articulus.errors import InputError, NumericalError
 
+ALL_CONTACTS = (RIGID, HINGE, SOFT_FINGER, HARD_POINT, SLIDING_PLANE, SLIDING_LINE, SLIDING_POINT)
 OBLIQUE = Contact("oblique", ((0.6, 0.0, 0.0, 0.0, 0.8, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
 GRASPS = {
     "three rigid": [(6, RIGID)] * 3,

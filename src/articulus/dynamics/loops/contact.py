@@ -71,5 +71,3 @@ SLIDING_LINE = _stops("sliding line", 1, 5)
 """An edge along x that slides on a plane with normal z, n_c = 2."""
 SLIDING_POINT = _stops("sliding point", 5)
 """A point that slides without friction, normal z, n_c = 1."""
-
-ALL_CONTACTS = (RIGID, HINGE, SOFT_FINGER, HARD_POINT, SLIDING_PLANE, SLIDING_LINE, SLIDING_POINT)

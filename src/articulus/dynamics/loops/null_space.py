@@ -1,11 +1,12 @@
-"""Minimal equations by a basis of the motions that the constraints allow: coordinate partitioning, or orthonormal.
+"""Minimal equations by coordinate partitioning, with a partition that is a constant of the expressions.
+
+See `pivoted` for a partition that is chosen anew at every evaluation.
 
 vdot = R zdd + a with G R = 0 and G a = -gamma turns M vdot + G' lambda = f into (R' M R) zdd = R' (f - M a).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -70,9 +71,6 @@ def _pivots(A: np.ndarray, tolerance: float) -> tuple[int, ...]:
     return tuple(sorted(order[:rank].tolist()))
 
 
-Basis = Callable[[SX, Partition], SX]
-
-
 def partitioned(G: SX, p: Partition) -> SX:
     """Return E = [I; -G_d^-1 G_i] with v = E v_i, (nv, nv - m).
 
@@ -82,17 +80,7 @@ def partitioned(G: SX, p: Partition) -> SX:
     return _interleaved(p, SX.eye(len(p.independent)), -ca.solve(G_d, G_i))
 
 
-def orthonormal(G: SX, p: Partition) -> SX:
-    """Return R with R' R = I and G R = 0, (nv, nv - m): the last columns of the orthogonal factor of [G', unit columns].
-
-    Source: Bayo & Avello 1994, equation 15 with a basis by QR.
-    """
-    completion = SX.eye(G.shape[1])[:, list(p.independent)]
-    Q, _ = ca.qr(ca.densify(ca.horzcat(G[list(p.rows), :].T, completion)))
-    return Q[:, len(p.rows) :]
-
-
-def null_space(problem: Problem, p: Partition, basis: Basis = partitioned) -> Solution:
+def null_space(problem: Problem, p: Partition) -> Solution:
     """Return vdot and multipliers (zero in the rows that are not kept).
 
     Parameters
@@ -100,13 +88,11 @@ def null_space(problem: Problem, p: Partition, basis: Basis = partitioned) -> So
     problem : Problem
     p : Partition
         Good near the positions at which the expression is evaluated.
-    basis : callable
-        `partitioned` or `orthonormal`; the accelerations are the same.
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 16-25.
     """
     c, M = problem.constraints, problem.M
-    R, carried = basis(c.G, p), particular(c, p)
+    R, carried = partitioned(c.G, p), particular(c, p)
     zdd = solve(ca.mtimes(R.T, ca.mtimes(M, R)), ca.mtimes(R.T, problem.f - ca.mtimes(M, carried)))
     vdot = ca.mtimes(R, zdd) + carried
     rest = (problem.f - ca.mtimes(M, vdot))[list(p.dependent)]

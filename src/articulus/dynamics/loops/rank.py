@@ -12,11 +12,6 @@ DEPENDENT = 1e-10
 """Share of the largest singular value, rows and columns scaled alike, below which one counts as zero."""
 
 
-def numerical_rank(matrix: np.ndarray) -> int:
-    """Return the rank of a square matrix whose rows and columns may have different units."""
-    return int(np.sum(_singular_values(matrix)[1] > DEPENDENT))
-
-
 def require_full_rank(matrix: np.ndarray, names: Sequence[str], meaning: str, remedy: str) -> None:
     """Raise NumericalError unless a square matrix is regular.
 
