@@ -99,6 +99,13 @@ class Closing:
         assert self.form.begin is not None
         return ca.Function("beginning", symbols, [ca.densify(self.form.begin(given))])
 
+    def regular(self) -> ca.Function | None:
+        """(q, v, t, active, p) -> the matrix that the form needs regular at the start; None where it needs none."""
+        if self.form.regular is None:
+            return None
+        given, (q, v, _, t, active, p, *_) = self._given(())
+        return ca.Function("regular", [q, v, t, active, p], [ca.densify(self.form.regular(given))])
+
     def velocity(self) -> ca.Function:
         """(q, v, tau, t, active, p, h, own) -> the velocities that follow from the form's own states."""
         given, symbols = self._given(())

@@ -73,7 +73,7 @@ def simulate(
         Integration method; see `articulus.integrate.ALL_METHODS`.
     loops : str
         Form in which loops are closed: "regularised", "augmented", "canonical", "penalty", "null_space", "minimal",
-        "operator", "absolute", "baumgarte" or "park"; see `articulus.dynamics.loops.FORMS`. The default suits every
+        "operator", "absolute", "baumgarte", "park" or "multiple_chains"; see `articulus.dynamics.loops.FORMS`. The default suits every
         mechanism and method.
     step : float [s]
         Fixed step; for adaptive methods the interval at which sampled components and samples may act.

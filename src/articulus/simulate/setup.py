@@ -12,12 +12,13 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.assemble import assemble, independent_rows
 from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.rank import require_full_rank
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.integrate import AlphaMethod
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import as_array, value_of
 from articulus.simulate.engines import engine_for
-from articulus.simulate.events import Event, description, switched_on
+from articulus.simulate.events import Event, Switch, description, switched_on
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
 from articulus.simulate.simulation import LOG_BYTES, Simulation
@@ -98,6 +99,7 @@ class Setup:
         c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
         _check_form(system, method, self.events)
         independent = _closed(self.mechanism, system, c0, p, self.t0, self.events)
+        _require_regular(self.mechanism, system, c0[0], p[0], self.t0)
         _begin(system, c0, p, self.t0, step)
         engine = engine_for(system, method, step, self.events, self.rtol, self.atol, independent)
         size = 8 * len(c0) * (self.steps // self.every + 2) * engine.logged
@@ -197,8 +199,25 @@ def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
         reason = (
             f"has states of its own, which know nothing of the event '{events[0].name}'; expected no events"
         )
+    elif not form.switches and any(isinstance(e, Switch) for e in events):
+        reason = "cannot switch constraints; expected another for such events"
     if reason:
         raise UnsupportedOperation(f"loops: the form '{form.name}' {reason}")
+
+
+def _require_regular(mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float) -> None:
+    """Refuse a start at which the form of loops cannot find its closure forces."""
+    matrix = system.closing.regular() if system.closing is not None else None
+    if matrix is None:
+        return
+    q, v = (c[system.places[name]] for name in "qv")
+    own = p[: len(system.description.parameters)]
+    require_full_rank(
+        np.array(matrix(q, v, t0, np.ones(len(system.description.constraints)), own)),
+        mechanism.constraint_names,
+        f"loops: the form '{system.form.name}' needs rows that the chains alone can fulfil, each independent of the others",
+        f"Use loops = '{DEFAULT}', or close the chains by fewer rows.",
+    )
 
 
 def _begin(system: System, c: np.ndarray, p: np.ndarray, t0: float, h: float) -> None:

@@ -112,7 +112,9 @@ def test_partitions_chosen_anew_at_every_evaluation(name):
 def test_a_partition_chosen_anew_goes_through_every_toggle():
     """Slider-crank all around: somewhere every single partition is bad, the pivots never; dead points are singular."""
     problem, at = closed.slider_crank()
-    f = ca.Function("f", [at.q, at.v], [independent(problem).vdot, regularised(problem, 1e10, iterations=3).vdot])
+    f = ca.Function(
+        "f", [at.q, at.v], [independent(problem).vdot, regularised(problem, 1e10, iterations=3).vdot]
+    )
     for angle in np.linspace(0.01, 2 * np.pi + 0.01, 50):
         s, c = np.sin(angle), np.cos(angle)
         found, expected = (np.array(x) for x in f([c, s, 2 * c], [-s, c, -2 * s]))

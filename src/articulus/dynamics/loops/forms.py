@@ -20,14 +20,14 @@ from articulus.dynamics.loops.base import Problem, Solution, suggested_penalty
 from articulus.dynamics.loops.canonical import Canonical, Point, canonical
 from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.loops.lagrange import lagrange
-from articulus.dynamics.loops.operator_form import operator_form
+from articulus.dynamics.loops.operator_form import by_secondary, mobility, operator_form
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
 from articulus.dynamics.loops.pivoted import independent
 from articulus.dynamics.loops.regularised import regularised
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism import Description
+from articulus.mechanism import GROUND, Description, Free
 
 DEFAULT = "regularised"
 FREQUENCY = 20.0
@@ -76,10 +76,6 @@ class Given:
     h: SX
     own: SX
 
-    @property
-    def n_own(self) -> int:
-        return int(self.own.numel())
-
 
 @dataclass(frozen=True)
 class Solved:
@@ -113,10 +109,14 @@ class Form:
         Given -> own states at the start, from q and v.
     velocity : callable, optional
         Given -> v, where velocities follow from own states.
-    rigid : bool
-        Whether it is for rigid bodies only.
+    refusal : callable
+        Mechanism -> why the form cannot serve it; empty when it can.
     methods : tuple of str
         Methods of integration that it is for; all that leave accelerations to the form if empty.
+    switches : bool
+        Whether constraints may be switched on and off.
+    regular : callable, optional
+        Given -> a matrix, one row for each constraint row, that has to be regular at the start.
     """
 
     name: str
@@ -128,21 +128,10 @@ class Form:
     size: Callable[[int, int], int] = lambda nv, m: 0
     begin: Callable[[Given], SX] | None = None
     velocity: Callable[[Given], SX] | None = None
-    rigid: bool = False
+    refusal: Callable[[Description], str] = lambda description: ""
     methods: tuple[str, ...] = ()
-
-    def refusal(self, description: Description) -> str:
-        """Return why the form cannot serve a mechanism; empty when it can."""
-        if self.rigid and description.flexible:
-            return "is for rigid bodies; found flexible ones"
-        if self.name in ("null_space", "minimal"):
-            m, n = len(description.holonomic_rows), description.nv
-            if m * n * min(m, n) > WIDEST:
-                return (
-                    f"chooses its independent velocities anew at every evaluation, which is too much for {m} rows on {n} "
-                    f"velocities; expected rows times velocities times rank of at most {WIDEST}"
-                )
-        return ""
+    switches: bool = True
+    regular: Callable[[Given], SX] | None = None
 
 
 def form(name: str) -> Form:
@@ -255,6 +244,50 @@ def _park_begin(s: Given) -> SX:
     return regularised(s.problem, DUAL * s.mass, iterations=2).multipliers
 
 
+def _multiple_chains(s: Given) -> Solved:
+    held = _held(s.tree.description)
+    return _alone(by_secondary(s.tree, s.problem.f, s.problem.constraints, held))
+
+
+def _held(description: Description) -> list[str]:
+    """Return the bodies that fly, with what hangs on them: what chains hold."""
+    return [c.child for c in description.connections if isinstance(c.joint, Free) and c.parent == GROUND]
+
+
+def _mobility_of_chains(s: Given) -> SX:
+    return mobility(s.tree, s.problem.constraints, _held(s.tree.description))
+
+
+# which mechanisms they are for
+
+
+def _not_flexible(description: Description) -> str:
+    return "is for rigid bodies; found flexible ones" if description.flexible else ""
+
+
+def _not_wide(description: Description) -> str:
+    m, n = len(description.holonomic_rows), description.nv
+    if m * n * min(m, n) <= WIDEST:
+        return ""
+    return (
+        f"chooses its independent velocities anew at every evaluation, which is too much for {m} rows on {n} velocities; "
+        f"expected rows times velocities times rank of at most {WIDEST}"
+    )
+
+
+def _no_rotors(description: Description) -> str:
+    for c in description.connections:
+        if c.rotor is not None or any(c.per_freedom("armature")):
+            return f"has no place for armature or a rotor, which belong to no body; found one at joint '{c.name}'"
+    return _not_flexible(description)
+
+
+def _chains_and_member(description: Description) -> str:
+    if not _held(description):
+        return "is for chains that hold a body; found none on a free joint to the ground"
+    return _not_flexible(description)
+
+
 FORMS = (
     Form(
         DEFAULT,
@@ -280,6 +313,7 @@ FORMS = (
         "a basis of the motions that the rows allow",
         "Nikravesh, Gim, Arabyan & Rein 1989, equations 16 to 25",
         _independent,
+        refusal=_not_wide,
     ),
     Form(
         "minimal",
@@ -287,20 +321,21 @@ FORMS = (
         "Wehage & Haug 1982; Nikravesh, Gim, Arabyan & Rein 1989, equations 16 to 26",
         _independent,
         back="dependent",
+        refusal=_not_wide,
     ),
     Form(
         "operator",
         "spatial operators, the mass matrix is never formed",
         "Rodriguez, Jain & Kreutz 1989, equations 3.9 to 3.13",
         _operator,
-        rigid=True,
+        refusal=_not_flexible,
     ),
     Form(
         "absolute",
         "every body by itself, every joint a constraint",
         "Nikravesh, Gim, Arabyan & Rein 1989, equations 1 to 7",
         _absolute,
-        rigid=True,
+        refusal=_no_rotors,
     ),
     Form(
         "baumgarte",
@@ -319,6 +354,15 @@ FORMS = (
         size=lambda nv, m: m,
         begin=_park_begin,
         methods=("rk4", "lie_rk4"),
+    ),
+    Form(
+        "multiple_chains",
+        "closure forces eliminated chain by chain, a solve of the size of what they hold",
+        "Lilly & Orin 1989, equations 8 to 12; Rodriguez, Jain & Kreutz 1989, section 3",
+        _multiple_chains,
+        refusal=_chains_and_member,
+        switches=False,
+        regular=_mobility_of_chains,
     ),
 )
 """All forms; the first is the default."""
