@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from casadi import SX
 
 from articulus import kernel
-from articulus.errors import InputError
+from articulus.errors import InputError, NumericalError
 from articulus.integrate import (
     Adaptive,
     AdaptiveState,
@@ -32,6 +33,11 @@ from articulus.simulate.displacement import displacement
 from articulus.simulate.marching import Marcher
 from articulus.simulate.system import ARGUMENTS, System, native
 
+RETURN = 5e-4
+"""Time in which what is off the constraints falls to 1/e, for solvers without a projection of their own [s]."""
+MOST_PASSAGES = 256
+"""Passages of a solver that are kept until their states are handed out: one for each run of a batch."""
+
 
 class Advancer(abc.ABC):
     """Takes a row (c, d, memory) from t to t1.
@@ -48,6 +54,8 @@ class Advancer(abc.ABC):
         Numbers that the method remembers from call to call; all zero: it remembers nothing.
     across_jumps : bool
         Whether these numbers serve on after a jump of held values.
+    ahead : int
+        Steps of the grid from the present one to the next stop; the engine sets it.
     evaluations, rejected : int
         Counts so far.
     """
@@ -57,7 +65,7 @@ class Advancer(abc.ABC):
 
     def __init__(self, system: System, h: float):
         self.system, self.h = system, h
-        self.evaluations, self.rejected = 0, 0
+        self.evaluations, self.rejected, self.ahead = 0, 0, 1
 
     @abc.abstractmethod
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
@@ -150,31 +158,87 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
 
 
 class SundialsAdvancer(Advancer):
-    """CVODES on the equations as they are, or IDAS with the accelerations as unknowns."""
+    """CVODES on the equations as they are, or IDAS with accelerations and multipliers as unknowns (index 1).
 
-    def __init__(self, system: System, h: float, method: Cvodes | Idas):
+    The solver goes on without a restart over as many steps of the grid as the engine says are free of stops. It has no
+    place for a projection between its own steps, so that the equations carry one: c' = f(c) + (on the constraints - c) /
+    RETURN. Whatever is off dies out; nothing changes for states that are on the constraints.
+
+    Remembers how many steps the present passage has and how many are done, when it began and from where; the states of
+    a passage are found at once and handed out step by step. A resumed run finds them again, with the same bits.
+    """
+
+    across_jumps = False
+
+    def __init__(self, system: System, h: float, method: Cvodes | Idas, rows: Sequence[int]):
         super().__init__(system, h)
-        c, d, p, w, t = (ca.MX.sym(n, size) for n, size in zip(ARGUMENTS[:-1], system.sizes))
-        given = ca.vertcat(d, p, w)
-        rate = system.rhs(c, d, p, w, t, h)
-        if isinstance(method, Cvodes):
-            self._solve = method.prepare(ca.Function("rhs", [t, c, given], [rate]))
-        else:
-            z = ca.MX.sym("z", system.nc)
-            dae = ca.Function("dae", [t, c, z, given], [z, z - rate])
-            solve = method.prepare(dae)
-            start = native(system.rhs)
-            self._solve = lambda t0, t1, x0, p0: solve(
-                t0, t1, x0, np.ravel(start(*self._parts(x0, p0), t0, h)), p0
-            )[0]
-
-    def _parts(self, c: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
-        return [c, *np.split(given, np.cumsum(self.system.sizes[1:3]))]
+        self.extra = 3 + system.nc
+        self._method, self._rows = method, list(rows)
+        self._solvers: dict[int, Any] = {}
+        self._passages: OrderedDict[tuple, np.ndarray] = OrderedDict()
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
-        c, d, _ = self.split(x)
-        end = self._solve(t, t1, c, np.concatenate([d, p, w]))
-        return np.concatenate([self.correct(np.ravel(np.asarray(end)[-1]), d, p, w, t1), d])
+        c, d, memory = self.split(x)
+        if abs(t1 - t - self.h) > 1e-9 * self.h:  # within a step, to find an event
+            end = self._solved(1, t, t1, c, d, p, w)[0]
+            return np.concatenate([self.correct(end, d, p, w, t1), d, np.zeros(self.extra)])
+        n, done, began, start = int(memory[0]), int(memory[1]), memory[2], memory[3:]
+        if not n:
+            n, done, began, start = self.ahead, 0, t, c.copy()
+        try:
+            states = self._passage(n, began, start, d, p, w)
+        except NumericalError:
+            if n == 1:
+                raise
+            n, done, began, start = 1, 0, t, c.copy()  # step by step, to see how far it goes
+            states = self._passage(n, began, start, d, p, w)
+        end, done = states[done], done + 1
+        memory = np.concatenate([[n, done, began], start]) if done < n else np.zeros(self.extra)
+        return np.concatenate([self.correct(end, d, p, w, t1), d, memory])
+
+    def _passage(
+        self, n: int, t: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
+    ) -> np.ndarray:
+        """Return the states after each of n steps, (n, nc)."""
+        key = (n, t, *(a.tobytes() for a in (c, d, p, w)))
+        if key not in self._passages:
+            self._passages[key] = self._solved(n, t, t + n * self.h, c, d, p, w)
+            while len(self._passages) > MOST_PASSAGES:
+                self._passages.popitem(last=False)
+        return self._passages[key]
+
+    def _solved(
+        self, n: int, t: float, t1: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
+    ) -> np.ndarray:
+        if n not in self._solvers:
+            self._solvers[n] = self._prepared(n)
+        return np.asarray(self._solvers[n](t, t1, c, np.concatenate([d, p, w])))
+
+    def _prepared(self, n: int) -> Any:
+        """Return the solver with n outputs: (t, t1, c, given) -> states, (n, nc)."""
+        system, method = self.system, self._method
+        c, d, p, w, t = (ca.MX.sym(name, size) for name, size in zip(ARGUMENTS[:-1], system.sizes))
+        given, outputs = ca.vertcat(d, p, w), [(k + 1) / n for k in range(n)]
+        back = ca.MX.zeros(system.nc)
+        if system.correction is not None:
+            back = (system.correction(c, d, p, w, t, self.h) - c) / RETURN
+        if isinstance(method, Cvodes):
+            rate = system.rhs(c, d, p, w, t, self.h) + back
+            return method.prepare(ca.Function("rhs", [t, c, given], [rate]), outputs)
+        z = ca.MX.sym("z", system.description.nv + len(self._rows))
+        rate, balance = system.descriptor(self._rows)(c, d, p, w, t, self.h, z)
+        solve = method.prepare(ca.Function("dae", [t, c, z, given], [rate + back, balance]), outputs)
+        return lambda t0, t1, c0, g0: solve(t0, t1, c0, self._consistent(t0, c0, g0), g0)[0]
+
+    @functools.cached_property
+    def _accelerations(self) -> kernel.Kernel:
+        return native(self.system.acceleration)
+
+    def _consistent(self, t: float, c: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Return accelerations and multipliers at a state; where rows are redundant, IDAS shares their force anew."""
+        parts = np.split(given, np.cumsum(self.system.sizes[1:3]))
+        found = self._accelerations(c, *parts, t, self.h)
+        return np.concatenate([np.ravel(found[0]), np.ravel(found[1])[self._rows]])
 
 
 class AlphaAdvancer(Advancer):
@@ -288,7 +352,7 @@ def advancer(
     if isinstance(method, Adaptive):
         return AdaptiveAdvancer(system, h, method, control)
     if isinstance(method, (Cvodes, Idas)):
-        return SundialsAdvancer(system, h, type(method)(rtol=rtol, atol=atol))
+        return SundialsAdvancer(system, h, type(method)(rtol=rtol, atol=atol), independent)
     if isinstance(method, AlphaMethod):
         return AlphaAdvancer(system, h, method, independent)
     raise InputError(f"method '{method.name}' cannot run a mechanism")

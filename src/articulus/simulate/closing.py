@@ -54,6 +54,10 @@ class Closing:
         index = {c.name: i for i, c in enumerate(self.description.constraints)}
         return ca.vertcat(SX(0, 1), *(self.active[index[name]] for name in self.names))
 
+    def holding(self) -> ca.Function:
+        """(active) -> 1 for every row that holds and 0 for the others, (m,)."""
+        return ca.Function("holding", [self.active], [ca.densify(self._on())])
+
     @functools.cached_property
     def masses(self) -> SX:
         """The mass that every row feels at a general position, (m,)."""

@@ -19,6 +19,7 @@ def engine_for(
     system: System,
     method: Integrator,
     h: float,
+    steps: int,
     events: Sequence[Event],
     rtol: float,
     atol: float,
@@ -37,4 +38,4 @@ def engine_for(
             f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
             f"'{switches[0].name}'"
         )
-    return NumericEngine(system, advancer(system, method, h, rtol, atol, independent), h, events)
+    return NumericEngine(system, advancer(system, method, h, rtol, atol, independent), h, steps, events)

@@ -31,6 +31,8 @@ MOST_EVENTS = 200
 """Events within one step of the grid beyond which a run is given up."""
 MOST_POINTS = 100
 """Points at which a change of sign is looked for; about ten are enough."""
+LONGEST = 1024
+"""Steps of the grid after which a method that goes on over many of them starts anew."""
 TIME_ROUND = 1e-12
 """Accuracy of the time of an event, relative to the step."""
 
@@ -44,11 +46,14 @@ class NumericEngine:
     advancer : Advancer
     h : float [s]
         Distance of the grid points.
+    steps : int
+        Of the whole run.
     events : sequence of Event
     """
 
-    def __init__(self, system: System, advancer: Advancer, h: float, events: Sequence[Event]):
+    def __init__(self, system: System, advancer: Advancer, h: float, steps: int, events: Sequence[Event]):
         self.system, self.advancer, self.h, self.watched = system, advancer, h, tuple(events)
+        self.steps = steps
         self.nx = system.nc + system.nd + advancer.extra
         self.logged = system.nc + system.nd
         self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
@@ -138,6 +143,7 @@ class NumericEngine:
             failed[row] = k
             return
         before = x.copy()
+        self.advancer.ahead = self._ahead(p[0], k)
         try:
             ended = self._across(row, x, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h)
             if not np.isfinite(x).all():
@@ -150,6 +156,19 @@ class NumericEngine:
             if ended:
                 failed[row] = k + 1
                 self._causes[row] = (Cause.COMPONENT, "")
+
+    def _ahead(self, t0: float, k: int) -> int:
+        """Return how many steps from k on nothing stops the method: no end, no sampled component, no jump of an input.
+
+        With events, whose times nobody knows, a power of two: a method that is built for a number of steps has few.
+        """
+        if self.system.nw:  # noise is new in every step
+            return 1
+        stops = [self.steps, k + LONGEST, *((k // m + 1) * m for m in self.jumps)]
+        inputs = [math.floor((t - t0) / self.h + 1e-9) for t in self.system.jumps]
+        stops += [i if i > k else k + 1 for i in inputs if i >= k]
+        n = min(stops) - k
+        return 1 << (n.bit_length() - 1) if self.watched else n
 
     def _across(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float) -> bool:
         """Go from t to `end`, through the events in between; return whether one ended the run."""

@@ -14,7 +14,7 @@ from articulus.assemble import assemble, independent_rows
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
-from articulus.integrate import AlphaMethod
+from articulus.integrate import AlphaMethod, Idas
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import as_array, value_of
 from articulus.simulate.engines import engine_for
@@ -101,7 +101,7 @@ class Setup:
         independent = _closed(self.mechanism, system, c0, p, self.t0, self.events)
         _require_regular(self.mechanism, system, c0[0], p[0], self.t0)
         _begin(system, c0, p, self.t0, step)
-        engine = engine_for(system, method, step, self.events, self.rtol, self.atol, independent)
+        engine = engine_for(system, method, step, self.steps, self.events, self.rtol, self.atol, independent)
         size = 8 * len(c0) * (self.steps // self.every + 2) * engine.logged
         if size > LOG_BYTES:
             raise InputError(
@@ -191,7 +191,7 @@ def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
     if system.closing is None or form.name == DEFAULT:
         return
     reason = form.refusal(system.description)
-    if isinstance(method, AlphaMethod):
+    if isinstance(method, (AlphaMethod, Idas)):
         reason = f"has no place in method '{method.name}', which keeps the constraints itself; expected loops = '{DEFAULT}'"
     elif form.methods and method.name not in form.methods:
         reason = f"is for the methods {', '.join(form.methods)}; found '{method.name}'"

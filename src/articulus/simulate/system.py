@@ -15,7 +15,7 @@ import numpy as np
 from casadi import SX
 
 from articulus import dynamics, kernel
-from articulus.dynamics.loops.forms import DEFAULT, Form
+from articulus.dynamics.loops.forms import DEFAULT, DUAL, Form
 from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
@@ -231,6 +231,13 @@ class System:
     @functools.cached_property
     def rhs(self) -> ca.Function:
         """(c, d, p, w, t, h) -> time derivative of c."""
+        found = self._with_acceleration("rhs", [self._rates()], ["rate"])
+        if self.closing is None or self.form.velocity is None:
+            return found
+        return self.function("rhs", [found(self._with_velocity(), *self.arguments[1:])], ["rate"])
+
+    def _rates(self) -> SX:
+        """Return the time derivative of c, in which accelerations and multipliers are symbols."""
         net = self.network
         rates = [net.ask("position_rate", net.q, net.v), net.vdot]
         for effects in net.effects:
@@ -239,10 +246,31 @@ class System:
         if self.closing is not None:
             power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
         rates += [self._own_rate, power, self._dissipation()]
-        found = self._with_acceleration("rhs", [ca.vertcat(*rates)], ["rate"])
-        if self.closing is None or self.form.velocity is None:
-            return found
-        return self.function("rhs", [found(self._with_velocity(), *self.arguments[1:])], ["rate"])
+        return ca.vertcat(*rates)
+
+    def descriptor(self, rows: Sequence[int]) -> ca.Function:
+        """(c, d, p, w, t, h, z) -> time derivative of c, and what vanishes: M vdot + G' lambda - f, G vdot + gamma.
+
+        z holds the accelerations and the multipliers of the given constraint rows, which imply the others. A row gives
+        way by 1 / DUAL of the mobility it has, so that singular positions have an answer; one that does not hold has
+        no multiplier.
+        """
+        net, rates = self.network, self._with_reactions(self._rates())
+        multipliers = SX.sym("lambda", len(rows))
+        force = self.applied() - net.ask("bias", net.q, net.v)
+        balance = ca.mtimes(net.ask("mass_matrix", net.q), net.vdot) - force
+        if self.closing is not None:
+            everything = SX.zeros(self.multipliers.shape)
+            everything[list(rows)] = multipliers
+            rates = ca.substitute(rates, self.multipliers, everything)
+            _, G, gamma = (x[list(rows), :] for x in self.constraint_terms()(net.q, net.v, net.t, self.model))
+            on, mass = (x[list(rows)] for x in (self.closing.holding()(net.active), self.closing.masses))
+            yielding = multipliers / (DUAL * mass)
+            closed = on * (ca.mtimes(G, net.vdot) + gamma) - ca.if_else(on > 0, yielding, multipliers)
+            balance = ca.vertcat(balance + ca.mtimes(G.T, on * multipliers), closed)
+        z = ca.vertcat(net.vdot, multipliers)
+        out = ca.cse([ca.densify(rates), ca.densify(balance)])
+        return ca.Function("descriptor", [*self.arguments, z], out, [*ARGUMENTS, "z"], ["rate", "balance"])
 
     def _with_velocity(self) -> SX:
         """Return the state with the velocities that follow from the form's own states."""
