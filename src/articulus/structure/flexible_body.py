@@ -164,20 +164,29 @@ def _point_rows(
 def _add_rotary(out: dict[str, np.ndarray], J: np.ndarray, psi: np.ndarray) -> None:
     """Add rotary inertia J (P, 3, 3), which turns with the sections by theta = psi eta, psi (P, 3, n).
 
-    The angular velocity of a section in its own axes is (1 - T + T T / 2) w + (1 - T / 2) theta_dot with T = theta x.
+    A section is a cloud of mass with the second moment C about its centre; its points c are displaced by psi x c.
     """
     heavy = J.any(axis=(1, 2))
     J, psi = J[heavy], psi[heavy]
-    T = skew(psi.transpose(2, 0, 1))
+    T, C = skew(psi.transpose(2, 0, 1)), _clouds(J)
     out["rr0"][:3, :3] += J.sum(axis=0)
     out["rf0"][:3] += np.einsum("pab,pbl->al", J, psi)
-    JT, TJ = J @ T, T @ J
-    out["rr1"][:, :3, :3] += (TJ - JT).sum(axis=1)
-    turned = -np.tensordot(TJ, T, axes=([1, 3], [1, 2])).transpose(0, 2, 1, 3)
-    squares = np.tensordot(JT, T, axes=([1, 3], [1, 2])).transpose(0, 2, 1, 3)
-    squares = 0.5 * (squares + squares.transpose(1, 0, 2, 3))
-    out["rr2"][:, :, :3, :3] += turned + turned.transpose(1, 0, 2, 3) + squares + squares.swapaxes(2, 3)
-    out["rf1"][:, :3, :] += np.einsum("kpab,pbl->kal", TJ - 0.5 * JT, psi)
+    TC = T @ C
+    along = TC.sum(axis=1)
+    out["rr1"][:, :3, :3] += _moments_of_inertia(along + along.swapaxes(1, 2))
+    both = -np.tensordot(TC, T, axes=([1, 3], [1, 2])).transpose(0, 2, 1, 3)
+    out["rr2"][:, :, :3, :3] += _moments_of_inertia(both + both.swapaxes(2, 3))
+    out["rf1"][:, :3, :] += np.einsum("aij,klij->kal", LEVI_CIVITA, both)
+
+
+def _clouds(J: np.ndarray) -> np.ndarray:
+    """Return the second moments of mass that have the moments of inertia J (P, 3, 3)."""
+    return 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
+
+
+def _moments_of_inertia(moment: np.ndarray) -> np.ndarray:
+    """Return the moments of inertia of second moments of mass (..., 3, 3)."""
+    return np.trace(moment, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - moment
 
 
 # shortening
@@ -194,14 +203,9 @@ def shortening_integrals(
         moment = np.einsum("aij,ijkl->akl", LEVI_CIVITA, second)
         rf1[:, :3, :], rf1[:, 3:, :] = moment.transpose(1, 0, 2), first.transpose(1, 0, 2)
         Q = second.transpose(2, 3, 0, 1)
-        rr2[:, :, :3, :3] = (
-            2 * np.trace(Q, axis1=2, axis2=3)[..., None, None] * np.eye(3) - Q - Q.swapaxes(2, 3)
-        )
+        rr2[:, :, :3, :3] = _moments_of_inertia(Q + Q.swapaxes(2, 3))
         across = skew(first.transpose(1, 2, 0))
         rr2[:, :, :3, 3:], rr2[:, :, 3:, :3] = across, -across
-        momentum, inertia = _rotary_shortening(structure, basis)
-        rf1[:, :3, :] += momentum.transpose(1, 0, 2)
-        rr2[:, :, :3, :3] += inertia.transpose(2, 3, 0, 1)
     return {"rr2_shortening": rr2, "rf1_shortening": rf1}
 
 
@@ -216,23 +220,25 @@ def _mass_shortening(
     loads = np.einsum("ip,jd->ijpd", fields, np.eye(3)).reshape(12, -1).T
     h = _through_shortening(structure, basis, s.translation.T @ loads, loads).reshape(4, 3, n, n)
     h = h + np.einsum("ip,pjkl->ijkl", fields, _lever_shortening(structure, basis))
-    return h[0], h[1:]
+    return h[0], h[1:] + _rotary_shortening(structure, basis)
 
 
-def _rotary_shortening(structure: Structure, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of J t and of (t x) J - J (t x) over the points, (3, n, n) and (3, 3, n, n): nine couples.
+def _rotary_shortening(structure: Structure, basis: np.ndarray) -> np.ndarray:
+    """Return the integrals of c_i h_j over the clouds of mass that are the rotary inertia, (3, 3, n, n); see `_add_rotary`.
 
-    t_kl is the second derivative of the rotation vector of a point with the rotary inertia J.
+    A point c is displaced by t_kl x c, where t_kl is the second derivative of the rotation vector (nine couples give the
+    integrals of that), and by theta x (theta x c) / 2.
     """
     n, s = basis.shape[1], structure.samples
     assert s is not None
     if not s.inertia.any():
-        return np.zeros((3, n, n)), np.zeros((3, 3, n, n))
-    turned = np.einsum("acd,pdb->pabc", LEVI_CIVITA, s.inertia)
-    couples = np.concatenate([s.inertia[:, None], turned + turned.swapaxes(1, 2)], axis=1)
-    loads = couples.transpose(0, 3, 1, 2).reshape(3 * len(s.mass), 12)
-    t = _through_shortening(structure, basis, s.rotation.T @ loads).reshape(4, 3, n, n)
-    return t[0], t[1:]
+        return np.zeros((3, 3, n, n))
+    C, heavy = _clouds(s.inertia), s.inertia.any(axis=(1, 2))
+    loads = np.einsum("pim,jdm->pdij", C, LEVI_CIVITA).reshape(3 * len(s.mass), 9)
+    turned = _through_shortening(structure, basis, s.rotation.T @ loads).reshape(3, 3, n, n)
+    T = skew((s.rotation @ basis).reshape(len(s.mass), 3, n).transpose(2, 0, 1)[:, heavy])
+    twice = np.tensordot(T, T @ C[heavy], axes=([1, 3], [1, 2])).transpose(3, 1, 0, 2)
+    return turned + 0.5 * (twice + twice.transpose(0, 1, 3, 2))
 
 
 def _through_shortening(

@@ -1,8 +1,8 @@
 """A planar arm of two flexible links against Lagrange's equations of its particles, written out independently.
 
 Each particle of a link at x on its axis is at root + R(angle) (r + u1 + u2) with u1 linear and u2 quadratic in the modal
-coordinates. The Lagrangian keeps the velocity parts as the levels define them: |v0 + v1|^2 + 2 v0.v2 (consistent) or
-|v0 + v1|^2 (inconsistent). CasADi differentiates it; no code of the package is used.
+coordinates; u2 is missing at the "inconsistent" level. At the "consistent" one the kinetic energy takes u2 as the straight
+line in x that fits it best over the mass of the link. CasADi differentiates; no code of the package is used.
 """
 
 from __future__ import annotations
@@ -63,6 +63,14 @@ def arm(level: str) -> art.Mechanism:
     return m
 
 
+def fitted(link: int) -> np.ndarray:
+    """Return the integrals of slope_k slope_l up to each particle, as the straight lines that fit them best, (P, 2, 2)."""
+    at, weight = np.array(places(link)), np.sqrt(MASS[link])
+    line = np.stack([np.ones_like(at), at], axis=1)
+    values = np.array([shapes(s)[2] for s in at]).reshape(len(at), 4)
+    return (line @ np.linalg.lstsq(weight[:, None] * line, weight[:, None] * values)[0]).reshape(-1, 2, 2)
+
+
 def lagrange(level: str) -> ca.Function:
     """Return (q, v, tau) -> vdot of the same arm; q = shoulder, two modes, elbow, two modes."""
     q, v, tau = (ca.SX.sym(name, 6) for name in ("q", "v", "tau"))
@@ -73,24 +81,17 @@ def lagrange(level: str) -> ca.Function:
         angle, eta, L = angle + q[first], q[first + 1 : first + 3], LENGTH[link]
         R = ca.blockcat([[ca.cos(angle), -ca.sin(angle)], [ca.sin(angle), ca.cos(angle)]])
 
-        def parts(s: float, R=R, eta=eta, L=L):
-            deflection, _, integral = shapes(s)
+        def place(s: float, integral: np.ndarray, root=root, R=R, eta=eta, L=L):
+            deflection = shapes(s)[0]
             shortening = -0.5 / L * ca.dot(eta, ca.mtimes(ca.DM(integral), eta))
             across, along = ca.dot(ca.DM(deflection), eta), shortening if level == "consistent" else 0
-            return (
-                ca.mtimes(R, ca.vertcat(s * L, 0)),
-                ca.mtimes(R, ca.vertcat(0, across)),
-                ca.mtimes(R, ca.vertcat(along, 0)),
-            )
+            return root + ca.mtimes(R, ca.vertcat(s * L + along, across))
 
-        for s, mass in zip(places(link), MASS[link]):
-            r0, r1, r2 = parts(s)
-            v0, v1, v2 = rate(root + r0), rate(r1), rate(r2)
-            T += 0.5 * mass * (squared(v0 + v1) + 2 * ca.dot(v0, v2))
-            U += mass * G * (root + r0 + r1 + r2)[1]
+        for s, mass, line in zip(places(link), MASS[link], fitted(link)):
+            T += 0.5 * mass * squared(rate(place(s, line)))
+            U += mass * G * place(s, shapes(s)[2])[1]
         U += 0.5 * ca.dot(eta, ca.mtimes(ca.DM(K[link]), eta))
-        r0, r1, r2 = parts(1.0)
-        root = root + r0 + r1 + r2
+        root = place(1.0, shapes(1.0)[2])
         angle = angle + 2 * ca.atan(ca.dot(ca.DM(shapes(1.0)[1] / L), eta) / 2)
     T += 0.5 * TIP * squared(rate(root)) + 0.5 * 1e-9 * rate(angle) ** 2
     U += TIP * G * root[1]

@@ -14,29 +14,34 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
+from articulus.dynamics.flexible.shortening import Shortening, mirrored
 from articulus.mechanism.modes import Modes
 from articulus.spatial import Force, Motion, RigidInertia, cross
 
 
 @dataclass(frozen=True)
 class ElasticBody:
-    """Mass matrix [[rr, rf], [rf', ff]] of (V, eta_dot) at eta, its derivatives by eta, and the elastic matrices."""
+    """Mass matrix [[rr, rf], [rf', ff]] of (V, eta_dot) at eta, the forces of a motion, and the elastic matrices.
+
+    Fields that start with `linear` are those of displacements that are linear in eta; `shortening` adds the others.
+    """
 
     eta: SX
-    inertia: RigidInertia
+    linear_inertia: RigidInertia
     """Of the deformed body about the origin of its frame: rr in ten numbers."""
-    inertia_by: SX
+    linear_inertia_by: SX
     """(9, n) Derivatives of its first moment and moments of inertia by each modal coordinate."""
-    rf: SX
-    ff: SX
+    linear_rf: SX
+    linear_ff: SX
     swept: np.ndarray
     """(n, 6, n) Half of the derivative of rf that is symmetric in the modal coordinates."""
     gyroscopic: np.ndarray
     """(n, 6, n) Half that is antisymmetric."""
-    first_moment: SX
+    linear_moment: SX
     """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
     stiffness: SX
     damping: SX
+    shortening: tuple[Shortening, ...] = ()
 
     @staticmethod
     def rigid(inertia: RigidInertia) -> ElasticBody:
@@ -61,16 +66,48 @@ class ElasticBody:
             )
             moment = numbers[:3]
         inertia = RigidInertia.unpack(ca.vertcat(modes.rr0[3, 3], numbers))
-        matrices = map(sparse, (c.stiffness, c.damping))
         return ElasticBody(
-            eta, inertia, by + slopes, rf, sparse(c.ff), c.swept, c.gyroscopic, moment, *matrices
+            eta,
+            inertia,
+            by + slopes,
+            rf,
+            sparse(c.ff),
+            c.swept,
+            c.gyroscopic,
+            moment,
+            sparse(c.stiffness),
+            sparse(c.damping),
+            tuple(Shortening(particle, eta) for particle in c.particles),
         )
 
     @cached_property
     def rr(self) -> SX:
         """The inertia as a matrix, (6, 6)."""
         units = (Motion.of(SX(ca.DM(e))) for e in ca.horzsplit(ca.DM.eye(6)))
-        return ca.horzcat(*((self.inertia @ unit).column() for unit in units))
+        inertia = self.linear_inertia
+        for each in self.shortening:
+            inertia = inertia + RigidInertia.unpack(ca.vertcat(0, each.moments()))
+        return ca.horzcat(*((inertia @ unit).column() for unit in units))
+
+    @cached_property
+    def rf(self) -> SX:
+        """Momentum for unit modal rates, (6, n)."""
+        return sum((each.rf() for each in self.shortening), self.linear_rf)
+
+    @cached_property
+    def ff(self) -> SX:
+        """Modal mass matrix, (n, n)."""
+        if not self.shortening:
+            return self.linear_ff
+        rows, constants = zip(*(each.ff() for each in self.shortening))
+        signed = ca.vertcat(*(each.of.sign * S for each, S in zip(self.shortening, rows)))
+        squares = mirrored(ca.mtimes(signed.T, ca.vertcat(*rows)))
+        return squares + (self.linear_ff + sparse(np.sum(constants, axis=0)))
+
+    @cached_property
+    def first_moment(self) -> SX:
+        """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
+        return sum((each.moments()[:3] for each in self.shortening), self.linear_moment)
 
     def forces(self, V: Motion, rate: SX, A: SX, acceleration: SX) -> tuple[SX, SX]:
         """Return the wrench (6,) and the modal forces (n,) that the motion takes, elastic and damping forces left out.
@@ -84,30 +121,39 @@ class ElasticBody:
         A : SX, (6,)
             Derivative of the components of V.
         """
-        v = V.column()
-        growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.inertia_by, rate)))
-        F = self.momentum(A, acceleration) + V.cross_force(Force.of(self.momentum(v, rate))).column()
+        A_frame = Motion.of(A)
+        growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.linear_inertia_by, rate)))
+        F = self._linear_momentum(A_frame, acceleration)
+        F = F + V.cross_force(Force.of(self._linear_momentum(V, rate))).column()
         F = F + (growth @ V).column() + squared(self.swept, rate)
-        f = ca.mtimes(self.rf.T, A) + ca.mtimes(self.ff, acceleration)
+        f = ca.mtimes(self.linear_rf.T, A) + ca.mtimes(self.linear_ff, acceleration)
         f = (
             f
-            + 2 * ca.mtimes(contracted(self.gyroscopic, rate).T, v)
-            - ca.mtimes(self.inertia_by.T, _energies(V))
+            + 2 * ca.mtimes(contracted(self.gyroscopic, rate).T, V.column())
+            - ca.mtimes(self.linear_inertia_by.T, _energies(V))
         )
+        for each in self.shortening:
+            wrench, modal = each.forces(V, rate, A_frame, acceleration)
+            F, f = F + wrench, f + modal
         return F, f
 
     def restoring(self, rate: SX) -> SX:
         """Return the elastic and damping forces K eta + D eta_dot, (n,)."""
         return ca.mtimes(self.stiffness, self.eta) + ca.mtimes(self.damping, rate)
 
-    def momentum(self, V: SX, rate: SX) -> SX:
+    def momentum(self, V: Motion, rate: SX) -> SX:
         """Return angular and linear momentum in body axes, (6,)."""
-        return ca.mtimes(self.rr, V) + ca.mtimes(self.rf, rate)
+        linear = self._linear_momentum(V, rate)
+        return sum((each.momentum(V, rate) for each in self.shortening), linear)
 
-    def kinetic(self, V: SX, rate: SX) -> SX:
+    def _linear_momentum(self, V: Motion, rate: SX) -> SX:
+        return (self.linear_inertia @ V).column() + ca.mtimes(self.linear_rf, rate)
+
+    def kinetic(self, V: Motion, rate: SX) -> SX:
         """Return the kinetic energy [J]."""
-        modal = ca.mtimes(self.rf.T, V) + 0.5 * ca.mtimes(self.ff, rate)
-        return 0.5 * ca.dot(V, ca.mtimes(self.rr, V)) + ca.dot(modal, rate)
+        modal = ca.mtimes(self.linear_rf.T, V.column()) + 0.5 * ca.mtimes(self.linear_ff, rate)
+        linear = 0.5 * (self.linear_inertia @ V).dot(V) + ca.dot(modal, rate)
+        return sum((each.kinetic(V, rate) for each in self.shortening), linear)
 
     def elastic(self) -> SX:
         """Return the elastic energy [J]."""
@@ -116,7 +162,7 @@ class ElasticBody:
     @property
     def mass(self) -> SX:
         """Return the mass [kg]."""
-        return self.inertia.m
+        return self.linear_inertia.m
 
 
 def _energies(V: Motion) -> SX:

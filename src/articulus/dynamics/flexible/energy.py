@@ -16,7 +16,7 @@ def kinetic_energy(tree: FlexibleTree, v: SX) -> SX:
     total = SX(0)
     for node, m in zip(tree.nodes, motions(tree, v)):
         if node.body is not None:
-            total = total + node.body.kinetic(m.V.column(), v[node.modes, :])
+            total = total + node.body.kinetic(m.V, v[node.modes, :])
         total = total + 0.5 * ca.dot(node.armature, v[node.v, :] ** 2)
         if not node.rotor.is_zero():
             total = total + Force.of(node.rotor).dot(m.carrier) * v[node.v, :]
@@ -37,7 +37,7 @@ def momentum(tree: FlexibleTree, v: SX) -> SX:
     total = Force.zero()
     for node, m, X in zip(tree.nodes, motions(tree, v), tree.world):
         if node.body is not None:
-            P = node.body.momentum(m.V.column(), v[node.modes, :])
+            P = node.body.momentum(m.V, v[node.modes, :])
             total = total + X.force_to_parent(Force.of(P))
         if not node.rotor.is_zero():
             total = total + X.force_to_parent(Force.of(node.rotor * v[node.v, :]))

@@ -15,6 +15,7 @@ from casadi import SX
 from articulus.dynamics.external import External
 from articulus.dynamics.flexible.inverse import on_nodes
 from articulus.dynamics.flexible.motion import NodeMotion, motions
+from articulus.dynamics.flexible.shortening import mirrored
 from articulus.dynamics.flexible.tree import FlexibleTree, Node, motion_matrix
 from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.tree import ROOT
@@ -32,16 +33,21 @@ class _Gathered:
     pf: SX
 
 
-@dataclass(frozen=True)
 class _Yielding:
-    """Accelerations y = free - gain A of freedoms that give way to an acceleration A that arrives."""
+    """Freedoms of mass matrix D that give way to an acceleration A that arrives: D y = drive - B' A."""
 
-    free: SX
-    gain: SX
+    def __init__(self, D: SX, B: SX, drive: SX):
+        self._D = Factored(D)
+        self._B, self._drive = (self._D.forward(ca.densify(x)) for x in (B.T, drive))
 
     def under(self, A: SX) -> SX:
         """Return y."""
-        return self.free - ca.mtimes(self.gain, A)
+        return self._D.backward(self._drive - ca.mtimes(self._B, A))
+
+    def relief(self) -> tuple[SX, SX]:
+        """Return B D^-1 B' and B D^-1 drive."""
+        scaled = self._D.scaled(self._B).T
+        return mirrored(ca.mtimes(scaled, self._B)), ca.mtimes(scaled, self._drive)
 
 
 def forward_dynamics(tree: FlexibleTree, v: SX, tau: SX, external: External) -> SX:
@@ -70,28 +76,26 @@ def forward_dynamics(tree: FlexibleTree, v: SX, tau: SX, external: External) -> 
     joints: list[_Yielding] = []
     for i in reversed(range(len(tree.nodes))):
         node, m, g = tree.nodes[i], motion[i], gathered[i]
-        ff = Factored(g.ff)
-        modal = _Yielding(ff.solve(tau[node.modes, :] - g.pf), ff.solve(ca.densify(g.rf.T)))
-        inertia = g.rr - ca.mtimes(g.rf, modal.gain)
-        bias = g.pr + ca.mtimes(g.rf, modal.free) + ca.mtimes(inertia, m.c)
-        IS = ca.mtimes(inertia, node.S)
-        D = Factored(ca.mtimes(node.S.T, IS) + ca.diag(node.armature))
-        drive = tau[node.v, :] - ca.mtimes(node.S.T, bias)
+        modal = _Yielding(g.ff, g.rf, tau[node.modes, :] - g.pf)
+        inertia, bias = _relieved(g.rr, g.pr, modal)
+        bias = bias + ca.mtimes(inertia, m.c)
+        B, drive = ca.mtimes(inertia, node.S), tau[node.v, :] - ca.mtimes(node.S.T, bias)
+        D = ca.mtimes(node.S.T, B) + ca.diag(node.armature)
         if not node.rotor.is_zero():
-            IS, drive = IS + node.rotor, drive - ca.dot(node.rotor, m.carrier_c)
+            B, drive = B + node.rotor, drive - ca.dot(node.rotor, m.carrier_c)
             bias = bias + m.turning(node.rotor, felt[node.v, :])
-        joint = _Yielding(D.solve(drive), D.solve(ca.densify(IS.T)))
+        joint = _Yielding(D, B, drive)
         modes.append(modal)
         joints.append(joint)
         if node.parent != ROOT:
-            _pass_on(
-                gathered[node.parent],
-                X[i],
-                node.place.U,
-                inertia - ca.mtimes(IS, joint.gain),
-                bias + ca.mtimes(IS, joint.free),
-            )
+            _pass_on(gathered[node.parent], X[i], node.place.U, *_relieved(inertia, bias, joint))
     return _towards_tips(tree, X, [m.c for m in motion], modes[::-1], joints[::-1])
+
+
+def _relieved(inertia: SX, bias: SX, freedoms: _Yielding) -> tuple[SX, SX]:
+    """Return the inertia and bias forces that are left when some freedoms give way."""
+    less, more = freedoms.relief()
+    return inertia - less, bias + more
 
 
 def _own(node: Node, m: NodeMotion, felt: SX, v: SX) -> _Gathered:
@@ -106,10 +110,10 @@ def _own(node: Node, m: NodeMotion, felt: SX, v: SX) -> _Gathered:
 def _pass_on(up: _Gathered, X: SX, U: SX, inertia: SX, bias: SX) -> None:
     """Add to the parent what a node is to it, through the place that holds the joint."""
     IX = ca.mtimes(inertia, X)
-    up.rr, up.pr = up.rr + ca.mtimes(X.T, IX), up.pr + ca.mtimes(X.T, bias)
+    up.rr, up.pr = up.rr + mirrored(ca.mtimes(X.T, IX)), up.pr + ca.mtimes(X.T, bias)
     if U.shape[1]:
         up.rf = up.rf + ca.mtimes(IX.T, U)
-        up.ff = up.ff + ca.mtimes(U.T, ca.mtimes(inertia, U))
+        up.ff = up.ff + mirrored(ca.mtimes(U.T, ca.mtimes(inertia, U)))
         up.pf = up.pf + ca.mtimes(U.T, bias)
 
 

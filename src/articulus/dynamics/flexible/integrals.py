@@ -14,10 +14,43 @@ from casadi import SX
 
 from articulus.mechanism.modes import Modes
 
+LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
+"""Permutation symbol."""
+
 ROUNDING = 1e-11
 """What rounding leaves in place of zeros, beside the largest entry of an array: shapes are not more exact than that."""
+INDEPENDENT = 1e-8
+"""Least part of a function's square that is not of the functions before it."""
 NINE = np.array([(2, 4), (0, 5), (1, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]).T
 """Where the nine numbers stand in a spatial inertia."""
+
+
+@dataclass(frozen=True, eq=False)
+class Particle:
+    """Share of one function b of the material point, of unit norm over the mass, in the places of all points."""
+
+    sign: int
+    """-1 if its norm is negative: only with moments of inertia that no mass can have."""
+    weight: float
+    """Integral of b over the mass [kg^(1/2)]."""
+    place: np.ndarray
+    """(3,) Of the undeformed body."""
+    first: np.ndarray
+    """(3, n) Derivative by the modal coordinates."""
+    second: np.ndarray
+    """(n, 3, n) Second derivative."""
+
+    def second_order(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return what its second derivative adds to rr2 and rf1 of `Integrals`, (n, 9, n) and (n, 6, n)."""
+        h = self.sign * self.second.transpose(0, 2, 1)
+        rr2, rf1 = np.zeros((*h.shape[:2], 6, 6)), np.zeros((len(h), 6, len(h)))
+        moment = h[..., None] * self.place + h[..., None, :] * self.place[:, None]
+        rr2[..., :3, :3] = np.trace(moment, axis1=2, axis2=3)[..., None, None] * np.eye(3) - moment
+        across = self.weight * np.einsum("iaj,...a->...ij", LEVI_CIVITA, h)
+        rr2[..., :3, 3:], rr2[..., 3:, :3] = across, -across
+        rf1[:, :3] = np.cross(self.place, h).transpose(0, 2, 1)
+        rf1[:, 3:] = self.weight * h.transpose(0, 2, 1)
+        return _nine(rr2).transpose(0, 2, 1), rf1
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,33 +68,111 @@ class Integrals:
     swept: np.ndarray
     """(n, 6, n) Half of rf1 that is symmetric in the two modal coordinates."""
     gyroscopic: np.ndarray
-    """(n, 6, n) Half of rf1 that is antisymmetric in them; shortening has no share in it."""
+    """(n, 6, n) Half of rf1 that is antisymmetric in them."""
     ff: np.ndarray
     stiffness: np.ndarray
     damping: np.ndarray
+    particles: tuple[Particle, ...]
+    """All that the displacement of second order does; see `shortening`."""
 
     @staticmethod
     def of(modes: Modes) -> Integrals:
         """Return the constants of a body; entries of rounding size are zero."""
         rr2, rf1 = (np.zeros_like(x) for x in (modes.rr2, modes.rf1))
+        particles: tuple[Particle, ...] = ()
         if modes.level != "ruthless":
             rr2, rf1 = rr2 + modes.rr2, rf1 + modes.rf1
         if modes.level == "consistent":
+            particles = _particles(modes, _size(modes.ff))
             rr2, rf1 = rr2 + modes.rr2_shortening, rf1 + modes.rf1_shortening
-        rr0, rr1, rr2 = (x[..., NINE[0], NINE[1]] for x in (modes.rr0, modes.rr1, rr2))
+        rr0, rr1, rr2 = map(_nine, (modes.rr0, modes.rr1, rr2))
+        rr2 = rr2.transpose(0, 2, 1)
         radius = np.sqrt(np.trace(modes.rr0[:3, :3]) / modes.rr0[3, 3])
         six, nine = np.repeat([radius, 1.0], 3), np.repeat([1.0, radius], (3, 6))
         one = _size(modes.ff)
-        limit = ROUNDING * _weighed(rf1, one, six, one).max(initial=0.0)
-        halves = ((rf1 + sign * rf1.T) / 2 for sign in (1, -1))
+        limits = [
+            ROUNDING * _weighed(x, one, unit, one).max(initial=0.0) for x, unit in ((rr2, nine), (rf1, six))
+        ]
+        for particle in particles:
+            more_rr2, more_rf1 = particle.second_order()
+            rr2, rf1 = rr2 - more_rr2, rf1 - more_rf1
+        swept, gyroscopic = ((rf1 + sign * rf1.T) / 2 for sign in (1, -1))
+        ff, stiffness, damping = (
+            _clean(x, _size(x), _size(x)) for x in (modes.ff, modes.stiffness, modes.damping)
+        )
         return Integrals(
             _clean(rr0, nine),
             _clean(rr1.T, nine, one),
-            _clean(rr2.transpose(0, 2, 1), one, nine, one),
+            _clean(rr2, one, nine, one, limit=limits[0]),
             _clean(modes.rf0, six, one),
-            *(_clean(half, one, six, one, limit=limit) for half in halves),
-            *(_clean(x, _size(x), _size(x)) for x in (modes.ff, modes.stiffness, modes.damping)),
+            _clean(swept, one, six, one, limit=limits[1]),
+            _clean(gyroscopic, one, six, one, limit=limits[1]),
+            ff,
+            stiffness,
+            damping,
+            particles,
         )
+
+
+def _nine(inertia: np.ndarray) -> np.ndarray:
+    """Return first moment and moments of inertia of a spatial inertia (..., 6, 6), (..., 9)."""
+    return inertia[..., NINE[0], NINE[1]]
+
+
+def _particles(modes: Modes, one: np.ndarray) -> tuple[Particle, ...]:
+    """Return the shares of orthonormal functions in the places of the points; those without second order are left out.
+
+    The functions are 1 and the coordinates r. Integrals over the mass of their products with displacements stand in the
+    inertia integrals of a body.
+    """
+    moment = modes.rr0[NINE[0, :3], NINE[1, :3]]
+    places = np.vstack([moment, _second_moment(modes.rr0)])
+    gram = np.column_stack([[modes.rr0[3, 3], *moment], places])
+    rows, signs = _orthonormal(gram)
+    first = _products(modes.rf0.T, modes.rr1)
+    second = _products(modes.rf1_shortening.transpose(0, 2, 1), modes.rr2_shortening)
+    even = np.ones(len(rows)), np.ones(3)
+    first = _clean(np.einsum("af,kfj->ajk", rows, first), *even, one)
+    second = _clean(np.einsum("af,klfj->ajkl", rows, second), *even, one, one)
+    weights = _clean(rows @ gram[:, 0], even[0])
+    held = zip(signs, weights, _clean(rows @ places, *even), first, second.transpose(0, 2, 1, 3))
+    return tuple(Particle(*each) for each in held if each[-1].any())
+
+
+def _products(momentum: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """Return the integrals over the mass of u_j and of r_i u_j, where u are displacements, (..., 4, 3).
+
+    Parameters
+    ----------
+    momentum : array, (..., 6)
+        Angular and linear momentum at the velocities u: angular, the antisymmetric part of r u'.
+    inertia : array, (..., 6, 6)
+        Change of the spatial inertia with u: the symmetric part.
+    """
+    turned = np.einsum("aij,...a->...ij", LEVI_CIVITA, momentum[..., :3])
+    return np.concatenate([momentum[..., None, 3:], 0.5 * (_second_moment(inertia) + turned)], axis=-2)
+
+
+def _second_moment(inertia: np.ndarray) -> np.ndarray:
+    """Return the second moment of the mass of a spatial inertia (..., 6, 6), (..., 3, 3)."""
+    about = inertia[..., :3, :3]
+    return 0.5 * np.trace(about, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - about
+
+
+def _orthonormal(gram: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Return the rows that make functions of a Gram matrix orthonormal, in their order, and the signs of their norms.
+
+    Functions that depend on those before them are left out.
+    """
+    rows = np.zeros((0, len(gram)))
+    signs: list[int] = []
+    for k, row in enumerate(np.eye(len(gram))):
+        for _ in range(2):  # twice is enough
+            row = row - rows.T @ (signs * (rows @ gram @ row))
+        norm = row @ gram @ row
+        if abs(norm) > INDEPENDENT * np.abs(gram[k, k]):
+            rows, signs = np.vstack([rows, row / np.sqrt(abs(norm))]), [*signs, int(np.sign(norm))]
+    return rows, signs
 
 
 def sparse(array: np.ndarray) -> SX:

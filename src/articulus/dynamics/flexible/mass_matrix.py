@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
+from articulus.dynamics.flexible.shortening import mirrored
 from articulus.dynamics.flexible.tree import FlexibleTree, motion_matrix
 from articulus.dynamics.tree import ROOT
 
@@ -23,16 +24,16 @@ def mass_matrix(tree: FlexibleTree) -> SX:
     ff = [node.body.ff if node.body is not None else SX(0, 0) for node in nodes]
     for i in reversed(range(len(nodes))):
         node, p = nodes[i], nodes[i].parent
-        M[node.modes, node.modes] = _mirrored(ff[i])
+        M[node.modes, node.modes] = mirrored(ff[i])
         _carry(tree, M, X, i, node.modes, rf[i])
         IS = ca.mtimes(rr[i], node.S)
-        M[node.v, node.v] = _mirrored(ca.mtimes(node.S.T, IS)) + ca.diag(node.armature)
+        M[node.v, node.v] = mirrored(ca.mtimes(node.S.T, IS)) + ca.diag(node.armature)
         _pass(tree, M, X, i, node.v, IS if node.rotor.is_zero() else IS + node.rotor)
         if p != ROOT:
-            rr[p] = rr[p] + ca.mtimes(X[i].T, ca.mtimes(rr[i], X[i]))
+            rr[p] = rr[p] + mirrored(ca.mtimes(X[i].T, ca.mtimes(rr[i], X[i])))
             if node.place.U.shape[1]:
                 IU = ca.mtimes(rr[i], node.place.U)
-                rf[p], ff[p] = rf[p] + ca.mtimes(X[i].T, IU), ff[p] + ca.mtimes(node.place.U.T, IU)
+                rf[p], ff[p] = rf[p] + ca.mtimes(X[i].T, IU), ff[p] + mirrored(ca.mtimes(node.place.U.T, IU))
     return M
 
 
@@ -55,8 +56,3 @@ def _enter(M: SX, rows: slice, columns: slice, block: SX) -> None:
     if block.numel():
         M[rows, columns] = block
         M[columns, rows] = block.T
-
-
-def _mirrored(block: SX) -> SX:
-    """Return a symmetric block of which only the upper half is computed."""
-    return ca.triu2symm(ca.triu(block))
