@@ -41,7 +41,13 @@ def press(page, stick: str, text: str) -> None:
     """Press the button of a stick."""
     button = page.locator(f".stick[data-stick={stick}] button")
     assert eventually(lambda: button.is_visible() and button.inner_text() == text)
-    button.click(timeout=60_000)
+    button.click()
+
+
+def sent_and_obeyed(page) -> None:
+    """Wait until ten more stick messages of a page have been sent and the machine has obeyed them."""
+    last = page.evaluate("drive.number")
+    assert eventually(lambda: page.evaluate("drive.frame[4]") >= last + 10)
 
 
 def role(page, text: str) -> bool:
@@ -54,7 +60,7 @@ def test_a_gamepad_moves_joints_beyond_its_dead_zone(browser, driven) -> None:
         assert holds(page, "left", "right")
         assert "can be driven, but not seen" in page.locator("#banner").inner_text()
         page.evaluate("pad[0] = 0.1")
-        page.wait_for_timeout(300)
+        sent_and_obeyed(page)
         assert not any(driven.session.shown.axes)
         start = joint(driven, SWING), joint(driven, BOOM)
         page.evaluate("pad[0] = 1; pad[3] = 1")  # to the right; back, as gamepads count
@@ -92,7 +98,7 @@ def test_a_spectator_moves_nothing_and_takes_what_is_free(pair, driven) -> None:
     first, second = pair
     assert role(second, "you watch")
     second.keyboard.down("KeyD")
-    second.wait_for_timeout(300)
+    sent_and_obeyed(first)  # messages of the other would have come by then
     assert not any(driven.session.shown.axes)
     second.keyboard.up("KeyD")
     first.close()

@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from articulus.studio.drive.protocol import HEADER
+from articulus.studio.drive.server import Client
 from articulus.studio.drive.session import Phase
 from articulus.studio.web.messages import LARGEST
 
@@ -47,13 +48,13 @@ def say(socket, **fields) -> None:
 def heard(socket, kind: str) -> dict:
     """Return the next message of a kind."""
     while True:
-        text = socket.recv(timeout=10)
+        text = socket.recv(timeout=60)
         if isinstance(text, str) and (found := json.loads(text))["kind"] == kind:
             return found
 
 
 def get(driven, path: str, **headers: str) -> tuple[int, bytes, dict]:
-    connection = http.client.HTTPConnection(urlsplit(driven.url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(driven.url).netloc, timeout=60)
     try:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
@@ -143,9 +144,11 @@ def test_it_listens_on_this_machine_only(driven) -> None:
 def test_bad_messages_are_dropped_with_a_log_line_and_the_connection_stays(driven, caplog) -> None:
     with join(driven) as socket, caplog.at_level(logging.WARNING, logger="articulus.studio"):
         heard(socket, "hello")
-        for text in ("{", '{"do": "fly"}', "x" * (LARGEST + 1)):
+        for count, text in enumerate(("{", '{"do": "fly"}', "x" * (LARGEST + 1)), 1):
             socket.send(text)
-            assert eventually(lambda: len([r for r in caplog.records if "dropped" in r.message]) >= 1)
+            assert eventually(
+                lambda count=count: len([r for r in caplog.records if "dropped" in r.message]) == count
+            )
             time.sleep(1.05)  # one line a second at most
         say(socket, do="pause")
         assert eventually(lambda: driven.session.phase is Phase.PAUSED)
@@ -180,39 +183,64 @@ def move(socket, axes, number=1) -> None:
     say(socket, do="move", axes=axes, number=number)
 
 
-def drive_for(socket, axes, seconds) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def drive_until(socket, axes, condition) -> bool:
+    """Hold sticks until something comes true, and return whether it did."""
+
+    def held() -> bool:
         move(socket, axes)
-        time.sleep(0.02)
+        return bool(condition())
+
+    return eventually(held)
 
 
-def test_sticks_move_the_machine_and_frames_come_30_times_a_second(driven) -> None:
+def test_sticks_move_the_machine_and_are_echoed(driven) -> None:
     with join(driven) as socket:
         machine = heard(socket, "hello")["machine"]
         assert [axis["name"] for axis in machine["axes"]] == [axis.name for axis in two_link().axes]
-        drive_for(socket, [1, 0], 0.6)
-        assert speed(driven) > 0.1
+        assert drive_until(socket, [1, 0], lambda: speed(driven) > 0.1)
         move(socket, [0, 0], number=77)
-        frames, echoed, end = 0, False, time.monotonic() + 1.0
-        while time.monotonic() < end:
-            content = socket.recv(timeout=10)
-            if isinstance(content, bytes):
-                frames += 1
-                numbers = np.frombuffer(content, "<f4")
-                echoed = echoed or numbers[HEADER.index("echo")] == 77
-        assert echoed
-        assert frames >= 20  # 60 are sent; the machine of the tests may be busy
+        numbers = next(found for found in frames(socket) if found[HEADER.index("echo")] == 77)
         bodies = len(machine["scene"]["bodies"])
         assert len(numbers) == len(HEADER) + 2 + machine["nq"] + machine["nv"] + 7 * bodies
+        assert not numbers[len(HEADER) : len(HEADER) + 2].any(), "the state that answers knows the move"
+
+
+def frames(socket):
+    """Give frames as they come."""
+    while True:
+        content = socket.recv(timeout=60)
+        if isinstance(content, bytes):
+            yield np.frombuffer(content, "<f4")
+
+
+def test_frames_come_30_times_a_second(driven) -> None:
+    """The best of ten seconds, as tests share the processor; 60 are sent."""
+    most = 0
+    with join(driven) as socket:
+        for _ in range(10):
+            end, count = time.monotonic() + 1.0, 0
+            for _ in frames(socket):
+                count += 1
+                if time.monotonic() > end:
+                    break
+            most = max(most, count)
+            if most >= 20:
+                return
+    pytest.fail(f"at most {most} frames in a second; expected 20")
+
+
+def test_an_echo_is_of_a_state_whose_sticks_were_read_after_it() -> None:
+    client = Client(1, None)
+    client.moved(5, at=100)
+    client.moved(6, at=120)
+    assert [client.obeyed(read) for read in (99, 100, 119, 500)] == [0, 5, 5, 6]
 
 
 def test_silence_stops_the_machine(driven) -> None:
     with join(driven) as socket:
-        drive_for(socket, [1, 0], 0.5)
-        assert speed(driven) > 0.1
-        assert eventually(lambda: driven.session.shown.stopped, 2.0)
-        assert eventually(lambda: speed(driven) < 1e-2, 2.0)
+        assert drive_until(socket, [1, 0], lambda: speed(driven) > 0.1)
+        assert eventually(lambda: driven.session.shown.stopped)
+        assert eventually(lambda: speed(driven) < 1e-2)
         assert driven.session.phase is Phase.RUNNING
 
 
@@ -220,24 +248,24 @@ def test_a_lost_connection_stops_the_machine_and_keeps_the_recording(driven) -> 
     saved = len(driven.server.saved)
     with join(driven) as socket:
         say(socket, do="record")
-        drive_for(socket, [1, 0], 0.5)
-        assert speed(driven) > 0.1
+        assert drive_until(socket, [1, 0], lambda: speed(driven) > 0.1)
         socket.socket.close()  # no goodbye
     assert eventually(lambda: driven.session.phase is Phase.PAUSED)
     assert speed(driven) < 1e-2
-    assert eventually(lambda: len(driven.server.saved) == saved + 1, 30)
+    assert eventually(lambda: len(driven.server.saved) == saved + 1)
     assert driven.server.saved[-1].stat().st_size > 0
 
 
-def test_the_first_drives_and_others_watch(driven) -> None:
-    with join(driven) as first:
+def test_the_first_drives_and_others_watch(driven, caplog) -> None:
+    with join(driven) as first, caplog.at_level(logging.WARNING, logger="articulus.studio"):
         assert heard(first, "status")["yours"] == ["left"]
         with join(driven) as second:
             assert heard(second, "status")["yours"] == []
             assert heard(second, "status")["spectators"] == 1
-            drive_for(second, [1, 0], 0.3)
             say(second, do="pause")
-            time.sleep(0.3)
+            assert drive_until(
+                second, [1, 0], lambda: any("order of a spectator" in r.getMessage() for r in caplog.records)
+            )
             assert speed(driven) < 1e-2
             assert driven.session.phase is Phase.RUNNING
             say(second, do="take", group="left")
@@ -246,5 +274,4 @@ def test_the_first_drives_and_others_watch(driven) -> None:
             assert eventually(lambda: driven.server.holders["left"] is None)
             say(second, do="take", group="left")
             assert eventually(lambda: driven.server.holders["left"] is not None)
-            drive_for(second, [1, 0], 0.5)
-            assert speed(driven) > 0.1
+            assert drive_until(second, [1, 0], lambda: speed(driven) > 0.1)

@@ -57,7 +57,7 @@ class Driving:
 
     def _build(self) -> None:
         """Compile and load now what would hold up the loop later."""
-        self.server.picture()
+        self.server.picture(self.session.shown)
         plant = self.session.plant
         _ = Recording(plant, plant.state()[None]).run
         can_store()

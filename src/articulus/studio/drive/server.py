@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import itertools
 import logging
 from datetime import datetime
@@ -20,7 +21,7 @@ from articulus.studio.drive.drawing import introduction
 from articulus.studio.drive.priority import WRITER, urgent
 from articulus.studio.drive.realtime import Figures, Pacer
 from articulus.studio.drive.recording import Recording
-from articulus.studio.drive.session import Session
+from articulus.studio.drive.session import Session, Shown
 from articulus.studio.poses import body_poses
 from articulus.studio.web import Access, MessageError, text
 from articulus.studio.web import client as web_client
@@ -49,9 +50,23 @@ def pages() -> dict[str, bytes]:
 
 
 class Client(web_client.Client):
-    """One page, with the number of the last move that it sent."""
+    """One page, with the number of its last move that the machine has obeyed."""
 
     echo = 0
+
+    def __init__(self, number: int, socket: ServerConnection):
+        super().__init__(number, socket)
+        self._moves: collections.deque[tuple[int, int]] = collections.deque(maxlen=1000)
+
+    def moved(self, number: int, at: int) -> None:
+        """Take the number of a move that was handed on before a time [ns]."""
+        self._moves.append((at, number))
+
+    def obeyed(self, read: int) -> int:
+        """Return the number of the last move that a state knows whose sticks were read at a time [ns]."""
+        while self._moves and self._moves[0][0] <= read:
+            self.echo = self._moves.popleft()[1]
+        return self.echo
 
 
 class Server:
@@ -127,9 +142,9 @@ class Server:
             raise MessageError("found an order of a spectator")
         match message:
             case protocol.Move(axes, number):
-                client.echo = number
                 for group in held:
                     session.move(group, axes)
+                client.moved(number, session.now())
             case protocol.Hold(group) if group in held:
                 self._give(group)
             case protocol.Choose(mode):
@@ -181,14 +196,14 @@ class Server:
     async def _show(self, client: Client) -> None:
         place = protocol.HEADER.index("echo")
         while True:
-            content = self.picture().copy()
-            content[place] = client.echo
+            shown = self.session.shown
+            content = self.picture(shown).copy()
+            content[place] = client.obeyed(shown.read)
             await client.socket.send(content.tobytes())
             await asyncio.sleep(1 / FRAMES)
 
-    def picture(self) -> np.ndarray:
-        """Return the present frame, made once for all clients."""
-        shown = self.session.shown
+    def picture(self, shown: Shown) -> np.ndarray:
+        """Return the frame of a state, made once for all clients."""
         if self._frame is None or self._frame[0] is not shown:
             plant = self.session.plant
             q = plant.q(shown.state)

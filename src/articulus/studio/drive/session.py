@@ -51,6 +51,8 @@ class Shown:
     recording : bool
     stopped : bool
         Whether the dead-man stop holds sticks at zero that were not released.
+    read : int [ns]
+        Time of the session's clock at which the sticks were read.
     """
 
     t: float
@@ -61,6 +63,7 @@ class Shown:
     soil: bool = False
     recording: bool = False
     stopped: bool = False
+    read: int = 0
 
 
 class Session:
@@ -91,13 +94,17 @@ class Session:
         self._left_at: int | None = None
         self._replayed = 0
         self._count = 0
-        self._show((0.0,) * n, False)
+        self._show((0.0,) * n, False, self._clock.now())
 
     # from any thread
 
     def move(self, group: str, axes: Sequence[float]) -> None:
         """Take the sticks of a group, one number an axis of the machine; they hold for `SILENCE`."""
         self._moved[group] = (self._clock.now(), tuple(axes))
+
+    def now(self) -> int:
+        """Return the time of its clock [ns]."""
+        return self._clock.now()
 
     def ask(self, what: Callable[[], None]) -> None:
         """Have one of the methods below called in the loop's thread, before its next step."""
@@ -128,7 +135,7 @@ class Session:
         self._count += steps
         if self._count >= SHOW:
             self._count = 0
-            self._show(axes, silent)
+            self._show(axes, silent, now)
 
     def _sticks(self, now: int) -> tuple[tuple[float, ...], bool]:
         """Return the sticks of all groups, zero where nothing fresh came; and whether that stopped something."""
@@ -158,12 +165,12 @@ class Session:
             self.stop_recording()
             self.pause()
 
-    def _show(self, axes: tuple[float, ...], stopped: bool) -> None:
+    def _show(self, axes: tuple[float, ...], stopped: bool, read: int) -> None:
         t, state = self.plant.t, self.plant.state()
         if self.phase is Phase.REPLAY and self.last is not None:
             t = self._replayed * self.plant.h
             state = self.last.at(t)
-        self.shown = Shown(t, self.phase, state, axes, self.mode, self.soil, self.recording, stopped)
+        self.shown = Shown(t, self.phase, state, axes, self.mode, self.soil, self.recording, stopped, read)
 
     # what may be asked
 

@@ -10,11 +10,12 @@ const NAMES = { KeyW: "W", KeyA: "A", KeyS: "S", KeyD: "D", ArrowUp: "↑", Arro
 const SEND = 20; // ms between stick messages
 const RAMP = 4; // full stick by a key in 1/RAMP s
 const DEAD = 0.12; // of a gamepad's sticks
+const SILENCE = 3000; // ms without a state after which the machine counts as gone
 
 const drive = {
   socket: null, machine: null, view: null, you: 0, status: null, frame: null,
   down: new Set(), dragged: { left: null, right: null }, keyed: { left: [0, 0], right: [0, 0] },
-  bank: 0, number: 0, sent: new Map(), latency: [], frames: 0, drawn: 0, retry: 0, pad: false, recorded: "",
+  bank: 0, number: 0, sent: new Map(), latency: [], frames: 0, drawn: 0, heard: Infinity, retry: 0, pad: false, recorded: "",
 };
 window.drive = drive;
 
@@ -24,15 +25,33 @@ function connect() {
   const socket = new WebSocket(new URL("socket", location.href.replace(/^http/, "ws")));
   socket.binaryType = "arraybuffer";
   drive.socket = socket;
-  socket.onopen = () => { drive.retry = 0; pill("link", "good", "connected"); };
-  socket.onmessage = (event) => (typeof event.data === "string" ? hear(JSON.parse(event.data)) : (drive.frame = new Float32Array(event.data), drive.frames++, timed()));
+  socket.onopen = () => { drive.retry = 0; drive.heard = performance.now(); };
+  socket.onmessage = ({ data }) => {
+    drive.heard = performance.now();
+    if (typeof data === "string") return hear(JSON.parse(data));
+    drive.frame = new Float32Array(data);
+    drive.frames++;
+  };
   socket.onclose = () => {
-    pill("link", "bad", "no connection");
-    pill("role", "wait", "–");
-    drive.status = null;
+    lost("no connection", "No connection: nobody drives from this page. Trying again …");
     drive.retry = Math.min(drive.retry + 1, 8);
     setTimeout(connect, 250 * drive.retry);
   };
+}
+
+// Nothing is known of the machine any more: say so, and show nothing that may be true no longer.
+function lost(link, text) {
+  drive.status = null;
+  drive.heard = Infinity;
+  drive.sent.clear();
+  drive.latency = [];
+  pill("link", "bad", link);
+  for (const id of ["phase", "role"]) pill(id, "wait", "unknown");
+  $("watchers").hidden = true;
+  $("clock").removeAttribute("data-recording");
+  for (const each of document.querySelectorAll("#panel dd, .joint span")) { each.textContent = "–"; each.dataset.state = ""; }
+  for (const button of [...["pause", "reset", "record", "replay", "soil"].map($), ...$("modes").children]) button.disabled = true;
+  banner("bad", text);
 }
 
 function send(message) {
@@ -45,6 +64,7 @@ function hear(message) {
     if (!drive.machine) begin(message.machine);
   } else if (message.kind === "status" && drive.machine) {
     drive.status = message;
+    pill("link", "good", "connected");
     show();
   }
 }
@@ -220,17 +240,20 @@ setInterval(() => {
   }
   drive.number = (drive.number + 1) % 1048576;
   drive.sent.set(drive.number, now);
-  if (drive.sent.size > 200) drive.sent.delete(drive.sent.keys().next().value);
+  if (drive.sent.size > 1000) drive.sent.delete(drive.sent.keys().next().value);
   send({ do: "move", axes, number: drive.number });
 }, SEND);
 
-// Time from a stick message to the first state that answers it.
-function timed() {
-  const number = drive.frame[4], at = drive.sent.get(number);
-  if (at === undefined) return;
-  for (const each of drive.sent.keys()) { drive.sent.delete(each); if (each === number) break; }
-  drive.latency.push(performance.now() - at);
-  if (drive.latency.length > 50) drive.latency.shift();
+// A picture is on the screen: take the time since every stick message that it is the first to answer.
+function timed(number) {
+  drive.drawn++;
+  if (!drive.sent.has(number)) return;
+  const now = performance.now();
+  for (const [each, at] of drive.sent) {
+    drive.sent.delete(each);
+    drive.latency.push(now - at);
+    if (each === number) break;
+  }
 }
 
 // keys
@@ -347,35 +370,46 @@ function figures({ recent, total, drift }) {
 }
 
 setInterval(() => {
-  $("f-frames").textContent = `${drive.frames} Hz`;
-  $("f-fps").textContent = `${drive.drawn} Hz`;
-  const sorted = [...drive.latency].sort((a, b) => a - b);
-  $("f-latency").textContent = sorted.length ? `${sorted[sorted.length >> 1].toFixed(0)} ms` : "–";
+  if (performance.now() - drive.heard > SILENCE) lost("no answer", "The program does not answer: nobody drives from this page.");
+  if (drive.status) {
+    $("f-frames").textContent = `${drive.frames} Hz`;
+    $("f-fps").textContent = `${drive.drawn} Hz`;
+    const sorted = drive.latency.sort((a, b) => a - b);
+    if (sorted.length) $("f-latency").textContent = `${sorted[sorted.length >> 1].toFixed(0)} ms`;
+    else if (!drive.sent.size) $("f-latency").textContent = "–";
+  }
   drive.frames = drive.drawn = 0;
-  if (!drive.socket || drive.socket.readyState !== WebSocket.OPEN) banner("bad", "No connection: the machine has stopped by itself. Trying again …");
+  drive.latency = [];
 }, 1000);
 
 // Frame: header, axes, q, v, poses.
 let last = performance.now();
 function paint(now) {
   requestAnimationFrame(paint);
-  const { machine, frame, view } = drive;
-  if (frame && machine) {
+  const { machine, frame, status, view } = drive;
+  if (view && !view.free(now)) return;
+  if (frame) {
     const n = machine.header.length + machine.axes.length;
     const q = frame.subarray(n, n + machine.nq), v = frame.subarray(n + machine.nq, n + machine.nq + machine.nv);
     view?.pose(frame.subarray(n + machine.nq + machine.nv), q);
-    [...$("joints").children].forEach((row, i) => {
-      const axis = machine.axes[i], turn = axis.unit === "rad" ? 180 / Math.PI : 1, unit = axis.unit === "rad" ? "°" : " m";
-      row.children[1].textContent = `${(q[axis.q] * turn).toFixed(axis.unit === "rad" ? 1 : 3)}${unit}`;
-      row.children[2].textContent = `${(v[axis.v] * turn).toFixed(axis.unit === "rad" ? 1 : 3)}${unit}/s`;
-    });
+    if (status) joints(q, v);
     $("time").textContent = `${frame[0].toFixed(1)} s`;
-    $("clock").toggleAttribute("data-recording", frame[2] > 0);
+    $("clock").toggleAttribute("data-recording", Boolean(status) && frame[2] > 0);
     follow(frame);
   }
-  view?.draw(now - last);
+  const number = frame?.[4];
+  if (view) view.draw(now, now - last, () => timed(number));
+  else timed(number);
   last = now;
-  drive.drawn++;
+}
+
+function joints(q, v) {
+  [...$("joints").children].forEach((row, i) => {
+    const axis = drive.machine.axes[i], turns = axis.unit === "rad";
+    const text = (x) => (turns ? `${articulus.fixed((x * 180) / Math.PI, 1)}°` : `${articulus.fixed(x, 3)} m`);
+    row.children[1].textContent = text(q[axis.q]);
+    row.children[2].textContent = `${text(v[axis.v])}/s`;
+  });
 }
 
 // Sticks in the hands of others move as well.

@@ -1,6 +1,9 @@
 // The picture: ground, light, bodies, cameras.
 "use strict";
 
+const SLOW = 50; // ms that a picture takes from which on none is begun before the last one is finished
+const WIDE = 1.2; // ratio of width and height below which the camera goes farther away
+
 class View {
   constructor(canvas, machine) {
     this.canvas = canvas;
@@ -15,6 +18,8 @@ class View {
     this.surroundings(machine.ground);
     this.cameras(machine);
     this.slow = 0;
+    this.begun = []; // pictures that the graphics card has not finished
+    this.took = 0; // time of the last one from its begin to its end [ms]
   }
 
   surroundings(ground) {
@@ -84,8 +89,14 @@ class View {
     this.camera.fov = name === "Cab" ? 68 : 42;
     this.controls.target.copy(this.centre);
     const direction = name === "Side" ? [0, -1, 0.08] : [0.62, -0.95, 0.42];
-    this.camera.position.copy(this.centre).addScaledVector(new THREE.Vector3(...direction).normalize(), this.drawn.distance);
+    this.away = this.farther();
+    this.camera.position.copy(this.centre).addScaledVector(new THREE.Vector3(...direction).normalize(), this.away * this.drawn.distance);
     this.resized = "";
+  }
+
+  // How much farther away the camera is in a narrow window, so that the machine is in view.
+  farther() {
+    return Math.max(1, (WIDE * innerHeight) / innerWidth);
   }
 
   nextCamera() {
@@ -115,14 +126,38 @@ class View {
     this.plain.material.color.set(on ? 0x7d5f3d : 0x9a8c74);
   }
 
-  draw(spent) {
+  // Fill the window. What was in view stays so; in an upright one it is between what is above and what is below.
+  resize() {
+    const [width, height] = [innerWidth, innerHeight];
+    this.renderer.setPixelRatio(this.plainly ? 0.75 : Math.min(devicePixelRatio, 2));
+    this.renderer.setSize(width, height, false);
+    const { target } = this.controls, before = this.away;
+    this.away = this.farther();
+    this.camera.position.sub(target).multiplyScalar(this.away / before).add(target);
+    this.camera.aspect = width / height;
+    const [head, foot] = ["header", "footer"].map((name) => document.querySelector(name).getBoundingClientRect());
+    const shift = width < height ? (height - head.bottom - foot.top) / 2 : 0;
+    this.camera.setViewOffset(width, height, 0, shift, width, height);
+  }
+
+  // Whether a picture may begin. Where pictures take long the last one must be finished, so that none waits in a queue.
+  free(now) {
+    const gl = this.renderer.getContext();
+    while (this.begun.length && gl.getSyncParameter(this.begun[0].sync, gl.SYNC_STATUS) !== gl.UNSIGNALED) {
+      const { sync, at, done } = this.begun.shift();
+      gl.deleteSync(sync);
+      this.took = now - at;
+      done();
+    }
+    return this.begun.length < (this.took > SLOW ? 1 : 2);
+  }
+
+  // Begin a picture; done: called when the graphics card has finished it.
+  draw(now, spent, done) {
     const key = `${innerWidth}x${innerHeight}x${devicePixelRatio}`;
     if (key !== this.resized) {
       this.resized = key;
-      this.renderer.setPixelRatio(this.plainly ? 0.75 : Math.min(devicePixelRatio, 2));
-      this.renderer.setSize(innerWidth, innerHeight, false);
-      this.camera.aspect = innerWidth / innerHeight;
-      this.camera.updateProjectionMatrix();
+      this.resize();
     }
     this.scene.updateMatrixWorld();
     this.drawn.update();
@@ -136,6 +171,9 @@ class View {
     }
     this.spare(spent);
     this.renderer.render(this.scene, this.camera);
+    const gl = this.renderer.getContext();
+    this.begun.push({ sync: gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0), at: now, done });
+    gl.flush();
   }
 
   // A computer that cannot keep up gets no shadows and fewer pixels.
