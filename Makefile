@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+LOCK := requirements/ci.txt
 
-.PHONY: demo test lint docs bench verify browser realtime fuzz nightly clean
+.PHONY: demo test lint docs bench verify browser realtime fuzz nightly lock clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -46,14 +47,21 @@ nightly: $(VENV)/.test
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e .
+$(VENV)/.core: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	$(PIP) install -c $(LOCK) -e .
 	@touch $@
 
 # every extra set has its own stamp, so that a target installs only what it needs
-$(VENV)/.%: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e ".[$*]"
+$(VENV)/.%: pyproject.toml $(LOCK) | $(VENV)/bin/python
+	$(PIP) install -c $(LOCK) -e ".[$*]"
 	@touch $@
+
+# the newest versions that pyproject.toml allows, of all that CI installs, in an environment of their own; then run .ci/run
+lock:
+	rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip --quiet install -e ".[test,lint,docs,bench]"
+	(grep '^#' $(LOCK); build/lock/bin/python -m pip list --format=freeze --exclude-editable --exclude pip \
+		--exclude setuptools) > build/lock/ci.txt && mv build/lock/ci.txt $(LOCK)
 
 clean:
 	rm -rf $(VENV) build docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -82,6 +82,8 @@ def test_access() -> None:
     good = f"/{access.token}/", "127.0.0.1:8215"
     assert access.refusal(*good, None, False) is None
     assert access.refusal(*good, "http://127.0.0.1:8215", True) is None
+    for name in ("localhost", "localhost:8215", "[::1]:8215", "[::1]"):
+        assert access.refusal(good[0], name, f"http://{name}", True) is None
     refused = [
         ("/", good[1], None, False),
         ("/wrong/", good[1], None, False),
@@ -89,6 +91,14 @@ def test_access() -> None:
         (f"/{access.token}x/", good[1], None, False),
         (good[0], None, None, False),
         (good[0], "evil.example:8215", None, False),
+        (good[0], "[::1]evil.com", None, False),
+        (good[0], "[::1]evil.com:8215", None, False),
+        (good[0], "[::1", None, False),
+        (good[0], "::1]", None, False),
+        (good[0], "127.0.0.1:evil.com", None, False),
+        (good[0], "127.0.0.1:80@evil.com", None, False),
+        (good[0], "localhost:8215\n", None, False),
+        (good[0], "", None, False),
         (good[0], good[1], "http://evil.example", False),
         (good[0], good[1], "https://127.0.0.1:8215", True),
         (good[0], good[1], "null", True),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from dataclasses import dataclass, field
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?", re.ASCII)
+"""A Host header: an IPv6 address in brackets, or a name or IPv4 address; a port may follow, nothing else."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +60,13 @@ class Access:
 
     def _known(self, host: str) -> bool:
         """Whether a Host header can be ours; a foreign name that leads here is an attack by DNS rebinding."""
-        name = _without_port(host)
+        parts = _HOST.fullmatch(host)
+        if parts is None:
+            return False
+        name = parts[1] or parts[2]
         if self.local:
             return name in LOOPBACK
         return name in (*LOOPBACK, self.host, socket.gethostname()) or _is_address(name)
-
-
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
 
 
 def _is_address(name: str) -> bool:
