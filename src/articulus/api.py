@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus import kernel as native
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.kernel import Kernel
 from articulus.mechanism import (
     GROUND,
@@ -303,6 +303,7 @@ class Mechanism:
                     f"no parameter '{name}' in '{self.name}'; {did_you_mean(str(name), self.parameters)}"
                 )
             Parameter(name, value)
+        self.description.physical.require({name: np.asarray(value, float) for name, value in params.items()})
         return self.from_description(with_values(self.description, params)) if params else self
 
     def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Viewing:
@@ -415,10 +416,12 @@ class Mechanism:
 
     def position_rate(self, q: Any, v: Any) -> Array:
         """Return dq/dt, (..., nq): v itself but for quaternions."""
+        self._require_rotations(q)  # that of a ball would be zero
         return self._ask("position_rate", (q, v))
 
     def integrate_position(self, q: Any, step: Any) -> Array:
         """Return the position reached from q by the displacement `step` = v h, (..., nq); quaternions stay unit."""
+        self._require_rotations(q)  # a quaternion of zeros would stay one
         return self._ask("integrate_position", (q, step))
 
     # dynamics
@@ -932,15 +935,32 @@ class Mechanism:
         params: Params | None = None,
         wrenches: Wrenches | None = None,
     ) -> Any:
-        if not params and not wrenches and not self.description.parameters:
-            try:
-                ready = self._kernels.get((name, frames, ()))
-            except TypeError:
-                raise InputError(f"{name}: found frames {frames!r}; expected names") from None
-            return (ready or self.kernel(name, frames))(*arguments)
-        extra = [self._parameter_row(params)] if self.description.parameters or params else []
-        acting = {frame: self._wrench(frame, w) for frame, w in _mapping("wrenches", wrenches or {}).items()}
-        return self.kernel(name, frames, tuple(acting))(*arguments, *extra, *acting.values())
+        try:
+            if not params and not wrenches and not self.description.parameters:
+                try:
+                    ready = self._kernels.get((name, frames, ()))
+                except TypeError:
+                    raise InputError(f"{name}: found frames {frames!r}; expected names") from None
+                return (ready or self.kernel(name, frames))(*arguments)
+            extra = [self._parameter_row(params)] if self.description.parameters or params else []
+            acting = {
+                frame: self._wrench(frame, w) for frame, w in _mapping("wrenches", wrenches or {}).items()
+            }
+            return self.kernel(name, frames, tuple(acting))(*arguments, *extra, *acting.values())
+        except NumericalError:
+            self._require_rotations(arguments[0])  # the likeliest reason
+            raise
+
+    def _require_rotations(self, q: Any) -> None:
+        """Raise InputError for a quaternion of zeros; what is no position at all is left to the kernel's own checks."""
+        if not self.description.quaternions:
+            return
+        try:
+            array = np.asarray(q, dtype=float)
+        except (TypeError, ValueError):
+            return
+        if array.shape[-1:] == (self.nq,):
+            self.description.require_rotations(array)
 
     def _wrench(self, frame: str, wrench: Any) -> Array:
         self.description.carrier(frame)
@@ -952,10 +972,13 @@ class Mechanism:
     def _parameter_row(self, params: Params | None) -> Array:
         """Return the named parameters as one array (..., parameters)."""
         given = dict(_mapping("params", params or {}))
-        columns = [_array(p.name, given.pop(p.name, p.value)) for p in self.description.parameters]
-        for p, column in zip(self.description.parameters, columns):
-            if not np.isfinite(column).all():
-                raise InputError(f"parameter '{p.name}': found a value that is not finite")
+        named = {
+            p.name: _array(p.name, given.pop(p.name)) for p in self.description.parameters if p.name in given
+        }
+        self.description.physical.require(named)
+        columns = [
+            named[p.name] if p.name in named else np.array(p.value) for p in self.description.parameters
+        ]
         if given:
             name = next(iter(given))
             raise InputError(f"no parameter '{name}' in '{self.name}'; {did_you_mean(name, self.parameters)}")

@@ -19,6 +19,7 @@ from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, references
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
+from articulus.mechanism.physical import Physical, physical
 from articulus.mechanism.regular import singular_findings
 from articulus.mechanism.visual import Visual
 
@@ -133,6 +134,28 @@ class Description:
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the named parameters, each once, in the order in which they first stand in the model."""
         return tuple({p.name: p for p in parameters_in(self)}.values())
+
+    @functools.cached_property
+    def physical(self) -> Physical:
+        """Return what values of the parameters must keep."""
+        return physical(self)
+
+    @functools.cached_property
+    def quaternions(self) -> tuple[tuple[str, int], ...]:
+        """Return the joints whose position starts with a quaternion, and where it starts in q."""
+        return tuple(
+            (c.name, self.q_slices[c.name].start) for c in self.connections if c.joint.nq != c.joint.nv
+        )
+
+    def require_rotations(self, q: np.ndarray) -> None:
+        """Raise InputError that names the joint whose quaternion is zero in positions (..., nq)."""
+        for joint, at in self.quaternions:
+            if (q[..., at] == 0).any() and not (turned := q[..., at : at + 4].any(axis=-1)).all():
+                row = tuple(map(int, np.unravel_index(int(np.argmin(turned)), turned.shape)))
+                raise InputError(
+                    f"q: joint '{joint}' has a quaternion of zeros{f' (row {row} of the batch)' if row else ''}; expected "
+                    "w, x, y, z of a rotation, such as 1, 0, 0, 0. `Mechanism.neutral` is a position with all of them"
+                )
 
     @functools.cached_property
     def fingerprint(self) -> str:

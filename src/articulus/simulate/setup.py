@@ -143,6 +143,7 @@ def _initial(
     """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
     q = _state("q0", q0, mechanism.neutral, single)
     v = _state("v0", v0, np.zeros(mechanism.nv), single)
+    mechanism.description.require_rotations(q[0] if single else q)
     given = dict(params or {})
     columns = []
     for parameter in system.network.parameters:
@@ -152,6 +153,8 @@ def _initial(
         name = next(iter(given))
         known = [p.name for p in system.network.parameters]
         raise InputError(f"params: no parameter '{name}'; {did_you_mean(name, known)}")
+    values = dict(zip((p.name for p in system.network.parameters), columns))
+    mechanism.description.physical.require({name: values[name] for name in params or {}})
     counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
     if len(counts) > 1:
         raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")

@@ -1,0 +1,178 @@
+"""Whether values of parameters leave every body and joint physical, asked at each call that gives some.
+
+A model is checked when it is built, with the values that its parameters start from; this is the same check for other
+values, on whole arrays. A value of zero passes here (no payload), a negative one does not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.mechanism.body import TRIANGLE_SLACK
+from articulus.mechanism.numbers import Number, Parameter, Vector
+
+if TYPE_CHECKING:
+    from articulus.mechanism.description import Description
+
+MOST_CORNERS = 64
+"""Corners of a box of values up to which they are looked at before the rows themselves."""
+ROUNDING = 1e-12
+"""Share of the trace (and its powers) by which a determinant may be negative."""
+
+Values = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Physical:
+    """What the parameters of a mechanism must keep.
+
+    Parameters
+    ----------
+    least : dict of parameter name to list of (where, unit, whether zero is too little)
+        Fields that must not be negative.
+    inertias : tuple of (body, six numbers, names of the parameters among them)
+        Inertias with a parameter.
+    """
+
+    least: Mapping[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
+    inertias: tuple[tuple[str, Vector, tuple[str, ...]], ...] = ()
+
+    def require(self, given: Values) -> None:
+        """Raise InputError that names the parameter, its value and what it makes unphysical.
+
+        Parameters
+        ----------
+        given : dict of parameter name to array
+            Values that were given, of any shapes that broadcast.
+        """
+        ends = {name: ends_of(name, value) for name, value in given.items() if value.size}
+        for name, (lowest, _) in ends.items():
+            for where, unit, strict in self.least.get(name, ()):
+                if lowest < 0 or (strict and lowest == 0):
+                    bound = "more than 0" if strict else "at least 0"
+                    raise InputError(
+                        f"parameter '{name}' = {lowest:.6g}{_row(given[name] == lowest)}: {where} would be {lowest:.6g} "
+                        f"{unit}; expected {bound}. Is a sign wrong, or the range of a sweep?"
+                    )
+        for body, six, names in self.inertias:
+            mine = {name: ends[name] for name in names if name in ends}
+            if mine and not _corners_pass(six, mine):
+                self._require_inertia(body, six, tuple(mine), given)
+
+    def _require_inertia(self, body: str, six: Vector, names: Sequence[str], given: Values) -> None:
+        numbers = np.broadcast_arrays(*_numbers(six, given))
+        bad = ~np.asarray(is_inertia(*numbers))
+        if not bad.any():
+            return
+        at = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        values = ", ".join(f"'{n}' = {np.broadcast_to(given[n], bad.shape)[at]:.6g}" for n in names)
+        xx, yy, zz, xy, xz, yz = (x[at] for x in numbers)
+        moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        raise InputError(
+            f"parameter {values}{_row(bad)}: body '{body}' would have the principal moments of inertia "
+            f"{', '.join(f'{m:.6g}' for m in moments)} kg m^2; expected none negative and the largest at most the sum of the "
+            "other two"
+        )
+
+
+def physical(description: Description) -> Physical:
+    """Return what the parameters of a mechanism must keep."""
+    least: dict[str, list[tuple[str, str, bool]]] = {}
+    for number, where, unit, strict in _not_negative(description):
+        if isinstance(number, Parameter):
+            least.setdefault(number.name, []).append((where, unit, strict))
+    inertias = tuple((b.name, b.inertia, names) for b in description.bodies if (names := _names(b.inertia)))
+    return Physical(least, inertias)
+
+
+def _not_negative(d: Description) -> Iterator[tuple[Number, str, str, bool]]:
+    """Yield every number that must not be negative: the number, where it is, its unit, whether zero is too little."""
+    for b in d.bodies:
+        yield b.mass, f"the mass of body '{b.name}'", "kg", False
+    units = {
+        "armature": "kg m^2 or kg",
+        "damping": "N m s/rad or N s/m",
+        "coulomb": "N m or N",
+        "stiffness": "N m/rad or N/m",
+    }
+    for c in d.connections:
+        for name, unit in units.items():
+            for number in getattr(c, name):
+                yield number, f"the {name} of joint '{c.name}'", unit, False
+        yield c.coulomb_speed, f"the coulomb_speed of joint '{c.name}'", "rad/s or m/s", True
+        if c.rotor is not None:
+            yield c.rotor.inertia, f"the rotor inertia of joint '{c.name}'", "kg m^2", False
+    for constraint in d.constraints:
+        for name in ("length", "radius"):
+            yield getattr(constraint, name, 0.0), f"the {name} of constraint '{constraint.name}'", "m", True
+
+
+def is_inertia(xx: Any, yy: Any, zz: Any, xy: Any, xz: Any, yz: Any) -> Any:
+    """Whether six numbers, or arrays of them, are an inertia: none of its moments negative, the largest not too large.
+
+    The largest moment is at most the sum of the other two when trace / 2 - J is positive semidefinite, too.
+    """
+    trace = xx + yy + zz
+    half = trace * (1 + TRIANGLE_SLACK) / (2 + TRIANGLE_SLACK)
+    return _semidefinite(trace, xx, yy, zz, xy, xz, yz) & _semidefinite(
+        trace, half - xx, half - yy, half - zz, -xy, -xz, -yz
+    )
+
+
+def _semidefinite(size: Any, xx: Any, yy: Any, zz: Any, xy: Any, xz: Any, yz: Any) -> Any:
+    """Whether all principal minors are at least zero, but for rounding."""
+    little = ROUNDING * size
+    first = (xx >= -little) & (yy >= -little) & (zz >= -little)
+    two = (xx * yy - xy * xy, xx * zz - xz * xz, yy * zz - yz * yz)
+    second = (two[0] >= -little * size) & (two[1] >= -little * size) & (two[2] >= -little * size)
+    det = xx * two[2] - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
+    return first & second & (det >= -little * size * size)
+
+
+def ends_of(name: str, value: np.ndarray) -> tuple[float, float]:
+    """Return the least and the largest value of a parameter; raise InputError when one is not finite."""
+    if value.ndim == 0:
+        low = high = float(value)
+    else:  # the short way to value.min() and value.max()
+        low, high = float(np.minimum.reduce(value, None)), float(np.maximum.reduce(value, None))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InputError(f"parameter '{name}': found a value that is not finite")
+    return low, high
+
+
+def _corners_pass(six: Vector, ends: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether the inertia is one at all corners of the box of values: then it is inside, for inertias are a convex set."""
+    if 2 ** len(ends) > MOST_CORNERS:
+        return False
+    corners = [(low,) if low == high else (low, high) for low, high in ends.values()]
+    numbers = (_numbers(six, dict(zip(ends, corner))) for corner in itertools.product(*corners))
+    return all(_plainly_inertia(*n) or is_inertia(*n) for n in numbers)
+
+
+def _plainly_inertia(xx: float, yy: float, zz: float, xy: float, xz: float, yz: float) -> bool:
+    """Whether small products make it certain (Gershgorin's circles), in few operations."""
+    off = abs(xy) + abs(xz) + abs(yz)
+    return min(xx, yy, zz) >= off and (xx + yy + zz) / 2 - max(xx, yy, zz) >= off
+
+
+def _numbers(six: Vector, given: Mapping[str, Any]) -> list[Any]:
+    return [given.get(x.name, x.value) if isinstance(x, Parameter) else x for x in six]
+
+
+def _names(numbers: Vector) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(x.name for x in numbers if isinstance(x, Parameter)))
+
+
+def _row(bad: np.ndarray) -> str:
+    """Return the text that says where in a batch the first bad value is."""
+    if bad.ndim == 0:
+        return ""
+    at = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    return f" (row {tuple(map(int, at))} of the batch)"
