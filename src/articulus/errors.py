@@ -69,6 +69,10 @@ class UnsupportedOperation(ArticulusError, NotImplementedError):
     """Something well formed that this version cannot do; the text names it."""
 
 
+class DoubtfulResult(UserWarning):
+    """A result was computed, but its own figures say that it may be wrong; the text says which, and the likely cause."""
+
+
 class KernelError(ArticulusError, RuntimeError):
     """A kernel could not be built or loaded."""
 

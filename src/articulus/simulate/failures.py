@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from articulus.simulate.records import Cause, Failure
-from articulus.simulate.system import native
+from articulus.simulate.system import System, native
 
 if TYPE_CHECKING:
     from articulus.simulate.simulation import Simulation
@@ -64,12 +64,12 @@ def _from_state(
             f"the rate of {bad} is not finite. A division by zero or a root of a negative number in a component is likely"
         )
     growth = np.abs(c) / (1 + np.abs(start))
-    fastest = _fastest(simulation, row)
-    if growth.max() > DIVERGED or fastest * simulation.h > 2:
+    rate_at_start = fastest(system, start, system.d0, p, simulation.t0, simulation.h)
+    if growth.max() > DIVERGED or rate_at_start * simulation.h > 2:
         worst = names[int(growth.argmax())]
         return Cause.DIVERGED, (
             f"{worst} grew to {np.abs(c)[growth.argmax()]:.3g}. The fastest motion at the start has a time constant of "
-            f"{1 / fastest if fastest else float('inf'):.3g} s, the step is {simulation.h:.3g} s: a smaller step or an "
+            f"{1 / rate_at_start if rate_at_start else float('inf'):.3g} s, the step is {simulation.h:.3g} s: a smaller step or an "
             "implicit method (rosenbrock, cvodes) is likely to help; so is a stable controller"
         )
     return (
@@ -78,16 +78,10 @@ def _from_state(
     )
 
 
-def _fastest(simulation: Simulation, row: int) -> float:
-    """Return the largest size of an eigenvalue of the equations at the start [1/s], by differences."""
-    system = simulation.engine.system
-    p = simulation.p[row]
-    c = simulation.c0[row]
+def fastest(system: System, c: np.ndarray, d: np.ndarray, p: np.ndarray, t: float, h: float) -> float:
+    """Return the largest size of an eigenvalue of the equations at a state [1/s], by differences."""
     rate = native(system.rhs)
     step = 1e-6 * (1 + np.abs(c))
-    ends = [
-        rate(c + s * np.diag(step), system.d0, p, np.zeros(system.nw), simulation.t0, simulation.h)
-        for s in (1, -1)
-    ]
+    ends = [rate(c + s * np.diag(step), d, p, np.zeros(system.nw), t, h) for s in (1, -1)]
     J = ((ends[0] - ends[1]) / (2 * step[:, None])).T
     return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else 0.0

@@ -61,6 +61,38 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """One figure of a run that says that its answer may be wrong.
+
+    Parameters
+    ----------
+    run : int
+        Index in the batch; 0 for a single run.
+    figure : str
+        What was looked at.
+    value, limit : float
+        What was found, and up to where it is taken as sound (`articulus.simulate.doubt`).
+    cause : str
+        Likely cause, as a sentence; empty for all but the worst runs of a batch.
+    """
+
+    run: int
+    figure: str
+    value: float
+    limit: float
+    cause: str = ""
+
+    @property
+    def text(self) -> str:
+        """All but the number of the run."""
+        cause = f". Likely cause: {self.cause}" if self.cause else ""
+        return f"{self.figure}: found {self.value:.2g}; expected at most {self.limit:g}{cause}"
+
+    def __str__(self) -> str:
+        return f"run {self.run}, {self.text}"
+
+
+@dataclass(frozen=True)
 class Occurrence:
     """One event that took place.
 

@@ -12,7 +12,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.files.storage import StrPath
-from articulus.simulate.records import Failure, Occurrence, RunStatus, State
+from articulus.simulate.records import Doubt, Failure, Occurrence, RunStatus, State
 from articulus.simulate.signal import Signal
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ class Run:
         How each run ended.
     failures : tuple of Failure
         One for each run that could not go on.
+    doubts : tuple of Doubt
+        Figures of runs that did not fail, but whose answer may be wrong; with the likely cause.
     events : tuple of Occurrence
         What happened, in the order of time.
     statistics : dict
@@ -99,12 +101,14 @@ class Run:
     statistics: Mapping[str, float] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     final: State | None = None
+    doubts: tuple[Doubt, ...] = ()
     made: Made | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "t", np.asarray(self.t, dtype=np.float64))
         put(self, "failures", tuple(self.failures))
+        put(self, "doubts", tuple(self.doubts))
         put(self, "events", tuple(self.events))
         self._check_signals()
         put(self, "status", self._checked_status())
@@ -203,6 +207,16 @@ class Run:
     def failed(self) -> np.ndarray:
         """Indices of the runs that failed."""
         return np.flatnonzero(np.atleast_1d(self.status) == RunStatus.FAILED)
+
+    @property
+    def doubtful(self) -> np.ndarray:
+        """Indices of the runs that did not fail, but whose answer may be wrong: `doubts` says why."""
+        return np.unique([d.run for d in self.doubts]).astype(np.int64)
+
+    @property
+    def ok(self) -> bool:
+        """Whether no run failed and none is doubtful. Which ones did is in `failed` and `doubtful`."""
+        return not self.failed.size and not self.doubts
 
     def raise_if_failed(self) -> Run:
         """Return this run, or raise NumericalError, which holds it, when any of its runs failed."""

@@ -115,7 +115,7 @@ class Setup:
         )
         return Simulation(
             self.mechanism, engine, c0, p, self.t0, step, self.steps, self.every, Outputs(system, self.outputs), outside,
-            period, self.seed, self.single, self.method, self._settings(), self,
+            period, self.seed, self.single, self.method, self._settings(), self, independent,
         )  # fmt: skip
 
     def _settings(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.mechanism.numbers import value_of
-from articulus.simulate import checkpoint, failures
+from articulus.simulate import checkpoint, doubt, failures
 from articulus.simulate.definite import definite
 from articulus.simulate.noise import Noise
 from articulus.simulate.outputs import Outputs
@@ -95,6 +95,8 @@ class Simulation:
         What was asked for, for the record.
     setup : Setup
         What made it, for those who want it again.
+    independent : list of int
+        Constraint rows that imply all the others at the start.
     """
 
     mechanism: Mechanism
@@ -113,6 +115,7 @@ class Simulation:
     method: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     setup: Setup | None = None
+    independent: list[int] = field(default_factory=list)
 
     def run(self, keep: Path | None = None, interval: float = 30.0, leave: bool = False) -> Run:
         """Run to the end and return the result."""
@@ -271,10 +274,12 @@ class Simulation:
             statistics=statistics,
             meta=meta,
             final=final,
+            doubts=doubt.find(self, samples, signals, np.flatnonzero(status != RunStatus.FAILED)),
             made=None if self.setup is None else Made(self.setup, self.p, samples),
         )
         if self.single and found:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))
+        doubt.warn(self.mechanism.name, run.doubts, len(self.x))
         return run
 
     def _parameters(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ the SHA-256 of all names, numbers and texts in it, however they are packed.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from articulus.errors import ArticulusError, InputError, ModelError, Unsupported
 from articulus.files import parse_toml, toml_text
 from articulus.files.storage import StrPath, as_path, write_bytes
 from articulus.files.toml_writer import attached_files
-from articulus.simulate.records import Cause, Failure, Occurrence, RunStatus, State
+from articulus.simulate.records import Cause, Doubt, Failure, Occurrence, RunStatus, State
 from articulus.simulate.run import Run
 from articulus.simulate.signal import Signal
 
@@ -60,6 +61,7 @@ def save(run: Run, path: StrPath) -> None:
         "model_toml": _model_text(run.mechanism),
         "meta": _json(run.meta),
         "statistics": _json(run.statistics),
+        "doubts": _json([dataclasses.asdict(d) for d in run.doubts]),
     }
     _put_files(data, run.mechanism)
     _put_failures(data, run.failures)
@@ -106,6 +108,7 @@ def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Ru
         statistics=json.loads(data.attrs["statistics"]),
         meta=json.loads(data.attrs["meta"]),
         final=_final(data),
+        doubts=tuple(Doubt(**d) for d in json.loads(data.attrs.get("doubts", "[]"))),
     )
 
 
