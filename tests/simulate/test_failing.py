@@ -130,7 +130,7 @@ def test_a_row_fails_alone(method: str) -> None:
     settings = {"step": 0.01, "sample": 0.1, "method": method}
     if method == "euler":
         loop = {"controller": PD(0.0, gain)}
-        gains, bad = np.array([1.0, 2000.0, 3.0, 800.0, 5.0]), [1, 3]
+        gains, bad = np.array([1.0, 2000.0, 3.0, 800.0, 2.0]), [1, 3]
     else:
         loop = {"controller": [PD(0.0, gain), ca.Function("f", [q], [2 * q**3], ["q"], ["u"])]}
         gains, bad = np.array([100.0, 0.0, 100.0, 100.0, 0.0]), [1, 4]

@@ -320,7 +320,7 @@ class _Terms:
         """Return the mechanical system with these held values."""
         n = self.system.description.nv
         rest, zero, none = np.zeros(n), np.zeros(n), np.zeros(self.m)
-        tail = np.zeros(2)
+        tail = np.zeros(self.system.nc - self.system.description.nq - n)
 
         def ask(
             name: str, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray = zero, m: np.ndarray = none

@@ -10,6 +10,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints, View, constraints
+from articulus.dynamics.energy import kinetic_energy, potential_energy
 from articulus.dynamics.external import External
 from articulus.dynamics.loops.base import Problem, suggested_penalty
 from articulus.dynamics.loops.forms import DUAL, Form, Given
@@ -117,7 +118,7 @@ class Closing:
         return ca.Function("velocity", symbols, ca.cse([ca.densify(self.form.velocity(given))]))
 
     def projection(self) -> ca.Function | None:
-        """(q, v, t, active, p) -> q, v on the constraints; None for a form that does not return to them."""
+        """(q, v, t, active, p) -> q, v on the constraints, change of the energy [J]; None for a form that does not return to them."""
         if self.form.back is None:
             return None
         tree, d, on = self.tree, self.description, self._on()
@@ -132,7 +133,13 @@ class Closing:
         dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
         q = displaced(tree.q, dq)
         dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
-        out = ca.cse([ca.densify(q), ca.densify(tree.v + dv)])
+        energy = ca.Function(
+            "energy", [tree.q, tree.v, tree.p], [kinetic_energy(tree, tree.v) + potential_energy(tree)]
+        )
+        change = (
+            energy(q, tree.v + dv, tree.p) - ca.bilin(self.M, tree.v, tree.v) / 2 - potential_energy(tree)
+        )
+        out = ca.cse([ca.densify(q), ca.densify(tree.v + dv), change])
         return ca.Function("projection", [tree.q, tree.v, self.t, self.active, tree.p], out)
 
     @functools.cached_property

@@ -15,6 +15,7 @@ import numpy as np
 from articulus.errors import DoubtfulResult
 from articulus.integrate import method as find_method
 from articulus.simulate import failures
+from articulus.simulate.network import PROJECTED
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.records import Doubt
 from articulus.simulate.signal import Signal
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from articulus.simulate.simulation import Simulation
 
 ENERGY = 0.01
-"""Energy unaccounted for over the energy that moved [-]. Resolved runs of the library and of the tests stay below 1e-3; at one
+"""Energy unaccounted for over the energy at play (the largest kinetic energy or change of any kind) [-]. Resolved runs of the library and of the tests stay below 1e-3; at one
 percent of the energy, speeds are wrong by half a percent and phases by more."""
 ENERGY_FLOOR = 1e-9
 """Energy below which nothing is said [J], and the share of the largest energy: what rounding and the absolute tolerance of
@@ -32,12 +33,12 @@ CONSTRAINT = 1e-5
 """Residual of the constraints [m, rad; for velocities: over the largest speed, at least 1]. Each step ends with a projection, which
 leaves 1e-9 or less unless the loops are near a singular position."""
 PROJECTION = 0.01
-"""Energy that the projection onto the constraints added or took in all, over the energy that moved [-]: as `ENERGY`."""
+"""Energy that the projection onto the constraints added or took in all, over the energy at play [-]: as `ENERGY`."""
 REJECTED = 0.1
 """Rejected steps of an adaptive method over evaluations [-]; an attempt takes 5 or 6 evaluations, so that this is more than half of the
 attempts. Where it is exceeded, most of the work goes into jumps or kinks that no error estimate sees rightly."""
 SAMPLES = 16
-"""Samples that are looked at where the run does not report its energy, evenly chosen, so that a rollout pays little."""
+"""Samples that are looked at in a batch, or where a run does not report its energy, evenly chosen: a rollout pays little."""
 DIAGNOSED = 3
 """Doubtful runs of a batch for which the cause is looked for: the worst."""
 BURST = 0.05
@@ -78,15 +79,16 @@ class _Evidence:
         return ENERGY_FLOOR * np.maximum(1.0, _largest(self.energy[..., :4]))
 
     @functools.cached_property
-    def moved(self) -> np.ndarray:
-        """The largest change of a kind of energy, (rows,) [J]."""
+    def at_play(self) -> np.ndarray:
+        """The largest kinetic energy or change of a kind of energy, (rows,) [J]."""
         parts = self.energy[..., :4]
-        return np.maximum(_largest(parts - parts[:, :1]), self.floor)
+        changes = _largest(parts - parts[:, :1])
+        return np.maximum.reduce([changes, _largest(parts[..., 0]), self.floor])
 
     def share(self, energy: np.ndarray) -> np.ndarray:
-        """Return the largest size of energies (rows, n) over what moved, (rows,); 0 below the floor."""
+        """Return the largest size of energies (rows, n) over what is at play, (rows,); 0 below the floor."""
         size = _largest(energy)
-        return np.where(size > self.floor, size / self.moved, 0.0)
+        return np.where(size > self.floor, size / self.at_play, 0.0)
 
 
 def find(
@@ -128,9 +130,12 @@ def warn(name: str, doubts: tuple[Doubt, ...], rows: int) -> None:
     head = (
         f"'{name}': the result is doubtful" if rows == 1 else f"'{name}': {count} of {rows} runs are doubtful"
     )
-    told = [d for d in doubts if d.cause][:DIAGNOSED]
-    text = "\n".join([head, *(d.text if rows == 1 else str(d) for d in told)])
-    warnings.warn(text, DoubtfulResult, stacklevel=_outside())
+    lines = [head]
+    for run in sorted({d.run for d in doubts if d.cause}):
+        mine = [d for d in doubts if d.run == run]
+        lines += [d.finding if rows == 1 else f"run {run}, {d.finding}" for d in mine]
+        lines.append(f"Likely cause: {mine[0].cause}")
+    warnings.warn("\n".join(lines), DoubtfulResult, stacklevel=_outside())
 
 
 def _outside() -> int:
@@ -149,29 +154,30 @@ def _evidence(
     simulation: Simulation, samples: np.ndarray, signals: Mapping[str, Signal], good: np.ndarray
 ) -> _Evidence:
     """Return the figures: from the signals where the run reports them, else from a few samples."""
-    names = ("energy", "constraint") if simulation.engine.system.closing is not None else ("energy",)
-    t = simulation.times
-    if all(name in signals for name in names):
-        found = {
-            name: np.atleast_3d(signals[name].values[None] if simulation.single else signals[name].values)
-            for name in names
-        }
+    system, t, p = simulation.engine.system, simulation.times, simulation.p
+    names = ("energy", "constraint") if system.closing is not None else ("energy",)
+    if good.size < len(samples):
+        samples, p = samples[good], p[good]
+    if simulation.single and all(name in signals for name in names):
+        found = {name: signals[name].values[None] for name in names}
     else:
         at = np.unique(np.linspace(0, t.size - 1, min(t.size, SAMPLES)).round().astype(int))
         t, samples = t[at], samples[:, at]
-        outputs = Outputs(simulation.engine.system, names)
-        w = np.zeros((len(samples), t.size, simulation.engine.system.nw))
-        reported = outputs.signals(samples, simulation.p, w, t, simulation.h, False)
-        found = {name: reported[name].values for name in names}
-    constraint = found["constraint"][good] if "constraint" in found else None
-    return _Evidence(good, t, samples[good], found["energy"][good], constraint)
+        w = np.zeros((len(samples), t.size, system.nw))
+        found = Outputs(system, names).values(samples, p, w, t, simulation.h)
+    return _Evidence(good, t, samples, found["energy"], found.get("constraint"))
 
 
 def _figures(simulation: Simulation, evidence: _Evidence) -> Iterator[tuple[str, tuple[np.ndarray, float]]]:
     """Yield name, value of each run and limit."""
-    yield "energy balance error over the energy that moved", (evidence.share(evidence.energy[..., 4]), ENERGY)
+    yield "energy balance error over the energy at play", (evidence.share(evidence.energy[..., 4]), ENERGY)
     if evidence.constraint is not None:
         speed = _largest(evidence.samples[..., simulation.engine.system.places["v"]])
+        projected = evidence.samples[..., simulation.engine.system.places[PROJECTED]]
+        yield (
+            "energy moved by the return onto the constraints over the energy at play",
+            (evidence.share(projected), PROJECTION),
+        )
         yield "constraint residual in position", (_largest(evidence.constraint[..., 0]), CONSTRAINT)
         yield (
             "constraint residual in velocity over the largest speed",
@@ -200,7 +206,7 @@ def _cause(simulation: Simulation, evidence: _Evidence, i: int) -> str:
                 f"the step of {simulation.h:.3g} s is too large for the fastest motion or the stiffest component, whose time "
                 f"constant is {1 / rate:.3g} s: take a smaller step or an implicit method (rosenbrock, cvodes)"
             )
-    where = f"most of it arises near t = {evidence.t[worst]:.4g} s: an impact, a stop or a kink of a component that the "
+    where = f"most of it arises near t = {evidence.t[worst]:.4g} s: an impact, a stop or a fast phase of the motion that the "
     if kind in ("adaptive", "casadi"):
         remedy = f"the tolerances (rtol {simulation.settings['rtol']:g}, atol {simulation.settings['atol']:g}) are too loose"
         resolved = "tolerances do not resolve"
@@ -246,5 +252,4 @@ def _fastest(simulation: Simulation, evidence: _Evidence, i: int, k: int) -> flo
 
 def _largest(values: np.ndarray) -> np.ndarray:
     """Return the largest size of each run, (rows,); NaN, which stands after the end of a run, does not count."""
-    sizes = np.abs(values).reshape(len(values), -1)
-    return np.max(sizes, axis=1, initial=0.0, where=~np.isnan(sizes))
+    return np.fmax.reduce(np.abs(values).reshape(len(values), -1), axis=1, initial=0.0)

@@ -25,7 +25,7 @@ from articulus.errors import NumericalError
 from articulus.linear import following, split, tangent
 from articulus.mechanism import Description, Parameter
 from articulus.simulate.component import Disturbance, Scope
-from articulus.simulate.network import DISSIPATED, INPUT, Network
+from articulus.simulate.network import Network
 from articulus.simulate.system import System
 
 
@@ -65,7 +65,7 @@ class LoopDerivatives:
         d = system.description
         self.system, self._nq, self._nv = system, d.nq, d.nv
         self._pushed = joint_freedoms(d)
-        own = [name for name in system.places if name not in ("q", "v", INPUT, DISSIPATED)]
+        own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         held = [name for name in system.held_places if name not in ("outside", "active")]
         self._own = _entries(system.places, own)
         self._held = _entries(system.held_places, held)

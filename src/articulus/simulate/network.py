@@ -26,7 +26,7 @@ from articulus.simulate.component import Actuator, Component, Controller, Distur
 
 KINDS: tuple[type[Component], ...] = (Sensor, Controller, Actuator, Disturbance)
 
-INPUT, DISSIPATED = "work.input", "work.dissipated"
+INPUT, DISSIPATED, PROJECTED = "work.input", "work.dissipated", "work.projected"
 
 
 @dataclass
@@ -181,8 +181,8 @@ class Network:
         out = {"q": (self.q, d.neutral), "v": (self.v, np.zeros(d.nv))}
         for component, effects in zip(self.components, self.effects):
             out |= {f"{component.name}.{name}": entry for name, entry in effects.states.items()}
-        zero = np.zeros(1)
-        return out | {INPUT: (SX.sym(INPUT), zero), DISSIPATED: (SX.sym(DISSIPATED), zero)}
+        names = [PROJECTED] if d.constraints else []
+        return out | {name: (SX.sym(name), np.zeros(1)) for name in (*names, INPUT, DISSIPATED)}
 
     @functools.cached_property
     def discrete(self) -> dict[str, tuple[SX, np.ndarray]]:

@@ -44,19 +44,24 @@ class Outputs:
         self, samples: np.ndarray, p: np.ndarray, w: np.ndarray, t: np.ndarray, h: float, single: bool
     ) -> dict[str, Signal]:
         """Return all signals from samples (rows, time, nc + nd), parameters (rows, np) and noise (rows, time, nw)."""
-        system = self.system
-        nc = system.nc
+        values = {name: samples[..., self.system.places[name]] for name in "qv"}
+        values |= self.values(samples, p, w, t, h)
+        return {name: self._signal(name, each[0] if single else each) for name, each in values.items()}
+
+    def values(
+        self, samples: np.ndarray, p: np.ndarray, w: np.ndarray, t: np.ndarray, h: float
+    ) -> dict[str, np.ndarray]:
+        """Return the values of all signals but q and v, (rows, time, n) each, from what `signals` takes."""
+        if not self.names:
+            return {}
+        nc = self.system.nc
         c, d = np.ascontiguousarray(samples[..., :nc]), np.ascontiguousarray(samples[..., nc:])
-        values = {name: samples[..., system.places[name]] for name in "qv"}
-        if self.names:
-            found = self._kernel(c, d, p[:, None, :], w, t, np.full((), h))
-            found = found if isinstance(found, tuple) else (found,)
-            values |= {
-                name: np.reshape(each, (*samples.shape[:2], -1)) for name, each in zip(self.names, found)
-            }
+        found = self._kernel(c, d, p[:, None, :], w, t, np.full((), h))
+        found = found if isinstance(found, tuple) else (found,)
+        values = {name: np.reshape(each, (*samples.shape[:2], -1)) for name, each in zip(self.names, found)}
         if "energy" in values:
             values["energy"] = _with_balance(values["energy"])
-        return {name: self._signal(name, each[0] if single else each) for name, each in values.items()}
+        return values
 
     def blank(self) -> dict[str, Signal]:
         """Return all signals without a sample: what a run will report, with names and units."""
@@ -88,6 +93,9 @@ class Outputs:
             return Signal(name, values, MOMENTUM, units, "momentum about the ground origin")
         if name == "constraint":
             return Signal(name, values, ("position", "velocity"), "-", "largest residual of the constraints")
+        if name == "projected":
+            meaning = "sum of the energies that each return onto the constraints added or took"
+            return Signal(name, values, ("",), "J", meaning)
         n = values.shape[-1]
         return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",), self._units(name, n))
 

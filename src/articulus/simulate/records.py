@@ -83,13 +83,13 @@ class Doubt:
     cause: str = ""
 
     @property
-    def text(self) -> str:
-        """All but the number of the run."""
-        cause = f". Likely cause: {self.cause}" if self.cause else ""
-        return f"{self.figure}: found {self.value:.2g}; expected at most {self.limit:g}{cause}"
+    def finding(self) -> str:
+        """Figure, value and limit."""
+        return f"{self.figure}: found {self.value:.2g}; expected at most {self.limit:g}"
 
     def __str__(self) -> str:
-        return f"run {self.run}, {self.text}"
+        cause = f". Likely cause: {self.cause}" if self.cause else ""
+        return f"run {self.run} is doubtful, {self.finding}{cause}"
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,8 @@ class Run:
         runs = "" if self.batch is None else f"{self.batch} runs, "
         end = f"{self.t[0]:g} to {self.t[-1]:g} s" if self.t.size else "no time"
         ending = str(self.status.name).lower() if self.batch is None else self._endings()
-        return f"<Run of '{self.mechanism.name}': {runs}{end}, {self.t.size} rows, {ending}>"
+        doubt = ", doubtful" if self.doubts else ""
+        return f"<Run of '{self.mechanism.name}': {runs}{end}, {self.t.size} rows, {ending}{doubt}>"
 
     def _endings(self) -> str:
         counts = {code: int((self.status == code).sum()) for code in RunStatus}

@@ -20,7 +20,7 @@ from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
 from articulus.simulate.closing import Closing
-from articulus.simulate.network import DISSIPATED, INPUT, Network
+from articulus.simulate.network import DISSIPATED, INPUT, PROJECTED, Network
 
 WRITTEN_OUT = 40
 """Freedoms up to which accelerations are written out; beyond, they are calls of shared code. Measured at 30 revolutes: a
@@ -93,7 +93,7 @@ class System:
     def _continuous(self) -> dict[str, tuple[SX, np.ndarray]]:
         """Return symbol and initial value of every state: those of the network, and before the work the form's own."""
         states, own = self.network.continuous, self._own_states
-        work = {name: states[name] for name in (INPUT, DISSIPATED)}
+        work = {name: entry for name, entry in states.items() if name.startswith("work.")}
         first = {name: entry for name, entry in states.items() if name not in work}
         extra = {OWN + self.form.own: (own, np.zeros(own.numel()))} if own.numel() else {}
         return first | extra | work
@@ -245,7 +245,8 @@ class System:
         power = net.power()
         if self.closing is not None:
             power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
-        rates += [self._own_rate, power, self._dissipation()]
+        projected = SX.zeros(int(self.closing is not None))  # `correction` changes it
+        rates += [self._own_rate, projected, power, self._dissipation()]
         return ca.vertcat(*rates)
 
     def descriptor(self, rows: Sequence[int]) -> ca.Function:
@@ -335,7 +336,8 @@ class System:
         corrected = self._with_velocity() if following else SX(self._c)
         q, v = self._unit_quaternions(), corrected[self.places["v"]]
         if way is not None:
-            q, v = way(q, v, net.t, net.active, self.model)
+            q, v, change = way(q, v, net.t, net.active, self.model)
+            corrected[self.places[PROJECTED]] += ca.fabs(change)
         corrected[self.places["q"]], corrected[self.places["v"]] = q, v
         return self.function("correction", [corrected], ["c_next"])
 
@@ -364,6 +366,7 @@ class System:
         closing = self.closing
         if closing is not None:
             ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.active, self.model)
+            ways["projected"] = lambda: net.continuous[PROJECTED][0]
             ways["multipliers"] = lambda: self.multipliers
         return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
 

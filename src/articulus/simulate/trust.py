@@ -17,15 +17,16 @@ def figures(run: Run) -> list[tuple[str, str]]:
 
 
 def energy_error(run: Run) -> tuple[float, float]:
-    """Return the largest energy that is unaccounted for [J], and the largest energy that was moved about [J].
+    """Return the largest energy that is unaccounted for [J], and the energy at play [J].
 
     The signal "energy" has the entries kinetic, potential, input, dissipated and balance: stored minus stored at the
-    start minus input plus dissipated, zero for an exact solution. What moved is the largest change of any of the others.
+    start minus input plus dissipated, zero for an exact solution. At play is the largest kinetic energy, or the largest change
+    of any of the first four.
     """
     energy = run.signals["energy"]
     parts = [energy.entry(name) for name in ("kinetic", "potential", "input", "dissipated")]
-    moved = [_largest(part - part[..., :1]) for part in parts]
-    return _largest(energy.entry("balance")), max(moved)
+    changes = [_largest(part - part[..., :1]) for part in parts]
+    return _largest(energy.entry("balance")), max(_largest(parts[0]), *changes)
 
 
 def momentum_change(run: Run) -> dict[str, float]:
@@ -42,7 +43,7 @@ def _ending(run: Run) -> Iterator[tuple[str, str]]:
     if len(run.failures) > 3:
         yield "", f"and {len(run.failures) - 3} more"
     for doubt in run.doubts[:3]:
-        yield "doubt", str(doubt) if run.batch else doubt.text
+        yield "doubt", str(doubt)
     if len(run.doubts) > 3:
         yield "", f"and {len(run.doubts) - 3} more"
     if run.events:
@@ -52,8 +53,8 @@ def _ending(run: Run) -> Iterator[tuple[str, str]]:
 
 def _energy(run: Run) -> Iterator[tuple[str, str]]:
     if "energy" in run.signals:
-        error, moved = energy_error(run)
-        share = f", {error / moved:.2g} of the largest change of {moved:.3g} J" if moved > 0 else ""
+        error, at_play = energy_error(run)
+        share = f", {error / at_play:.2g} of the {at_play:.3g} J at play" if at_play > 0 else ""
         yield "energy balance error", f"{error:.2g} J{share}"
 
 

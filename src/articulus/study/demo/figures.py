@@ -55,7 +55,7 @@ def overall(run: Run) -> list[tuple[str, str]]:
         ),
         (
             "energy balance",
-            f"{error:.2g} J unaccounted for, {error / moved:.1g} of the {moved:.3g} J that moved",
+            f"{error:.2g} J unaccounted for, {error / moved:.1g} of the {moved:.3g} J at play",
         ),
         (
             "time of the clock",

@@ -80,6 +80,13 @@ def _banner(outcome: Outcome) -> Markup:
         )
     else:
         kind, headline = "warn", "Complete, without checks"
+    if run.doubts:
+        told = (
+            "the result is doubtful"
+            if run.batch is None
+            else f"{run.doubtful.size} of {runs} runs are doubtful"
+        )
+        kind, headline = ("warn" if kind == "good" else kind), f"{headline}, but {told}"
     strong = element("strong", headline)
     return element(
         "div", joined([strong, element("span", _progress(outcome))]), class_=f"banner {kind}", role="status"

@@ -102,7 +102,7 @@ def _tile(name: str, value: str, note: str) -> Markup:
 def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
     if "energy" in run.signals:
         error, moved = energy_error(run)
-        share = f"{error / moved:.1g} of the {moved:.3g} J that moved" if moved > 0 else "nothing moved"
+        share = f"{error / moved:.1g} of the {moved:.3g} J at play" if moved > 0 else "nothing moved"
         yield "energy unaccounted for", f"{error:.2g} J", share
     if "constraint" in run.signals:
         residual = np.nanmax(np.abs(run["constraint.position"]), initial=0.0)
