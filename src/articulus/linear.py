@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ROUNDED = 1e-10
 """Length of a constraint row over that of the longest below which it is taken as rounding [-]."""
+VANISHED = 1e-14
+"""Length of a constraint row up to which it is rounding, even if no other is longer [m, -]: sines of joint angles are not better known."""
 
 
 def state_space(
@@ -116,12 +118,13 @@ def constrained_state_space(
 def split(G: np.ndarray) -> Partition:
     """Return which rows and which freedoms are independent under G x = 0.
 
-    Rows count by direction, not by length; those shorter than ROUNDED of the longest are zero but for rounding.
+    Rows count by direction, not by length; those shorter than ROUNDED of the longest, or than VANISHED, are zero but for
+    rounding, as at a singular position.
     """
     from articulus.dynamics.loops.null_space import partition  # slow to import
 
     length = np.linalg.norm(G, axis=1, keepdims=True)
-    moves = length > ROUNDED * length.max(initial=0.0)
+    moves = length > max(ROUNDED * length.max(initial=0.0), VANISHED)
     return partition(np.where(moves, G, 0.0) / np.where(moves, length, 1.0))
 
 

@@ -161,6 +161,13 @@ def equations(s: Question) -> tuple[SX, SX]:
     return mass_matrix(s.tree), bias(s)
 
 
+def stored_energy(s: Question) -> SX:
+    """Return kinetic and potential energy together, for rigid and flexible bodies [J]."""
+    answers = flexible_answers.ANSWERS if s.tree.description.flexible else None
+    kinetic, potential = answers["energy"](s) if answers else QUANTITIES["energy"].answer(s)
+    return kinetic + potential
+
+
 def closed_dynamics(s: Question) -> tuple[SX, SX]:
     """Return vdot and multipliers that tau, friction, springs, external wrenches and constraints give."""
     M, opposing = equations(s)

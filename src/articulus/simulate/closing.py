@@ -10,13 +10,12 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints, View, constraints
-from articulus.dynamics.energy import kinetic_energy, potential_energy
 from articulus.dynamics.external import External
 from articulus.dynamics.loops.base import Problem, suggested_penalty
 from articulus.dynamics.loops.forms import DUAL, Form, Given
 from articulus.dynamics.loops.pivoted import Following
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.quantities import Question, equations
+from articulus.dynamics.quantities import Question, equations, stored_energy
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import value_of
@@ -133,12 +132,9 @@ class Closing:
         dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
         q = displaced(tree.q, dq)
         dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
-        energy = ca.Function(
-            "energy", [tree.q, tree.v, tree.p], [kinetic_energy(tree, tree.v) + potential_energy(tree)]
-        )
-        change = (
-            energy(q, tree.v + dv, tree.p) - ca.bilin(self.M, tree.v, tree.v) / 2 - potential_energy(tree)
-        )
+        stored = stored_energy(Question(tree, {"q": tree.q, "v": tree.v}, (), {}))
+        energy = ca.Function("energy", [tree.q, tree.v, tree.p], [stored])
+        change = energy(q, tree.v + dv, tree.p) - energy(tree.q, tree.v, tree.p)
         out = ca.cse([ca.densify(q), ca.densify(tree.v + dv), change])
         return ca.Function("projection", [tree.q, tree.v, self.t, self.active, tree.p], out)
 

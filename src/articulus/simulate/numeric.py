@@ -408,7 +408,9 @@ class Moment:
             self.x[at] = value
         if system.correction is not None:
             nc, held = system.nc, self.x[system.nc : self.engine.logged]
-            self.x[:nc] = self.engine.advancer.correct(self.x[:nc], held, self.p, self.w, self.t)
+            corrected = self.engine.advancer.correct(self.x[:nc], held, self.p, self.w, self.t)
+            for label in "qv":
+                self.x[system.places[label]] = corrected[system.places[label]]
         gain = self._energy() - before
         self.x[system.places[INPUT if gain > 0 else DISSIPATED]] += abs(gain)
         self.x[self.engine.logged :] = 0.0

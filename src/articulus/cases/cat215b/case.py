@@ -5,10 +5,6 @@ import numpy as np
 import articulus as art
 from articulus.cases.open_loop import staggered
 
-SUPPLY = np.array([4000, 7000, 4000, 4000])  # psi, table 5.2
-GEAR = np.array([307, 545, 220, 250])
-DISPLACEMENT = 0.7
-
 
 def compute() -> dict:
     digger = art.load("cat215b")
@@ -21,9 +17,6 @@ def compute() -> dict:
         "M(0), rows 2-4 [kg m^2]": M[1:, 1:],
         "gravity torque at theta = 0 [N m]": digger.gravity(zero),
         "acceleration at theta_i = 0.1 i, velocity 0.2 i, no torque [rad/s^2]": staggered(digger),
-        "largest actuator torque P_s (D_m / 8) G less effort limit of the model [N m]": SUPPLY
-        * (DISPLACEMENT / 8)
-        * GEAR
-        - efforts,
+        "effort limits of the model: cab, boom, stick, bucket [N m]": efforts,
         "actuators hold gravity at theta = 0 (1 = yes)": float(np.all(hold < efforts)),
     }

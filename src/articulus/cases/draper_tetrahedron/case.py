@@ -9,9 +9,10 @@ from articulus.library.draper_tetrahedron import (
     MEMBERS,
     NODES,
     POUND,
+    YOUNG,
     draper_tetrahedron,
 )
-from articulus.structure import Structure, normal_modes, state_space
+from articulus.structure import Bar, Section, Structure, normal_modes, state_space
 
 POUND_FORCE = POUND * 9.80665
 DESIGNS = {
@@ -64,5 +65,11 @@ def controlled(areas: tuple[float, ...], lam_u: float, column: int) -> tuple[flo
 
 
 def weight(areas: tuple[float, ...]) -> float:
-    lengths = [np.linalg.norm(NODES[a - 1] - NODES[b - 1]) for a, b in MEMBERS]
-    return float(DENSITY * np.dot(areas, lengths) * INCH**2 / POUND)
+    """Return the weight of all bars [lb]: the force that gives the truss, let loose from the ground, a unit acceleration."""
+    bars = [
+        Bar(str(a), str(b), Section(DENSITY * A * INCH**2, YOUNG * A * INCH**2))
+        for (a, b), A in zip(MEMBERS, areas)
+    ]
+    loose = Structure.assemble(NODES, bars, names=[str(i + 1) for i in range(len(NODES))])
+    x = np.array([component == 0 for _, component in loose.freedoms], dtype=float)
+    return float(x @ (loose.M @ x) / POUND)

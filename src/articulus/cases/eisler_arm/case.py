@@ -32,11 +32,11 @@ def compute() -> dict:
     joints = flexible.joints
     straight = flexible.position(np.zeros(flexible.nodes))[:, 0]
     fixed = [_hertz(arm(100.0, part), joints) for part in (0.0, 0.5, 1.0)]
-    mass = sum(e.mass * e.length for link in flexible.links for e in link) + sum(flexible.points.values())
+    turning, *_ = flexible.energy(np.zeros(flexible.nodes), np.ones(flexible.nodes))
     return {
         "length [m]": straight[-1],
         "hub to joint 2 [m]": straight[joints[1]],
-        "mass [kg]": mass,
+        "moment of inertia about the hub, straight [kg m^2]": 2 * turning,
         "joints fixed: first frequency, reported [Hz]": fixed[2][0],
         "joints fixed: first frequency, motor at the joint and in its bracket [Hz]": [
             fixed[0][0],

@@ -26,7 +26,6 @@ def compute() -> dict:
     order = np.concatenate([[i for i in range(arm.nv) if i not in joints], joints])
     to_nodes = op.inner.T @ op.rates.T
     velocities = to_nodes @ v[order]
-    eye = np.eye(len(op.m))
     return {
         "V^f = [I + B* phi* C*] [h* B*H*] X against the velocities of the nodes of articulus": relative(
             velocities,
@@ -36,8 +35,16 @@ def compute() -> dict:
             to_nodes.T @ op.m @ to_nodes, arm.mass_matrix(q)[np.ix_(order, order)]
         ),
         "kinetic energy 1/2 V^f* m V^f": relative(velocities @ op.m @ velocities / 2, arm.energy(q, v)[0]),
-        "B_k C_k = phi(k, k-1)": relative(op.B @ op.C, op.E),
-        "B [I + C phi B] = phi B": relative(op.B @ (eye + op.C @ op.phi @ op.B), op.phi @ op.B),
+        "phi* H* qd are the velocities of the links of the rigid arm": relative(
+            op.phi.T @ op.H.T @ v[joints],
+            np.concatenate([rigid.velocity(f"link{k}", q[joints], v[joints]) for k in range(LINKS)]),
+        ),
+        "B* phi* H* qd are the velocities of the nodes of the rigid arm": relative(
+            op.B.T @ op.phi.T @ op.H.T @ v[joints],
+            np.concatenate(
+                [rigid.velocity(f"{k}-{j}", q[joints], v[joints]) for k in range(LINKS) for j in range(NODES)]
+            ),
+        ),
         "B_k m_k B_k* is the rigid inertia of the link": relative(
             op.H @ op.phi @ op.B @ op.m @ op.B.T @ op.phi.T @ op.H.T, rigid.mass_matrix(q[joints])
         ),
