@@ -1,4 +1,4 @@
-"""Jacobians by the paper's formulas against derivatives by CasADi, the O(n) correction against a dense solution."""
+"""Jacobians by the paper's formulas along a motion of the tree, the O(n) correction against the tree's accelerations."""
 
 import casadi as ca
 import numpy as np
@@ -10,13 +10,10 @@ from articulus.cases.n_body_pendulum.linpen import (
     Blocks,
     Link,
     State,
-    bar,
     blocks,
     correction,
-    e_matrix,
-    g_matrix,
-    plus,
     residuals,
+    rotation,
 )
 
 N = 4
@@ -24,18 +21,24 @@ SIGMA = 100.0
 """Leading coefficient of a backward difference over 10 ms [1/s]."""
 GRAVITY = DM([0.0, 0.0, -9.81])
 SUPPORT = DM([0.3, -0.2, 1.0])
-SIZES = {"R": 3, "V": 3, "p": 4, "s": 4}
+STENCIL = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12
+"""First derivative by central differences of fourth order."""
+STEP = 1e-3
+"""Of those differences [s]."""
+FINE = 1e4
+"""Inverse step at which the first correction is looked at, and twice as much [1/s]."""
 
 
 def compute() -> dict:
     rng = np.random.default_rng(0)
     chain = Chain([link(rng) for _ in range(N)])
-    x, rates = rng.normal(size=14 * N), rng.normal(size=14 * N)
     operations = np.diff([Chain([link(rng) for _ in range(n)]).operations() for n in (3, 6, 9)])
     return {
-        **identities(rng),
-        **chain.jacobians(x, rates),
-        "dX in O(n) against dense elimination": chain.correction_error(x, rates),
+        "A = E G' of the Euler parameters less the rotations of the tree": chain.rotation_error(rng),
+        **chain.along(rng),
+        "rates from the first O(n) correction of an implicit step, extrapolated, less those of the tree": chain.rate_error(
+            rng
+        ),
         "residual of the equations at the accelerations of the tree": chain.tree_residual(rng),
         "residual after six corrections of a backward Euler step": chain.step_residual(rng),
         "operations of bodies 7-9 over those of bodies 4-6": operations[1] / operations[0],
@@ -47,13 +50,6 @@ def link(rng: np.random.Generator) -> Link:
     m = rng.uniform(1.0, 3.0)
     inertia = np.diag(m / 5 * (np.sum(semi**2) - semi**2))
     return Link(m, DM(inertia), DM(rng.uniform(-0.5, 0.5, 3)), DM(rng.uniform(-0.3, 0.3, 3)))
-
-
-def identities(rng: np.random.Generator) -> dict:
-    p, a = SX(DM(rng.normal(size=4))), SX(DM(rng.normal(size=3)))
-    pairs = [(g_matrix(p).T, bar(a)), (e_matrix(p).T, plus(a))]
-    errors = [ca.norm_inf(ca.mtimes(M, a) - ca.mtimes(B, p)) for M, B in pairs]
-    return {"G' a = bar(a) p and E' z = plus(z) p": max(float(ca.evalf(e)) for e in errors)}
 
 
 class Chain:
@@ -75,36 +71,64 @@ class Chain:
     def operations(self) -> int:
         return ca.Function("correction", [self.x, self.xdot], [self.dX]).n_instructions()
 
-    def jacobian(self) -> SX:
-        """Return J = dE/dX + sigma dE/dXdot by CasADi."""
-        return ca.jacobian(self.rows, self.x) + SIGMA * ca.jacobian(self.rows, self.xdot)
+    def rotation_error(self, rng: np.random.Generator) -> float:
+        tree = self.tree()
+        q, v = self.random_state(rng, tree)
+        x, _ = self.state(tree, q, v)
+        found = [np.array(ca.DM(rotation(SX(ca.DM(p))))) for p in x.reshape(-1, 14)[:, 6:10]]
+        poses = [np.array(tree.function("pose", [f"centre{i}"])(q))[:3, :3] for i in range(len(self.links))]
+        return float(np.abs(np.array(found) - poses).max())
 
-    def jacobians(self, x: np.ndarray, rates: np.ndarray) -> dict:
-        """Return the largest differences of the paper's blocks, off the constraints as well as on them."""
-        K = blocks(self.links, self.bodies, SX(GRAVITY), SX(SIGMA))
-        J = self.jacobian()
-        names = {
-            "dG/dp": ("G", "p", lambda i, k: lower(i, k, K[k].La, K[k].Lr)),
-            "dGd/dp": ("Gd", "p", lambda i, k: lower(i, k, K[k].La_rate, K[k].Lr_rate)),
-            "dGd/ds": ("Gd", "s", lambda i, k: lower(i, k, K[k].La, K[k].Lr)),
-            "F_V": ("F", "V", lambda i, k: SIGMA * self.links[k].m * upper(i, k, K[i])),
-            "F_p": ("F", "p", lambda i, k: K[i].F_p if i == k else SX.zeros(3, 4)),
-            "F_s": ("F", "s", lambda i, k: K[i].F_s if i == k else SX.zeros(3, 4)),
-        }
+    def along(self, rng: np.random.Generator) -> dict:
+        """Return what the derivatives of G, Gd and F by the paper's blocks leave along a motion of the tree, relative.
+
+        All three stay zero along it, so that their derivatives must vanish.
+        """
+        tree = self.tree()
+        q, v = self.random_state(rng, tree)
+        moved, change = tree.function("integrate_position"), rng.normal(size=tree.nv)
+        times = STEP * np.arange(-2, 3)
+        path = [self.state(tree, np.array(moved(q, t * v)).ravel(), v + t * change) for t in times]
+        derivative = np.tensordot(STENCIL, np.array(path), 1) / STEP
+        by_state, by_rate = (self.rows_by_blocks(sigma) for sigma in (0.0, 1.0))
+        x, rates = path[2]
+        own = np.array(by_state(x, rates))
+        parts = own * derivative[0], (np.array(by_rate(x, rates)) - own) * derivative[1]
+        names = {"G": "eq. 10", "Gd": "eqs. 17 and 20", "F": "eqs. 27, 31 and 34"}
         out = {}
-        for name, (row, column, block) in names.items():
-            both = [
-                ca.vertcat(*(ca.horzcat(*(f(i, k) for k in range(N))) for i in range(N)))
-                for f in (block, lambda i, k: J[rows_of(i, row), columns_of(k, column)])  # noqa: B023
-            ]
-            printed, by_casadi = ca.Function(name.replace("/", "_"), [self.x, self.xdot], both)(x, rates)
-            out[f"{name} by formula against CasADi"] = relative(printed, np.array(by_casadi))
+        for k, (name, where) in enumerate(names.items()):
+            rows = [14 * i + 3 * k + j for i in range(N) for j in range(3)]
+            terms = parts[0][rows] + parts[1][rows]
+            out[f"derivative of {name} along a motion of the tree, {where}"] = float(
+                np.abs(terms.sum(axis=1)).max() / np.abs(terms).max()
+            )
         return out
 
-    def correction_error(self, x: np.ndarray, rates: np.ndarray) -> float:
-        J, E, dX = ca.Function("J", [self.x, self.xdot], [self.jacobian(), self.rows, self.dX])(x, rates)
-        expected = np.linalg.solve(np.array(J), np.array(E).ravel())
-        return relative(np.array(dX).ravel(), expected)
+    def rows_by_blocks(self, sigma: float) -> ca.Function:
+        """Return (x, xdot) -> J = dE/dX + sigma dE/dXdot in the rows of G, Gd and F, from the paper's blocks, (14 n, 14 n)."""
+        n, K = len(self.links), blocks(self.links, self.bodies, SX(GRAVITY), SX(sigma))
+        J = SX.zeros(14 * n, 14 * n)
+        for i in range(n):
+            J[rows_of(i, "G"), columns_of(i, "R")] = SX.eye(3)
+            J[rows_of(i, "Gd"), columns_of(i, "V")] = SX.eye(3)
+            J[rows_of(i, "F"), columns_of(i, "p")] = K[i].F_p
+            J[rows_of(i, "F"), columns_of(i, "s")] = K[i].F_s
+            for k in range(n):
+                J[rows_of(i, "G"), columns_of(k, "p")] = lower(i, k, K[k].La, K[k].Lr)
+                J[rows_of(i, "Gd"), columns_of(k, "p")] = lower(i, k, K[k].La_rate, K[k].Lr_rate)
+                J[rows_of(i, "Gd"), columns_of(k, "s")] = lower(i, k, K[k].La, K[k].Lr)
+                J[rows_of(i, "F"), columns_of(k, "V")] = sigma * self.links[k].m * upper(i, k, K[i])
+        return ca.Function("rows", [self.x, self.xdot], [ca.densify(J)])
+
+    def rate_error(self, rng: np.random.Generator) -> float:
+        """Return how far -sigma dX of a first correction from rates of zero is from Xdot of the tree, relative."""
+        before, rates = self.from_tree(rng)
+        sigma = SX.sym("sigma")
+        found = correction(self.links, self.bodies, self.pdot, SX(SUPPORT), SX(GRAVITY), sigma)
+        dX = ca.vertcat(*(ca.vertcat(c.R, c.V, c.p, c.s) for c in found))
+        f = ca.Function("rates", [self.x, self.xdot, sigma], [-sigma * dX])
+        coarse, fine = (np.array(f(before, np.zeros(before.size), k * FINE)).ravel() for k in (1, 2))
+        return relative(2 * fine - coarse, rates)
 
     def step_residual(self, rng: np.random.Generator) -> float:
         """Return |E| after six corrections of one implicit step from a state of the tree."""
@@ -122,8 +146,13 @@ class Chain:
     def from_tree(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return X and Xdot of a random state of the tree."""
         tree = self.tree()
-        q = np.concatenate([unit(rng.normal(size=4)) for _ in self.links])
-        v = rng.normal(size=tree.nv)
+        return self.state(tree, *self.random_state(rng, tree))
+
+    def random_state(self, rng: np.random.Generator, tree: art.Mechanism) -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate([unit(rng.normal(size=4)) for _ in self.links]), rng.normal(size=tree.nv)
+
+    def state(self, tree: art.Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return X and Xdot of a state of the tree, with the accelerations that it has."""
         vdot = np.array(tree.function("forward_dynamics")(q, v, np.zeros(tree.nv))).ravel()
         x, xdot, p = [], [], np.array([1.0, 0.0, 0.0, 0.0])
         for i in range(len(self.links)):
@@ -166,8 +195,8 @@ def rows_of(i: int, name: str) -> slice:
 
 
 def columns_of(k: int, name: str) -> slice:
-    start = 14 * k + {"V": 3, "p": 6, "s": 10}[name]
-    return slice(start, start + SIZES[name])
+    first, size = {"R": (0, 3), "V": (3, 3), "p": (6, 4), "s": (10, 4)}[name]
+    return slice(14 * k + first, 14 * k + first + size)
 
 
 def unit(x: np.ndarray) -> np.ndarray:
