@@ -36,12 +36,8 @@ class PythonController:
                 f"controller '{self.name}': found {self.function!r}; expected a function of t, q and v"
             )
 
-    def commands(
-        self, t: float, q: np.ndarray, v: np.ndarray, shape: tuple[int, ...], single: bool
-    ) -> np.ndarray:
-        """Return the commands at time t, (rows, nu) or (nu,), for states (rows, nq) and (rows, nv)."""
-        q, v = (q[0].copy(), v[0].copy()) if single else (q.copy(), v.copy())
-        q.flags.writeable = v.flags.writeable = False
+    def commands(self, t: float, q: np.ndarray, v: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the commands at time t, (rows, nu) or (nu,), for states (nq,) and (nv,) or (rows, nq) and (rows, nv)."""
         try:
             value = self.function(t, q, v)
         except Exception as error:

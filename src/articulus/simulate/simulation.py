@@ -199,11 +199,13 @@ class Simulation:
         """Ask the Python controller for its commands at time t; runs that have ended keep theirs."""
         assert self.outside is not None
         system = self.engine.system
-        q, v = self.x[:, system.places["q"]], self.x[:, system.places["v"]]
+        x = (self.x[0] if self.single else self.x).copy()  # one copy for q and v, which the function may keep
+        x.setflags(write=False)
+        q, v = (x[at] if self.single else x[:, at] for at in (system.places["q"], system.places["v"]))
         at = system.held_places["outside"]
         target = self.x[:, system.nc + at.start : system.nc + at.stop]
-        commands = self.outside.commands(t, q, v, target.shape, self.single)
-        if self.failed.max() < 0:
+        commands = self.outside.commands(t, q, v, target.shape)
+        if self.single or self.failed.max() < 0:  # a single run that has ended is not asked
             target[:] = commands
         else:
             target[self.failed < 0] = np.broadcast_to(commands, target.shape)[self.failed < 0]
