@@ -1,8 +1,11 @@
 """Beams at rest: exact solutions, and an independent boundary-value solution."""
 
+import functools
+
 import numpy as np
 import pytest
-from scipy.integrate import solve_bvp
+from scipy.integrate import solve_bvp, solve_ivp
+from scipy.optimize import brentq
 
 from articulus.beams import Beam, Section, static
 from articulus.errors import InputError, NumericalError
@@ -107,6 +110,51 @@ def test_bend_of_45_degrees():
     assert errors[1] < 1e-4 * np.linalg.norm(exact)
     assert np.log2(errors[0] / errors[1]) > 3.6
     assert np.log2(errors[1] / errors[2]) > 3.6
+
+
+@functools.cache
+def elastica(load):
+    """Return the tip (x, y) of an inextensible cantilever, L = EI = 1, under a force across, by shooting on its angle."""
+
+    def slope(s, y):
+        return [y[1], -load * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
+
+    def free_end(k):
+        return solve_ivp(slope, (0, 1), [0, k, 0, 0], rtol=1e-12, atol=1e-13).y[:, -1]
+
+    grid = np.sqrt(2 * load) * np.linspace(1.05, 0.3, 100)  # the first shape is that of the largest curvature
+    below = next(k for k in grid if free_end(k)[1] < 0)
+    k = brentq(lambda k: free_end(k)[1], below, grid[0], xtol=1e-13)
+    return free_end(k)[2:]
+
+
+@pytest.mark.parametrize("ratio", [1e4, 1e6, 1e8, 1e10])
+@pytest.mark.parametrize("load", [1.0, 10.0, 40.0])
+def test_slender_beams_take_their_load_in_one_step(ratio, load):
+    """EA L^2 / EI up to 1e10, P L^2 / EI up to 40. The stretch is at most the load over EA; the mesh errs by (P L^2/EI)^2 / n^4."""
+    beam = Beam.straight(1.0, 24, Section(ratio, (1.0, 1.0), 1.0, mass=1.0, rotary=(1e-3, 1e-3))).support(0)
+    tip = static(beam.load(-1, force=(0, load, 0)))[-1, 4:]
+    mesh = 0.1 * load**2 / 24**4
+    np.testing.assert_allclose(tip, [*elastica(load), 0.0], atol=load / ratio + mesh + 1e-9)
+
+
+def test_a_load_that_one_step_cannot_take_is_halved_by_itself():
+    """A follower force rolls a cantilever up: two iterations a step are too few for all of it, enough for parts."""
+    beam = Beam.straight(1.0, 12, SOFT).support(0).load(-1, force=(0, 6.0, 0), follower=True)
+    np.testing.assert_allclose(static(beam, max_iterations=5), static(beam, steps=16), atol=1e-8)
+
+
+def test_order_of_convergence_in_space():
+    """Where bending, torsion and shear differ, the screw of an element is not the exact curve: order 2, not the 4 of the
+    bend above, whose three stiffnesses are equal."""
+    load = {"force": (0.4, 0.9, 1.3), "moment": (0.5, 0.3, -0.2)}
+
+    def tip(elements):
+        return static(Beam.straight(1.0, elements, SOFT).support(0).load(-1, **load), steps=4)[-1, 4:]
+
+    fine = tip(256)
+    errors = [np.linalg.norm(tip(n) - fine) for n in (8, 16, 32)]
+    np.testing.assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2.0, atol=0.1)
 
 
 def test_follower_force_turns_with_its_node():

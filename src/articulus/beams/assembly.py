@@ -17,6 +17,7 @@ from articulus.beams import element, node
 from articulus.beams.beam import COMPONENTS, SUPPORTS, Base, Beam
 from articulus.beams.lie import displaced
 from articulus.spatial.rotation import quaternion_matrix, quaternion_product
+from articulus.spatial.vector import skew
 
 Array = np.ndarray
 BAND = 11
@@ -82,10 +83,9 @@ class Assembly:
         self._displace = displace().bind(self._q, self._dq)
         self._node, self._forces = node.residual().bind(*at), element.forces().bind(*elements)
         self._by = np.zeros(()), np.zeros(())
-        self._node_tangent, self._tangent = (
-            node.tangent().bind(*at, *self._by),
-            element.tangent().bind(*elements),
-        )
+        self._stress = np.zeros((n - 1, 6))
+        self._node_tangent = node.tangent().bind(*at, *self._by)
+        self._tangent = element.tangent().bind(self._q[:-1], self._q[1:], self.stiffness, self._stress)
         self._time = np.zeros(())
         self._place = self._base.bind(self._time, self.beam.poses[self._carried]) if self._base else None
         self._placed_at = np.nan
@@ -178,18 +178,28 @@ class Assembly:
         return out
 
     def blocks(
-        self, t: float, q: Array, v: Array, vdot: Array, by_v: float, by_vdot: float, dq: Array | None = None
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        vdot: Array,
+        by_v: float,
+        by_vdot: float,
+        dq: Array | None = None,
+        stress: Array | None = None,
     ) -> tuple[Array, Array, Array]:
         """Return diagonal, upper and lower blocks of K + by_v C + by_vdot M, (nodes or elements, 6, 6).
 
         With dq, (nodes, 6), the elements' part is the derivative by dq where q is displaced by dq: K (1 - ad(dq)/2 + ...).
+        `stress`, (elements, 6), is that of the geometric stiffness; that at q if not given.
         """
         self._set(t, q, v, vdot)
+        self._stress[:] = self.stress(q) if stress is None else stress
         self._by[0][()], self._by[1][()] = by_v, by_vdot
         self._node_tangent()
         self._tangent()
         diagonal = self._node_tangent.outputs[0].copy()
-        _, _, AA, AB, BA, BB = self._tangent.outputs
+        AA, AB, BA, BB = self._tangent.outputs
         if dq is not None:
             turn = np.eye(6) - _ads(dq) / 2
             AA, BA, AB, BB = AA @ turn[:-1], BA @ turn[:-1], AB @ turn[1:], BB @ turn[1:]
@@ -227,6 +237,13 @@ class Assembly:
         values = np.concatenate([x.ravel() for x in blocks])[self._take]
         return csc_array((values, (self._row, self._column)), shape=(self.free.size,) * 2)
 
+    def stress(self, q: Array, dq: Array | None = None) -> Array:
+        """Return K (d - d0) of each element, (elements, 6); with dq, (nodes, 6), what it becomes linearly along dq."""
+        d = element.strains()(q[:-1], q[1:]) - self.undeformed
+        if dq is not None:
+            d = d + element.strain_rates()(q[:-1], q[1:], dq[:-1], dq[1:])
+        return np.einsum("kij,kj->ki", self.stiffness, d)
+
     def strains(self, q: Array) -> Array:
         """Return mean strains of each element, (elements, 6): torsion, curvatures y, z [1/m], stretch, shear y, z [-]."""
         return (element.strains()(q[:-1], q[1:]) - self.undeformed) / self.lengths[:, None]
@@ -240,6 +257,22 @@ class Assembly:
         d = element.strains()(q[:-1], q[1:]) - self.undeformed
         strain = 0.5 * np.einsum("ki,kij,kj->", d, self.stiffness, d)
         return Energy(parts[0], float(strain), parts[1], parts[2:5], parts[5:8])
+
+    def resultant(self, t: float, q: Array) -> Array:
+        """Return moment about the origin and force of all loads and of gravity, (6,), world axes [N m, N]."""
+        still = np.zeros((self.nodes, 6))
+        return -np.einsum("kji,kj->i", _rigid()(q), self.residual(t, q, still, still))
+
+    def with_momentum(self, q: Array, v: Array, wanted: Array) -> Array:
+        """Return velocities, (nodes, 6), with the momentum `wanted`, (6,), moment of momentum about the origin first.
+
+        They differ from v by a rigid motion: the least change of velocities, measured by the kinetic energy of the change.
+        """
+        rigid = _rigid()(q)
+        momenta = np.einsum("kij,kj->ki", self.inertia, v)
+        inertia = np.einsum("kji,kjl,klm->im", rigid, self.inertia, rigid)
+        change = np.linalg.solve(inertia, wanted - np.einsum("kji,kj->i", rigid, momenta))
+        return v + rigid @ change
 
 
 def _ads(motions: Array) -> Array:
@@ -257,6 +290,18 @@ def displace() -> kernel.Kernel:
     """Return the kernel (pose, motion) -> pose that is reached in one second."""
     q, v = SX.sym("q", 7), SX.sym("v", 6)
     return kernel.compile(ca.Function("displace", [q, v], [displaced(q, v)]))
+
+
+@cache
+def _rigid() -> kernel.Kernel:
+    """Return the kernel pose -> (6, 6): velocity in the node's axes of a rigid motion about the origin, world axes.
+
+    Its transpose takes a wrench or a momentum of the node to world axes about the origin.
+    """
+    q = SX.sym("q", 7)
+    R = quaternion_matrix(q[:4])
+    out = ca.blockcat([[R.T, SX(3, 3)], [-ca.mtimes(R.T, skew(q[4:])), R.T]])
+    return kernel.compile(ca.Function("beam_rigid", [q], [ca.densify(out)]))
 
 
 @cache

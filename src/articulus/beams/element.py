@@ -5,8 +5,9 @@ d / h, d = log(A^-1 B). The elastic energy is U = (d - d0)' K (d - d0) / 2, d0 t
 motion, and in body axes so are forces and tangent.
 
 K is the inverse of the exact flexibility of the undeformed element under loads at its nodes (for a straight one this is the residual
-bending flexibility, 1/(kGA) + h^2/(12 EI) in shear): nodal displacements of a linear beam are then exact, nothing locks, and the error of
-nonlinear ones falls with the fourth power of the length.
+bending flexibility, 1/(kGA) + h^2/(12 EI) in shear): nodal displacements of a linear beam are then exact and nothing locks. Large deflections
+converge with the fourth power of the length in a plane, and in space where bending and torsion are equally stiff; in space with GJ other than EI
+with the second.
 
 Sources: Sonneville, Cardona & Brüls 2014 (element); Simo & Vu-Quoc 1986 (beam); MacNeal 1978 (residual bending flexibility).
 """
@@ -58,16 +59,18 @@ def forces() -> kernel.Kernel:
 
 @cache
 def tangent() -> kernel.Kernel:
-    """Return the kernel (A, B, d0, K) -> forces at A and B and their four derivatives along displacements, (6, 6) each."""
-    A, B, d0, K = _symbols()
+    """Return the kernel (A, B, K, stress) -> derivatives of the forces along displacements, AA, AB, BA, BB, (6, 6) each.
+
+    D' K D + d(D' stress): the stress, (6,), of the geometric part is an input of its own (see `statics`); with
+    K (d - d0) the tangent is that of `forces`.
+    """
+    A, B, K, stress = SX.sym("A", 7), SX.sym("B", 7), SX.sym("K", 6, 6), SX.sym("stress", 6)
     d = SX.sym("d", 6)
-    at_A, at_B = _ends(d, d0, K)
-    by_A, by_B = logarithm_rates(d)
-    slopes = [ca.jacobian(f, d) for f in (at_A, at_B)]
-    blocks = [ca.mtimes(slope, by) for slope in slopes for by in (by_A, by_B)]
-    whole = ca.Function("whole", [d, d0, K], [at_A, at_B, *blocks])
-    outputs = list(whole(logarithm(relative(A, B)), d0, K))
-    return kernel.compile(ca.Function("beam_tangent", [A, B, d0, K], outputs))
+    rates = logarithm_rates(d)
+    slopes = [ca.mtimes(by.T, K) + ca.jacobian(ca.mtimes(by.T, stress), d) for by in rates]
+    whole = ca.Function("whole", [d, K, stress], [ca.mtimes(slope, by) for slope in slopes for by in rates])
+    outputs = list(whole(logarithm(relative(A, B)), K, stress))
+    return kernel.compile(ca.Function("beam_tangent", [A, B, K, stress], outputs))
 
 
 @cache
@@ -75,6 +78,15 @@ def strains() -> kernel.Kernel:
     """Return the kernel (A, B) -> logarithm of A^-1 B, (6,)."""
     A, B = SX.sym("A", 7), SX.sym("B", 7)
     return kernel.compile(ca.Function("beam_logarithm", [A, B], [logarithm(relative(A, B))]))
+
+
+@cache
+def strain_rates() -> kernel.Kernel:
+    """Return the kernel (A, B, body motion of A, body motion of B) -> rate of the logarithm of A^-1 B, (6,)."""
+    A, B, at_A, at_B = SX.sym("A", 7), SX.sym("B", 7), SX.sym("v_A", 6), SX.sym("v_B", 6)
+    by_A, by_B = logarithm_rates(logarithm(relative(A, B)))
+    rate = ca.mtimes(by_A, at_A) + ca.mtimes(by_B, at_B)
+    return kernel.compile(ca.Function("beam_strain_rates", [A, B, at_A, at_B], [rate]))
 
 
 def _symbols() -> tuple[SX, SX, SX, SX]:

@@ -10,6 +10,9 @@ from articulus.beams.assembly import Assembly, displace
 from articulus.beams.beam import Beam
 from articulus.errors import InputError, NumericalError
 
+MOST_HALVINGS = 6
+"""How often a load step that does not converge is cut in two."""
+
 
 def static(
     beam: Beam,
@@ -20,7 +23,7 @@ def static(
 ) -> np.ndarray:
     """Return the poses of the nodes at rest under loads and gravity, (nodes, 7).
 
-    Loads and gravity grow in equal steps, each from the solution before; large deflections need several.
+    Loads and gravity grow in equal steps, each from the solution before; a step that does not converge is halved.
 
     Parameters
     ----------
@@ -44,10 +47,24 @@ def static(
     whole = Assembly(beam)
     q = whole.at(0.0)[0] if start is None else np.array(start, dtype=float)
     for k in range(1, steps + 1):
-        q = _balanced(
-            Assembly(_loaded(beam, k / steps)), q, tolerance, max_iterations, f"load step {k} of {steps}"
-        )
+        parts, where = ((k - 1) / steps, k / steps), f"load step {k} of {steps}"
+        q = _reached(beam, q, parts, tolerance, max_iterations, where)
     return q
+
+
+def _reached(
+    beam: Beam, q: np.ndarray, parts: tuple[float, float], tolerance: float, max_iterations: int, where: str,
+    halvings: int = MOST_HALVINGS,
+) -> np.ndarray:  # fmt: skip
+    """Return the poses under the second part of the loads, from those under the first; halfway first where need be."""
+    first, last = parts
+    try:
+        return _balanced(Assembly(_loaded(beam, last)), q, tolerance, max_iterations, where)
+    except NumericalError:
+        if not halvings:
+            raise
+    middle, rest = (first + last) / 2, (tolerance, max_iterations, where, halvings - 1)
+    return _reached(beam, _reached(beam, q, (first, middle), *rest), (middle, last), *rest)
 
 
 def _loaded(beam: Beam, part: float) -> Beam:
@@ -62,12 +79,21 @@ def _loaded(beam: Beam, part: float) -> Beam:
 
 
 def _balanced(beam: Assembly, q: np.ndarray, tolerance: float, max_iterations: int, where: str) -> np.ndarray:
-    """Return the poses where the forces balance."""
+    """Return the poses where the forces balance.
+
+    Newton's method on poses and stresses as independent unknowns, the stresses eliminated in each element: the
+    geometric stiffness is that of the stress which the last correction predicted, not of the stress at the corrected
+    poses. Both have the same solution; but a rotation of a slender beam stretches it by a second-order error, which,
+    times EA, is a stress without meaning, and a tangent with it leads astray.
+
+    Source: Magisano, Leonetti & Garcea 2017 (mixed integration points).
+    """
     still, before = np.zeros((beam.nodes, 6)), q
     scale = np.array([1.0] * 3 + [beam.lengths.sum()] * 3)
+    stress = beam.stress(q)
     for _ in range(max_iterations):
         try:
-            solve = beam.factored(beam.blocks(0.0, q, still, still, 0.0, 0.0))
+            solve = beam.factored(beam.blocks(0.0, q, still, still, 0.0, 0.0, stress=stress))
         except np.linalg.LinAlgError:
             raise NumericalError(
                 f"beam: {where}: the stiffness is singular; likely the supports leave a rigid motion free, or this is "
@@ -78,7 +104,9 @@ def _balanced(beam: Assembly, q: np.ndarray, tolerance: float, max_iterations: i
         size = np.abs(change / scale).max()
         if not size < 1e3:
             break
-        q = displace()(q, change * min(1.0, 0.5 / size))
+        part = min(1.0, 0.5 / size)
+        stress = (1 - part) * stress + part * beam.stress(q, change)
+        q = displace()(q, change * part)
         if size <= tolerance:
             return q
     raise NumericalError(
