@@ -46,6 +46,11 @@ def ports(run: Run) -> Ports:
             f"linear: the Python controller '{setup.outside.name}' has no derivatives; expected a component or a "
             "casadi.Function"
         )
+    form = setup.system.form
+    if setup.system.closing is not None and form.own:
+        raise UnsupportedOperation(
+            f"linear: the form '{form.name}' has states of its own besides q and v; expected a run with another form of loops"
+        )
     d = run.mechanism.description
     forces = force_signal(d, np.zeros((0, d.nv)))
     pushed, signals = joint_freedoms(d), [run.signals[name] for name in ("q", "v", *_names(run))]

@@ -41,8 +41,9 @@ ITERATIONS = 3
 """Of the default form, as in `dynamics.closed`. With one, RK4 meets the error of the accelerations, 1e-8, at 1e-3 s."""
 STIFFNESS = 1e10
 """Stiffness over mass of Park's penalty [1/s^2]: rows are violated by about their acceleration over it."""
-WIDEST = 40_000
-"""Rows times velocities times rank up to which independent velocities are chosen anew at every evaluation."""
+WIDEST = 2_000
+"""Rows times velocities times rank up to which independent velocities are chosen anew at every evaluation: about 60
+operations for each in a step of RK4."""
 
 
 @dataclass(frozen=True)
