@@ -43,6 +43,7 @@ def test_the_required_cases_are_there():
         "park_rotation",
         "puma600",
         "rectangle_four_bar",
+        "resting_contact",
         "rotating_frame",
         "sampled_computed_torque",
         "servo_constraints",

@@ -101,25 +101,6 @@ def test_energy_lost_in_impacts_is_dissipated() -> None:
     assert np.abs(run["energy.balance"]).max() < 1e-10
 
 
-@pytest.mark.parametrize("restitution", [0.0, 0.5])
-def test_impacts_without_end_are_refused(restitution: float) -> None:
-    """The flights of a ball with e = 0.5 add up to a finite time; it must not fall through the floor there."""
-    with pytest.raises(
-        NumericalError, match=r"event 'bounce' at t = .*without end; likely too little restitution"
-    ):
-        art.simulate(ball(), 3.0, q0=[1.0], step=0.02, events=[Bounce("z", 0.0, -1, restitution)])
-
-
-def test_impacts_without_end_keep_what_came_before() -> None:
-    fall = np.sqrt(2 / G)
-    with pytest.raises(NumericalError) as caught:
-        art.simulate(ball(), 3.0, q0=[1.0], step=0.02, events=[Bounce("z", 0.0, -1, 0.5)])
-    run = caught.value.result
-    assert run.failures[0].time == pytest.approx(3 * fall, abs=0.02)
-    assert run.t[-1] == run.failures[0].time
-    assert run.q.min() > -1e-9
-
-
 def test_action_that_brings_itself_about_is_refused() -> None:
     """A reversal at a crossing of either direction happens again at once, on the way back."""
     q = ca.SX.sym("q")

@@ -20,6 +20,7 @@ from articulus.simulate.checkpoint import require_place
 from articulus.simulate.component import Component
 from articulus.simulate.components import Expression
 from articulus.simulate.events import Event
+from articulus.simulate.events import stops as event_stops
 from articulus.simulate.network import Network
 from articulus.simulate.outside import PythonController
 from articulus.simulate.run import Run
@@ -194,7 +195,13 @@ def _set_up(
         if not isinstance(event, Event):
             raise InputError(f"events: found {event!r}; expected events, such as Bounce or Crossing")
     inside, outside = _controllers(controller)
-    system = _system(mechanism.description, (*inside, *components), outside is not None, loops)
+    system = _system(
+        mechanism.description,
+        (*inside, *components),
+        outside is not None,
+        loops,
+        event_stops(mechanism.description, events),
+    )
     given = {name: copy.copy(value) for name, value in (params or {}).items()}
     return Setup(
         mechanism, system, outside, copy.copy(q0), copy.copy(v0), given, single, float(t0), float(t_end), float(step), steps, every,
@@ -206,16 +213,22 @@ _systems: OrderedDict[Any, System] = OrderedDict()
 _MOST_SYSTEMS = 32
 
 
-def _system(description: Description, components: tuple[Component, ...], outside: bool, loops: str) -> System:
+def _system(
+    description: Description,
+    components: tuple[Component, ...],
+    outside: bool,
+    loops: str,
+    stops: tuple[str, ...],
+) -> System:
     """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
     values = tuple(p.value for p in description.parameters)
-    key = (description.fingerprint, values, components, outside, loops)
+    key = (description.fingerprint, values, components, outside, loops, stops)
     try:
         found = _systems.get(key)
     except TypeError:  # a component that holds something unhashable, such as an array
-        return System(Network(description, components, outside), loops)
+        return System(Network(description, components, outside, stops), loops)
     if found is None:
-        found = _systems[key] = System(Network(description, components, outside), loops)
+        found = _systems[key] = System(Network(description, components, outside, stops), loops)
         while len(_systems) > _MOST_SYSTEMS:
             _systems.popitem(last=False)
     _systems.move_to_end(key)

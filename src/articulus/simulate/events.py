@@ -17,6 +17,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
+from articulus.mechanism import Description
 from articulus.simulate.network import Network
 
 
@@ -111,6 +112,11 @@ class Crossing(Event):
 class Bounce(Event):
     """A joint meets a hard stop and comes back with part of its speed; the impulse acts on the whole mechanism.
 
+    Where impacts come ever faster they have an end: once the next flight would be lower than 1e-12 (rad or m, times the
+    position of the stop where that is more than 1) the joint rests on its stop, which holds it by a force that pushes
+    and never pulls. It lets go when the force has come down to zero. The run records "<name>" for each impact, "<name>
+    rests" at the time to which the remaining flights add up, and "<name> lets go".
+
     Parameters
     ----------
     joint : str
@@ -120,8 +126,7 @@ class Bounce(Event):
     side : int
         1: it stops motion upwards; -1: downwards.
     restitution : float
-        Speed after the impact over speed before it. Where impacts come ever faster, a run ends with an error: see
-        `Switch` and the component `JointStop`.
+        Speed after the impact over speed before it.
     name : str
     """
 
@@ -131,8 +136,6 @@ class Bounce(Event):
     restitution: float = 0.0
     name: str = "bounce"
 
-    barrier = True
-
     def __post_init__(self) -> None:
         if self.side not in (1, -1):
             raise InputError(f"event '{self.name}': side {self.side!r}; expected 1 or -1")
@@ -141,7 +144,7 @@ class Bounce(Event):
         object.__setattr__(self, "direction", self.side)
 
     def value(self, network: Network) -> SX:
-        return one_freedom(network, self.name, self.joint) - self.at
+        return network.q[one_freedom(network.description, self.name, self.joint)] - self.at
 
     def happen(self, situation: Situation) -> bool:
         direction = np.zeros(len(situation.v))
@@ -204,9 +207,17 @@ def switched_on(events: Sequence[Event]) -> set[str]:
     return {event.constraint for event in events if isinstance(event, Switch) and event.active}
 
 
-def one_freedom(network: Network, name: str, joint: str) -> SX:
-    """Return the coordinate of a joint of one freedom."""
-    slices = network.description.q_slices
+def stops(description: Description, events: Sequence[Event]) -> tuple[str, ...]:
+    """Return the joints of all `Bounce` events, in their order."""
+    found = [event for event in events if isinstance(event, Bounce)]
+    for event in found:
+        one_freedom(description, event.name, event.joint)
+    return tuple(event.joint for event in found)
+
+
+def one_freedom(description: Description, name: str, joint: str) -> slice:
+    """Return where the coordinate of a joint of one freedom stands in q; raise InputError for another one."""
+    slices = description.q_slices
     if joint not in slices:
         raise InputError(f"event '{name}': no joint '{joint}'; {did_you_mean(joint, slices)}")
     at = slices[joint]
@@ -214,4 +225,4 @@ def one_freedom(network: Network, name: str, joint: str) -> SX:
         raise InputError(
             f"event '{name}': joint '{joint}' has {at.stop - at.start} coordinates; expected one"
         )
-    return network.q[at]
+    return at

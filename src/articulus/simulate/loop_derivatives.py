@@ -66,7 +66,7 @@ class LoopDerivatives:
         self.system, self._nq, self._nv = system, d.nq, d.nv
         self._pushed = joint_freedoms(d)
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
-        held = [name for name in system.held_places if name not in ("outside", "active")]
+        held = [name for name in system.held_places if name not in ("outside", "active", "resting", "push")]
         self._own = _entries(system.places, own)
         self._held = _entries(system.held_places, held)
         self._jacobian = self._jacobians(names)
@@ -74,7 +74,7 @@ class LoopDerivatives:
     def _jacobians(self, names: Sequence[str]) -> ca.Function:
         """((c, d, u), p, w, t, h) -> derivatives by (c, d, u) of the rates of c, of the outputs, of each update."""
         s, net = self.system, self.system.network
-        pushed = System(Network(s.description, (*net.components, _Push())), s.form.name)
+        pushed = System(Network(s.description, (*net.components, _Push()), stops=net.stops), s.form.name)
         parts = [pushed.rhs, *(u.function for u in pushed.updates), pushed.reporting(names or ("vdot",))]
         kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
         sizes = (s.nc + s.nd + len(self._pushed), *s.sizes[2:])
@@ -140,25 +140,42 @@ class LoopDerivatives:
 
         Displacements keep the rows on positions, delta = T delta_i; velocities keep all rows, dv = S dv_j + W delta_i.
         """
-        s, nv = self.system, self._nv
-        n, holding = 2 * nv + len(self._own), self._holding(x)
+        nv = self._nv
+        n = 2 * nv + len(self._own)
         moving = np.eye(n)
-        if not holding.any():
+        G, by_q, holonomic = self._constraints(x, p, t)
+        if not len(G):
             return moving, list(range(n))
-        q, v = x[s.places["q"]], x[s.places["v"]]
-        G, by_q = (np.array(m)[holding] for m in self._rows(q, v, t, p[: len(s.description.parameters)]))
-        (T, i), (S, j) = _independent(G[s.description.holonomic_rows[holding]]), _independent(G)
+        (T, i), (S, j) = _independent(G[holonomic]), _independent(G)
         free = [*i, *(nv + k for k in j), *range(2 * nv, n)]
         moving[:nv, i] = T
         moving[nv : 2 * nv, i] = -following(G, split(G), by_q @ E @ T)
         moving[nv : 2 * nv, [nv + k for k in j]] = S
         return moving[:, free], free
 
+    def _constraints(
+        self, x: np.ndarray, p: np.ndarray, t: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return G of all that holds, loops and joints at rest on a stop, its rate by q, and which rows are on positions."""
+        s = self.system
+        d = s.description
+        G, by_q, holonomic = np.zeros((0, d.nv)), np.zeros((0, d.nq)), np.zeros(0, dtype=bool)
+        if s.closing is not None:
+            holding = self._holding(x)
+            found = self._rows(x[s.places["q"]], x[s.places["v"]], t, p[: len(d.parameters)])
+            (G, by_q), holonomic = (np.array(m)[holding] for m in found), d.holonomic_rows[holding]
+        rests: np.ndarray | list[bool] = x[s.nc :][s.held_places["resting"]] > 0 if s.network.stops else []
+        stopped = np.eye(d.nv)[[place for place, on in zip(s.stop_places, rests) if on]]
+        return (
+            np.vstack([G, stopped]),
+            np.vstack([by_q, np.zeros((len(stopped), d.nq))]),
+            np.append(holonomic, np.ones(len(stopped), dtype=bool)),
+        )
+
     def _holding(self, x: np.ndarray) -> np.ndarray:
         """Return which constraint rows hold at a state."""
         s = self.system
-        if s.closing is None:
-            return np.zeros(0, dtype=bool)
+        assert s.closing is not None
         active = x[s.nc :][s.held_places["active"]] > 0
         on = {c.name for c, holds in zip(s.description.constraints, active) if holds}
         return np.array([name in on for name in s.closing.names], dtype=bool)

@@ -2,7 +2,7 @@
 
 Continuous states, in this order: q, v, the components' own, and two integrals of power (work put in, work dissipated).
 Held values follow: what sampled components last wrote, commanded and pushed with, what they remember, the commands
-of a controller outside, and which constraints hold. Every component works once, on symbols; a sampled one is replaced by its held values, and its
+of a controller outside, which constraints hold, and which joints rest on a stop. Every component works once, on symbols; a sampled one is replaced by its held values, and its
 expressions become a map that renews them.
 """
 
@@ -76,6 +76,8 @@ class Network:
         In any order; they work by kind.
     outside : bool
         Whether a controller outside (a Python function) adds commands.
+    stops : sequence of str
+        Joints of one freedom that events may hold at a stop.
 
     Attributes
     ----------
@@ -87,8 +89,14 @@ class Network:
         Whether there are actuators.
     """
 
-    def __init__(self, description: Description, components: Sequence[Component] = (), outside: bool = False):
-        self.description = description
+    def __init__(
+        self,
+        description: Description,
+        components: Sequence[Component] = (),
+        outside: bool = False,
+        stops: Sequence[str] = (),
+    ):
+        self.description, self.stops = description, tuple(stops)
         self.components = _ordered(components)
         actuators = [c.name for c in self.components if isinstance(c, Actuator)]
         self.command_names = tuple(actuators) or description.coordinate_names(rates=True)
@@ -108,6 +116,8 @@ class Network:
         self.commands = SX.zeros(len(self.command_names))
         self.outside = SX.sym("outside", len(self.command_names) if outside else 0)
         self.active = SX.sym("active", len(description.constraints))
+        self.resting = SX.sym("resting", len(self.stops))
+        self.push = SX.sym("push", len(self.stops))
         if outside:
             self.commands = self.commands + self.outside
         self.effects: list[Effects] = []
@@ -194,7 +204,9 @@ class Network:
             for (kind, name), symbol in held.items():
                 out[f"{component.name}.{kind} {name}".strip()] = (symbol, np.zeros(symbol.numel()))
         out["outside"] = (self.outside, np.zeros(self.outside.numel()))
-        return out | {"active": (self.active, np.ones(self.active.numel()))}
+        out["active"] = (self.active, np.ones(self.active.numel()))
+        none = np.zeros(len(self.stops))
+        return out | ({"resting": (self.resting, none), "push": (self.push, none)} if self.stops else {})
 
     @property
     def parameter_symbols(self) -> SX:
@@ -215,6 +227,8 @@ class Network:
         for effects in self.effects:
             for joint, value in effects.forces.items():
                 tau[d.v_slices[joint]] += value
+        for i, joint in enumerate(self.stops):  # zero but where the response to it is asked for
+            tau[d.v_slices[joint]] += self.push[i]
         return tau
 
     def wrenches(self) -> dict[str, SX]:

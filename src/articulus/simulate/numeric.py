@@ -5,6 +5,8 @@ steps; between two points of the grid the method goes its own way.
 
 An event is found by the signs of its value at both ends of a step. Where they agree, but the slopes there tell of a turn
 in between, the turn is looked for: a value that goes through zero and back is not missed.
+
+While a joint rests on the stop of a `Bounce`, the force of the stop is watched in place of the position: `resting`.
 """
 
 from __future__ import annotations
@@ -24,15 +26,20 @@ from articulus.simulate.advance import Advancer
 from articulus.simulate.events import Event, switched_on
 from articulus.simulate.network import DISSIPATED, INPUT
 from articulus.simulate.records import Cause, Occurrence
+from articulus.simulate.resting import Stops
 from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import ARGUMENTS, System, native
 
 MOST_EVENTS = 200
-"""Events within one step of the grid beyond which a run is given up."""
+"""Events within one step of the grid, impacts not counted, beyond which a run is given up."""
+MOST_IMPACTS = 5000
+"""Impacts within one step of the grid beyond which a run is given up."""
 MOST_POINTS = 100
 """Points at which a change of sign is looked for; about ten are enough."""
 LONGEST = 1024
 """Steps of the grid after which a method that goes on over many of them starts anew."""
+MOST_HALVINGS = 30
+"""Halvings of a step in which a joint is looked for off its stop."""
 TIME_ROUND = 1e-12
 """Accuracy of the time of an event, relative to the step."""
 
@@ -61,6 +68,7 @@ class NumericEngine:
         self.events: list[Occurrence] = []
         self._causes: dict[int, tuple[Cause, str]] = {}
         self._updates = [native(u.function) for u in system.updates]
+        self.stops = Stops(system, events)
 
     @property
     def evaluations(self) -> int:
@@ -87,6 +95,7 @@ class NumericEngine:
         x[:, : self.system.nc], x[:, self.system.nc : self.logged] = c, d
         for name in switched_on(self.watched):
             x[:, self.system.nc + self.system.switch(name)] = 0.0
+        self.stops.check_start(c)
         return x
 
     def parameters(self, t0: float, p: np.ndarray) -> np.ndarray:
@@ -114,6 +123,8 @@ class NumericEngine:
                         self._sampled(x[row], p[row], noise, k)
                         if not self.advancer.across_jumps and any(k % m == 0 for m in self.jumps):
                             x[row, self.logged :] = 0.0
+                        if k == 0:
+                            self._rest_at_start(row, x[row], p[row], noise)
                     if k % every == 0:
                         log[row, -(-k // every) - -(-first // every)] = x[row, : self.logged]
                     if failed[row] < 0:
@@ -145,6 +156,9 @@ class NumericEngine:
         before = x.copy()
         self.advancer.ahead = self._ahead(p[0], k)
         try:
+            if k == 0:
+                for i in self.stops.touching(x, moving=True):
+                    self._happens(row, x, p, w, p[0], i)
             ended = self._across(row, x, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h)
             if not np.isfinite(x).all():
                 raise NumericalError("the state is not finite any more")
@@ -173,26 +187,69 @@ class NumericEngine:
     def _across(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float) -> bool:
         """Go from t to `end`, through the events in between; return whether one ended the run."""
         last: int | None = None
-        for _ in range(MOST_EVENTS):
+        events = impacts = 0
+        while events < MOST_EVENTS and impacts < MOST_IMPACTS:
+            for i in self.stops.pulling(x, p[1:], w, t, self.h):
+                self._let_go(row, x, i, t)
             stretch = _Stretch(self, x, p, w, t, end)
             found = self._first_event(stretch, last) if self.watched else None
             if found is None:
                 x[:] = stretch.ahead
+                self.stops.keep(x)
                 return False
             t, last, x[:] = found
-            event = self.watched[last]
-            moment = Moment(self, x, p[1:], w, t)
-            stop = event.happen(moment)
-            moment.take_over(event.name)
-            self.events.append(Occurrence(float(t), event.name, row, stop))
-            if stop:
+            if self.stops.rests(x, last):
+                self._let_go(row, x, last, t)
+                events += 1
+            elif self._happens(row, x, p, w, t, last):
                 return True
+            else:
+                hit = self.stops.has(last)
+                events, impacts = events + (not hit), impacts + hit
             if t >= end:
                 return False
         raise NumericalError(
-            f"{MOST_EVENTS} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
+            f"{events + impacts} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
             "likely an event whose action brings it about again"
         )
+
+    def _happens(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> bool:
+        """Let event i happen; a joint that meets its stop may come to rest there. Return whether the run ends."""
+        if self.stops.has(i) and not self.stops.approaching(x, i):
+            self._rest(row, x, p, w, t, i)
+            return False
+        event, moment = self.watched[i], Moment(self, x, p[1:], w, t)
+        held = self.stops.resting(x)
+        stop = event.happen(moment)
+        moment.take_over(event.name)
+        self.events.append(Occurrence(float(t), event.name, row, stop))
+        for freed in set(held) - set(self.stops.resting(x)):
+            self.events.append(Occurrence(float(t), f"{self.watched[freed].name} lets go", row))
+        if self.stops.has(i) and not stop:
+            self._rest(row, x, p, w, t, i)
+        return stop
+
+    def _rest(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> None:
+        """Let a joint that has just met its stop rest there if it hardly comes off."""
+        remaining = self.stops.remaining(x, p[1:], w, t, self.h, i)
+        if remaining is None:
+            return
+        event = self.watched[i]
+        moment = Moment(self, x, p[1:], w, t)
+        moment.v = moment.impulse(self.stops.direction(i), 0.0)
+        moment.take_over(event.name)
+        self.stops.hold(x, i)
+        self.events.append(Occurrence(float(t + remaining), f"{event.name} rests", row))
+
+    def _let_go(self, row: int, x: np.ndarray, i: int, t: float) -> None:
+        self.stops.let_go(x, i)
+        x[self.logged :] = 0.0
+        self.events.append(Occurrence(float(t), f"{self.watched[i].name} lets go", row))
+
+    def _rest_at_start(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray) -> None:
+        """Let joints that start on their stop without moving rest there."""
+        for i in self.stops.touching(x, moving=False):
+            self._rest(row, x, p, w, p[0], i)
 
     # events
 
@@ -216,8 +273,8 @@ class NumericEngine:
         """Return the values of all events and their rates at a state."""
         nc = self.system.nc
         given = (x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
-        values, slopes = self._values(*given, np.ravel(self._rate(*given)))
-        return np.ravel(values), np.ravel(slopes)
+        values, slopes = (np.ravel(each) for each in self._values(*given, np.ravel(self._rate(*given))))
+        return self.stops.watched(values, slopes, x, p[1:], w, t, self.h)
 
     def _first_event(self, stretch: _Stretch, last: int | None) -> tuple[float, int, np.ndarray] | None:
         """Return time and number of the first event, and the state just after its change of sign.
@@ -226,14 +283,18 @@ class NumericEngine:
         """
         found = []
         for i, event in enumerate(self.watched):
-            place = stretch.first_crossing(i, event.direction, i == last)
+            resting = self.stops.rests(stretch.x, i)
+            direction = 1 if resting else event.direction
+            place = stretch.first_crossing(i, direction, i == last and not resting)
             if place is not None:
+                found.append((*place[:1], i, place[1]))
+            elif self.stops.has(i) and not resting and stretch.after[i] * direction > 0:
+                place = stretch.back_from_the_stop(i, direction)
                 found.append((*place[:1], i, place[1]))
             elif event.barrier and stretch.after[i] * event.direction > 0:
                 raise NumericalError(
-                    f"event '{event.name}' at t = {stretch.t:.9g} s: what should come back stays at the stop, and impacts "
-                    "follow each other without end; likely too little restitution, where a constraint (`Switch`) or a "
-                    "soft stop (`JointStop`) should take over"
+                    f"event '{event.name}' at t = {stretch.t:.9g} s: its value stays beyond zero, which it should not; likely "
+                    "its action does not bring it back"
                 )
         return min(found, key=lambda each: each[0]) if found else None
 
@@ -244,14 +305,14 @@ class _Stretch:
     def __init__(
         self, engine: NumericEngine, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float
     ):
-        self._engine, self._x, self._p, self._w = engine, x, p, w
+        self._engine, self.x, self._p, self._w = engine, x, p, w
         self.t, self.end = t, end
         self.ahead = engine.advancer.advance(x, p[1:], w, t, end)
         self._limit = TIME_ROUND * (end - t)
 
     @functools.cached_property
     def _before(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._engine.watch(self._x, self._p, self._w, self.t)
+        return self._engine.watch(self.x, self._p, self._w, self.t)
 
     @functools.cached_property
     def _after(self) -> tuple[np.ndarray, np.ndarray]:
@@ -264,7 +325,7 @@ class _Stretch:
 
     def _at(self, t: float, i: int) -> tuple[float, float, np.ndarray]:
         """Return value and slope of event i at time t, and the state there."""
-        state = self._engine.advancer.advance(self._x, self._p[1:], self._w, self.t, t)
+        state = self._engine.advancer.advance(self.x, self._p[1:], self._w, self.t, t)
         values, slopes = self._engine.watch(state, self._p, self._w, t)
         return values[i], slopes[i], state
 
@@ -286,6 +347,19 @@ class _Stretch:
         if _crosses(f_m, f_b, direction):
             return self._located(i, (m, b), (f_m, f_b), self.ahead)
         return None
+
+    def back_from_the_stop(self, i: int, direction: int) -> tuple[float, np.ndarray]:
+        """Return time and state at which a joint that is at its stop at first, and beyond it at the end, meets it.
+
+        It may come off for a short while first; if it does not, that is now.
+        """
+        span = self.end - self.t
+        for _ in range(MOST_HALVINGS):
+            span /= 2
+            f, _, _ = self._at(self.t + span, i)
+            if f * direction < 0:
+                return self._located(i, (self.t + span, self.end), (f, self._after[0][i]), self.ahead)
+        return self.t, self.x.copy()
 
     def _turn(self, i: int, f_a: float, f_b: float) -> tuple[float, float, np.ndarray] | None:
         """Return a point of the way there and back on which event i lies on the other side of zero; None if none is seen.
@@ -382,10 +456,21 @@ class Moment:
         return self.engine.system.description.v_slices[joint].start
 
     def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:
-        """Return the velocities after an impulse along `direction` that brings direction' v to `wanted`."""
-        rows = np.vstack([direction, self._rows()]) if self._held().any() else direction[None]
-        targets = np.append([wanted - direction @ self.v], np.zeros(len(rows) - 1))
-        return self.v + self._least_change(rows, targets)
+        """Return the velocities after an impulse along `direction` that brings direction' v to `wanted`.
+
+        Joints that rest on a stop stay there, but for those that the impulse takes off: their stop would have to pull.
+        """
+        loops, stops = self._rows() if self._held().any() else None, self.engine.stops
+        resting = [i for i in stops.resting(self.x) if stops.direction(i) @ direction == 0]
+        while True:
+            sides = [stops.direction(i) * stops.side(i) for i in resting]
+            rows = np.vstack([direction, *sides, *([] if loops is None else [loops])])
+            targets = np.append([wanted - direction @ self.v], np.zeros(len(rows) - 1))
+            change, impulses = self._least_change(rows, targets)
+            pulls = impulses[1 : 1 + len(resting)]
+            if not (pulls > 0).any():
+                return self.v + change
+            stops.let_go(self.x, resting.pop(int(np.argmax(pulls))))
 
     def close(self, constraint: str, active: bool) -> None:
         """Switch a constraint; one that begins to hold takes away the velocity against it."""
@@ -436,8 +521,9 @@ class Moment:
         active = {c.name for c, on in zip(closing.description.constraints, self._held()) if on}
         return G[[i for i, name in enumerate(closing.names) if name in active]]
 
-    def _least_change(self, rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Return the change of v by impulses along the rows that meets the targets: M^-1 R' (R M^-1 R')^+ targets."""
+    def _least_change(self, rows: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the change of v by impulses along the rows that meets the targets, and these: (R M^-1 R')^+ targets."""
         M = self.engine.system.mass_matrix(self.q, self._model())
         response = np.linalg.solve(M, rows.T)
-        return response @ np.linalg.lstsq(rows @ response, targets, rcond=1e-10)[0]
+        impulses = np.linalg.lstsq(rows @ response, targets, rcond=1e-10)[0]
+        return response @ impulses, impulses

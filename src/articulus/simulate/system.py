@@ -119,7 +119,62 @@ class System:
 
     @functools.cached_property
     def acceleration(self) -> ca.Function:
-        """(c, d, p, w, t, h) -> accelerations (nv,), multipliers of the constraints (m,), rates of the form's own states."""
+        """(c, d, p, w, t, h) -> accelerations (nv,), multipliers of the constraints (m,), rates of the form's own states.
+
+        Joints that rest on a stop have none.
+        """
+        if not self.network.stops:
+            return self._unstopped
+        symbols, held = self._stopping
+        moving, *others = self._unstopped.call(self._pushed(symbols, held[0]))
+        resting = symbols[1][self.held_places["resting"]]
+        for i, place in enumerate(self.stop_places):  # zero but for rounding: now exactly
+            moving[place] *= 1 - resting[i]
+        return ca.Function("acceleration", symbols, [moving, *others], list(ARGUMENTS), list(SOLVED))
+
+    @functools.cached_property
+    def stopping(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> forces of the stops on which joints rest, accelerations that they alone cause, (stops,) each.
+
+        A joint that is let go accelerates against the second; without a stop at which it rests both are zero.
+        """
+        symbols, held = self._stopping
+        return ca.Function("stopping", symbols, held, list(ARGUMENTS), ["force", "effect"])
+
+    @property
+    def stop_places(self) -> list[int]:
+        """Where the velocities of the joints that may rest on a stop stand in v."""
+        return [self.description.v_slices[joint].start for joint in self.network.stops]
+
+    @functools.cached_property
+    def _stopping(self) -> tuple[list[Any], list[Any]]:
+        """Return symbols and, at them, forces and effects of the stops.
+
+        Accelerations are a + R f with forces f in the joints. Of those that rest R_rr f_r = -a_r.
+        """
+        short, n = self._unstopped.is_a("SXFunction"), len(self.network.stops)
+        kind: Any = SX if short else ca.MX
+        symbols: list[Any] = [kind.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
+        free, *pushed = (
+            self._unstopped.call(self._pushed(symbols, push))[0][self.stop_places]
+            for push in (kind.zeros(n), *(kind(ca.DM.eye(n)[:, i]) for i in range(n)))
+        )
+        R = ca.horzcat(*(each - free for each in pushed))
+        resting = symbols[1][self.held_places["resting"]]
+        on = ca.diag(resting)
+        matrix = ca.mtimes([on, R, on]) + kind.eye(n) - on
+        force = resting * ca.solve(matrix, -resting * free)
+        return symbols, [force, ca.diag(R) * force]
+
+    def _pushed(self, symbols: list[Any], push: Any) -> list[Any]:
+        """Return the arguments with forces in the joints that have stops."""
+        c, d, *others = symbols
+        at = self.held_places["push"]
+        return [c, ca.vertcat(d[: at.start], push, d[at.stop :]), *others]
+
+    @functools.cached_property
+    def _unstopped(self) -> ca.Function:
+        """The accelerations with no joint resting on a stop."""
         d, frames = self.description, tuple(self.network.wrenches())
         if self.closing is not None:
             return self._closed(self.closing.acceleration(frames))
@@ -218,6 +273,8 @@ class System:
         net, total = self.network, self.network.joint_forces()
         for frame, wrench in net.wrenches().items():
             total = total + ca.mtimes(net.ask("jacobian", net.q, frames=[frame]).T, wrench)
+        if net.stops:
+            total[self.stop_places] += self.stopping.call(self.arguments)[0]
         return total
 
     def constraint_terms(self) -> ca.Function:
@@ -368,6 +425,8 @@ class System:
             ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.active, self.model)
             ways["projected"] = lambda: net.continuous[PROJECTED][0]
             ways["multipliers"] = lambda: self.multipliers
+        if net.stops and self.stopping.is_a("SXFunction"):
+            ways["stops"] = lambda: self.stopping.call(self.arguments)[0]
         return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
 
     def _energies(self) -> SX:

@@ -1,0 +1,1 @@
+"""Impacts that accumulate, rest on a stop and release: closed forms."""
