@@ -156,7 +156,7 @@ class System:
         kind: Any = SX if short else ca.MX
         symbols: list[Any] = [kind.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
         free, *pushed = (
-            self._unstopped.call(self._pushed(symbols, push))[0][self.stop_places]
+            self._at_stops(self._unstopped.call(self._pushed(symbols, push))[0])
             for push in (kind.zeros(n), *(kind(ca.DM.eye(n)[:, i]) for i in range(n)))
         )
         R = ca.horzcat(*(each - free for each in pushed))
@@ -165,6 +165,10 @@ class System:
         matrix = ca.mtimes([on, R, on]) + kind.eye(n) - on
         force = resting * ca.solve(matrix, -resting * free)
         return symbols, [force, ca.diag(R) * force]
+
+    def _at_stops(self, x: Any) -> Any:
+        """Return the entries of x (nv,) of the joints that have stops, one for each stop."""
+        return ca.vertcat(*(x[place] for place in self.stop_places))
 
     def _pushed(self, symbols: list[Any], push: Any) -> list[Any]:
         """Return the arguments with forces in the joints that have stops."""
@@ -274,7 +278,8 @@ class System:
         for frame, wrench in net.wrenches().items():
             total = total + ca.mtimes(net.ask("jacobian", net.q, frames=[frame]).T, wrench)
         if net.stops:
-            total[self.stop_places] += self.stopping.call(self.arguments)[0]
+            for place, force in zip(self.stop_places, ca.vertsplit(self.stopping.call(self.arguments)[0])):
+                total[place] += force
         return total
 
     def constraint_terms(self) -> ca.Function:
