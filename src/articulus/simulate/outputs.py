@@ -98,10 +98,10 @@ class Outputs:
             return Signal(name, values, ("",), "J", meaning)
         if name == "stops":
             of_joints = force_signal(d, np.zeros((0, d.nv))).units
-            units = [of_joints[k] for k in self.system.stop_places]
+            own = tuple(of_joints[k] for k in self.system.stop_places)
             again = [net.stops[:i].count(joint) for i, joint in enumerate(net.stops)]
             labels = tuple(f"{joint}.{n}" if n else joint for joint, n in zip(net.stops, again))
-            return Signal(name, values, labels, tuple(units), "force of the stop on a joint that rests there")
+            return Signal(name, values, labels, own, "force of the stop on a joint that rests there")
         n = values.shape[-1]
         return Signal(name, values, tuple(map(str, range(n))) if n > 1 else ("",), self._units(name, n))
 
