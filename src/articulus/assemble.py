@@ -63,7 +63,8 @@ def assemble(
 
     Each step solves G step = -g with the smallest step (pseudo-inverse), is halved as long as it makes the residual
     worse, and moves the position by `integrate_position`; the velocity is then corrected by the smallest change that
-    satisfies G v + g_t = 0. Convergence is quadratic.
+    satisfies G v + g_t = 0. Convergence is quadratic. Flexible bodies keep the shape that is given, unless the loops
+    can be closed by bending them only.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def assemble(
     v : array, (nv,)
         Estimate of the velocity; zero if not given.
     fixed : sequence of str
-        Joints whose coordinates and velocities stay as they are given.
+        Joints whose coordinates and velocities stay as they are given, and flexible bodies that keep their shape.
     t : float [s]
         Time, for prescribed motions.
     tolerance : float [m, rad; m/s, rad/s]
@@ -91,6 +92,26 @@ def assemble(
     position = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
     velocity = one_state("v", np.zeros(mechanism.nv) if v is None else v, mechanism.nv)
     moving = moving_freedoms(mechanism, fixed)
+    modes = modal_freedoms(mechanism)
+    if (moving & modes).any():
+        try:
+            return _assembled(mechanism, position, velocity, moving & ~modes, fixed, t, tolerance, params)
+        except NumericalError:
+            pass
+    return _assembled(mechanism, position, velocity, moving, fixed, t, tolerance, params)
+
+
+def _assembled(
+    mechanism: Mechanism,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    moving: np.ndarray,
+    fixed: Sequence[str],
+    t: float,
+    tolerance: float,
+    params: Mapping[str, Any] | None,
+) -> Assembly:
+    """Return the state that is reached with the freedoms that may move."""
     names, on_positions = mechanism.constraint_names, mechanism.description.holonomic_rows
 
     def residual(x: np.ndarray) -> np.ndarray:
@@ -164,15 +185,26 @@ def least(A: np.ndarray, b: np.ndarray, moving: np.ndarray) -> np.ndarray:
 
 
 def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:
-    """Return which freedoms do not belong to fixed joints, (nv,)."""
-    moving = np.ones(mechanism.nv, dtype=bool)
+    """Return which freedoms do not belong to fixed joints and flexible bodies, (nv,)."""
+    d, moving = mechanism.description, np.ones(mechanism.nv, dtype=bool)
+    held = {name: d.v_slices[name] for name in mechanism.joint_names}
+    held = {body.name: d.mode_slices(body.name)[0] for body in d.bodies if body.modes is not None} | held
     for name in (fixed,) if isinstance(fixed, str) else fixed:
-        if name not in mechanism.joint_names:
+        if name not in held:
             raise InputError(
-                f"{what}: no joint '{name}' in '{mechanism.name}'; {did_you_mean(str(name), mechanism.joint_names)}"
+                f"{what}: no joint or flexible body '{name}' in '{mechanism.name}'; {did_you_mean(str(name), held)}"
             )
-        moving[mechanism.description.v_slices[name]] = False
+        moving[held[name]] = False
     return moving
+
+
+def modal_freedoms(mechanism: Mechanism) -> np.ndarray:
+    """Return which freedoms are modal coordinates of flexible bodies, (nv,)."""
+    found = np.zeros(mechanism.nv, dtype=bool)
+    for body in mechanism.description.bodies:
+        if body.modes is not None:
+            found[mechanism.description.mode_slices(body.name)[0]] = True
+    return found
 
 
 def _require(

@@ -73,6 +73,10 @@ class DoubtfulResult(UserWarning):
     """A result was computed, but its own figures say that it may be wrong; the text says which, and the likely cause."""
 
 
+class MovedStart(UserWarning):
+    """A start that was given does not fit the constraints and was moved onto them; the text says how far."""
+
+
 class KernelError(ArticulusError, RuntimeError):
     """A kernel could not be built or loaded."""
 

@@ -188,7 +188,8 @@ def test_a_linkage_of_unequal_bars_in_motion() -> None:
     bars.joint("a", y, "ground", "crank").joint("b", y, "crank", "coupler", at=(0.3, 0, 0))
     bars.joint("c", y, "ground", "rocker", at=(1.0, 0, 0))
     bars.constrain(art.PointOnPoint("closure", "coupler_end", "rocker_end"))
-    run = art.simulate(bars, 1e-3, q0=[-1.0, 0.3, -1.4], v0=[5.0, -3.0, 2.0])
+    start = art.assemble(bars, [-1.0, 0.3, -1.4], [5.0, -3.0, 2.0])
+    run = art.simulate(bars, 1e-3, q0=start.q, v0=start.v)
     model = run.linear(at=0.0)
     linear = bars.linearize(q=run.q[0], v=run.v[0], u=np.zeros(3))
     assert np.abs(linear.A[1, 1]) > 0.1

@@ -45,6 +45,7 @@ def simulate(
     sample: float | None = None,
     events: Sequence[Event] = (),
     outputs: Sequence[str] | None = None,
+    fixed: Sequence[str] = (),
     params: Mapping[str, float] | None = None,
     seed: int = 0,
     t0: float = 0.0,
@@ -59,7 +60,8 @@ def simulate(
     Parameters
     ----------
     mechanism : Mechanism
-        Its loops are closed first where q0 and v0 do not fit (least change).
+        Its loops are closed first where q0 and v0 do not fit (least change, see `assemble`); above 0.01 rad or m, or 0.01
+        of the velocity, with a warning, `errors.MovedStart`.
     t_end : float [s]
         End; a whole number of steps after t0.
     q0, v0 : array, (nq,), (nv,) [rad, m; rad/s, m/s]
@@ -84,6 +86,8 @@ def simulate(
         What to look for between steps, and what then happens.
     outputs : sequence of str
         Signals to report besides q and v; all if not given.
+    fixed : sequence of str
+        Joints, and flexible bodies, whose q0 and v0 stay as given when loops are closed.
     params : dict of parameter name to number
     seed : int
         Of all noise.
@@ -106,7 +110,7 @@ def simulate(
     """
     setup = _set_up(
         mechanism, t_end, q0, v0, True, controller, components, method, loops, step, sample, events, outputs, params,
-        seed, t0, rtol, atol,
+        seed, t0, rtol, atol, fixed,
     )  # fmt: skip
     return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
@@ -124,6 +128,7 @@ def rollout(
     step: float = 1e-3,
     sample: float | None = None,
     outputs: Sequence[str] = (),
+    fixed: Sequence[str] = (),
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
     t0: float = 0.0,
@@ -150,7 +155,7 @@ def rollout(
     """
     setup = _set_up(
         mechanism, t_end, q0, v0, False, controller, components, method, loops, step,
-        _span(t_end, t0) if sample is None else sample, (), outputs, params, seed, t0, rtol, atol,
+        _span(t_end, t0) if sample is None else sample, (), outputs, params, seed, t0, rtol, atol, fixed,
     )  # fmt: skip
     return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
@@ -174,6 +179,7 @@ def _set_up(
     t0: float,
     rtol: float,
     atol: float,
+    fixed: Sequence[str],
 ) -> Setup:
     if not isinstance(mechanism, Mechanism):
         raise InputError(
@@ -205,7 +211,7 @@ def _set_up(
     given = {name: copy.copy(value) for name, value in (params or {}).items()}
     return Setup(
         mechanism, system, outside, copy.copy(q0), copy.copy(v0), given, single, float(t0), float(t_end), float(step), steps, every,
-        method, tuple(events), outputs, seed, rtol, atol,
+        method, tuple(events), outputs, seed, rtol, atol, (fixed,) if isinstance(fixed, str) else tuple(fixed),
     )  # fmt: skip
 
 

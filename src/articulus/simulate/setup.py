@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.assemble import assemble, independent_rows
+from articulus.assemble import assemble, independent_rows, moving_freedoms
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.loops.rank import require_full_rank
-from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.errors import InputError, MovedStart, UnsupportedOperation, did_you_mean
 from articulus.integrate import AlphaMethod, Idas
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import as_array, value_of
@@ -27,6 +28,8 @@ from articulus.simulate.system import System, native
 
 ADMISSIBLE = 1e-9
 """Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
+MOVED = 0.01
+"""Change of an initial position, or of a velocity over 1 and the largest one, above which closing warns [-]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,8 @@ class Setup:
     seed : int
     rtol, atol : float
         Tolerances of adaptive methods.
+    fixed : tuple of str
+        Joints and flexible bodies that keep their initial state when the loops are closed.
     """
 
     mechanism: Mechanism
@@ -75,6 +80,7 @@ class Setup:
     seed: int
     rtol: float
     atol: float
+    fixed: tuple[str, ...] = ()
 
     def changed(self, params: Mapping[str, Any]) -> Setup:
         """Return the same with other values of some parameters; arrays (batch,) make a batch of a single run.
@@ -98,7 +104,7 @@ class Setup:
         _check_jumps(system, method, self.t0, self.t_end, step)
         c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
         _check_form(system, method, self.events)
-        independent = _closed(self.mechanism, system, c0, p, self.t0, self.events)
+        independent, start = self._closed(c0, p)
         _require_regular(self.mechanism, system, c0[0], p[0], self.t0)
         _begin(system, c0, p, self.t0, step)
         engine = engine_for(system, method, step, self.steps, self.events, self.rtol, self.atol, independent)
@@ -115,7 +121,7 @@ class Setup:
         )
         return Simulation(
             self.mechanism, engine, c0, p, self.t0, step, self.steps, self.every, Outputs(system, self.outputs), outside,
-            period, self.seed, self.single, self.method, self._settings(), self, independent,
+            period, self.seed, self.single, self.method, self._settings(), self, independent, start,
         )  # fmt: skip
 
     def _settings(self) -> dict[str, Any]:
@@ -129,7 +135,63 @@ class Setup:
             "events": [description(e) for e in self.events],
             "rtol": self.rtol,
             "atol": self.atol,
+            "fixed": list(self.fixed),
         }
+
+    def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[int], dict[str, Any]]:
+        """Close the loops of every row that is off its constraints.
+
+        Returns
+        -------
+        list of int
+            Independent constraint rows of the first.
+        dict
+            What was found, for the record: names of redundant rows, largest changes of q and v.
+        """
+        mechanism, system = self.mechanism, self.system
+        holding = _holding(mechanism, switched_on(self.events))
+        moving_freedoms(mechanism, self.fixed, "fixed")
+        if not holding.description.constraints:
+            return [], {}
+        before = c.copy()
+        q, v = (c[:, system.places[name]] for name in "qv")
+        own = {x.name for x in holding.description.parameters}
+        names = [x.name for x in system.network.parameters]
+        given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
+        for row, params in enumerate(given):
+            off = np.abs(holding.constraint_residual(q[row], self.t0, params=params)).max(initial=0.0)
+            fast = np.abs(holding.constraint_rate(q[row], v[row], self.t0, params=params)).max(initial=0.0)
+            if max(off, fast) > ADMISSIBLE:
+                found = assemble(holding, q[row], v[row], self.fixed, self.t0, params=params)
+                q[row], v[row] = found.q, found.v
+        moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
+        if max(change.max(initial=0.0) for change in moved.values()) > 0:
+            self._warn_of(moved, before, c)
+        kept = independent_rows(holding, q[0], self.t0, params=given[0])
+        record = {
+            "moved": {name: float(change.max(initial=0.0)) for name, change in moved.items()},
+            "rows": len(holding.constraint_names),
+            "redundant": [name for name in holding.constraint_names if name not in kept],
+        }
+        return [mechanism.constraint_names.index(n) for n in kept], record
+
+    def _warn_of(self, moved: Mapping[str, np.ndarray], before: np.ndarray, c: np.ndarray) -> None:
+        """Warn when a start that was given is not the one that the run has."""
+        for name, given in (("q", self.q0), ("v", self.v0)):
+            at = self.system.places[name]
+            allowed = MOVED * (1.0 if name == "q" else max(1.0, np.abs(before[:, at]).max(initial=0.0)))
+            if given is None or not moved[name].max(initial=0.0) > allowed:
+                continue
+            row, k = np.unravel_index(moved[name].argmax(), moved[name].shape)
+            labels = self.mechanism.description.coordinate_names()
+            label = f" ({labels[k]})" if len(labels) == at.stop - at.start else ""
+            warnings.warn(
+                f"'{self.mechanism.name}': {name}0 is off the constraints and was moved onto them: {name}0[{k}]{label} from "
+                f"{before[row, at][k]:.6g} to {c[row, at][k]:.6g}{'' if self.single else f' in run {row}'}; expected a start that "
+                "closes the loops. Name in `fixed` the joints that shall stay, or close the loops first with `assemble`",
+                MovedStart,
+                stacklevel=6,
+            )
 
 
 def _initial(
@@ -229,26 +291,6 @@ def _begin(system: System, c: np.ndarray, p: np.ndarray, t0: float, h: float) ->
         begun = native(system.beginning)
         for row, values in zip(c, p):
             row[:] = np.ravel(begun(row, system.d0, values, np.zeros(system.nw), t0, h))
-
-
-def _closed(
-    mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float, events: Sequence[Event]
-) -> list[int]:
-    """Close the loops of every row that is off its constraints; return the independent constraint rows of the first."""
-    holding = _holding(mechanism, switched_on(events))
-    if not holding.description.constraints:
-        return []
-    q, v = (c[:, system.places[name]] for name in "qv")
-    own = {x.name for x in holding.description.parameters}
-    names = [x.name for x in system.network.parameters]
-    given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
-    for row, params in enumerate(given):
-        off = np.abs(holding.constraint_residual(q[row], t0, params=params)).max(initial=0.0)
-        fast = np.abs(holding.constraint_rate(q[row], v[row], t0, params=params)).max(initial=0.0)
-        if max(off, fast) > ADMISSIBLE:
-            found = assemble(holding, q[row], v[row], t=t0, params=params)
-            q[row], v[row] = found.q, found.v
-    return [mechanism.constraint_names.index(n) for n in independent_rows(holding, q[0], t0, params=given[0])]
 
 
 def _holding(mechanism: Mechanism, off: set[str]) -> Mechanism:

@@ -97,6 +97,8 @@ class Simulation:
         What made it, for those who want it again.
     independent : list of int
         Constraint rows that imply all the others at the start.
+    start : dict
+        How the loops were closed before the run: largest changes of q and v, redundant rows.
     """
 
     mechanism: Mechanism
@@ -116,6 +118,7 @@ class Simulation:
     settings: dict[str, Any] = field(default_factory=dict)
     setup: Setup | None = None
     independent: list[int] = field(default_factory=list)
+    start: dict[str, Any] = field(default_factory=dict)
 
     def run(self, keep: Path | None = None, interval: float = 30.0, leave: bool = False) -> Run:
         """Run to the end and return the result."""
@@ -262,7 +265,7 @@ class Simulation:
             seed=self.seed,
             settings=self.settings,
             parameters=self._parameters(),
-        )
+        ) | {"start": self.start}
         final = State(
             self.k, self.t0 + self.k * self.h, self.x[0] if self.single else self.x, self.noise.state()
         )

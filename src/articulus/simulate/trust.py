@@ -65,6 +65,15 @@ def _momentum(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _constraint(run: Run) -> Iterator[tuple[str, str]]:
+    start = run.meta.get("start") or {}
+    if start and max(start["moved"].values()) > 0:
+        texts = [f"{name} by up to {change:.3g}" for name, change in start["moved"].items() if change > 0]
+        yield "start moved", ", ".join(texts)
+    if start and start["redundant"]:
+        yield (
+            "redundant rows",
+            f"{len(start['redundant'])} of {start['rows']}: {_list(start['redundant'])}",
+        )
     if "constraint" in run.signals:
         residual = run.signals["constraint"]
         texts = [
@@ -72,6 +81,10 @@ def _constraint(run: Run) -> Iterator[tuple[str, str]]:
             for label, unit in zip(residual.labels, residual.units)
         ]
         yield "constraint residual", ", ".join(texts)
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 def _work(run: Run) -> Iterator[tuple[str, str]]:

@@ -120,7 +120,7 @@ def _run(study: Study, checkpoint: Path | None) -> Run:
         "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "components": study.components, "method": s.method,
         "loops": s.loops, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed,
         "t0": s.t0, "rtol": s.rtol, "atol": s.atol, "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
-        "keep_checkpoint": True,
+        "keep_checkpoint": True, "fixed": s.fixed,
     }  # fmt: skip
     if study.sweep is not None:
         return rollout(study.mechanism, **common)

@@ -16,7 +16,19 @@ from articulus.study.courses import Courses
 from articulus.study.study import Settings
 
 TIMES = ("t_end", "step", "sample", "t0", "checkpoint_interval")
-KEYS = ("t_end", "method", "loops", "step", "sample", "seed", "t0", "rtol", "atol", "checkpoint_interval")
+KEYS = (
+    "t_end",
+    "method",
+    "loops",
+    "step",
+    "sample",
+    "seed",
+    "t0",
+    "rtol",
+    "atol",
+    "checkpoint_interval",
+    "fixed",
+)
 CHOICES = (
     ("method", [m.name for m in ALL_METHODS], "an integration method"),
     ("loops", [f.name for f in FORMS], "a form of closed loops"),
@@ -49,6 +61,10 @@ def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
             held[key] = values.text(table, key, "run")
             if held[key] is not None and held[key] not in names:
                 report.add(f"run.{key}", f"'{held[key]}'", expected, did_you_mean(held[key], names))
+    if "fixed" in table:
+        held["fixed"] = tuple(table["fixed"]) if isinstance(table["fixed"], list) else ()
+        if not held["fixed"] or not all(isinstance(name, str) for name in held["fixed"]):
+            report.add("run.fixed", shown(table["fixed"]), "names of joints or flexible bodies in a list")
     if "seed" in table:
         held["seed"] = table["seed"]
         if not isinstance(held["seed"], int) or isinstance(held["seed"], bool) or held["seed"] < 0:

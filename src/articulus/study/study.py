@@ -31,6 +31,7 @@ class Settings:
     rtol, atol : float
     checkpoint_interval : float [s]
         Time of the clock between checkpoints.
+    fixed : tuple of str
     """
 
     t_end: float
@@ -43,6 +44,7 @@ class Settings:
     rtol: float = 1e-8
     atol: float = 1e-10
     checkpoint_interval: float = 30.0
+    fixed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
