@@ -19,7 +19,7 @@ class ArticulusError(Exception):
     """Base of every exception that this package raises on purpose; its text is never longer than some lines."""
 
     def __init__(self, message: str = ""):
-        super().__init__(_cut(message))
+        super().__init__(_cut(str(message)))
 
 
 @dataclass(frozen=True)

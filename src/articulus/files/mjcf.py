@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation
+from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, brief
 from articulus.files.mjcf_check import check_bodies, check_file, check_text
 from articulus.files.mjcf_convert import convert
 from articulus.files.mjcf_unsupported import refuse_unsupported
@@ -110,7 +110,7 @@ def _judge(said: list[str], name: str) -> None:
             raise ModelError(
                 Finding(name, f"what MuJoCo warns of: {line}", "an inertia matrix that is not singular")
             )
-        warnings.warn(f"{name}: MuJoCo says: {line}", stacklevel=4)
+        warnings.warn(f"{name}: MuJoCo says: {brief(line)}", stacklevel=4)
 
 
 def _lines(root: Element) -> dict[str, int]:
