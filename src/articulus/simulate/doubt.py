@@ -14,7 +14,7 @@ import numpy as np
 
 from articulus.errors import DoubtfulResult
 from articulus.integrate import method as find_method
-from articulus.simulate import failures
+from articulus.simulate import dry_friction, failures
 from articulus.simulate.network import PROJECTED
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.records import Doubt
@@ -45,8 +45,12 @@ BURST = 0.05
 """Part of the time in which half of the error arises, up to which it counts as a burst [-]."""
 STIFF = 1.0
 """Step times the fastest rate of the equations from which an explicit method is not accurate any more [-]; at 2 to 3 it is unstable."""
+FRICTION = 2.0
+"""Step of an explicit method times the rate at which dry friction about rest brings a joint to a stop [-]: beyond 2 to 3 a joint that should
+come to rest jumps to and fro."""
 SINGULAR = 1e-3
 """Fall of the smallest singular value of the constraint Jacobian, against its median, that counts as a singular position [-]."""
+FRICTION_FIGURE = "step over the time in which dry friction brings a joint to rest"
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +187,24 @@ def _figures(simulation: Simulation, evidence: _Evidence) -> Iterator[tuple[str,
             "constraint residual in velocity over the largest speed",
             (_largest(evidence.constraint[..., 1]) / np.maximum(1.0, speed), CONSTRAINT),
         )
+    if _explicit(simulation) and dry_friction.present(simulation.engine.system):
+        yield FRICTION_FIGURE, (_friction(simulation, evidence), FRICTION)
     counts = simulation.counts()
     share = counts["rejected"] / max(counts["evaluations"], 1)
     yield "rejected steps over evaluations", (np.full(len(evidence.rows), share), REJECTED)
+
+
+def _explicit(simulation: Simulation) -> bool:
+    return find_method(simulation.method).kind in ("explicit", "second order")
+
+
+def _friction(simulation: Simulation, evidence: _Evidence) -> np.ndarray:
+    """Return the step times the rate of dry friction of joints that come near rest, (rows,) [-]."""
+    system, h, out = simulation.engine.system, simulation.h, np.zeros(len(evidence.rows))
+    for i in np.unique(np.linspace(0, len(out) - 1, min(len(out), SAMPLES)).round().astype(int)):
+        q, v = (evidence.samples[i, :, system.places[name]] for name in "qv")
+        out[i] = h * dry_friction.rate(system, q, v, simulation.p[evidence.rows[i]], evidence.t[0], h)
+    return out
 
 
 # the likely cause
@@ -199,7 +218,16 @@ def _cause(simulation: Simulation, evidence: _Evidence, i: int) -> str:
     if singular is not None:
         return f"the loops pass close to a singular position at t = {singular:.4g} s"
     kind = find_method(simulation.method).kind
-    if kind in ("explicit", "second order"):
+    if _explicit(simulation):
+        chatter = (
+            _friction(simulation, evidence)[i] if dry_friction.present(simulation.engine.system) else 0.0
+        )
+        if chatter > FRICTION:
+            return (
+                f"dry friction about rest is not resolved by the step of {simulation.h:.3g} s, so that joints jump to and fro instead of "
+                f"coming to rest: take a step below {FRICTION * simulation.h / chatter:.2g} s, a larger coulomb_speed, or an implicit "
+                "method (rosenbrock, cvodes)"
+            )
         rate = max(_fastest(simulation, evidence, i, k) for k in {0, worst, len(evidence.t) - 1})
         if rate * simulation.h > STIFF:
             return (
