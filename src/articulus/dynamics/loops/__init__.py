@@ -13,6 +13,7 @@ from articulus.dynamics.loops.null_space import null_space, partition
 from articulus.dynamics.loops.operator_form import by_secondary, operator_form
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
+from articulus.dynamics.loops.pivoted import independent
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.loops.regularised import regularised
 from articulus.dynamics.loops.servo import joint_directions, servo
@@ -32,6 +33,7 @@ __all__ = [
     "canonical",
     "form",
     "generic_penalty",
+    "independent",
     "joint_directions",
     "joint_form",
     "lagrange",
