@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import casadi
     import control
 
+    from articulus.dynamics.definite import Definite
     from articulus.studio import Viewing
 
 OPEN = 1e-6
@@ -44,6 +45,16 @@ OPEN = 1e-6
 Array = np.ndarray
 Params = Mapping[str, Any]
 Wrenches = Mapping[str, Any]
+
+
+MOTIONS = frozenset(
+    {
+        "pose", "velocity", "acceleration", "jacobian", "jacobian_rate", "position_rate", "integrate_position",
+        "tangent_rate", "center_of_mass", "constraint_residual", "constraint_rate", "constraint_jacobian",
+        "constraint_acceleration",
+    }
+)  # fmt: skip
+"""Questions that no mass matrix has a part in."""
 
 
 class Mechanism:
@@ -273,7 +284,7 @@ class Mechanism:
 
     def __getstate__(self) -> dict:
         """Leave the compiled kernels behind: another process loads them from the cache."""
-        return {name: held for name, held in self.__dict__.items() if name != "_kernels"}
+        return {name: held for name, held in self.__dict__.items() if name not in ("_kernels", "_doubtful")}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name not in ("name", "source"):
@@ -285,7 +296,7 @@ class Mechanism:
             self._changed()
 
     def _changed(self) -> Mechanism:
-        for derived in ("description", "_kernels"):
+        for derived in ("description", "_kernels", "_doubtful"):
             self.__dict__.pop(derived, None)
         return self
 
@@ -935,6 +946,8 @@ class Mechanism:
         params: Params | None = None,
         wrenches: Wrenches | None = None,
     ) -> Any:
+        if self._doubtful and name not in MOTIONS:
+            self._require_definite(name, arguments[0], params)
         try:
             if not params and not wrenches and not self.description.parameters:
                 try:
@@ -950,6 +963,35 @@ class Mechanism:
         except NumericalError:
             self._require_rotations(arguments[0])  # the likeliest reason
             raise
+
+    @functools.cached_property
+    def _doubtful(self) -> Definite | None:
+        """What asks whether the mass matrix is positive definite; None where it cannot be otherwise."""
+        from articulus.dynamics.definite import definite
+
+        asked = definite(self.description) if self.description.flexible else None
+        return asked if asked is not None and asked.doubtful else None
+
+    def _require_definite(self, name: str, q: Any, params: Params | None) -> None:
+        """Raise NumericalError if the mass matrix is indefinite at a position; wrong shapes are left to the kernel."""
+        positions = _array("q", q)
+        if self._doubtful is None or positions.shape[-1:] != (self.nq,):
+            return
+        values = self._parameter_row(params) if self.description.parameters else np.zeros(0)
+        batch = np.broadcast_shapes(positions.shape[:-1], values.shape[:-1])
+        flat = int(np.prod(batch))
+        rows = [
+            np.broadcast_to(x, (*batch, x.shape[-1])).reshape(flat, x.shape[-1]) for x in (positions, values)
+        ]
+        bad = self._doubtful.first_bad(*rows)
+        if bad is not None:
+            raise NumericalError(
+                f"'{self.name}', {name}: the mass matrix is not positive definite at row {bad} of q. The inertia integrals "
+                "of a flexible body there belong to no distribution of mass; likely a moment of inertia larger than the "
+                "sum of the other two, or matrices of a finite-element program; less deflection or the level 'ruthless' "
+                "keeps it definite",
+                rows=np.array([bad]),
+            )
 
     def _require_rotations(self, q: Any) -> None:
         """Raise InputError for a quaternion of zeros; what is no position at all is left to the kernel's own checks."""

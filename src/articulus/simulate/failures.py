@@ -31,9 +31,9 @@ def indefinite(simulation: Simulation, row: int, sample: int, state: np.ndarray)
     """Return the failure of a run whose mass matrix is not positive definite at a sample, with its state (logged,)."""
     places, t = simulation.engine.system.places, float(simulation.times[sample])
     reason = (
-        "the mass matrix is not positive definite: deformations are beyond what their terms of second order can carry. "
-        "Likely a flexible body bent too far, or one whose clamped modes hold nearly all the inertia; put a hub or tip "
-        "body into the structure, or take the level 'ruthless' or 'inconsistent'"
+        "the mass matrix is not positive definite. Likely a joint turns a flexible body about an axis without inertia (give "
+        "`rotary_inertia`), or its numbers belong to no distribution of mass (a moment of inertia larger than the sum of the "
+        "other two)"
     )
     x = np.zeros_like(simulation.x[row])
     x[: state.size] = state

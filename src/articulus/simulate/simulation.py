@@ -14,10 +14,10 @@ import numpy as np
 
 from articulus import kernel
 from articulus.api import Mechanism
+from articulus.dynamics.definite import definite
 from articulus.errors import InputError, NumericalError
 from articulus.mechanism.numbers import value_of
 from articulus.simulate import checkpoint, doubt, failures
-from articulus.simulate.definite import definite
 from articulus.simulate.noise import Noise
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 CHUNK_SECONDS = 0.25
 """Wall-clock time of a chunk that a bar and checkpoints can follow [s]."""
 FIRST_CHUNK = 64
+LOOKED_AT = 64
+"""Samples of a run, evenly chosen, at which the mass matrix is asked for where a body can make it indefinite."""
 LOG_BYTES = 4 << 30
 """Size of a log beyond which a run is refused [bytes]."""
 
@@ -306,10 +308,14 @@ class Simulation:
         system = self.engine.system
         if not system.description.flexible:
             return
-        for row, states in enumerate(samples):
-            bad = definite(system).first_bad(states[:, system.places["q"]], self.p[row])
+        asked = definite(system.description)
+        count = LOOKED_AT if asked.doubtful else 1
+        looked_at = np.unique(np.linspace(0, samples.shape[1] - 1, count).round().astype(int))
+        for row, states in enumerate(samples[:, looked_at]):
+            p = self.p[row, : len(system.description.parameters)]
+            bad = asked.first_bad(states[:, system.places["q"]], p, singular=True)
             if bad is not None:
-                yield failures.indefinite(self, row, bad, states[bad])
+                yield failures.indefinite(self, row, int(looked_at[bad]), states[bad])
 
     def counts(self) -> dict[str, int]:
         """Return what the engine counts, before a resumption too: evaluations (0 where each step costs the same), rejected."""

@@ -139,6 +139,25 @@ def _particles(modes: Modes, one: np.ndarray) -> tuple[Particle, ...]:
     return tuple(Particle(*each) for each in held if each[-1].any())
 
 
+def mass_gram(modes: Modes) -> tuple[np.ndarray, float]:
+    """Return the integrals over the mass of products of 1, r and the shapes phi_kj, (4 + 3 n, 4 + 3 n).
+
+    Beside them what modal mass, momentum and inertia integrals say otherwise, as a part of the largest: zero for a body
+    whose numbers are integrals over one distribution of mass.
+    """
+    n, one = modes.count, _size(modes.ff)
+    moment = modes.rr0[NINE[0, :3], NINE[1, :3]]
+    gram = np.zeros((4 + 3 * n, 4 + 3 * n))
+    gram[0, 0], gram[0, 1:4], gram[1:4, 0] = modes.rr0[3, 3], moment, moment
+    gram[1:4, 1:4] = _second_moment(modes.rr0)
+    with_shapes = _products(modes.rf0.T, modes.rr1).transpose(1, 0, 2).reshape(4, 3 * n)
+    gram[:4, 4:], gram[4:, :4] = with_shapes, with_shapes.T
+    pairs = _products(modes.rf1.transpose(0, 2, 1), modes.rr2)[..., 1:, :]
+    gram[4:, 4:] = pairs.transpose(0, 2, 1, 3).reshape(3 * n, 3 * n)
+    others = (np.trace(pairs, axis1=2, axis2=3) - modes.ff) / np.outer(one, one)
+    return gram, float(np.abs(others).max(initial=0.0))
+
+
 def _products(momentum: np.ndarray, inertia: np.ndarray) -> np.ndarray:
     """Return the integrals over the mass of u_j and of r_i u_j, where u are displacements, (..., 4, 3).
 
