@@ -980,10 +980,10 @@ class Mechanism:
         values = self._parameter_row(params) if self.description.parameters else np.zeros(0)
         batch = np.broadcast_shapes(positions.shape[:-1], values.shape[:-1])
         flat = int(np.prod(batch))
-        rows = [
+        q_rows, p_rows = (
             np.broadcast_to(x, (*batch, x.shape[-1])).reshape(flat, x.shape[-1]) for x in (positions, values)
-        ]
-        bad = self._doubtful.first_bad(*rows)
+        )
+        bad = self._doubtful.first_bad(q_rows, p_rows)
         if bad is not None:
             raise NumericalError(
                 f"'{self.name}', {name}: the mass matrix is not positive definite at row {bad} of q. The inertia integrals "

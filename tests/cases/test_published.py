@@ -25,6 +25,7 @@ def test_the_required_cases_are_there():
     assert set(cases.names()) >= {
         "bayo_link",
         "beam_frequencies",
+        "bent_beam",
         "cat215b",
         "cat215b_hydraulics",
         "closed_operators",

@@ -34,6 +34,8 @@ def read_modes(path: StrPath) -> Modes:
 def modes_bytes(modes: Modes) -> bytes:
     """Return the content of such an archive; equal modes give equal bytes."""
     held: dict[str, Any] = {"format": FORMAT, "checksum": repr(modes), "level": modes.level}
+    if not modes.knows_shortening:
+        held["matrices_only"] = True
     held |= {"names": _texts(modes.names), "stations": _texts(tuple(modes.stations))}
     held |= {name: getattr(modes, name) for name in ARRAYS}
     for name in STATION_ARRAYS:
@@ -55,6 +57,7 @@ def modes_from_bytes(content: bytes, name: str) -> Modes:
             names=tuple(map(str, held["names"])),
             stations=stations,
             level=str(held["level"]),  # type: ignore[arg-type]
+            knows_shortening="matrices_only" not in held,
             **{key: held[key] for key in ARRAYS},
         )
     except KeyError as error:

@@ -27,9 +27,7 @@ def bayo_link(
     damping : float [-]
         Ratio of every mode.
     level : str
-        Terms of the deformation; those of the paper are linear. The hinge carries no inertia but that of the link, which
-        its clamped shapes take up almost entirely: the second-order inertia of "consistent" is definite only for tip
-        deflections below 2 % of the length in the first shape, 0.3 % in the third.
+        Terms of the deformation; those of the paper are linear.
 
     Source: Ledesma & Bayo 1993, open chain; hub inertia, tip mass and damping are not given there and are zero.
     """

@@ -2,13 +2,13 @@
 
 With the modal coordinates eta, the velocity V = (w, v) of the body frame in body axes, and u(r, eta) = sum_k phi_k eta_k +
 1/2 sum_kl h_kl eta_k eta_l the displacement of the point r (the second part is the shortening that bending brings), the
-kinetic energy is
+kinetic energy is, up to second order in eta and eta_dot,
 
     T = 1/2 V' Mrr(eta) V + V' Mrf(eta) eta_dot + 1/2 eta_dot' Mff eta_dot
     Mrr(eta) = rr0 + sum_k rr1[k] eta_k + 1/2 sum_kl rr2[k, l] eta_k eta_l
     Mrf(eta) = rf0 + sum_k rf1[k] eta_k
 
-and the elastic energy 1/2 eta' K eta. The parts of rr2 and rf1 that come from h make motion stiffen the body; they are
+(terms of higher order follow from these numbers, see `dynamics.flexible.shortening`) and the elastic energy 1/2 eta' K eta. The parts of rr2 and rf1 that come from h make motion stiffen the body; they are
 kept apart so that each of the three levels of Padilla & von Flotow 1989 can be had.
 """
 
@@ -91,6 +91,9 @@ class Modes:
     level : str
         "consistent": all terms of first order in the equations, motion-induced stiffness among them; "inconsistent": without
         shortening; "ruthless": nothing depends on the deformation but the elastic forces.
+    knows_shortening : bool
+        Whether the integrals of shortening are known. Those of mass and stiffness matrices alone are not: such a body cannot
+        have the level "consistent".
     """
 
     names: tuple[str, ...]
@@ -106,6 +109,7 @@ class Modes:
     damping: np.ndarray
     stations: Mapping[str, Station] = field(default_factory=dict)
     level: Level = "consistent"
+    knows_shortening: bool = True
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -130,6 +134,12 @@ class Modes:
             )
         if self.level not in LEVELS:
             raise InputError(f"modes: level {self.level!r}; {did_you_mean(str(self.level), LEVELS)}")
+        if self.level == "consistent" and not self.knows_shortening:
+            raise InputError(
+                "modes: level 'consistent' of a body whose shortening is not known: mass and stiffness matrices do not tell how "
+                "motion stiffens it. Choose 'ruthless' (right while angular rates stay below a tenth of the first frequency) or "
+                "'inconsistent' (softens as it spins), or give the elements"
+            )
         for name, station in self.stations.items():
             held = dataclasses.astuple(station)
             found, expected = tuple(x.shape for x in held), ((3,), (3, n), (3, n), (3, n, n), (3, n, n))
@@ -167,7 +177,13 @@ class Modes:
 
     @functools.cached_property
     def _text(self) -> str:
-        digest = hashlib.sha256(repr((self.names, self.level, tuple(self.stations))).encode())
+        said = (
+            self.names,
+            self.level,
+            tuple(self.stations),
+            *(() if self.knows_shortening else ("matrices",)),
+        )
+        digest = hashlib.sha256(repr(said).encode())
         arrays = [getattr(self, f.name) for f in dataclasses.fields(self)]
         arrays += [x for s in self.stations.values() for x in dataclasses.astuple(s)]
         for array in arrays:

@@ -29,6 +29,7 @@ from articulus.mechanism.modes import Level, Modes, Station
 from articulus.structure.check_basis import check_basis
 from articulus.structure.compliance import check_carries
 from articulus.structure.element.base import Node
+from articulus.structure.held import warn_if_held
 from articulus.structure.modal_damping import Damping, damping_matrix
 from articulus.structure.solution.statics import Statics
 from articulus.structure.structure import Structure
@@ -67,12 +68,14 @@ def modes_of(
     names : sequence of str
         Of the modal coordinates; "mode1", "mode2", ... if not given.
     level : str
-        "consistent" if not given, or "ruthless" where the structure has no elements that tell its axial forces.
+        "consistent" if not given, or "ruthless" where the structure has no elements that tell its axial forces: then
+        "consistent" is refused.
     carries : iterable of nodes
         Where something heavy or stiff will be attached: there the shapes must give at least half of the static compliance.
     """
     basis = np.asarray(basis, dtype=float)
     check_basis(structure, basis)
+    warn_if_held(structure)
     for node in carries:
         check_carries(structure, basis, node, CARRIED)
     at = np.asarray(
@@ -92,6 +95,7 @@ def modes_of(
         damping=damping_matrix(structure, basis, mass, stiffness, damping),
         stations=_stations(structure, basis, at, stations),
         level=level or ("ruthless" if structure.samples is None else "consistent"),
+        knows_shortening=structure.samples is not None,
     )
 
 

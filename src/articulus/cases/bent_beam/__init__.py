@@ -1,0 +1,1 @@
+"""A bent beam beside a geometrically exact one."""
