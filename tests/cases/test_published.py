@@ -37,6 +37,7 @@ def test_the_required_cases_are_there():
         "human_torso",
         "inertia_matrix",
         "king_arm",
+        "loop_orders",
         "minas_truss",
         "multiple_chains",
         "n_body_pendulum",

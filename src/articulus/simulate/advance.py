@@ -251,14 +251,14 @@ class AlphaAdvancer(Advancer):
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         if own:
             raise InputError(
-                f"method '{method.name}' is for mechanisms alone; found the component state '{own[0]}'; expected a method "
-                "such as rosenbrock or cvodes"
+                f"method '{method.name}' is for mechanisms alone: its formulas are those of second-order equations of motion; found "
+                f"the component state '{own[0]}', whose equation is of first order; expected a method such as rosenbrock or cvodes"
             )
         bound = [c.name for c in system.description.constraints if not c.holonomic]
         if bound:
             raise InputError(
-                f"method '{method.name}' is for constraints on positions; found '{bound[0]}', which is on velocities; "
-                "expected a method such as rk4, dormand_prince or cvodes"
+                f"method '{method.name}' is for constraints on positions; found '{bound[0]}', which is on velocities: the method "
+                "solves g(q) = 0 at the end of a step; expected a method such as rk4, dormand_prince or cvodes"
             )
         self._method = method
         self._terms = _Terms(system, list(rows))

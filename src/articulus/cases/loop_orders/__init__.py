@@ -1,0 +1,1 @@
+"""Orders of the integration methods on closed loops."""
