@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus import kernel as native
-from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.errors import InputError, NumericalError, did_you_mean, doubtful
 from articulus.kernel import Kernel
 from articulus.mechanism import (
     GROUND,
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from articulus.dynamics.definite import Definite
     from articulus.studio import Viewing
 
+NEAR = 1e-3
+"""How far from a position its neighbour is at which constraint rows are counted again [rad, m]."""
 OPEN = 1e-6
 """Residual of a constraint up to which a state passes for closed [m, rad; m/s, rad/s]."""
 
@@ -845,6 +847,7 @@ class Mechanism:
         rows = self.constraint_derivatives(q0, v0, vdot, multipliers, t, params=params)
         G = self.constraint_jacobian(q0, t, params=params)
         on_positions = self.description.holonomic_rows
+        self._doubt_singular(q0, t, G, params)
         return constrained_state_space(self.v_names, turning, tree, G, rows, on_positions, name=self.name)
 
     def _require_closed(self, q: Array, v: Array, t: float, params: Params | None) -> None:
@@ -860,6 +863,29 @@ class Mechanism:
                     f"linearize: the {level} leaves constraint '{self.constraint_names[worst]}' open by "
                     f"{residual[worst]:.3g}; expected at most {OPEN:g}. articulus.assemble finds a state that closes it"
                 )
+
+    def _doubt_singular(self, q: Array, t: float, G: Array, params: Params | None) -> None:
+        """Warn where the constraints have fewer independent rows than at a closed position close by."""
+        from articulus.assemble import assemble
+        from articulus.linear import split, tangent
+
+        here = split(G)
+        if len(here.rows) == min(G.shape) or not here.independent:
+            return
+        free = tangent(G, here)
+        shift = free @ np.random.default_rng(0).uniform(0.5, 1.0, free.shape[1])
+        try:
+            near = assemble(
+                self, self.integrate_position(q, NEAR * shift / np.abs(shift).max()), t=t, params=params
+            )
+        except NumericalError:
+            return
+        if len(here.rows) < near.rank:
+            doubtful(
+                f"linearize: '{self.name}' is in a singular position: found {len(here.rows)} independent constraint rows; "
+                f"expected {near.rank}, as close by. Freedoms that exist at this position only are in the model, and what "
+                "takes them away is of second order"
+            )
 
     def _one(self, name: str, value: Any, size: int) -> Array:
         array = _array(name, value)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntFlag
+from pathlib import Path
 
 LONGEST = 300
 """Characters of somebody's text that a message repeats at most."""
@@ -75,6 +78,14 @@ class DoubtfulResult(UserWarning):
 
 class MovedStart(UserWarning):
     """A start that was given does not fit the constraints and was moved onto them; the text says how far."""
+
+
+def doubtful(text: str) -> None:
+    """Warn of a doubtful result, at the place outside this package that asked for it."""
+    package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, DoubtfulResult, stacklevel=level)
 
 
 class KernelError(ArticulusError, RuntimeError):

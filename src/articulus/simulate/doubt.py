@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import functools
-import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus.errors import DoubtfulResult
+from articulus.errors import doubtful
 from articulus.integrate import method as find_method
 from articulus.simulate import dry_friction, failures
 from articulus.simulate.network import PROJECTED
@@ -115,12 +112,12 @@ def find(
     evidence = _evidence(simulation, samples, signals, good)
     over = dict(_figures(simulation, evidence))
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
-    doubtful = np.flatnonzero(worst > 1)
-    told = set(doubtful[np.argsort(-worst[doubtful])][:DIAGNOSED].tolist())
+    beyond = np.flatnonzero(worst > 1)
+    told = set(beyond[np.argsort(-worst[beyond])][:DIAGNOSED].tolist())
     causes = {i: _cause(simulation, evidence, i) for i in told}
     return tuple(
         Doubt(int(good[i]), figure, float(value[i]), limit, causes.get(i, ""))
-        for i in doubtful.tolist()
+        for i in beyond.tolist()
         for figure, (value, limit) in over.items()
         if value[i] > limit
     )
@@ -139,16 +136,7 @@ def warn(name: str, doubts: tuple[Doubt, ...], rows: int) -> None:
         mine = [d for d in doubts if d.run == run]
         lines += [d.finding if rows == 1 else f"run {run}, {d.finding}" for d in mine]
         lines.append(f"Likely cause: {mine[0].cause}")
-    warnings.warn("\n".join(lines), DoubtfulResult, stacklevel=_outside())
-
-
-def _outside() -> int:
-    """Return the stack level, for `warn`, of the first frame outside this package."""
-    package, level = str(Path(__file__).parents[1]), 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
-        frame, level = frame.f_back, level + 1
-    return level
+    doubtful("\n".join(lines))
 
 
 # the figures
