@@ -40,7 +40,6 @@ def compute() -> dict:
             rng
         ),
         "residual of the equations at the accelerations of the tree": chain.tree_residual(rng),
-        "residual after six corrections of a backward Euler step": chain.step_residual(rng),
         "operations of bodies 7-9 over those of bodies 4-6": operations[1] / operations[0],
     }
 
@@ -129,15 +128,6 @@ class Chain:
         f = ca.Function("rates", [self.x, self.xdot, sigma], [-sigma * dX])
         coarse, fine = (np.array(f(before, np.zeros(before.size), k * FINE)).ravel() for k in (1, 2))
         return relative(2 * fine - coarse, rates)
-
-    def step_residual(self, rng: np.random.Generator) -> float:
-        """Return |E| after six corrections of one implicit step from a state of the tree."""
-        before, _ = self.from_tree(rng)
-        iterate = ca.Function("iterate", [self.x, self.xdot], [self.dX, self.rows])
-        x = before
-        for _ in range(6):
-            x = x - np.array(iterate(x, SIGMA * (x - before))[0]).ravel()
-        return float(ca.norm_inf(iterate(x, SIGMA * (x - before))[1]))
 
     def tree_residual(self, rng: np.random.Generator) -> float:
         """Return |E| where the accelerations are those that articulus finds for a tree with spherical joints."""
