@@ -866,25 +866,25 @@ class Mechanism:
 
     def _doubt_singular(self, q: Array, t: float, G: Array, params: Params | None) -> None:
         """Warn where the constraints have fewer independent rows than at a closed position close by."""
-        from articulus.assemble import assemble
         from articulus.linear import split, tangent
 
-        here = split(G)
-        if len(here.rows) == min(G.shape) or not here.independent:
+        here, on_positions = split(G), self.description.holonomic_rows
+        if len(here.rows) == min(G.shape):
             return
         free = tangent(G, here)
         shift = free @ np.random.default_rng(0).uniform(0.5, 1.0, free.shape[1])
-        try:
-            near = assemble(
-                self, self.integrate_position(q, NEAR * shift / np.abs(shift).max()), t=t, params=params
-            )
-        except NumericalError:
-            return
-        if len(here.rows) < near.rank:
+        x, off = self.integrate_position(q, NEAR * shift / np.abs(shift).max()), np.inf
+        for _ in range(8):  # Newton's method with least steps: quadratic, from 1e-3
+            near = self.constraint_jacobian(x, t, params=params)
+            g = self.constraint_residual(x, t, params=params)[on_positions]
+            off = np.abs(g).max(initial=0.0)
+            x = self.integrate_position(x, -np.linalg.lstsq(near[on_positions], g, rcond=1e-9)[0])
+        there = len(split(near).rows)
+        if off < 1e-12 and len(here.rows) < there:
             doubtful(
                 f"linearize: '{self.name}' is in a singular position: found {len(here.rows)} independent constraint rows; "
-                f"expected {near.rank}, as close by. Freedoms that exist at this position only are in the model, and what "
-                "takes them away is of second order"
+                f"expected {there}, as close by. Freedoms that exist at this position only are in the model, and what takes "
+                "them away is of second order"
             )
 
     def _one(self, name: str, value: Any, size: int) -> Array:
