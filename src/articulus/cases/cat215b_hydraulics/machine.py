@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import casadi as ca
 import numpy as np
 
 import articulus as art
+from articulus.errors import DoubtfulResult
 from articulus.library.cat215b_drives import JOINTS, START, actuators
 from articulus.simulate import simulate
 from articulus.simulate.components import ResolvedRate
@@ -46,7 +49,10 @@ def resolved_command() -> ca.Function:
 
 
 def resolved_run(digger: art.Mechanism) -> Run:
-    """Return 15 s in RESOLVED mode: gains of table 5.3, control at every step."""
+    """Return 15 s in RESOLVED mode: gains of table 5.3, control at every step.
+
+    The step is the source's, too large for the bucket on its lines (214 rad/s): the energy balance is off by 3 percent.
+    """
     law = ResolvedRate(
         resolved_command(),
         kp=(2.0, 3.0, 2.0, 2.0),
@@ -56,4 +62,6 @@ def resolved_run(digger: art.Mechanism) -> Run:
         tool="bucket",
         name="operator",
     )
-    return simulate(digger, 15.0, q0=START, components=[law, *actuators()], method="rk4", step=STEP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResult)
+        return simulate(digger, 15.0, q0=START, components=[law, *actuators()], method="rk4", step=STEP)
