@@ -1,0 +1,124 @@
+"""Every component with every method on a tree, a loop and a flexible mechanism; single, in a batch, with parameters.
+
+A combination runs and agrees with a tight reference, or is refused with its reason. Components and methods join by being in
+their lists; a component needs an example here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.integrate import ALL_METHODS
+from articulus.simulate.component import Actuator, Component
+from articulus.simulate.components import (
+    ALL_COMPONENTS,
+    PD,
+    PID,
+    ComputedTorque,
+    DeadBand,
+    Expression,
+    FirstOrderActuator,
+    ForceSensor,
+    FrameAcceleration,
+    FramePose,
+    FrameVelocity,
+    FrameWrench,
+    GroundContact,
+    HydraulicRotary,
+    JointRate,
+    JointSensor,
+    JointStop,
+    Measured,
+    Motor,
+    PiezoPair,
+    PrescribedForce,
+    ProofMass,
+    RateGyro,
+    RateLimit,
+    ResolvedRate,
+    Saturation,
+    SecondOrderActuator,
+    StateFeedback,
+    StrainSensor,
+    Torque,
+    WhiteNoise,
+)
+
+from .hosts import HOSTS, MASS, host, start
+
+STEP, END = 1e-3, 0.02
+
+
+def _of_time(size: int) -> ca.Function:
+    """Return commands that swing."""
+    t = ca.SX.sym("t")
+    return ca.Function("swing", [t], [ca.vertcat(*(1.5 * ca.sin(30 * t + i) for i in range(size)))], ["t"], ["u"])
+
+
+EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
+    JointSensor: lambda m: JointSensor(joints=("boom",)),
+    FramePose: lambda m: FramePose("wrist"),
+    FrameVelocity: lambda m: FrameVelocity("wrist"),
+    FrameAcceleration: lambda m: FrameAcceleration("wrist"),
+    RateGyro: lambda m: RateGyro("wrist"),
+    ForceSensor: lambda m: ForceSensor("stick"),
+    StrainSensor: lambda m: StrainSensor("near", "far", depth=0.01),
+    Measured: lambda m: Measured(RateGyro("wrist"), period=0.002, delay=2, noise=0.1, resolution=0.01),
+    PD: lambda m: PD(kp=30.0, kd=3.0),
+    PID: lambda m: PID(kp=30.0, ki=20.0, kd=3.0),
+    ComputedTorque: lambda m: ComputedTorque(kp=30.0, kv=3.0),
+    StateFeedback: lambda m: StateFeedback(0.5 * np.ones((m.nv, m.nq + m.nv)), period=0.002),
+    Expression: lambda m: Expression(_of_time(m.nv)),
+    JointRate: lambda m: JointRate(0.1, kp=30.0, kv=3.0, period=0.002),
+    ResolvedRate: lambda m: ResolvedRate(0.1, kp=30.0, kv=3.0, period=0.002, point="wrist", tool="bucket"),
+    Torque: lambda m: Torque("boom", limit=3.0),
+    Motor: lambda m: Motor("boom", ratio=10.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
+    HydraulicRotary: lambda m: HydraulicRotary("boom", supply=10.0, gear=1.0, damping=10.0),
+    ProofMass: lambda m: ProofMass("wrist", mass=0.3, stroke=0.1, stop_stiffness=10.0),
+    PiezoPair: lambda m: PiezoPair("near", "far", gain=0.5, voltage=50.0),
+    FirstOrderActuator: lambda m: FirstOrderActuator("boom", bandwidth=30.0),
+    SecondOrderActuator: lambda m: SecondOrderActuator("boom", bandwidth=30.0),
+    Saturation: lambda m: Saturation("boom", -0.5, 0.5),
+    DeadBand: lambda m: DeadBand("boom", 0.1),
+    RateLimit: lambda m: RateLimit("boom", 20.0),
+    PrescribedForce: lambda m: PrescribedForce("boom", 3.0),
+    FrameWrench: lambda m: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
+    WhiteNoise: lambda m: WhiteNoise(0.01, joint="boom"),
+    JointStop: lambda m: JointStop("stick", stiffness=1e3, lower=-1.0, upper=0.902, damping=5.0),
+    GroundContact: lambda m: GroundContact("wrist", stiffness=1e4, dissipation=0.1, friction=0.3, slip_speed=0.05),
+}
+
+BENDS = {JointStop, GroundContact, Saturation, DeadBand, RateLimit, HydraulicRotary, WhiteNoise, Torque}
+"""Components with a force that bends or jumps in time: no method keeps more than second order across that."""
+
+
+@functools.cache
+def components(kind: type[Component], where: str) -> tuple[Component, ...]:
+    """Return a loop that uses the component; the same one whenever it is asked, so that its code is built once."""
+    made = EXAMPLES[kind](host(where))
+    return (made, Expression(_of_time(1), name="command")) if isinstance(made, Actuator) else (made,)
+
+
+def outcome(kind: type[Component], where: str, method: str, **more) -> art.Run | str:
+    """Return the run, or the text of a refusal."""
+    q, v = start(where)
+    try:
+        return art.simulate(
+            host(where), END, q, v, components=components(kind, where), method=method, step=STEP, seed=3, **more
+        )
+    except (art.InputError, art.UnsupportedOperation) as refusal:
+        assert len(str(refusal)) > 30, "a refusal says its reason"
+        return str(refusal)
+
+
+@functools.lru_cache(maxsize=4)
+def reference(kind: type[Component], where: str) -> art.Run | str:
+    """Return a run with tight tolerances."""
+    return outcome(kind, where, "dormand_prince", rtol=1e-11, atol=1e-12)
