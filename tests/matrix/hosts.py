@@ -11,6 +11,8 @@ from articulus import structure
 from articulus.mechanism import Distance
 
 POSITION = {"swing": 0.1, "boom": -0.4, "stick": 0.9, "bucket": 0.3}
+HEIGHT = -0.136
+"""Of the base above the ground, so that the wrist touches it [m]."""
 SPEED = {"swing": 0.2, "boom": -0.1, "stick": 0.3, "bucket": 0.2}
 MASS = art.Parameter("mass", 1.2)
 """Of the bucket: every run has it among its parameters."""
@@ -21,15 +23,19 @@ def _arm(name: str, boom: bool = False) -> art.Mechanism:
     m = art.Mechanism(name)
     m.body("base", mass=4.0, inertia=(0.1, 0.1, 0.1), com=(0, 0, 0.1))
     if boom:
-        m.flexible("boom", structure.beam_body(1.0, EI=300.0, mass_per_length=2.0, modes=2, planes="z"))
+        m.flexible("boom", structure.beam_body(1.0, EI=300.0, mass_per_length=2.0, modes=1, planes="z"))
     else:
         m.body("boom", mass=2.0, inertia=(0.01, 0.2, 0.2), com=(0.5, 0, 0))
     m.body("stick", mass=1.5, inertia=(0.01, 0.1, 0.1), com=(0.4, 0, 0.02))
     m.body("bucket", mass=MASS, inertia=(0.02, 0.02, 0.02), com=(0.2, 0.05, 0))
     y, tip = (0, 1, 0), {"node": "tip"} if boom else {"at": (1.0, 0, 0)}
-    m.joint("swing", art.Revolute(axis=(0, 0, 1)), parent="ground", child="base", damping=0.3)
+    m.joint(
+        "swing", art.Revolute(axis=(0, 0, 1)), parent="ground", child="base", at=(0, 0, HEIGHT), damping=0.3
+    )
     m.joint("boom", art.Revolute(axis=y), parent="base", child="boom", at=(0.1, 0, 0.2), damping=0.2)
-    m.joint("stick", art.Revolute(axis=y), parent="boom", child="stick", coulomb=0.1, coulomb_speed=0.1, **tip)
+    m.joint(
+        "stick", art.Revolute(axis=y), parent="boom", child="stick", coulomb=0.1, coulomb_speed=0.1, **tip
+    )
     m.joint("bucket", art.Revolute(axis=y), parent="stick", child="bucket", at=(0.8, 0, 0), stiffness=3.0)
     m.frame("wrist", "bucket", (0.1, 0, 0))
     if boom:

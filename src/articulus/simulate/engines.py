@@ -26,9 +26,15 @@ def engine_for(
     independent: Sequence[int],
 ) -> Any:
     """Return the engine of a method for a system; `independent` are constraint rows that imply all the others."""
+    looks_back = isinstance(method, Method) and method.past > 0
+    if looks_back and system.noisy:
+        raise InputError(
+            f"method '{method.name}' looks back over steps, and noise makes the forces jump at every step; expected a "
+            "one-step method, such as rk4, or noise that acts through a sampled component"
+        )
     if isinstance(method, (Method, SecondOrderMethod)) and not events:
         return Marcher(system, method, h)
-    if isinstance(method, Method) and method.past:
+    if looks_back:
         raise InputError(
             f"method '{method.name}' looks back over steps; expected a one-step method, such as rk4, for events"
         )

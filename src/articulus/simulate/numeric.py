@@ -64,7 +64,7 @@ class NumericEngine:
         self.nx = system.nc + system.nd + advancer.extra
         self.logged = system.nc + system.nd
         self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
-        self.jumps = list(self.periods)
+        self.jumps = [1] if system.noisy else list(self.periods)
         self.events: list[Occurrence] = []
         self._causes: dict[int, tuple[Cause, str]] = {}
         self._updates = [native(u.function) for u in system.updates]

@@ -104,6 +104,11 @@ class System:
         continuous = [c for c in self.network.components if c.period is None]
         return tuple(sorted({t for c in continuous for t in c.times}))
 
+    @functools.cached_property
+    def noisy(self) -> bool:
+        """Whether rates depend on noise directly, so that they jump at every step."""
+        return self.nw > 0 and self.rhs.jac_sparsity(0, ARGUMENTS.index("w")).nnz() > 0
+
     # forces and accelerations
 
     @functools.cached_property
