@@ -5,13 +5,17 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test lint docs bench verify browser realtime fuzz nightly lock clean
+.PHONY: demo test widths lint docs bench verify browser realtime fuzz nightly lock clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
+
+# kernels, laws and cases at every vector width of this processor, with one thread and with several
+widths: $(VENV)/.test
+	$(BIN)/python tests/widths.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
