@@ -78,7 +78,9 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     Measured: lambda m: Measured(RateGyro("wrist"), period=0.001, delay=2, noise=0.1, resolution=0.01),
     PD: lambda m: PD(kp=30.0, kd=3.0),
     PID: lambda m: PID(kp=30.0, ki=20.0, kd=3.0),
-    ComputedTorque: lambda m: ComputedTorque(kp=30.0, kv=3.0),
+    ComputedTorque: lambda m: ComputedTorque(
+        kp=30.0, kv=3.0, joints=("swing", "boom", "stick") if m.description.constraints else ()
+    ),
     StateFeedback: lambda m: StateFeedback(0.5 * np.ones((m.nv, m.nq + m.nv)), period=0.001),
     Expression: lambda m: Expression(_of_time(m.nv)),
     JointRate: lambda m: JointRate(0.1, kp=30.0, kv=3.0, period=0.001),
@@ -106,8 +108,8 @@ BENDS = {JointStop, GroundContact, Saturation, DeadBand, RateLimit, HydraulicRot
 """Components with a force that bends or jumps in time: no method keeps more than second order across that."""
 
 
-ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree", "loop")}
-"""Where a component has a place: strain is of flexible bodies, resolved rates are of four coordinates."""
+ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
+"""Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates."""
 
 NOISY = {Measured, WhiteNoise}
 """Components whose runs have noise of their own, by their number in a batch."""
