@@ -18,6 +18,7 @@ import articulus as art
 from articulus.errors import DoubtfulResult
 from articulus.integrate import ALL_METHODS
 from articulus.integrate.base import Integrator
+from articulus.mechanism import Polynomial, Prescribed
 from articulus.simulate.component import Actuator, Component
 from articulus.simulate.components import (
     ALL_COMPONENTS,
@@ -47,6 +48,7 @@ from articulus.simulate.components import (
     ResolvedRate,
     Saturation,
     SecondOrderActuator,
+    ServoConstraints,
     StateFeedback,
     StrainSensor,
     Torque,
@@ -85,6 +87,9 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     Expression: lambda m: Expression(_of_time(m.nv)),
     JointRate: lambda m: JointRate(0.1, kp=30.0, kv=3.0, period=0.001),
     ResolvedRate: lambda m: ResolvedRate(0.1, kp=30.0, kv=3.0, period=0.001, point="wrist", tool="bucket"),
+    ServoConstraints: lambda m: ServoConstraints(
+        Prescribed("course", "swing", Polynomial((0.1, 0.3))), ("swing",), frequency=20.0
+    ),
     Torque: lambda m: Torque("boom", limit=3.0),
     Motor: lambda m: Motor("boom", ratio=10.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
     HydraulicRotary: lambda m: HydraulicRotary("boom", supply=10.0, gear=1.0, damping=10.0),
@@ -161,7 +166,7 @@ def limit(kind: type[Component], method: Integrator) -> float:
     """
     if method.kind in ("adaptive", "casadi"):
         return 1e-4
-    return 4 * (100 * STEP) ** (1 if kind in BENDS else min(method.order or 2, 4))
+    return 8 * (100 * STEP) ** (1 if kind in BENDS else min(method.order or 2, 4))
 
 
 def unbalanced(run: art.Run) -> float:
