@@ -81,7 +81,7 @@ def test_fixed_joints_stay() -> None:
     found = art.inverse_kinematics(arm, "tool", arm.pose("tool", there), start, fixed=(arm.joint_names[0],))
     assert found.reached
     assert found.q[0] == start[0]
-    with pytest.raises(art.InputError, match="inverse_kinematics: no joint 'elbo'"):
+    with pytest.raises(art.InputError, match="inverse_kinematics: no joint or flexible body 'elbo'"):
         art.inverse_kinematics(arm, "tool", np.eye(4), fixed=("elbo",))
 
 

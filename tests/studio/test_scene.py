@@ -39,7 +39,7 @@ def test_poses_of_all_bodies_are_those_of_each(name: str) -> None:
 def test_poses_follow_parameters() -> None:
     mech = zoo.get("parameters_rpy")
     q = states(mech, 2)
-    params = {name: held + 0.1 for name, held in mech.parameters.items()}
+    params = {name: held + 0.1 for name, held in mech.parameters.items() if not name.startswith("inertia")}
     body = mech.body_names[-1]
     expected = mech.pose(body, q, params=params)[:, :3, 3]
     np.testing.assert_allclose(body_poses(mech.with_values(params), q)[:, -1, :3], expected, atol=1e-12)
