@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from articulus.equilibrium import equilibrium
     from articulus.inverse_kinematics import inverse_kinematics
     from articulus.simulate import (
+        Loop,
         PythonController,
         Run,
+        RunSettings,
         RunStatus,
         components,
         events,
@@ -59,8 +61,10 @@ _LATE = {
     "equilibrium": ("equilibrium",),
     "inverse_kinematics": ("inverse_kinematics",),
     "simulate": (
+        "Loop",
         "PythonController",
         "Run",
+        "RunSettings",
         "RunStatus",
         "compare",
         "components",
@@ -102,6 +106,7 @@ __all__ = [
     "InputError",
     "Limits",
     "Lock",
+    "Loop",
     "Mechanism",
     "ModelError",
     "NoSlip",
@@ -118,6 +123,7 @@ __all__ = [
     "Revolute",
     "Rotor",
     "Run",
+    "RunSettings",
     "RunStatus",
     "Spherical",
     "Touching",

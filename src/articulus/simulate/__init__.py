@@ -7,11 +7,13 @@ from articulus.simulate import components, events
 from articulus.simulate.compare import compare
 from articulus.simulate.component import Actuator, Component, Controller, Disturbance, Scope, Sensor
 from articulus.simulate.entry import rollout, simulate
+from articulus.simulate.loop import Loop
 from articulus.simulate.loop_model import LoopModel
 from articulus.simulate.outside import PythonController
 from articulus.simulate.plots import plot
 from articulus.simulate.records import RunStatus
 from articulus.simulate.run import Run
+from articulus.simulate.settings import RunSettings
 
 load_run = Run.load
 
@@ -20,9 +22,11 @@ __all__ = [
     "Component",
     "Controller",
     "Disturbance",
+    "Loop",
     "LoopModel",
     "PythonController",
     "Run",
+    "RunSettings",
     "RunStatus",
     "Scope",
     "Sensor",

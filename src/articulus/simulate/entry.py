@@ -1,34 +1,17 @@
-"""`simulate` and `rollout`: from a user's arguments to a run."""
+"""`simulate` and `rollout`: a loop made and run in one call."""
 
 from __future__ import annotations
 
-import copy
-import math
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
-import numpy as np
-
 from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
-from articulus.errors import InputError
-from articulus.mechanism import Description
-from articulus.simulate.checkpoint import require_place
 from articulus.simulate.component import Component
-from articulus.simulate.components import Expression
 from articulus.simulate.events import Event
-from articulus.simulate.events import stops as event_stops
-from articulus.simulate.network import Network
-from articulus.simulate.outside import PythonController
+from articulus.simulate.loop import Controller, Loop
 from articulus.simulate.run import Run
-from articulus.simulate.setup import Setup
-from articulus.simulate.steps import whole_steps
-from articulus.simulate.system import System
-
-Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
 
 
 def simulate(
@@ -108,11 +91,11 @@ def simulate(
     NumericalError
         The run could not go on; the text says when and why, `error.result` is the run so far.
     """
-    setup = _set_up(
-        mechanism, t_end, q0, v0, True, controller, components, method, loops, step, sample, events, outputs, params,
-        seed, t0, rtol, atol, fixed,
+    return Loop(mechanism, controller, components, loops).simulate(
+        t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
+        seed=seed, t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
+        keep_checkpoint=keep_checkpoint,
     )  # fmt: skip
-    return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
 
 def rollout(
@@ -153,135 +136,8 @@ def rollout(
 
     The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`.
     """
-    setup = _set_up(
-        mechanism, t_end, q0, v0, False, controller, components, method, loops, step,
-        _span(t_end, t0) if sample is None else sample, (), outputs, params, seed, t0, rtol, atol, fixed,
+    return Loop(mechanism, controller, components, loops).rollout(
+        t_end, q0, v0, params=params, method=method, step=step, sample=sample, outputs=outputs, fixed=fixed, seed=seed,
+        t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
+        keep_checkpoint=keep_checkpoint,
     )  # fmt: skip
-    return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
-
-
-def _set_up(
-    mechanism: Mechanism,
-    t_end: float,
-    q0: Any,
-    v0: Any,
-    single: bool,
-    controller: Controller | None,
-    components: Sequence[Component],
-    method: str,
-    loops: str,
-    step: float,
-    sample: float | None,
-    events: Sequence[Event],
-    outputs: Sequence[str] | None,
-    params: Mapping[str, Any] | None,
-    seed: int,
-    t0: float,
-    rtol: float,
-    atol: float,
-    fixed: Sequence[str],
-) -> Setup:
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(
-            f"simulate: found {mechanism!r}; expected a Mechanism, for example art.load('puma600')"
-        )
-    steps = whole_steps("t_end - t0", _span(t_end, t0), _positive("step", step))
-    every = 1 if sample is None else whole_steps("sample", _positive("sample", sample), step)
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InputError(f"seed: found {seed!r}; expected a whole number, not below 0")
-    for name, tolerance in (("rtol", rtol), ("atol", atol)):
-        if _number(name, tolerance) < 0:
-            raise InputError(f"{name}: found {tolerance!r}; expected a tolerance, not below 0")
-    if not isinstance(params or {}, Mapping):
-        raise InputError(f"params: found {params!r}; expected a dict from name to value")
-    for name, several in (("components", components), ("events", events), ("outputs", outputs)):
-        if several is not None and (isinstance(several, str) or not isinstance(several, Iterable)):
-            raise InputError(f"{name}: found {several!r}; expected a list")
-    for event in events:
-        if not isinstance(event, Event):
-            raise InputError(f"events: found {event!r}; expected events, such as Bounce or Crossing")
-    inside, outside = _controllers(controller)
-    system = _system(
-        mechanism.description,
-        (*inside, *components),
-        outside is not None,
-        loops,
-        event_stops(mechanism.description, events),
-    )
-    given = {name: copy.copy(value) for name, value in (params or {}).items()}
-    return Setup(
-        mechanism, system, outside, copy.copy(q0), copy.copy(v0), given, single, float(t0), float(t_end), float(step), steps, every,
-        method, tuple(events), outputs, seed, rtol, atol, (fixed,) if isinstance(fixed, str) else tuple(fixed),
-    )  # fmt: skip
-
-
-_systems: OrderedDict[Any, System] = OrderedDict()
-_MOST_SYSTEMS = 32
-
-
-def _system(
-    description: Description,
-    components: tuple[Component, ...],
-    outside: bool,
-    loops: str,
-    stops: tuple[str, ...],
-) -> System:
-    """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
-    values = tuple(p.value for p in description.parameters)
-    key = (description.fingerprint, values, components, outside, loops, stops)
-    try:
-        found = _systems.get(key)
-    except TypeError:  # a component that holds something unhashable, such as an array
-        return System(Network(description, components, outside, stops), loops)
-    if found is None:
-        found = _systems[key] = System(Network(description, components, outside, stops), loops)
-        while len(_systems) > _MOST_SYSTEMS:
-            _systems.popitem(last=False)
-    _systems.move_to_end(key)
-    return found
-
-
-def _controllers(given: Controller | None) -> tuple[list[Component], PythonController | None]:
-    """Return the symbolic controllers and the one outside."""
-    items = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-    inside: list[Component] = []
-    outside: PythonController | None = None
-    for i, item in enumerate(items):
-        if isinstance(item, Component):
-            inside.append(item)
-        elif isinstance(item, ca.Function):
-            inside.append(Expression(item, name=item.name() if len(items) == 1 else f"{item.name()}{i}"))
-        elif outside is None and (isinstance(item, PythonController) or callable(item)):
-            outside = item if isinstance(item, PythonController) else PythonController(item)
-        else:
-            raise InputError(
-                f"controller: found {item!r}; expected a component, a casadi.Function or one Python function of t, q, v"
-            )
-    return inside, outside
-
-
-def _run(setup: Setup, checkpoint: str | Path | None, interval: float, leave: bool) -> Run:
-    """Run; whether checkpoints can be written is found out before."""
-    if _number("checkpoint_interval", interval) < 0:
-        raise InputError(f"checkpoint_interval: found {interval!r}; expected a time in seconds, not below 0")
-    place = None if checkpoint is None else require_place(checkpoint)
-    return setup.simulation().run(place, interval, leave)
-
-
-def _span(t_end: float, t0: float) -> float:
-    """Return the time from start to end."""
-    return _positive("t_end - t0", _number("t_end", t_end) - _number("t0", t0))
-
-
-def _positive(name: str, value: float) -> float:
-    if _number(name, value) <= 0:
-        raise InputError(f"{name}: found {value!r}; expected a positive time in seconds")
-    return float(value)
-
-
-def _number(name: str, value: float) -> float:
-    """Return a finite number, or raise what is wrong with it."""
-    plain = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not plain or not math.isfinite(value):
-        raise InputError(f"{name}: found {value!r}; expected a finite number")
-    return float(value)

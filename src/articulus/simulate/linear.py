@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,12 @@ from articulus.errors import InputError, UnsupportedOperation
 from articulus.simulate.loop_derivatives import joint_freedoms, loop_derivatives
 from articulus.simulate.loop_model import LoopModel
 from articulus.simulate.multirate import over_period, remembered
-from articulus.simulate.signal import force_signal
+from articulus.simulate.signal import Signal, force_signal
 from articulus.simulate.steps import whole_steps
 
 if TYPE_CHECKING:
     from articulus.simulate.run import Run
+    from articulus.simulate.setup import Setup
 
 NO_OUTPUTS = ("q", "v", "energy", "constraint")
 """Signals that need no asking, and those without derivatives."""
@@ -40,7 +42,10 @@ def ports(run: Run) -> Ports:
     UnsupportedOperation
         There is no linear model: the run is not known well enough, or has a Python controller.
     """
-    setup = run.require_made("linear").setup
+    return _ports(run.require_made("linear").setup, model_signals(run.signals))
+
+
+def _ports(setup: Setup, signals: Mapping[str, Signal]) -> Ports:
     if setup.outside is not None:
         raise UnsupportedOperation(
             f"linear: the Python controller '{setup.outside.name}' has no derivatives; expected a component or a "
@@ -51,27 +56,36 @@ def ports(run: Run) -> Ports:
         raise UnsupportedOperation(
             f"linear: the form '{form.name}' has states of its own besides q and v; expected a run with another form of loops"
         )
-    d = run.mechanism.description
-    forces = force_signal(d, np.zeros((0, d.nv)))
-    pushed, signals = joint_freedoms(d), [run.signals[name] for name in ("q", "v", *_names(run))]
+    d = setup.mechanism.description
+    forces, pushed = force_signal(d, np.zeros((0, d.nv))), joint_freedoms(d)
     return Ports(
         inputs=tuple(forces.columns[k] for k in pushed),
-        outputs=tuple(name for s in signals for name in s.columns),
+        outputs=tuple(name for s in signals.values() for name in s.columns),
         input_units=tuple(forces.units[k] for k in pushed),
-        output_units=tuple(unit for s in signals for unit in s.units),
+        output_units=tuple(unit for s in signals.values() for unit in s.units),
     )
 
 
-def _names(run: Run) -> tuple[str, ...]:
-    return tuple(name for name in run.signals if name not in NO_OUTPUTS)
+def model_signals(signals: Mapping[str, Signal]) -> dict[str, Signal]:
+    """Return the signals that a linear model has as outputs, q and v first."""
+    return {"q": signals["q"], "v": signals["v"]} | {n: s for n, s in signals.items() if n not in NO_OUTPUTS}
 
 
 def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LoopModel:
     """Return the linear model of a run's loop about its state at a time; see `Run.linear`."""
-    found_ports, made = ports(run), run.require_made("linear")
-    system, step, row = made.setup.system, made.setup.step, _row(run, at, index)
-    t = float(run.t[row])
-    found = loop_derivatives(system, _names(run)).about(made.samples[index, row], made.p[index], t, step)
+    made, signals = run.require_made("linear"), model_signals(run.signals)
+    _ports(made.setup, signals)
+    row = _row(run, at, index)
+    return linear_model(made.setup, signals, made.samples[index, row], made.p[index], float(run.t[row]))
+
+
+def linear_model(
+    setup: Setup, signals: Mapping[str, Signal], x: np.ndarray, p: np.ndarray, t: float
+) -> LoopModel:
+    """Return the linear model about a state x = (c, d) with parameters p at time t [s]; outputs are entries of signals."""
+    found_ports, system, step = _ports(setup, signals), setup.system, setup.settings.step
+    names = tuple(name for name in signals if name not in ("q", "v"))
+    found = loop_derivatives(system, names).about(x, p, t, step)
     state, output, states, period = found.rate, found.outputs, found.states, None
     if found.updates:
         periods = [whole_steps(f"component '{u.name}', period", u.period, step) for u in system.updates]

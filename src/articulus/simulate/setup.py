@@ -22,6 +22,7 @@ from articulus.simulate.engines import engine_for
 from articulus.simulate.events import Event, Switch, description, switched_on
 from articulus.simulate.outputs import Outputs
 from articulus.simulate.outside import PythonController
+from articulus.simulate.settings import RunSettings
 from articulus.simulate.simulation import LOG_BYTES, Simulation
 from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import System, native
@@ -48,18 +49,7 @@ class Setup:
         As given.
     single : bool
         Whether the result has no batch axis.
-    t0, t_end, step : float [s]
-    steps, every : int
-        Number of steps, and from sample to sample.
-    method : str
-    events : tuple of Event
-    outputs : sequence of str, optional
-        All if not given.
-    seed : int
-    rtol, atol : float
-        Tolerances of adaptive methods.
-    fixed : tuple of str
-        Joints and flexible bodies that keep their initial state when the loops are closed.
+    settings : RunSettings
     """
 
     mechanism: Mechanism
@@ -69,18 +59,7 @@ class Setup:
     v0: Any
     params: Mapping[str, Any]
     single: bool
-    t0: float
-    t_end: float
-    step: float
-    steps: int
-    every: int
-    method: str
-    events: tuple[Event, ...]
-    outputs: Sequence[str] | None
-    seed: int
-    rtol: float
-    atol: float
-    fixed: tuple[str, ...] = ()
+    settings: RunSettings
 
     def changed(self, params: Mapping[str, Any]) -> Setup:
         """Return the same with other values of some parameters; arrays (batch,) make a batch of a single run.
@@ -98,44 +77,48 @@ class Setup:
             )
         return dataclasses.replace(self, params={**self.params, **params}, single=self.single and not many)
 
+    def start(self) -> tuple[np.ndarray, np.ndarray, list[int], dict[str, Any]]:
+        """Return initial states (rows, nc), with loops closed, parameters (rows, np), and what `_closed` found."""
+        system, s = self.system, self.settings
+        c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
+        _check_form(system, find_method(s.method), s.events)
+        independent, start = self._closed(c0, p)
+        _require_regular(self.mechanism, system, c0[0], p[0], s.t0)
+        _begin(system, c0, p, s.t0, s.step)
+        return c0, p, independent, start
+
     def simulation(self) -> Simulation:
         """Return the simulation, ready to go."""
-        system, method, step = self.system, find_method(self.method), self.step
-        _check_jumps(system, method, self.t0, self.t_end, step)
-        c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
-        _check_form(system, method, self.events)
-        independent, start = self._closed(c0, p)
-        _require_regular(self.mechanism, system, c0[0], p[0], self.t0)
-        _begin(system, c0, p, self.t0, step)
-        engine = engine_for(system, method, step, self.steps, self.events, self.rtol, self.atol, independent)
-        size = 8 * len(c0) * (self.steps // self.every + 2) * engine.logged
+        system, s = self.system, self.settings
+        method = find_method(s.method)
+        _check_jumps(system, method, s.t0, s.t_end, s.step)
+        c0, p, independent, start = self.start()
+        engine = engine_for(system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent)
+        size = 8 * len(c0) * (s.steps // s.every + 2) * engine.logged
         if size > LOG_BYTES:
             raise InputError(
                 f"simulate: the log would take {size / 2**30:.3g} GiB; expected at most {LOG_BYTES >> 30}. Give a longer `sample`"
             )
         outside = self.outside
-        period = (
-            1
-            if outside is None or outside.period is None
-            else whole_steps("controller period", outside.period, step)
-        )
+        sampled = outside is not None and outside.period is not None
+        period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
         return Simulation(
-            self.mechanism, engine, c0, p, self.t0, step, self.steps, self.every, Outputs(system, self.outputs), outside,
-            period, self.seed, self.single, self.method, self._settings(), self, independent, start,
+            self.mechanism, engine, c0, p, s.t0, s.step, s.steps, s.every, Outputs(system, s.outputs), outside,
+            period, s.seed, self.single, s.method, self._settings(), self, independent, start,
         )  # fmt: skip
 
     def _settings(self) -> dict[str, Any]:
         """Return what was asked for, for the record."""
         return {
-            "t_end": self.t_end,
-            "sample": self.every * self.step,
+            "t_end": self.settings.t_end,
+            "sample": self.settings.every * self.settings.step,
             "loops": self.system.form.name if self.system.closing else "",
             "components": [f"{c.type_name} {c.name}" for c in self.system.network.components],
             "controller": self.outside.name if self.outside else "",
-            "events": [description(e) for e in self.events],
-            "rtol": self.rtol,
-            "atol": self.atol,
-            "fixed": list(self.fixed),
+            "events": [description(e) for e in self.settings.events],
+            "rtol": self.settings.rtol,
+            "atol": self.settings.atol,
+            "fixed": list(self.settings.fixed),
         }
 
     def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[int], dict[str, Any]]:
@@ -149,8 +132,8 @@ class Setup:
             What was found, for the record: names of redundant rows, largest changes of q and v.
         """
         mechanism, system = self.mechanism, self.system
-        holding = _holding(mechanism, switched_on(self.events))
-        moving_freedoms(mechanism, self.fixed, "fixed")
+        holding = _holding(mechanism, switched_on(self.settings.events))
+        moving_freedoms(mechanism, self.settings.fixed, "fixed")
         if not holding.description.constraints:
             return [], {}
         before = c.copy()
@@ -159,15 +142,21 @@ class Setup:
         names = [x.name for x in system.network.parameters]
         given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
         for row, params in enumerate(given):
-            off = np.abs(holding.constraint_residual(q[row], self.t0, params=params)).max(initial=0.0)
-            fast = np.abs(holding.constraint_rate(q[row], v[row], self.t0, params=params)).max(initial=0.0)
+            off = np.abs(holding.constraint_residual(q[row], self.settings.t0, params=params)).max(
+                initial=0.0
+            )
+            fast = np.abs(holding.constraint_rate(q[row], v[row], self.settings.t0, params=params)).max(
+                initial=0.0
+            )
             if max(off, fast) > ADMISSIBLE:
-                found = assemble(holding, q[row], v[row], self.fixed, self.t0, params=params)
+                found = assemble(
+                    holding, q[row], v[row], self.settings.fixed, self.settings.t0, params=params
+                )
                 q[row], v[row] = found.q, found.v
         moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
         if max(change.max(initial=0.0) for change in moved.values()) > 0:
             self._warn_of(moved, before, c)
-        kept = independent_rows(holding, q[0], self.t0, params=given[0])
+        kept = independent_rows(holding, q[0], self.settings.t0, params=given[0])
         record = {
             "moved": {name: float(change.max(initial=0.0)) for name, change in moved.items()},
             "rows": len(holding.constraint_names),

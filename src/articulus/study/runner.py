@@ -10,7 +10,6 @@ import numpy as np
 
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import StrPath, as_path, write_text
-from articulus.simulate import rollout, simulate
 from articulus.simulate.checkpoint import discard
 from articulus.simulate.components import FrameWrench
 from articulus.simulate.run import Run
@@ -117,15 +116,14 @@ def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:
 def _run(study: Study, checkpoint: Path | None) -> Run:
     s = study.settings
     common: dict[str, Any] = {
-        "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "components": study.components, "method": s.method,
-        "loops": s.loops, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed,
+        "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "method": s.method, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed,
         "t0": s.t0, "rtol": s.rtol, "atol": s.atol, "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
         "keep_checkpoint": True, "fixed": s.fixed,
     }  # fmt: skip
     if study.sweep is not None:
-        return rollout(study.mechanism, **common)
+        return study.loop.rollout(**common)
     try:
-        return simulate(study.mechanism, **common, events=study.events)
+        return study.loop.simulate(**common, events=study.events)
     except NumericalError as error:
         if not isinstance(error.result, Run):
             raise

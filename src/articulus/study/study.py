@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.simulate.component import Component
 from articulus.simulate.events import Event
+from articulus.simulate.loop import Loop
 from articulus.study.check import Check
 from articulus.study.sweep import Sweep
 
@@ -30,7 +32,7 @@ class Settings:
     t0 : float [s]
     rtol, atol : float
     checkpoint_interval : float [s]
-        Time of the clock between checkpoints.
+        Wall-clock time between checkpoints.
     fixed : tuple of str
     """
 
@@ -89,3 +91,8 @@ class Study:
     plots: tuple[tuple[str, ...], ...] = ()
     checks: tuple[Check, ...] = ()
     sweep: Sweep | None = None
+
+    @functools.cached_property
+    def loop(self) -> Loop:
+        """The mechanism with its components."""
+        return Loop(self.mechanism, components=self.components, loops=self.settings.loops)

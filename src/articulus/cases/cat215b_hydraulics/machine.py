@@ -12,9 +12,7 @@ from articulus.errors import DoubtfulResult
 from articulus.library.cat215b_drives import JOINTS, START, actuators
 from articulus.simulate import simulate
 from articulus.simulate.components import ResolvedRate
-from articulus.simulate.network import Network
 from articulus.simulate.run import Run
-from articulus.simulate.system import System
 
 STEP = 0.01  # s
 
@@ -25,7 +23,7 @@ def modes(digger: art.Mechanism, q: np.ndarray) -> np.ndarray:
     With the spools closed p' = P v and tau = T p, so that K = -T P is the stiffness of the lines; undamped, gravity left
     out: roots of det(K - w^2 M).
     """
-    system = System(Network(digger.description, actuators()))
+    system = art.Loop(digger, components=actuators()).system
     c = ca.SX.sym("c", system.nc)
     rest = [ca.SX(ca.DM(system.d0)), ca.SX(0, 1), ca.SX(0, 1), ca.SX(0), ca.SX(STEP)]
     (tau,), (rates,) = system.loads.call([c, *rest]), system.rhs.call([c, *rest])

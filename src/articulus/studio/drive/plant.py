@@ -10,9 +10,8 @@ import numpy as np
 from articulus import kernel
 from articulus.errors import InputError
 from articulus.integrate import RK4
+from articulus.simulate.loop import Loop
 from articulus.simulate.marching import Marcher
-from articulus.simulate.network import Network
-from articulus.simulate.system import System
 from articulus.studio.drive.machine import Machine
 from articulus.studio.drive.sticks import NAME
 
@@ -45,7 +44,7 @@ class Plant:
 
     def __init__(self, machine: Machine, h: float = STEP):
         self.machine, self.h = machine, h
-        self.system = System(Network(machine.mechanism.description, machine.components))
+        self.system = Loop(machine.mechanism, components=machine.components).system
         self._marcher = Marcher(self.system, RK4(), h)
         self._marcher.prepare(1)
         self.round = math.lcm(SAMPLE, *self._marcher.periods)
