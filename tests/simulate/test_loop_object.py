@@ -8,7 +8,7 @@ import pytest
 
 import articulus as art
 import closed_zoo
-from articulus.simulate.components import PD, RateGyro, Torque
+from articulus.simulate.components import PD, JointSensor, Measured, RateGyro, Torque
 
 ARM = art.load("two_link")
 START = np.array([0.4, 0.2])
@@ -48,6 +48,34 @@ def test_outputs_of_the_linear_model_can_be_chosen() -> None:
     assert model.outputs == ("q.joint1", "q.joint2", "v.joint1", "v.joint2", "tau.joint1", "tau.joint2")
 
 
+def test_the_loop_gain_is_what_closes_the_loop() -> None:
+    """Cut at the commands: from an input there back to what the controller asks is -L; closed it is -L (1 + L)^-1."""
+    loop, w = art.Loop(ARM, PD(kp=30.0, kd=3.0)), np.array([0.5, 3.0, 20.0])
+    given = {"q": START, "v": np.array([0.3, -0.1]), "inputs": ["u"], "outputs": ["u"]}
+    gain = -loop.linearize(**given, opened=["u"]).response(w)[:, -2:]
+    closed = loop.linearize(**given).response(w)[:, -2:]
+    np.testing.assert_allclose(closed, -gain @ np.linalg.inv(np.eye(2) + gain), atol=1e-12)
+
+
+def test_inputs_at_commands_signals_noise_and_parameters() -> None:
+    """Commands are joint forces here; a sensor's error acts through the gain; parameters against differences of the rates."""
+    sensor = Measured(JointSensor(name="angles"), noise=0.1)
+    loop = art.Loop(
+        ARM, PD(kp=art.Parameter("kp", 30.0), kd=3.0, measured=("angles.q", "angles.v")), [sensor]
+    )
+    model = loop.linearize(START, inputs=["tau", "u", "angles.q", "w", "p.kp"])
+    assert model.inputs[4:6] == ("angles.q.0", "angles.q.1")
+    tau, u, angles, noise, by_kp = np.split(model.B, [2, 4, 6, 10], axis=1)
+    np.testing.assert_allclose(u, tau, atol=1e-14)
+    np.testing.assert_allclose(angles, -30.0 * tau, atol=1e-12)
+    np.testing.assert_allclose(noise, 0.1 * np.hstack([angles, -3.0 * tau]), atol=1e-12)
+    rhs, c, step = loop.function("rhs"), loop.system.c0.copy(), 1e-4
+    c[loop.system.places["q"]] = START
+    w = np.zeros(loop.system.nw)
+    above, below = (np.array(rhs(c, [], [30.0 + d], w, 0.0, 1e-3)).ravel()[:4] for d in (step, -step))
+    np.testing.assert_allclose(by_kp[:, 0], (above - below) / (2 * step), atol=1e-8)
+
+
 def test_the_rhs_is_the_rate_of_the_states() -> None:
     """Against forward dynamics with the torques of the law."""
     loop = art.Loop(ARM, PD(kp=art.Parameter("kp", 30.0), kd=3.0))
@@ -74,6 +102,12 @@ def test_mistakes_are_named() -> None:
         art.Loop("two_link")
     with pytest.raises(art.InputError, match="components: found"):
         art.Loop(ARM, components=PD(kp=1.0, kd=1.0))
+    with pytest.raises(art.InputError, match="no input 'taw'; did you mean 'tau'"):
+        art.Loop(ARM).linearize(inputs=["taw"])
+    with pytest.raises(art.InputError, match="opened at 'u'; expected one of the inputs"):
+        art.Loop(ARM).linearize(opened=["u"])
+    with pytest.raises(art.InputError, match=r"nothing reads the signal 'gyro\.rate'"):
+        art.Loop(ARM, components=[RateGyro("link2", name="gyro")]).linearize(inputs=["gyro.rate"])
     with pytest.raises(art.InputError, match="no function 'rsh'; did you mean 'rhs'"):
         art.Loop(ARM).function("rsh")
     with pytest.raises(art.UnsupportedOperation, match="nothing to correct"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from articulus.errors import InputError, UnsupportedOperation
 from articulus.simulate.loop_derivatives import joint_freedoms, loop_derivatives
 from articulus.simulate.loop_model import LoopModel
 from articulus.simulate.multirate import over_period, remembered
+from articulus.simulate.outputs import Outputs
 from articulus.simulate.signal import Signal, force_signal
 from articulus.simulate.steps import whole_steps
 
@@ -42,10 +43,13 @@ def ports(run: Run) -> Ports:
     UnsupportedOperation
         There is no linear model: the run is not known well enough, or has a Python controller.
     """
-    return _ports(run.require_made("linear").setup, model_signals(run.signals))
+    setup = run.require_made("linear").setup
+    _require_derivatives(setup)
+    return _ports(setup, model_signals(run.signals), {"tau": 0})
 
 
-def _ports(setup: Setup, signals: Mapping[str, Signal]) -> Ports:
+def _require_derivatives(setup: Setup) -> None:
+    """Refuse a loop that has no linear model."""
     if setup.outside is not None:
         raise UnsupportedOperation(
             f"linear: the Python controller '{setup.outside.name}' has no derivatives; expected a component or a "
@@ -56,14 +60,30 @@ def _ports(setup: Setup, signals: Mapping[str, Signal]) -> Ports:
         raise UnsupportedOperation(
             f"linear: the form '{form.name}' has states of its own besides q and v; expected a run with another form of loops"
         )
-    d = setup.mechanism.description
-    forces, pushed = force_signal(d, np.zeros((0, d.nv))), joint_freedoms(d)
+
+
+def _ports(setup: Setup, signals: Mapping[str, Signal], inputs: Mapping[str, int]) -> Ports:
+    into = [_entries(setup, name, size) for name, size in inputs.items()]
     return Ports(
-        inputs=tuple(forces.columns[k] for k in pushed),
+        inputs=tuple(name for names, _ in into for name in names),
         outputs=tuple(name for s in signals.values() for name in s.columns),
-        input_units=tuple(forces.units[k] for k in pushed),
+        input_units=tuple(unit for _, units in into for unit in units),
         output_units=tuple(unit for s in signals.values() for unit in s.units),
     )
+
+
+def _entries(setup: Setup, name: str, size: int) -> tuple[Sequence[str], Sequence[str]]:
+    """Return names and units of the entries of an input."""
+    if name == "tau":
+        d = setup.mechanism.description
+        forces, pushed = force_signal(d, np.zeros((0, d.nv))), joint_freedoms(d)
+        return [forces.columns[k] for k in pushed], [forces.units[k] for k in pushed]
+    if name == "w":
+        return [f"w.{k}" for k in range(size)], ["-"] * size
+    if name.startswith("p."):
+        return [name], ["-"]
+    signal = Outputs(setup.system, (name,)).blank()[name]
+    return signal.columns, signal.units
 
 
 def model_signals(signals: Mapping[str, Signal]) -> dict[str, Signal]:
@@ -74,18 +94,27 @@ def model_signals(signals: Mapping[str, Signal]) -> dict[str, Signal]:
 def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LoopModel:
     """Return the linear model of a run's loop about its state at a time; see `Run.linear`."""
     made, signals = run.require_made("linear"), model_signals(run.signals)
-    _ports(made.setup, signals)
+    _require_derivatives(made.setup)
     row = _row(run, at, index)
     return linear_model(made.setup, signals, made.samples[index, row], made.p[index], float(run.t[row]))
 
 
 def linear_model(
-    setup: Setup, signals: Mapping[str, Signal], x: np.ndarray, p: np.ndarray, t: float
+    setup: Setup,
+    signals: Mapping[str, Signal],
+    x: np.ndarray,
+    p: np.ndarray,
+    t: float,
+    inputs: tuple[str, ...] = ("tau",),
+    opened: tuple[str, ...] = (),
 ) -> LoopModel:
     """Return the linear model about a state x = (c, d) with parameters p at time t [s]; outputs are entries of signals."""
-    found_ports, system, step = _ports(setup, signals), setup.system, setup.settings.step
+    _require_derivatives(setup)
+    system, step = setup.system, setup.settings.step
     names = tuple(name for name in signals if name not in ("q", "v"))
-    found = loop_derivatives(system, names).about(x, p, t, step)
+    derivatives = loop_derivatives(system, names, inputs, opened)
+    found_ports = _ports(setup, signals, derivatives.sizes)
+    found = derivatives.about(x, p, t, step)
     state, output, states, period = found.rate, found.outputs, found.states, None
     if found.updates:
         periods = [whole_steps(f"component '{u.name}', period", u.period, step) for u in system.updates]

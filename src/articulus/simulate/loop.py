@@ -184,7 +184,9 @@ class Loop:
         t: float = 0.0,
         step: float = 1e-3,
         params: Mapping[str, float] | None = None,
+        inputs: Sequence[str] = ("tau",),
         outputs: Sequence[str] | None = None,
+        opened: Sequence[str] = (),
         fixed: Sequence[str] = (),
     ) -> LoopModel:
         """Return the linear model of the whole loop about a state; sampled components make it discrete.
@@ -197,8 +199,14 @@ class Loop:
         step : float [s]
             Of which sampling periods are whole numbers.
         params : dict of parameter name to number
+        inputs : sequence of str
+            Small inputs: "tau", forces on the joints; "u", added to the commands; a signal such as "gyro.rate", added to it
+            wherever it is read; "w", the noise of all components; "p.<name>", a parameter.
         outputs : sequence of str
             Signals; all if not given.
+        opened : sequence of str
+            Those of the inputs "u" and signals at which the loop is cut: what is read there is the input alone, while the output
+            of the same name is what arrives. From the one to the other is the loop gain.
         fixed : sequence of str
             Joints that stay where they are when the loops are closed.
         """
@@ -211,7 +219,8 @@ class Loop:
         for update in system.updates:
             d = np.ravel(native(update.function)(c, d, p, np.zeros(system.nw), t, step))
         signals = model_signals(Outputs(system, settings.outputs).blank())
-        return linear_model(setup, signals, np.concatenate([c, d]), p, t)
+        at = np.concatenate([c, d])
+        return linear_model(setup, signals, at, p, t, tuple(inputs), tuple(opened))
 
 
 _systems: OrderedDict[Any, System] = OrderedDict()

@@ -1,11 +1,12 @@
 """Derivatives of a whole loop about a state, in coordinates that are free.
 
-With the state c, held values d and small forces u on the freedoms of the joints the loop is (`system.System`)
+With the state c, held values d and small inputs u the loop is (`system.System`)
 
     c' = f(c, d, u),   y = h(c, d, u),   and at the instants of sampled component k   d <- r_k(c, d, u).
 
 All derivatives are those of the equations themselves, by algorithmic differentiation, evaluated by the CasADi virtual
-machine. Time, noise and switches of constraints stand still. What is no state of motion is left out: the integrals of
+machine. Inputs are forces on the joints ("tau"), commands ("u"), signals where they are read, noise ("w") and parameters ("p."); a loop can be
+cut at commands and signals. Time and switches of constraints stand still. What is no state of motion is left out: the integrals of
 power, the length of quaternions (displacements are in the directions of the velocities), and directions that the constraints
 forbid, as in `articulus.linear.constrained_state_space`.
 """
@@ -13,6 +14,7 @@ forbid, as in `articulus.linear.constrained_state_space`.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +23,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import NumericalError
+from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.linear import following, split, tangent
 from articulus.mechanism import Description, Parameter
 from articulus.simulate.component import Disturbance, Scope
@@ -31,7 +33,7 @@ from articulus.simulate.system import System
 
 @dataclass(frozen=True)
 class Linear:
-    """Derivatives by (z, d, u): free states of motion and states of components, held values, forces.
+    """Derivatives by (z, d, u): free states of motion and states of components, held values, inputs.
 
     Parameters
     ----------
@@ -59,32 +61,95 @@ class LoopDerivatives:
     system : System
     names : tuple of str
         Outputs besides q and v.
+    inputs : tuple of str
+        "tau", "u", signals, "w", "p.<parameter>".
+    opened : tuple of str
+        Those of the inputs at which the loop is cut.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Number of entries of each input.
     """
 
-    def __init__(self, system: System, names: tuple[str, ...]):
+    def __init__(
+        self,
+        system: System,
+        names: tuple[str, ...],
+        inputs: tuple[str, ...] = ("tau",),
+        opened: tuple[str, ...] = (),
+    ):
         d = system.description
         self.system, self._nq, self._nv = system, d.nq, d.nv
-        self._pushed = joint_freedoms(d)
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         held = [name for name in system.held_places if name not in ("outside", "active", "resting", "push")]
         self._own = _entries(system.places, own)
         self._held = _entries(system.held_places, held)
+        self._with_inputs(inputs, opened)
         self._jacobian = self._jacobians(names)
+
+    def _with_inputs(self, inputs: tuple[str, ...], opened: tuple[str, ...]) -> None:
+        """Build the loop with its inputs: each is an entry of the parameters or of the noise."""
+        s, net = self.system, self.system.network
+        ports = tuple(name for name in inputs if name not in ("tau", "w") and not name.startswith("p."))
+        known = ("tau", "u", "w", *net.signals, *(f"p.{p.name}" for p in net.parameters))
+        for name in (*inputs, *opened):
+            if name not in known:
+                raise InputError(f"linearize: no input '{name}'; {did_you_mean(name, known)}")
+        for name in opened:
+            if name not in ports:
+                raise InputError(
+                    f"linearize: found the loop opened at '{name}'; expected one of the inputs {ports}"
+                )
+        self._opened = opened
+        push = [_Push()] if "tau" in inputs else []
+        self._loop = System(
+            Network(s.description, (*net.components, *push), False, net.stops, ports, opened), s.form.name
+        )
+        places = {p.name: i for i, p in enumerate(self._loop.network.parameters)}
+        self.sizes: dict[str, int] = {}
+        self._places: list[tuple[str, int]] = []
+        for name in inputs:
+            found = self._found(name, places)
+            self.sizes[name] = len(found)
+            self._places += found
+
+    def _found(self, name: str, places: dict[str, int]) -> list[tuple[str, int]]:
+        """Return where the entries of an input are: in "p", the parameters, or in "w", the noise."""
+        if name == "tau":
+            return [("p", places[f"_push_{k}"]) for k in joint_freedoms(self.system.description)]
+        if name == "w":
+            return [("w", k) for k in range(self.system.nw)]
+        if name.startswith("p."):
+            return [("p", places[name.removeprefix("p.")])]
+        if name not in self._loop.network.injected:
+            raise InputError(
+                f"linearize: nothing reads the signal '{name}'; expected one that acts on the loop"
+            )
+        symbols = self._loop.network.injected[name]
+        return [("p", places[symbols[k].name()]) for k in range(symbols.numel())]
 
     def _jacobians(self, names: Sequence[str]) -> ca.Function:
         """((c, d, u), p, w, t, h) -> derivatives by (c, d, u) of the rates of c, of the outputs, of each update."""
-        s, net = self.system, self.system.network
-        pushed = System(Network(s.description, (*net.components, _Push()), stops=net.stops), s.form.name)
-        parts = [pushed.rhs, *(u.function for u in pushed.updates), pushed.reporting(names or ("vdot",))]
+        s, loop = self.system, self._loop
+        parts = [loop.rhs, *(u.function for u in loop.updates), loop.reporting(names or ("vdot",))]
         kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
-        sizes = (s.nc + s.nd + len(self._pushed), *s.sizes[2:])
+        sizes = (s.nc + s.nd + len(self._places), *s.sizes[2:])
         x, p, w, t, h = (kind.sym(name, size) for name, size in zip("xpwth", sizes))
         u = x[s.nc + s.nd :]
+        given, places = kind.zeros(loop.np), {each.name: i for i, each in enumerate(loop.network.parameters)}
+        for i, each in enumerate(s.network.parameters):
+            given[places[each.name]] = p[i]
+        into = {"p": given, "w": kind(w)}
+        for k, (which, place) in enumerate(self._places):
+            into[which][place] += u[k]
         rate, *renewed, values = (
-            f.call([x[: s.nc], x[s.nc : s.nc + s.nd], ca.vertcat(p, u), w, t, h]) for f in parts
+            f.call([x[: s.nc], x[s.nc : s.nc + s.nd], into["p"], into["w"], t, h]) for f in parts
         )
         push = kind.zeros(self._nv)
-        push[self._pushed] = u
+        if "tau" in self.sizes:  # what is pushed with is no force of the loop's own
+            first = list(itertools.accumulate(self.sizes.values(), initial=0))[list(self.sizes).index("tau")]
+            push[joint_freedoms(s.description)] = u[first : first + self.sizes["tau"]]
         shown = {name: ca.vec(y) - (push if name == "tau" else 0) for name, y in zip(names, values)}
         out = [rate[0], ca.vertcat(kind(0, 1), *shown.values()), *(d[0] for d in renewed)]
         return ca.Function("derivatives", [x, p, w, t, h], [ca.densify(ca.jacobian(y, x)) for y in out])
@@ -115,8 +180,9 @@ class LoopDerivatives:
         NumericalError
             A rate or a sampled component has no finite derivative. An output without one is NaN.
         """
-        s, nv, nu = self.system, self._nv, len(self._pushed)
-        found = [np.array(J) for J in self._jacobian(np.append(x, np.zeros(nu)), p, np.zeros(s.nw), t, h)]
+        s, nv, nu = self.system, self._nv, len(self._places)
+        inputs = self._nominal(x, p, t, h)
+        found = [np.array(J) for J in self._jacobian(np.append(x, inputs), p, np.zeros(s.nw), t, h)]
         self._require_finite(found[0], found[2:], t)
         found[1][~np.isfinite(found[1]).all(axis=1)] = np.nan
         E, turning = (np.array(m) for m in self._kinematics(x[s.places["q"]], x[s.places["v"]]))
@@ -134,6 +200,14 @@ class LoopDerivatives:
         rate = np.vstack([displacement, rate[rest]])[free]
         y = np.vstack([by_free[positions], by_free[s.places["v"]], y])
         return Linear(rate, y, tuple(u[list(self._held)] for u in updates), self._states(free))
+
+    def _nominal(self, x: np.ndarray, p: np.ndarray, t: float, h: float) -> np.ndarray:
+        """Return the inputs at the state: zero, but where the loop is cut what the closed loop has there."""
+        s, out = self.system, {name: np.zeros(size) for name, size in self.sizes.items()}
+        if self._opened:
+            values = s.reporting(self._opened).call([x[: s.nc], x[s.nc :], p, np.zeros(s.nw), t, h])
+            out |= {name: np.array(value).ravel() for name, value in zip(self._opened, values)}
+        return np.concatenate([np.zeros(0), *out.values()])
 
     def _free(self, x: np.ndarray, p: np.ndarray, t: float, E: np.ndarray) -> tuple[np.ndarray, list[int]]:
         """Return how displacements, velocities and states of components follow from the free ones; which these are.
@@ -204,9 +278,11 @@ def joint_freedoms(description: Description) -> list[int]:
 
 
 @functools.lru_cache(maxsize=32)
-def loop_derivatives(system: System, names: tuple[str, ...]) -> LoopDerivatives:
+def loop_derivatives(
+    system: System, names: tuple[str, ...], inputs: tuple[str, ...] = ("tau",), opened: tuple[str, ...] = ()
+) -> LoopDerivatives:
     """Return the derivatives of a loop; those of the last few are kept."""
-    return LoopDerivatives(system, names)
+    return LoopDerivatives(system, names, inputs, opened)
 
 
 @dataclass(frozen=True)

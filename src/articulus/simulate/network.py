@@ -78,6 +78,10 @@ class Network:
         Whether a controller outside (a Python function) adds commands.
     stops : sequence of str
         Joints of one freedom that events may hold at a stop.
+    ports : sequence of str
+        Signals, or "u" for the commands, to which a small input is added wherever they are read.
+    opened : sequence of str
+        Those of the ports at which the loop is cut: what is read there is the input alone.
 
     Attributes
     ----------
@@ -95,8 +99,12 @@ class Network:
         components: Sequence[Component] = (),
         outside: bool = False,
         stops: Sequence[str] = (),
+        ports: Sequence[str] = (),
+        opened: Sequence[str] = (),
     ):
         self.description, self.stops = description, tuple(stops)
+        self._ports, self._opened = tuple(ports), tuple(opened)
+        self.injected: dict[str, SX] = {}
         self.components = _ordered(components)
         actuators = [c.name for c in self.components if isinstance(c, Actuator)]
         self.command_names = tuple(actuators) or description.coordinate_names(rates=True)
@@ -123,8 +131,13 @@ class Network:
         self.effects: list[Effects] = []
         self.fired: list[Effects | None] = []
         self.held: list[dict[tuple[str, str], SX]] = []
+        controlled = False
         for component in self.components:
+            if isinstance(component, (Actuator, Disturbance)) and not controlled:
+                controlled = self._command()
             self._work(component)
+        if not controlled:
+            self._command()
         self.parameters = tuple(self._parameters.values())
 
     def _work(self, component: Component) -> None:
@@ -158,6 +171,21 @@ class Network:
         self.signals |= effects.signals
         if effects.command is not None:
             self.commands = self.commands + effects.command
+
+    def _command(self) -> bool:
+        """Hand the commands over from controllers to actuators, through the port "u" if there is one."""
+        self.asked, self.commands = self.commands, self.through("u", self.commands)
+        return True
+
+    def through(self, signal: str, value: SX) -> SX:
+        """Return what is read of a signal: with the input of its port, if it has one, or that alone if it is cut there."""
+        if signal not in self._ports:
+            return value
+        if signal not in self.injected:
+            port = self._ports.index(signal)
+            inputs = [Parameter(f"_port{port}_{k}", 0.0) for k in range(value.numel())]
+            self.injected[signal] = ca.vertcat(*map(self.number, inputs))
+        return self.injected[signal] if signal in self._opened else value + self.injected[signal]
 
     # symbols for what components ask
 
@@ -356,7 +384,7 @@ class _Scope:
         known = {"q": self.q, "v": self.v, "t": self.t, **self.network.signals, **self.effects.signals}
         if signal not in known:
             raise self._error(f"no signal '{signal}' so far; {did_you_mean(signal, known)}")
-        return known[signal]
+        return self.network.through(signal, known[signal])
 
     def command(self, value: SX) -> None:
         nu = len(self.network.command_names)

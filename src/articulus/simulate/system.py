@@ -425,7 +425,7 @@ class System:
         net = self.network
         ways: dict[str, Callable[[], SX]] = {
             "vdot": lambda: net.vdot,
-            "u": lambda: net.commands,
+            "u": lambda: net.asked if "u" in net.injected else net.commands,
             "tau": net.joint_forces,
             "energy": self._energies,
             "momentum": lambda: net.ask("momentum", net.q, net.v),
