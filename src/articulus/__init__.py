@@ -38,9 +38,6 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from articulus.assemble import assemble, independent_rows
-    from articulus.equilibrium import equilibrium
-    from articulus.inverse_kinematics import inverse_kinematics
     from articulus.simulate import (
         Loop,
         PythonController,
@@ -55,11 +52,14 @@ if TYPE_CHECKING:
     )
     from articulus.simulate.compare import compare
     from articulus.simulate.plots import plot
+    from articulus.solve.assembly import assemble, independent_rows
+    from articulus.solve.equilibrium import equilibrium
+    from articulus.solve.inverse_kinematics import inverse_kinematics
 
 _LATE = {
-    "assemble": ("assemble", "independent_rows"),
-    "equilibrium": ("equilibrium",),
-    "inverse_kinematics": ("inverse_kinematics",),
+    "solve.assembly": ("assemble", "independent_rows"),
+    "solve.equilibrium": ("equilibrium",),
+    "solve.inverse_kinematics": ("inverse_kinematics",),
     "simulate": (
         "Loop",
         "PythonController",

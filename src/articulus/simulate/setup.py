@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.assemble import assemble, independent_rows, moving_freedoms
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.errors import InputError, MovedStart, UnsupportedOperation, did_you_mean
@@ -26,6 +25,7 @@ from articulus.simulate.settings import RunSettings
 from articulus.simulate.simulation import LOG_BYTES, Simulation
 from articulus.simulate.steps import whole_steps
 from articulus.simulate.system import System, native
+from articulus.solve.assembly import assemble, independent_rows, moving_freedoms
 
 ADMISSIBLE = 1e-9
 """Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""

@@ -187,7 +187,7 @@ class ComputedTorque(Controller):
 def degrees_of_freedom(description: Description) -> int | None:
     """Return how many velocities the constraints leave free, where the mechanism closes from its neutral position."""
     from articulus.api import Mechanism  # both know of simulations
-    from articulus.assemble import assemble
+    from articulus.solve.assembly import assemble
 
     try:
         return assemble(Mechanism.from_description(description)).freedoms

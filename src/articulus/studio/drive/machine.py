@@ -10,12 +10,12 @@ import numpy as np
 import scipy.linalg
 
 from articulus.api import Mechanism
-from articulus.assemble import independent_rows
 from articulus.errors import InputError
 from articulus.mechanism import Connection
 from articulus.mechanism.numbers import values_of
 from articulus.simulate.component import Component
 from articulus.simulate.components import Torque
+from articulus.solve.assembly import independent_rows
 from articulus.studio.drive.servo import RateServo
 from articulus.studio.drive.sticks import Sticks
 from articulus.studio.scene import mechanism_size

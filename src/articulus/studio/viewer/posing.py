@@ -10,11 +10,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from articulus.api import Mechanism
-from articulus.assemble import assemble
 from articulus.errors import NumericalError
-from articulus.inverse_kinematics import inverse_kinematics
 from articulus.mechanism import Connection
 from articulus.mechanism.numbers import values_of
+from articulus.solve.assembly import assemble
+from articulus.solve.inverse_kinematics import inverse_kinematics
 from articulus.studio.poses import body_poses
 from articulus.studio.scene import mechanism_size
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.assemble import one_state
 from articulus.errors import ArticulusError, InputError
 from articulus.simulate import Run
+from articulus.solve.assembly import one_state
 from articulus.studio.export import page_of
 from articulus.studio.recording import Params, Runs, lanes, motion, recording
 from articulus.studio.viewer.posing import Posing, pose_of

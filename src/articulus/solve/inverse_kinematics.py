@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from articulus.api import Mechanism
-from articulus.assemble import least, moving_freedoms, newton, one_state
 from articulus.errors import InputError
 from articulus.mechanism.numbers import as_array, values_of
+from articulus.solve.assembly import least, moving_freedoms, newton, one_state
 
 STEPS = 100
 """Steps after which the search gives up."""
@@ -251,12 +249,3 @@ def _target(target: Any) -> np.ndarray:
                 "rotation, a position in the last column, and the last row 0 0 0 1"
             )
     return goal
-
-
-class _Callable(ModuleType):
-    """A module that can be called: `articulus.inverse_kinematics` is this module and its function in one."""
-
-    __call__ = staticmethod(inverse_kinematics)
-
-
-sys.modules[__name__].__class__ = _Callable

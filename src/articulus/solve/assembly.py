@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -227,12 +225,3 @@ def one_state(name: str, value: Any, size: int) -> np.ndarray:
     if array.shape != (size,):
         raise InputError(f"argument '{name}' has shape {array.shape}; expected ({size},)")
     return array
-
-
-class _Callable(ModuleType):
-    """A module that can be called: `articulus.assemble` is this module and its function in one."""
-
-    __call__ = staticmethod(assemble)
-
-
-sys.modules[__name__].__class__ = _Callable

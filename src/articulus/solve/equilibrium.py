@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.assemble import SMALL_MOTION, assemble, least, newton, one_state
 from articulus.errors import NumericalError
 from articulus.linear import split, tangent
+from articulus.solve.assembly import SMALL_MOTION, assemble, least, newton, one_state
 
 
 @dataclass(frozen=True)
@@ -166,12 +164,3 @@ class _Balance:
             f"{labels[int(np.argmax(np.abs(left)))]}; expected at most {wanted:.3g}. There may be no position of rest "
             "with these forces; try another estimate"
         )
-
-
-class _Callable(ModuleType):
-    """A module that can be called: `articulus.equilibrium` is this module and its function in one."""
-
-    __call__ = staticmethod(equilibrium)
-
-
-sys.modules[__name__].__class__ = _Callable
