@@ -38,7 +38,7 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from articulus.simulate import (
+    from articulus.runs import (
         Loop,
         PythonController,
         Run,
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
         rollout,
         simulate,
     )
-    from articulus.simulate.compare import compare
-    from articulus.simulate.plots import plot
+    from articulus.runs.compare import compare
+    from articulus.runs.plots import plot
     from articulus.solve.assembly import assemble, independent_rows
     from articulus.solve.equilibrium import equilibrium
     from articulus.solve.inverse_kinematics import inverse_kinematics
@@ -60,7 +60,7 @@ _LATE = {
     "solve.assembly": ("assemble", "independent_rows"),
     "solve.equilibrium": ("equilibrium",),
     "solve.inverse_kinematics": ("inverse_kinematics",),
-    "simulate": (
+    "runs": (
         "Loop",
         "PythonController",
         "Run",

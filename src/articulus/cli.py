@@ -408,7 +408,7 @@ def view(
 def _to_view(what: list[str], options: dict[str, Any]) -> tuple[Any, str]:
     """Return a mechanism, or runs by their names, and a title."""
     from articulus.load import load
-    from articulus.simulate import load_run
+    from articulus.runs import load_run
     from articulus.study import is_study, read_study, run_only
 
     models = not all(Path(name).suffix == ".nc" for name in what) and not is_study(what[0])

@@ -9,8 +9,8 @@ import numpy as np
 
 from articulus import kernel
 from articulus.kernel import jit
-from articulus.simulate import entry
-from articulus.simulate.system import native
+from articulus.runs import entry
+from articulus.runs.system import native
 
 from .long_memory import pendulum, use
 

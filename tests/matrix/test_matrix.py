@@ -19,8 +19,8 @@ from articulus.errors import DoubtfulResult
 from articulus.integrate import ALL_METHODS
 from articulus.integrate.base import Integrator
 from articulus.mechanism import Polynomial, Prescribed
-from articulus.simulate.component import Actuator, Component
-from articulus.simulate.components import (
+from articulus.runs.component import Actuator, Component
+from articulus.runs.components import (
     ALL_COMPONENTS,
     PD,
     PID,
@@ -54,7 +54,7 @@ from articulus.simulate.components import (
     Torque,
     WhiteNoise,
 )
-from articulus.simulate.trust import energy_error
+from articulus.runs.trust import energy_error
 
 from .hosts import HOSTS, MASS, host, start
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 import articulus as art
-from articulus.simulate import Run
-from articulus.simulate.signal import Signal, position_signal, velocity_signal
+from articulus.runs import Run
+from articulus.runs.signal import Signal, position_signal, velocity_signal
 
 
 def kinematic_run(

@@ -11,8 +11,8 @@ import pytest
 import articulus as art
 import flexible_zoo
 from articulus.errors import InputError, UnsupportedOperation
-from articulus.simulate.components import PD
-from articulus.simulate.loop_model import LoopModel
+from articulus.runs.components import PD
+from articulus.runs.loop_model import LoopModel
 from articulus.studio.desk import Desk
 from articulus.studio.packing import unpack
 

@@ -19,9 +19,9 @@ from hypothesis.extra.numpy import arrays
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.simulate import Run
-from articulus.simulate.records import Cause, Failure, Occurrence, RunStatus
-from articulus.simulate.signal import Signal
+from articulus.runs import Run
+from articulus.runs.records import Cause, Failure, Occurrence, RunStatus
+from articulus.runs.signal import Signal
 from articulus.studio import export_html, replay_fragment
 from articulus.studio.export import page
 from articulus.studio.packing import chosen_rows, pack, unpack

@@ -12,7 +12,7 @@ import pytest
 import articulus as art
 import flexible_zoo
 import zoo
-from articulus.simulate.signal import Signal
+from articulus.runs.signal import Signal
 from articulus.studio import export_html
 
 from .browser import READY, eventually, kept, opened

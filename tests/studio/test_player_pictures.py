@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import articulus as art
-from articulus.simulate.components import PD, Torque
+from articulus.runs.components import PD, Torque
 from articulus.studio import export_html
 
 from .browser import eventually, opened

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import ModelError
-from articulus.simulate.components import (
+from articulus.runs.components import (
     HydraulicRotary,
     Measured,
     RateGyro,

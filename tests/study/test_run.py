@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from articulus import cli
-from articulus.simulate import simulate
-from articulus.simulate.run import Run
+from articulus.runs import simulate
+from articulus.runs.run import Run
 from articulus.study.reader import parse_study
 from articulus.study.runner import run_only
 

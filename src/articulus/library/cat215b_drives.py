@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.simulate.components import HydraulicRotary
+from articulus.runs.components import HydraulicRotary
 
 JOINTS = ("swing", "boom", "stick", "bucket")
 SUPPLY = (4000.0, 7000.0, 4000.0, 4000.0)  # psi, table 5.2

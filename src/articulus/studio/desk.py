@@ -46,9 +46,9 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import ArticulusError, InputError, NumericalError, UnsupportedOperation, did_you_mean
-from articulus.simulate import Run
-from articulus.simulate.linear import Ports, ports
-from articulus.simulate.loop_model import LoopModel
+from articulus.runs import Run
+from articulus.runs.linear import Ports, ports
+from articulus.runs.loop_model import LoopModel
 from articulus.studio.packing import chosen_rows, pack
 from articulus.studio.recording import Lane, recording
 

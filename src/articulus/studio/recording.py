@@ -11,8 +11,8 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import GROUND, Description
-from articulus.simulate import Run
-from articulus.simulate.records import RunStatus
+from articulus.runs import Run
+from articulus.runs.records import RunStatus
 from articulus.studio.packing import chosen_rows, pack
 from articulus.studio.poses import body_poses
 from articulus.studio.scene import moved, outline, scene_of

@@ -13,9 +13,9 @@ from articulus.files.toml_fields import pick
 from articulus.files.toml_numbers import shown
 from articulus.load import load
 from articulus.mechanism import Description
-from articulus.simulate.component import Actuator, Component
-from articulus.simulate.components import Observer
-from articulus.simulate.network import Network
+from articulus.runs.component import Actuator, Component
+from articulus.runs.components import Observer
+from articulus.runs.network import Network
 from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
 from articulus.study.numbers import StudyNumbers

@@ -18,7 +18,7 @@ from articulus.files.toml_numbers import shown
 from articulus.files.toml_values import Values
 from articulus.files.units import UnitError, check_dimension, parse_unit
 from articulus.mechanism import Number, Parameter, TimeFunction
-from articulus.simulate.table import Table
+from articulus.runs.table import Table
 from articulus.study.csv_table import read_columns
 from articulus.study.numbers import OPEN, StudyNumbers
 

@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.errors import InputError, did_you_mean
 from articulus.files.toml_numbers import shown
 from articulus.mechanism import Description
-from articulus.simulate.events import Bounce, Crossing, Event, Switch
+from articulus.runs.events import Bounce, Crossing, Event, Switch
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units
 

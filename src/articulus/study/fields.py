@@ -10,8 +10,8 @@ from typing import Any
 import casadi as ca
 
 from articulus.mechanism import Constraint, Description
-from articulus.simulate.component import Actuator, Component, Sensor
-from articulus.simulate.components import ALL_COMPONENTS, Observer
+from articulus.runs.component import Actuator, Component, Sensor
+from articulus.runs.components import ALL_COMPONENTS, Observer
 
 NESTED: tuple[type, ...] = (Sensor, Actuator)
 

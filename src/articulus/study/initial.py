@@ -9,7 +9,7 @@ import numpy as np
 from articulus.errors import did_you_mean
 from articulus.files.toml_numbers import shown
 from articulus.mechanism import Description, Parameter, Vector
-from articulus.simulate.signal import position_signal, velocity_signal
+from articulus.runs.signal import position_signal, velocity_signal
 from articulus.study.courses import Courses
 
 

@@ -16,11 +16,11 @@ from articulus.files.toml_lines import key_lines
 from articulus.files.toml_numbers import Declared, shown
 from articulus.files.toml_reader import load_tables
 from articulus.mechanism import Description, Parameter
-from articulus.simulate.component import Component
-from articulus.simulate.outputs import Outputs
-from articulus.simulate.signal import Signal
-from articulus.simulate.steps import steps_in
-from articulus.simulate.system import System
+from articulus.runs.component import Component
+from articulus.runs.outputs import Outputs
+from articulus.runs.signal import Signal
+from articulus.runs.steps import steps_in
+from articulus.runs.system import System
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components, load_model

@@ -10,10 +10,10 @@ import numpy as np
 
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import StrPath, as_path, write_text
-from articulus.simulate.checkpoint import discard
-from articulus.simulate.components import FrameWrench
-from articulus.simulate.run import Run
-from articulus.simulate.store import xarray_module
+from articulus.runs.checkpoint import discard
+from articulus.runs.components import FrameWrench
+from articulus.runs.run import Run
+from articulus.runs.store import xarray_module
 from articulus.studio import replay_fragment
 from articulus.study.check import Verdict
 from articulus.study.study import Study

@@ -52,7 +52,7 @@ def test_a_flexible_body_is_drawn_bent_and_its_recording_plays(browser, tmp_path
         assert np.linalg.norm(bent - straight) > 0.01
         np.testing.assert_allclose(shown["tip"], bent, atol=4e-6)  # float32 on 2 m, a few operations
         saved = driven.server.saved[-1]
-    run = art.simulate.Run.load(saved)
+    run = art.Run.load(saved)
     with opened(browser, saved.with_suffix(".html")) as page:
         assert "beam" in page.title()
         drawn = page.evaluate("articulus.player.tracks[0].view.position('tip').toArray()")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from articulus.simulate.run import Run
+from articulus.runs.run import Run
 from articulus.studio.drive.recording import Recording
 from articulus.studio.drive.session import SHOW, Phase
 

@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.simulate import simulate
-from articulus.simulate.components import Expression
-from articulus.simulate.events import Bounce
-from articulus.simulate.run import Run
+from articulus.runs import simulate
+from articulus.runs.components import Expression
+from articulus.runs.events import Bounce
+from articulus.runs.run import Run
 
 
 def compute() -> dict:

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 
 import articulus as art
-from articulus.simulate import simulate
-from articulus.simulate.components import ComputedTorque
+from articulus.runs import simulate
+from articulus.runs.components import ComputedTorque
 
 KP, KV = 100.0, 20.0  # 1/s^2, 1/s
 

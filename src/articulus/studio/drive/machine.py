@@ -13,8 +13,8 @@ from articulus.api import Mechanism
 from articulus.errors import InputError
 from articulus.mechanism import Connection
 from articulus.mechanism.numbers import values_of
-from articulus.simulate.component import Component
-from articulus.simulate.components import Torque
+from articulus.runs.component import Component
+from articulus.runs.components import Torque
 from articulus.solve.assembly import independent_rows
 from articulus.studio.drive.servo import RateServo
 from articulus.studio.drive.sticks import Sticks

@@ -10,8 +10,8 @@ import numpy as np
 from articulus import kernel
 from articulus.errors import InputError
 from articulus.integrate import RK4
-from articulus.simulate.loop import Loop
-from articulus.simulate.marching import Marcher
+from articulus.runs.loop import Loop
+from articulus.runs.marching import Marcher
 from articulus.studio.drive.machine import Machine
 from articulus.studio.drive.sticks import NAME
 

@@ -9,9 +9,9 @@ import casadi as ca
 from casadi import SX
 
 from articulus.mechanism.numbers import as_numbers, convert, quantity
-from articulus.simulate.component import Scope
-from articulus.simulate.components.columns import column
-from articulus.simulate.components.resolved_rate import ResolvedRate
+from articulus.runs.component import Scope
+from articulus.runs.components.columns import column
+from articulus.runs.components.resolved_rate import ResolvedRate
 from articulus.studio.drive.sticks import NAME
 from articulus.studio.drive.wanted import blocked
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.simulate.outputs import Outputs
-from articulus.simulate.provenance import provenance
-from articulus.simulate.records import RunStatus
-from articulus.simulate.run import Run
+from articulus.runs.outputs import Outputs
+from articulus.runs.provenance import provenance
+from articulus.runs.records import RunStatus
+from articulus.runs.run import Run
 from articulus.studio.drive.plant import SAMPLE, Plant
 from articulus.studio.export import export_html
 

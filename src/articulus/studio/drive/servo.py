@@ -9,8 +9,8 @@ import casadi as ca
 from casadi import SX
 
 from articulus.mechanism.numbers import as_numbers, convert, quantity
-from articulus.simulate.component import Controller, Scope
-from articulus.simulate.components.columns import carried, column, freedoms
+from articulus.runs.component import Controller, Scope
+from articulus.runs.components.columns import carried, column, freedoms
 from articulus.studio.drive.sticks import NAME
 from articulus.studio.drive.wanted import blocked
 

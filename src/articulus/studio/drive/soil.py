@@ -10,8 +10,8 @@ import casadi as ca
 from casadi import SX
 
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
-from articulus.simulate.component import Disturbance, Scope
-from articulus.simulate.components.checks import at_least, check_frame, named, positive, sampling
+from articulus.runs.component import Disturbance, Scope
+from articulus.runs.components.checks import at_least, check_frame, named, positive, sampling
 from articulus.studio.drive.sticks import NAME
 
 HALVINGS = 26

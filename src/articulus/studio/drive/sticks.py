@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from casadi import SX
 
-from articulus.simulate.component import Scope, Sensor
+from articulus.runs.component import Scope, Sensor
 
 NAME = "sticks"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError
-from articulus.simulate import Run
+from articulus.runs import Run
 from articulus.solve.assembly import one_state
 from articulus.studio.export import page_of
 from articulus.studio.recording import Params, Runs, lanes, motion, recording

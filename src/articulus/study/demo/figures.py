@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from articulus.library.cat215b_drives import JOINTS, SUPPLY
-from articulus.simulate.components import HydraulicRotary
-from articulus.simulate.run import Run
-from articulus.simulate.trust import energy_error
+from articulus.runs.components import HydraulicRotary
+from articulus.runs.run import Run
+from articulus.runs.trust import energy_error
 
 LITRES_PER_MINUTE = 0.0254**3 * 1e3 * 60
 """Of one in^3/s."""

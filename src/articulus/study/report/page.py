@@ -6,7 +6,7 @@ import string
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from articulus.simulate.records import RunStatus
+from articulus.runs.records import RunStatus
 from articulus.studio import policy
 from articulus.study.report import sections
 from articulus.study.report.markup import Markup, element, escaped, joined, ratio

@@ -11,15 +11,15 @@ import casadi as ca
 import numpy as np
 
 from articulus.mechanism.numbers import Parameter, value_of
-from articulus.simulate.component import Component
-from articulus.simulate.table import Table
-from articulus.simulate.trust import energy_error, momentum_change
+from articulus.runs.component import Component
+from articulus.runs.table import Table
+from articulus.runs.trust import energy_error, momentum_change
 from articulus.study.numbers import OPEN
 from articulus.study.report.charts import chart
 from articulus.study.report.markup import Markup, element, joined, number, ratio, readable, section, table
 
 if TYPE_CHECKING:
-    from articulus.simulate.run import Run
+    from articulus.runs.run import Run
     from articulus.study.runner import Outcome
 
 ANCHORS = {

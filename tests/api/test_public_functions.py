@@ -1,0 +1,48 @@
+"""`art.simulate` and the other late functions are plain functions, whichever of their modules was imported first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FUNCTIONS = {
+    "assemble": "mechanism",
+    "equilibrium": "mechanism",
+    "independent_rows": "mechanism",
+    "inverse_kinematics": "mechanism",
+    "simulate": "mechanism",
+    "rollout": "mechanism",
+}
+"""Function, and the first of its arguments."""
+
+CHECK = """
+import inspect, pickle, pydoc, types
+import articulus as art
+for name, first in {functions}.items():
+    found = getattr(art, name)
+    assert type(found) is types.FunctionType, (name, found)
+    assert next(iter(inspect.signature(found).parameters)) == first, name
+    assert pydoc.render_doc(found, renderer=pydoc.plaintext).startswith(
+        f"Python Library Documentation: function {{name}} in module articulus."
+    ), name
+    assert pickle.loads(pickle.dumps(found)) is found, name
+    assert getattr(art, name) is found, name
+"""
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import articulus",
+        "import articulus.runs, articulus.solve.equilibrium",
+        "import articulus.solve.inverse_kinematics, articulus.solve.assembly, articulus.runs.events",
+        "from articulus import simulate; import articulus.runs.entry",
+        "from articulus import *",
+    ],
+)
+def test_plain_functions_whatever_was_imported_first(first: str) -> None:
+    code = f"{first}\n{CHECK.format(functions=FUNCTIONS)}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
