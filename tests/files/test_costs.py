@@ -22,7 +22,7 @@ from articulus.files import (
     read_model,
     read_op4,
 )
-from articulus.files.mesh_file import read_mesh
+from articulus.files.mesh.reader import read_mesh
 from articulus.files.modes_file import read_modes
 from articulus.runs import checkpoint
 from articulus.study.csv_table import read_columns

@@ -12,7 +12,7 @@ import articulus as art
 from articulus.errors import InputError, ModelError
 from articulus.files import parse_toml, toml_text
 from articulus.files.report import Report
-from articulus.files.toml_tables import TABLES, field_table, joint_table, unit_table
+from articulus.files.toml.tables import TABLES, field_table, joint_table, unit_table
 from articulus.mechanism import GROUND, Body, Connection, Description, Free
 from articulus.mechanism.numbers import as_vector
 

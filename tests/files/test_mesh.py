@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from articulus.errors import ModelError
-from articulus.files.mesh_file import MESH_READERS, parse_mesh, read_mesh
-from articulus.files.mesh_obj import obj_text
+from articulus.files.mesh.obj import obj_text
+from articulus.files.mesh.reader import MESH_READERS, parse_mesh, read_mesh
 from articulus.mechanism import Mesh
 
 from .meshes import TETRAHEDRON, ball, stl_bytes, stl_text, volume

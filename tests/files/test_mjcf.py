@@ -189,7 +189,7 @@ def test_too_many_bodies_by_an_included_file(tmp_path: Path) -> None:
 
 
 def test_too_many_bodies_between_joints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("articulus.files.mjcf_check.MAX_BODIES", 4)
+    monkeypatch.setattr("articulus.files.mjcf.check.MAX_BODIES", 4)
     assert "body 5 of the model" in message(lambda: parse_mjcf(SEVERAL, "robot.xml"))
 
 

@@ -12,7 +12,7 @@ import articulus as art
 from articulus.errors import InputError, ModelError
 from articulus.files import parse_toml, read_toml, toml_text, write_toml
 from articulus.files.lump import lump_fixed
-from articulus.files.toml_lines import key_lines
+from articulus.files.toml.lines import key_lines
 from articulus.mechanism import (
     Body,
     CustomConstraint,

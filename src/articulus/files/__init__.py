@@ -9,31 +9,31 @@ Every reader raises ModelError with file, line, object and reason for each mista
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from articulus.files.mjcf import parse_mjcf, read_mjcf
+from articulus.files.mjcf.reader import parse_mjcf, read_mjcf
 from articulus.files.model import read_model
-from articulus.files.toml_reader import parse_toml, read_toml
-from articulus.files.toml_writer import toml_text, write_toml
-from articulus.files.urdf import parse_urdf, read_urdf
+from articulus.files.toml.reader import parse_toml, read_toml
+from articulus.files.toml.writer import toml_text, write_toml
+from articulus.files.urdf.reader import parse_urdf, read_urdf
 
 if TYPE_CHECKING:
-    from articulus.files.fe_bulk import parse_bulk, read_bulk
-    from articulus.files.fe_data import Beam, BulkModel, Grid, Material, MatrixSet, PointMass, Rod, Section
-    from articulus.files.fe_dmig import parse_dmig, read_dmig
-    from articulus.files.fe_matrices import read_matrices, write_matrices
-    from articulus.files.fe_op2 import read_op2
-    from articulus.files.fe_op4 import parse_op4, read_op4
-    from articulus.files.fe_structure import bulk_structure, matrix_structure
-    from articulus.files.fe_write import beam_model, bulk_text, write_bulk
+    from articulus.files.fe.bulk import parse_bulk, read_bulk
+    from articulus.files.fe.data import Beam, BulkModel, Grid, Material, MatrixSet, PointMass, Rod, Section
+    from articulus.files.fe.dmig import parse_dmig, read_dmig
+    from articulus.files.fe.matrices import read_matrices, write_matrices
+    from articulus.files.fe.op2 import read_op2
+    from articulus.files.fe.op4 import parse_op4, read_op4
+    from articulus.files.fe.structure import bulk_structure, matrix_structure
+    from articulus.files.fe.write import beam_model, bulk_text, write_bulk
 
 _FINITE_ELEMENTS = {
-    "fe_bulk": ("parse_bulk", "read_bulk"),
-    "fe_data": ("Beam", "BulkModel", "Grid", "Material", "MatrixSet", "PointMass", "Rod", "Section"),
-    "fe_dmig": ("parse_dmig", "read_dmig"),
-    "fe_matrices": ("read_matrices", "write_matrices"),
-    "fe_op2": ("read_op2",),
-    "fe_op4": ("parse_op4", "read_op4"),
-    "fe_structure": ("bulk_structure", "matrix_structure"),
-    "fe_write": ("beam_model", "bulk_text", "write_bulk"),
+    "fe.bulk": ("parse_bulk", "read_bulk"),
+    "fe.data": ("Beam", "BulkModel", "Grid", "Material", "MatrixSet", "PointMass", "Rod", "Section"),
+    "fe.dmig": ("parse_dmig", "read_dmig"),
+    "fe.matrices": ("read_matrices", "write_matrices"),
+    "fe.op2": ("read_op2",),
+    "fe.op4": ("parse_op4", "read_op4"),
+    "fe.structure": ("bulk_structure", "matrix_structure"),
+    "fe.write": ("beam_model", "bulk_text", "write_bulk"),
 }
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError
-from articulus.files.mjcf import read_mjcf
+from articulus.files.mjcf.reader import read_mjcf
 from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml_reader import read_toml
-from articulus.files.urdf import read_urdf
+from articulus.files.toml.reader import read_toml
+from articulus.files.urdf.reader import read_urdf
 from articulus.files.xml_tree import parse_xml
 from articulus.mechanism import Description
 

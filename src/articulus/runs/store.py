@@ -18,7 +18,7 @@ from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError, ModelError, UnsupportedOperation, brief
 from articulus.files import parse_toml, toml_text
 from articulus.files.storage import StrPath, as_path, write_bytes
-from articulus.files.toml_writer import attached_files
+from articulus.files.toml.writer import attached_files
 from articulus.runs.records import Cause, Doubt, Failure, Occurrence, RunStatus, State
 from articulus.runs.run import Run
 from articulus.runs.signal import Signal

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from articulus.errors import did_you_mean
-from articulus.files.toml_numbers import shown
+from articulus.files.toml.numbers import shown
 from articulus.runs.signal import Signal
 from articulus.study.check import BOUNDS, FIGURES, MOMENTS, Check
 from articulus.study.courses import Courses

@@ -9,8 +9,8 @@ from typing import Any
 
 from articulus.errors import ArticulusError, InputError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.toml_fields import pick
-from articulus.files.toml_numbers import shown
+from articulus.files.toml.fields import pick
+from articulus.files.toml.numbers import shown
 from articulus.load import load
 from articulus.mechanism import Description
 from articulus.runs.component import Actuator, Component

@@ -13,9 +13,9 @@ from casadi import SX
 
 from articulus.errors import InputError, ModelError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.toml_fields import TIME_FUNCTIONS, fields_of
-from articulus.files.toml_numbers import shown
-from articulus.files.toml_values import Values
+from articulus.files.toml.fields import TIME_FUNCTIONS, fields_of
+from articulus.files.toml.numbers import shown
+from articulus.files.toml.values import Values
 from articulus.files.units import UnitError, check_dimension, parse_unit
 from articulus.mechanism import Number, Parameter, TimeFunction
 from articulus.runs.table import Table

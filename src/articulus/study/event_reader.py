@@ -10,7 +10,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
-from articulus.files.toml_numbers import shown
+from articulus.files.toml.numbers import shown
 from articulus.mechanism import Description
 from articulus.runs.events import Bounce, Crossing, Event, Switch
 from articulus.study.courses import Courses

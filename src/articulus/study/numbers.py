@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from articulus.files.toml_numbers import Numbers, wanted
+from articulus.files.toml.numbers import Numbers, wanted
 from articulus.files.units import UnitError, base_text, parse_quantity, parse_unit
 from articulus.mechanism import Number
 

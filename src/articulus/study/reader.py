@@ -12,9 +12,9 @@ from articulus.api import Mechanism
 from articulus.errors import ArticulusError, Finding, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml_lines import key_lines
-from articulus.files.toml_numbers import Declared, shown
-from articulus.files.toml_reader import load_tables
+from articulus.files.toml.lines import key_lines
+from articulus.files.toml.numbers import Declared, shown
+from articulus.files.toml.reader import load_tables
 from articulus.mechanism import Description, Parameter
 from articulus.runs.component import Component
 from articulus.runs.outputs import Outputs

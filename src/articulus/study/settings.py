@@ -9,7 +9,7 @@ import numpy as np
 
 from articulus.dynamics.loops.forms import FORMS
 from articulus.errors import did_you_mean
-from articulus.files.toml_numbers import shown
+from articulus.files.toml.numbers import shown
 from articulus.integrate import ALL_METHODS
 from articulus.runs.steps import MOST, steps_in
 from articulus.study.courses import Courses

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import did_you_mean
-from articulus.files.toml_numbers import shown
+from articulus.files.toml.numbers import shown
 from articulus.mechanism import Description, Parameter, values_of
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units

@@ -6,8 +6,8 @@ import math
 import re
 
 from articulus.errors import Finding
-from articulus.files.fe_cards import ROW, Card
-from articulus.files.fe_data import Vector
+from articulus.files.fe.cards import ROW, Card
+from articulus.files.fe.data import Vector
 
 _INTEGER = re.compile(r"[+-]?\d{1,9}", re.ASCII)
 _REAL = re.compile(r"([+-]?(?:\d+\.\d*|\.\d+))(?:[EDed]?([+-]\d{1,3})|[EDed](\d{1,3}))?", re.ASCII)

@@ -12,11 +12,11 @@ from articulus.files.asset_paths import why_outside
 from articulus.files.modes_file import modes_from_bytes
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_bytes, load_text
-from articulus.files.toml_beam import LISTS, Beam
-from articulus.files.toml_fields import CONSTRAINTS, JOINTS, fields_of
-from articulus.files.toml_lines import key_lines
-from articulus.files.toml_numbers import Numbers, shown
-from articulus.files.toml_values import Values, nothing_attached
+from articulus.files.toml.beam import LISTS, Beam
+from articulus.files.toml.fields import CONSTRAINTS, JOINTS, fields_of
+from articulus.files.toml.lines import key_lines
+from articulus.files.toml.numbers import Numbers, shown
+from articulus.files.toml.values import Values, nothing_attached
 from articulus.mechanism import (
     GROUND,
     MAX_BODIES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from articulus.files.toml_beam import Beam
-from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, Field, fields_of
+from articulus.files.toml.beam import Beam
+from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, Field, fields_of
 from articulus.files.units import UNITS, base_text
 from articulus.mechanism import Body, Connection, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from articulus.errors import Finding
-from articulus.files.fe_cards import Card
-from articulus.files.fe_data import Matrix3, Vector
-from articulus.files.fe_fields import Fields
+from articulus.files.fe.cards import Card
+from articulus.files.fe.data import Matrix3, Vector
+from articulus.files.fe.fields import Fields
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from articulus.files.fe_data import MatrixSet
-from articulus.files.fe_op4_binary import BinarySource
-from articulus.files.fe_op4_source import MAX_BYTES, Source
-from articulus.files.fe_op4_text import TextSource
+from articulus.files.fe.data import MatrixSet
+from articulus.files.fe.op4_binary import BinarySource
+from articulus.files.fe.op4_source import MAX_BYTES, Source
+from articulus.files.fe.op4_text import TextSource
 from articulus.files.storage import StrPath, as_path, load_bytes
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from articulus.errors import InputError
-from articulus.files.mesh_file import parse_mesh
+from articulus.files.mesh.reader import parse_mesh
 from articulus.mechanism import Mesh, Parameter, Pose, Vector
 from articulus.mechanism.numbers import quantity
 

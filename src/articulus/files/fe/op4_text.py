@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from articulus.files.fe_op4_source import Header, Numbers, Source, sparse_run
+from articulus.files.fe.op4_source import Header, Numbers, Source, sparse_run
 
 _FORMAT = re.compile(r"(?:1P,)?([1-9]\d?)[ED]([1-9]\d?)\.\d+(?:\|I16)?", re.I | re.ASCII)
 _INTEGER = re.compile(r" *-?\d{1,16} *", re.ASCII)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import PurePath
 
 from articulus.errors import Finding, InputError, ModelError
-from articulus.files.mesh_obj import parse_obj
-from articulus.files.mesh_stl import parse_stl
+from articulus.files.mesh.obj import parse_obj
+from articulus.files.mesh.stl import parse_stl
 from articulus.files.storage import StrPath, as_path, load_bytes
 from articulus.mechanism.visual import Mesh
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from articulus.files.fe_cards import ROW
-from articulus.files.fe_data import Material, Section
-from articulus.files.fe_fields import Fields, real
+from articulus.files.fe.cards import ROW
+from articulus.files.fe.data import Material, Section
+from articulus.files.fe.fields import Fields, real
 
 CONSTANT = "Only sections that stay the same along the beam are read: split a tapered beam."
 

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from articulus.errors import Finding, ModelError, did_you_mean
-from articulus.files.fe_cards import Deck
-from articulus.files.fe_data import Dof, MatrixSet
-from articulus.files.fe_fields import Fields
-from articulus.files.fe_op4_source import MAX_SIZE
+from articulus.files.fe.cards import Deck
+from articulus.files.fe.data import Dof, MatrixSet
+from articulus.files.fe.fields import Fields
+from articulus.files.fe.op4_source import MAX_SIZE
 from articulus.files.storage import StrPath, as_path, load_text
 
 SQUARE, RECTANGULAR, SYMMETRIC, NUMBERED = 1, 2, 6, 9

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from articulus.errors import Finding, ModelError, UnsupportedOperation
-from articulus.files.fe_data import MatrixSet
+from articulus.files.fe.data import MatrixSet
 from articulus.files.storage import StrPath, as_path, load_bytes
 
 MAX_BYTES = 2**30

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.files.mesh_obj import obj_text
+from articulus.files.mesh.obj import obj_text
 from articulus.files.modes_file import modes_bytes
 from articulus.files.storage import StrPath, as_path, write_bytes, write_text
-from articulus.files.toml_fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
+from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
 from articulus.mechanism import (
     Body,
     Connection,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from articulus.files.fe_op4_source import Header, Numbers, Source, sparse_run
+from articulus.files.fe.op4_source import Header, Numbers, Source, sparse_run
 
 HEADER_WORDS = 6
 """Four integers and a name of two words."""

@@ -13,8 +13,8 @@ from articulus.files.asset_paths import why_outside
 from articulus.files.lump import lump_fixed as lumped
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.urdf_elements import Elements
-from articulus.files.urdf_visuals import UrdfVisuals
+from articulus.files.urdf.elements import Elements
+from articulus.files.urdf.visuals import UrdfVisuals
 from articulus.files.xml_tree import Element, parse_xml
 from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Fixed, Free, Visual
 

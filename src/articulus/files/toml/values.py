@@ -7,9 +7,9 @@ from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
-from articulus.files.toml_fields import TIME_FUNCTIONS, VISUALS, Field, fields_of
-from articulus.files.toml_mesh import MeshFile
-from articulus.files.toml_numbers import Numbers, shown
+from articulus.files.toml.fields import TIME_FUNCTIONS, VISUALS, Field, fields_of
+from articulus.files.toml.mesh import MeshFile
+from articulus.files.toml.numbers import Numbers, shown
 from articulus.mechanism import Pose, TimeFunction, Vector, Visual
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.files.mjcf_visuals import body_visuals
+from articulus.files.mjcf.visuals import body_visuals
 from articulus.mechanism import (
     GROUND,
     Body,

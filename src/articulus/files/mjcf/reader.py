@@ -1,7 +1,7 @@
 """Reading MJCF: MuJoCo, the reference reader of its own format, compiles it; the result becomes a Description.
 
-Geometry is kept as what is drawn (`mjcf_visuals`). Contacts, actuators, sensors, cameras, lights and keyframes are left
-out: they do not change the smooth dynamics of the mechanism. What does and cannot be said here is refused by name (`mjcf_unsupported`).
+Geometry is kept as what is drawn (`visuals`). Contacts, actuators, sensors, cameras, lights and keyframes are left
+out: they do not change the smooth dynamics of the mechanism. What does and cannot be said here is refused by name (`unsupported`).
 Positions are MuJoCo's own, joint by joint, but for the free joint: here q = (quaternion, position) and v = (angular,
 linear) in body axes; MuJoCo puts the position and the linear velocity first, the latter in world axes.
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, brief
-from articulus.files.mjcf_check import check_bodies, check_file, check_text
-from articulus.files.mjcf_convert import convert
-from articulus.files.mjcf_unsupported import refuse_unsupported
+from articulus.files.mjcf.check import check_bodies, check_file, check_text
+from articulus.files.mjcf.convert import convert
+from articulus.files.mjcf.unsupported import refuse_unsupported
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path
 from articulus.files.xml_tree import Element

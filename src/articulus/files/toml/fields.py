@@ -8,7 +8,7 @@ import typing
 from collections.abc import Sequence
 from typing import Any
 
-from articulus.files.toml_mesh import MeshFile
+from articulus.files.toml.mesh import MeshFile
 from articulus.mechanism import (
     ALL_CONSTRAINTS,
     ALL_JOINTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from articulus.errors import InputError
-from articulus.files.fe_data import (
+from articulus.files.fe.data import (
     IDENTITY,
     Beam,
     BulkModel,

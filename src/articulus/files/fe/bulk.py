@@ -13,11 +13,11 @@ from typing import TypeVar
 import numpy as np
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
-from articulus.files.fe_cards import Card, Deck
-from articulus.files.fe_data import Beam, BulkModel, Dof, Grid, Material, PointMass, Rod, Section, Vector
-from articulus.files.fe_fields import Fields
-from articulus.files.fe_frames import BASIC, CoordinateSystem, as_matrix, as_vector, coordinate_systems
-from articulus.files.fe_sections import bar_section, beam_section, material, rod_section
+from articulus.files.fe.cards import Card, Deck
+from articulus.files.fe.data import Beam, BulkModel, Dof, Grid, Material, PointMass, Rod, Section, Vector
+from articulus.files.fe.fields import Fields
+from articulus.files.fe.frames import BASIC, CoordinateSystem, as_matrix, as_vector, coordinate_systems
+from articulus.files.fe.sections import bar_section, beam_section, material, rod_section
 from articulus.files.storage import StrPath, as_path, load_text
 
 SECTIONS: dict[str, Callable[[Fields, float], Section]] = {

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from articulus.errors import InputError, did_you_mean
-from articulus.files.fe_data import Beam, BulkModel, Dof, Grid, MatrixSet, PointMass, Rod
+from articulus.files.fe.data import Beam, BulkModel, Dof, Grid, MatrixSet, PointMass, Rod
 from articulus.structure.element import Bar, Element, EulerBernoulli, Lumped, Timoshenko
 from articulus.structure.section import Section
 from articulus.structure.structure import COMPONENTS, Structure

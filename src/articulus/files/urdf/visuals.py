@@ -9,9 +9,9 @@ from pathlib import Path
 
 from articulus.errors import InputError, ModelError
 from articulus.files.asset_paths import place_of
-from articulus.files.mesh_file import read_mesh
+from articulus.files.mesh.reader import read_mesh
 from articulus.files.report import Report
-from articulus.files.urdf_elements import Elements
+from articulus.files.urdf.elements import Elements
 from articulus.files.xml_tree import Element
 from articulus.mechanism import Box, Capsule, Cylinder, Mesh, Sphere, Visual
 from articulus.mechanism.visual import colour_text

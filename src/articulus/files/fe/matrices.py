@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from articulus.errors import Finding, InputError, ModelError, brief
-from articulus.files.fe_data import Dof, Grid, MatrixSet
-from articulus.files.fe_op4_source import MAX_BYTES, MAX_SIZE
-from articulus.files.matrix_market import parse_matrix_market
+from articulus.files.fe.data import Dof, Grid, MatrixSet
+from articulus.files.fe.matrix_market import parse_matrix_market
+from articulus.files.fe.op4_source import MAX_BYTES, MAX_SIZE
 from articulus.files.npz import npz_arrays
 from articulus.files.storage import StrPath, as_path, load_bytes, replacing
 

@@ -1,0 +1,1 @@
+"""Meshes of what is drawn: STL and OBJ."""

@@ -1,0 +1,1 @@
+"""MJCF, the models of MuJoCo."""

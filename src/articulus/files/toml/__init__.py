@@ -1,0 +1,1 @@
+"""Our own format: mechanisms as TOML, read and written."""
