@@ -148,7 +148,7 @@ def test_verify_json_fails_with_1_too(articulus, broken):
 
 
 def test_verify_in_a_narrow_terminal_keeps_everything(articulus, monkeypatch):
-    monkeypatch.setattr(cli, "PIPE_WIDTH", 80)
+    monkeypatch.setattr("articulus.cli.printing.PIPE_WIDTH", 80)
     code, out, _ = articulus("verify", "cat215b")
     assert code == 0
     assert "tolerance 5e-07; recomputed" in out

@@ -1,0 +1,108 @@
+"""`articulus view` and `articulus drive`: pages in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from articulus.cli.arguments import Browser, Host, Model, Port, Settings, options
+from articulus.cli.printing import new_console
+from articulus.errors import InputError
+
+
+def view(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL | STUDY.toml | RESULT.nc ...",
+            help="Library name, path of a model, path of a study (it is run first), or results to play over each other.",
+        ),
+    ],
+    settings: Settings = None,
+    host: Host = "127.0.0.1",
+    port: Port = 0,
+    browser: Browser = True,
+) -> None:
+    """Look at a mechanism or at runs in the browser: play, pose, modes, sliders over the parameters of a study."""
+    from articulus.studio.viewer import Session, Viewing
+    from articulus.studio.web import Access
+
+    shown, title = _to_view(what, options(settings))
+    viewing = Viewing(Session(shown, title=title), Access(host), port)
+    with contextlib.suppress(KeyboardInterrupt):
+        _announce("look here", viewing.url, Access(host).local, host, "look", browser)
+        viewing.wait()
+    viewing.close()
+
+
+def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:
+    """Return a mechanism, or runs by their names, and a title."""
+    from articulus.load import load
+    from articulus.runs import load_run
+    from articulus.study import is_study, read_study, run_only
+
+    models = not all(Path(name).suffix == ".nc" for name in what) and not is_study(what[0])
+    if arguments and not models:
+        raise InputError(
+            f"--set: found {what[0]}; expected a model: results and studies have their arguments in the file"
+        )
+    if all(Path(name).suffix == ".nc" for name in what):
+        return {Path(name).stem: load_run(name) for name in what}, ""
+    if len(what) > 1:
+        raise InputError(f"view: found {', '.join(what)}; expected one model or study, or results (.nc) only")
+    if is_study(what[0]):
+        study = read_study(what[0])
+        return run_only(study).run, study.name
+    return load(what[0], **arguments), ""
+
+
+def _announce(call: str, url: str, local: bool, host: str, verb: str, browser: bool) -> None:
+    """Say where a page is, and open it."""
+    import webbrowser
+
+    console = new_console()
+    console.print(f"{call}: {url}", soft_wrap=True)
+    console.print("end with Ctrl+C")
+    if not local:
+        warning = f"warning: listening on {host}, unencrypted: whoever has this address can {verb}"
+        new_console(stderr=True).print(Text(warning, "yellow"))
+    if browser and local:
+        webbrowser.open(url)
+
+
+def drive(
+    model: Model = "cat215b",
+    host: Host = "127.0.0.1",
+    port: Port = 8215,
+    folder: Annotated[Path, typer.Option("--output", help="Folder of the recordings.")] = Path("recordings"),
+    browser: Browser = True,
+) -> None:
+    """Drive a mechanism in real time from a browser: sticks, keyboard or gamepad."""
+    import asyncio
+    import logging
+    import signal
+
+    from articulus.studio.drive import Access, Driving, machine_for
+
+    notes = new_console(stderr=True)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("websockets").setLevel(logging.ERROR)
+    driving = Driving(machine_for(model), Access(host), folder)
+
+    def ready() -> None:
+        _announce("drive it here", driving.url, driving.access.local, host, "drive", browser)
+
+    async def serve() -> None:
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, done.set)
+        await driving.run(port, ready, done)
+
+    asyncio.run(serve())
+    for path in driving.server.saved:
+        notes.print(f"recording: {path}", soft_wrap=True)

@@ -1,0 +1,110 @@
+"""`articulus info`: what a mechanism is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from articulus.cli.arguments import Model, Settings, options
+from articulus.cli.printing import new_console, new_table
+
+if TYPE_CHECKING:
+    from articulus.api import Mechanism
+    from articulus.mechanism import Connection
+
+
+def info(
+    model: Model,
+    settings: Settings = None,
+) -> None:
+    """Show what a mechanism is made of."""
+    from articulus.load import load
+
+    mechanism = load(model, **options(settings))
+    console = new_console()
+    console.print(_summary(mechanism))
+    console.print(_drawing(mechanism))
+    for table in (_bodies(mechanism), _joints(mechanism), _frames(mechanism), _parameters(mechanism)):
+        if table.row_count:
+            console.print(table)
+
+
+def _summary(mechanism: Mechanism) -> Text:
+    from articulus.mechanism.numbers import value_of
+
+    held = mechanism.description
+    mass = sum(value_of(b.mass) for b in held.bodies)
+    counts = f"{len(held.bodies)} bodies, {len(held.connections)} joints, nq = {held.nq}, nv = {held.nv}"
+    text = Text.assemble(
+        (held.name, "bold"), f": {counts}, {mass:.6g} kg, gravity {_vector(held.gravity)} m/s^2"
+    )
+    return text.append(f"\n{held.source}", "dim") if held.source else text
+
+
+def _drawing(mechanism: Mechanism) -> Tree:
+    held = mechanism.description
+    root = Tree(Text("ground", "bold"))
+    places = {"ground": root}
+    for c in held.connections:
+        label = Text.assemble((c.child, "bold"), f"  {c.name} ({_kind(c)})")
+        places[c.child] = places[c.parent].add(label)
+    for frame in held.frames:
+        places[frame.body].add(Text(f"{frame.name} (frame)", "italic"))
+    return root
+
+
+def _kind(c: Connection) -> str:
+    return f"{c.joint.type_name}, geared" if c.rotor else c.joint.type_name
+
+
+def _bodies(mechanism: Mechanism) -> Table:
+    table = new_table("bodies", "name", "mass [kg]", "centre of mass [m]", "Ixx Iyy Izz Ixy Ixz Iyz [kg m^2]")
+    for b in mechanism.description.bodies:
+        table.add_row(b.name, _number(b.mass), _vector(b.com), _vector(b.inertia))
+    return table
+
+
+def _joints(mechanism: Mechanism) -> Table:
+    table = new_table(
+        "joints", "name", "type", "parent", "child", "freedoms", "axis", "position", "speed", "effort"
+    )
+    for c in mechanism.description.connections:
+        limits = c.limits
+        axis = getattr(c.joint, "axis", None)
+        table.add_row(
+            c.name,
+            _kind(c),
+            c.parent,
+            c.child,
+            str(c.joint.nv),
+            "" if axis is None else _vector(axis),
+            f"{_vector(limits.lower)} to {_vector(limits.upper)}" if limits.lower or limits.upper else "",
+            _vector(limits.velocity),
+            _vector(limits.effort),
+        )
+    return table
+
+
+def _frames(mechanism: Mechanism) -> Table:
+    table = new_table("frames", "name", "body", "position [m]")
+    for f in mechanism.description.frames:
+        table.add_row(f.name, f.body, _vector(f.at.xyz))
+    return table
+
+
+def _parameters(mechanism: Mechanism) -> Table:
+    table = new_table("parameters", "name", "value")
+    for name, value in mechanism.parameters.items():
+        table.add_row(name, f"{value:.6g}")
+    return table
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else f"{value.name} = {value.value:.6g}"
+
+
+def _vector(values: Any) -> str:
+    return " ".join(_number(x) for x in values)

@@ -1,0 +1,105 @@
+"""`articulus verify`: published cases beside their printed numbers."""
+
+from __future__ import annotations
+
+import json as json_text
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+
+from articulus.cli.printing import new_console, new_table
+
+if TYPE_CHECKING:
+    from articulus.cases import Case, Row
+
+TABLE_WIDTH = 150
+"""Columns of a terminal from which the verification is a table."""
+
+
+def verify(
+    cases: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names, or folders with cases of your own; all if none is given."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a row.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="Only list the cases.")] = False,
+) -> None:
+    """Compute published cases and compare with their printed numbers; exit with 1 if any differs."""
+    from articulus import cases as library
+
+    found = library.find(cases or None)
+    if list_:
+        _list_cases(found, json)
+        return
+    rows = [row for case in _watched(found) for row in case.rows()]
+    if json:
+        typer.echo(json_text.dumps([row.as_dict() for row in rows], indent=1, allow_nan=False))
+    else:
+        _print_rows(rows)
+    if not all(row.passed for row in rows):
+        raise typer.Exit(1)
+
+
+def _watched(cases: list[Case]) -> Any:
+    console = new_console(stderr=True)
+    return track(cases, "verifying", console=console, transient=True) if console.is_terminal else cases
+
+
+def _list_cases(cases: list[Case], json: bool) -> None:
+    if json:
+        keys = ("name", "title", "source", "reference")
+        typer.echo(json_text.dumps([{key: getattr(c, key) for key in keys} for c in cases], indent=1))
+        return
+    table = new_table("cases", "name", "rows", "title", "source")
+    for c in cases:
+        table.add_row(c.name, str(len(c.expected)), c.title, c.reference)
+    new_console().print(table)
+
+
+def _print_rows(rows: list[Row]) -> None:
+    console = new_console()
+    if console.width >= TABLE_WIDTH:
+        console.print(_row_table(rows))
+    else:
+        for row in rows:
+            console.print(_row_lines(row))
+    failed = sum(not row.passed for row in rows)
+    console.print(f"{len(rows)} rows, {len(rows) - failed} pass, {failed} fail")
+
+
+def _row_table(rows: list[Row]) -> Table:
+    columns = ("case", "source", "quantity", "printed", "computed", "tolerance", "reason", "pass")
+    table, last = new_table("verification", *columns), ""
+    for row in rows:
+        if last and row.case != last:
+            table.add_section()
+        last = row.case
+        numbers = (_value(row.printed), _value(row.computed, row.tolerance), f"{row.tolerance:g}")
+        table.add_row(row.case, row.source, row.quantity, *numbers, row.reason, _verdict(row))
+    return table
+
+
+def _row_lines(row: Row) -> Text:
+    """Return a row as lines, for a terminal too narrow for the table."""
+    values = {"printed": _value(row.printed), "computed": _value(row.computed, row.tolerance)}
+    text = Text.assemble(_verdict(row), f" {row.case}: ", (row.quantity, "bold"), "\n")
+    for name, value in values.items():
+        text.append(f"  {name:<10}" + value.replace("\n", "\n" + 12 * " ") + "\n")
+    return text.append(f"  tolerance {row.tolerance:g}; {row.reason}\n  {row.source}\n", "dim")
+
+
+def _verdict(row: Row) -> Text:
+    return Text("pass", "green") if row.passed else Text("FAIL", "bold red")
+
+
+def _value(value: Any, tolerance: float = 0.0) -> str:
+    """Return a number, a vector on one line, or a matrix with a line for each row; noise gets two digits."""
+    if value is None:
+        return "none"
+    if not isinstance(value, list):
+        return f"{value + 0.0:.{2 if abs(value) < tolerance else 9}g}"
+    between = "\n" if value and isinstance(value[0], list) else " "
+    return between.join(_value(item, tolerance) for item in value)
