@@ -6,14 +6,16 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import articulus as art
 import zoo
-from articulus.dynamics import composite, forward, function
+from articulus.dynamics import compilable, composite, forward, function
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
-from articulus.dynamics.rolled import ROLL_FROM, rolled
+from articulus.dynamics.quantities import QUANTITIES, form
 from articulus.dynamics.tree import Tree
 
+ROLLED = [name for name, row in QUANTITIES.items() if row.rolled]
 PLAIN = [name for name in zoo.ALL if not zoo.get(name).parameters]
 
 
@@ -45,17 +47,75 @@ def test_articulated_bodies_and_factored_mass_matrix_agree(name):
     assert np.abs(one - other).max() <= 1e-14 * condition * max(1.0, np.abs(one).max())
 
 
-@pytest.mark.parametrize("quantity", ROLL_FROM)
-@pytest.mark.parametrize("name", PLAIN)
+def arguments(mech, f: ca.Function, q, v, rates) -> list:
+    """Return values for every input; parameters are not those that the mechanism starts from."""
+    rng = np.random.default_rng(6)
+    known = {"q": q, "v": v, "p": np.array(list(mech.parameters.values())) * 1.03}
+    given = [known.get(f.name_in(i), rates) for i in range(f.n_in()) if not f.name_in(i).startswith("wrench")]
+    return [*given, *(rng.normal(size=6) for _ in range(f.n_in() - len(given)))]
+
+
+@pytest.mark.parametrize("quantity", ROLLED)
+@pytest.mark.parametrize("name", zoo.ALL)
 def test_calls_and_written_out_passes_agree(name, quantity):
-    """The same passes in two arrangements; sums associate differently, so the difference is rounding."""
-    mech = zoo.get(name)
+    """The same passes in two arrangements, with parameters and wrenches where there are any.
+
+    Sums associate differently, so the difference is rounding.
+    """
+    mech, row = zoo.get(name), QUANTITIES[quantity]
     if mech.nv == 0:
         pytest.skip("nothing moves")
-    called = rolled(Tree(mech.description, regroup=True), quantity)
-    written = function(mech.description, quantity)
-    values = states(mech)[: written.n_in()]
-    condition = np.linalg.cond(np.array(function(mech.description, "mass_matrix")(values[0])))
-    for a, b in zip(called.call(list(values)), written.call(list(values))):
+    wrenches = ("tool", "bench", "b0", "camera") if row.external else ()
+    tree = Tree(mech.description, row.merge_fixed, row.regroup)
+    called = form(tree, quantity, (), wrenches, calls=True)
+    written = function(mech.description, quantity, (), wrenches)
+    assert called.name_in() == written.name_in()
+    values = arguments(mech, written, *states(mech))
+    condition = np.linalg.cond(zoo.ask(mech, "mass_matrix", values[0]))
+    for a, b in zip(called.call(values), written.call(values)):
         scale = max(1.0, np.abs(np.array(b)).max())
         assert np.abs(np.array(a) - np.array(b)).max() <= 1e-13 * condition * scale
+
+
+def long_chain(parameters: bool) -> art.Mechanism:
+    mech, rng = art.Mechanism("chain"), np.random.default_rng(7)
+    for i in range(30):
+        axis = rng.normal(size=3)
+        mass, damping, x = rng.uniform(0.5, 1.5, 3)
+        if parameters and i % 10 == 3:
+            mass, damping, x = (
+                art.Parameter(f"{kind}{i}", number)
+                for kind, number in (("mass", mass), ("damping", damping), ("x", x))
+            )
+        mech.body(f"b{i}", mass, (0.1, 0.2, 0.0), (0.2, 0.3, 0.25))
+        joint = art.Revolute(axis=tuple(axis / np.linalg.norm(axis)))
+        mech.joint(f"j{i}", joint, f"b{i - 1}" if i else "ground", f"b{i}", at=(x, 0, 0.1), damping=damping)
+    return mech
+
+
+@pytest.mark.parametrize("quantity", ["forward_dynamics", "inverse_dynamics", "reactions"])
+def test_long_chains_with_parameters_and_wrenches_in_native_code(quantity):
+    """The code of calls gives the results of the same chain with its numbers written in; a batch has the bits of its rows.
+
+    Tolerance of forward dynamics: the residual of the equations of motion is rounding, 1e-10 of the largest joint force.
+    """
+    mech, plain = long_chain(True), long_chain(False)
+    q, v, x = np.random.default_rng(8).normal(size=(3, 5, 30)) * 0.3
+    wrenches = {"b12": np.arange(6.0), "b29": np.ones(6)}
+    found = getattr(mech, quantity)(q, v, x, wrenches=wrenches)
+    rows = [getattr(mech, quantity)(*row, wrenches=wrenches) for row in zip(q, v, x)]
+    assert np.array_equal(found, rows)
+    for k in range(5):
+        vdot = found[k] if quantity == "forward_dynamics" else x[k]
+        asked = "inverse_dynamics" if quantity == "forward_dynamics" else quantity
+        expected = zoo.ask(plain, asked, q[k], v[k], vdot, wrenches=wrenches)
+        got = x[k] if quantity == "forward_dynamics" else found[k]
+        scale = np.abs(zoo.ask(plain, "inverse_dynamics", q[k], v[k], vdot)).max()
+        assert np.abs(got - expected).max() <= 1e-10 * max(1.0, scale)
+
+
+def test_long_chains_with_parameters_share_code():
+    """Native code of a long chain is calls, with parameters and wrenches too."""
+    plain, named = (compilable(long_chain(p).description, "forward_dynamics") for p in (False, True))
+    pushed = compilable(long_chain(True).description, "forward_dynamics", (), ("b12", "b29"))
+    assert all(f.is_a("MXFunction") for f in (plain, named, pushed))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.dynamics.rolled import ROLL_FROM
+from articulus.dynamics import QUANTITIES
 from articulus.structure import beam_body
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "derivatives"])
 def test_native_code_is_the_function(name: str) -> None:
-    arm, links = art.Mechanism("arm"), ROLL_FROM[name]
+    arm, links = art.Mechanism("arm"), QUANTITIES[name].roll_from
     soft = beam_body(1.0, EI=50.0, mass_per_length=1.0, modes=1, elements=2)
     for i in range(links):
         parent, node = (f"link{i - 1}", "tip") if i == 1 else (f"link{i - 1}" if i else "ground", "")

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import MX, SX
 
-from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree import Node, Tree
+from articulus.spatial import Product
 
 Pass = Callable[..., tuple]
 
@@ -34,6 +36,14 @@ class Inline:
         """Return a constant of a spatial type as the passes take it."""
         return constant
 
+    def expression(self, expression: SX) -> SX:
+        """Return an expression of the tree's q, v and p as the passes take it."""
+        return expression
+
+    def orientation(self, i: int) -> SX:
+        """Return the rotation of node i in ground axes, (9,) by columns."""
+        return ca.vec(self.tree.world[i].R)
+
 
 @dataclass(frozen=True)
 class Packed:
@@ -49,17 +59,30 @@ class Rolled:
     Parameters
     ----------
     tree : Tree
-        Without parameters in its nodes.
-    q : MX
-        Positions, (nq,).
+    symbols : dict of str to MX
+        Positions "q" (nq,), velocities "v" (nv,) where they matter, and named parameters "p" where there are any.
     """
 
-    def __init__(self, tree: Tree, q: MX):
+    def __init__(self, tree: Tree, symbols: dict[str, MX]):
         self.tree = tree
+        self._symbols = {name: symbols[name] for name in ("q", "v", "p") if name in symbols}
         self._functions: dict[tuple, tuple[ca.Function, list[type]]] = {}
+        self._orientation: dict[int, MX] = {}
         self._shape = [parts.shape() for parts in tree.parts]
-        self._data = [parts.data() for parts in tree.parts]
-        self._place = [self._placed(i, q) for i in range(len(tree))]
+        self._data = self._numbers()
+        self._place = [self._placed(i, symbols["q"]) for i in range(len(tree))]
+
+    def _numbers(self) -> list[ca.DM | MX]:
+        """Return the constants of every node; those with named parameters in them are found by one function."""
+        data = [parts.data() for parts in self.tree.parts]
+        named = [i for i, x in enumerate(data) if not x.is_constant()]
+        found: list[ca.DM | MX] = [ca.DM(x) if x.is_constant() else MX() for x in data]
+        if named:
+            ends = np.cumsum([0, *(data[i].numel() for i in named)])
+            columns = ca.vertsplit(self.expression(ca.vertcat(*(data[i] for i in named))), ends.tolist())
+            for i, column in zip(named, columns):
+                found[i] = column
+        return found
 
     def _placed(self, i: int, q: MX) -> MX:
         parts = self.tree.parts[i]
@@ -71,7 +94,7 @@ class Rolled:
         return self._functions[key][0](self._data[i], q[parts.q])
 
     def __call__(self, function: Pass, i: int, *values: Packed | MX | None) -> tuple:
-        key = (function.__qualname__, self._shape[i], tuple(map(_kind, values)))
+        key = (function, self._shape[i], tuple(map(_kind, values)))
         if key not in self._functions:
             self._functions[key] = self._traced(function, i, values)
         call, types = self._functions[key]
@@ -80,8 +103,25 @@ class Rolled:
         return tuple(out if t is SX else Packed(t, out) for t, out in zip(types, outputs))
 
     def value(self, constant: Any) -> Packed:
-        """Return a constant of a spatial type as the passes take it."""
-        return Packed(type(constant), MX(ca.DM(ca.densify(constant.pack()))))
+        """Return a constant of a spatial type as the passes take it; it may depend on named parameters."""
+        packed = ca.densify(constant.pack())
+        column = MX(ca.DM(packed)) if packed.is_constant() else self.expression(packed)
+        return Packed(type(constant), column)
+
+    def expression(self, expression: SX) -> MX:
+        """Return an expression of the tree's q, v and p as the passes take it; a structural zero where it is zero."""
+        if expression.is_zero():
+            return MX(*expression.shape)
+        held = {"q": self.tree.q, "v": self.tree.v, "p": self.tree.p}
+        whole = ca.Function("whole", [held[name] for name in self._symbols], [ca.densify(expression)])
+        return whole(*self._symbols.values())
+
+    def orientation(self, i: int) -> MX:
+        """Return the rotation of node i in ground axes, (9,) by columns."""
+        for k in reversed(self.tree.path(i)):
+            if k not in self._orientation:
+                (self._orientation[k],) = self(turned, k, self._orientation.get(self.tree.parents[k]))
+        return self._orientation[i]
 
     def _traced(self, function: Pass, i: int, values: tuple) -> tuple[ca.Function, list[type]]:
         data = SX.sym("data", self._data[i].numel())
@@ -98,6 +138,12 @@ class Rolled:
         results = function(node, *arguments)
         columns = [ca.densify(r if isinstance(r, SX) else r.pack()) for r in results]
         return ca.Function(function.__name__, symbols, columns), [type(r) for r in results]
+
+
+def turned(node: Node, R_parent: SX | None) -> tuple[SX]:
+    """Return the rotation of a node in ground axes from that of its parent, (9,) by columns each."""
+    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    return (ca.vec(own.R if R_parent is None else ca.mtimes(ca.reshape(R_parent, 3, 3), own.R)),)
 
 
 def _kind(value: Packed | MX | None) -> tuple:

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.inverse import newton_euler
-from articulus.dynamics.passes import Inline
-from articulus.dynamics.tree import Tree
+from articulus.dynamics.passes import Runner
+from articulus.dynamics.tree import Node
+from articulus.spatial import Force, Transform
 
 
-def reactions(tree: Tree, v: SX, vdot: SX, external: External) -> SX:
+def reactions(run: Runner, v: Any, vdot: Any, external: External) -> Any:
     """Return the wrench that each joint exerts on its child body, one row a joint.
 
     Parameters
     ----------
-    tree : Tree
-        Built with `merge_fixed=False`, so that fixed joints have a row too.
-    v, vdot : SX, (nv,)
+    run : Runner
+        Runs the passes over the tree, built with `merge_fixed=False`, so that fixed joints have a row too.
+    v, vdot : (nv,)
         Generalised velocities and accelerations.
 
     Returns
     -------
-    SX, (joints, 6) [N m, N]
+    (joints, 6) [N m, N]
         Moment about the joint frame's origin and force, in the axes of the child's joint frame. Along the free
         directions it is what actuators, friction and springs give, less what accelerates armature and rotor.
 
     Source: backward pass of the Newton-Euler recursion.
     """
-    motion = newton_euler(Inline(tree), v, vdot, force=taken_up(tree, external))
+    motion = newton_euler(run, v, vdot, force=taken_up(run, external))
     rows = []
-    for c in tree.description.connections:
-        node, X = tree.joint_frame(c.name)
-        rows.append(X.force_to_child(motion.F[node]).column().T)
-    return ca.vertcat(SX(0, 6), *rows)
+    for c in run.tree.description.connections:
+        node, X = run.tree.joint_frame(c.name)
+        rows += run(in_joint_axes, node, motion.F[node], run.value(X))
+    return ca.horzcat(*rows).T if rows else SX(0, 6)
+
+
+def in_joint_axes(_: Node, F: Force, X: Transform) -> tuple[SX]:
+    """Return the force that a node's joint transmits, about the joint frame's origin and in its axes, (6,)."""
+    return (X.force_to_child(F).column(),)

@@ -137,12 +137,19 @@ class NodeParts:
             self.inertia.pack(),
             *self.armature,
             self.rotor,
+            *self._joint_symbols().values(),
         ]
 
+    def _joint_symbols(self) -> dict[str, SX]:
+        """Return the fields of the joint that are named parameters."""
+        fields = dataclasses.fields(self.joint)  # type: ignore[arg-type]
+        return {f.name: held for f in fields if isinstance(held := getattr(self.joint, f.name), SX)}
+
     def shape(self) -> tuple:
-        """Return what two nodes must have in common to share code: joint and pattern of the constants."""
-        joint = repr(self._along_z() if self.has_axis else self.joint)
-        return (joint, self.has_axis, self.parent == ROOT, tuple(self._patterns()))
+        """Return what two nodes must have in common to share code: joint, pattern of the constants, parameters or none."""
+        joint = self._along_z() if self.has_axis else self.joint
+        text = repr(_with_fields(joint, {name: SX.sym(name) for name in self._joint_symbols()}))
+        return (text, self.has_axis, self.parent == ROOT, tuple(self._patterns()), self.data().is_constant())
 
     def _patterns(self) -> list[tuple]:
         """Return for each leaf its entries that stay as they are, None for those that become data.
@@ -150,6 +157,7 @@ class NodeParts:
         The rotation keeps its zeros and ones; elsewhere a leaf is all zero or all data, so that many nodes share code.
         """
         R, p, _angle, _shift, inertia, *rest = self._leaves()
+        rest, held = rest[: len(self.armature) + 1], rest[len(self.armature) + 1 :]
         joint = [(None,) if self.has_axis else (0,)] * 2
         return [
             _pattern(R),
@@ -157,12 +165,16 @@ class NodeParts:
             *joint,
             _inertia_pattern(inertia),
             *map(_all_or_nothing, rest),
+            *((None,) for _ in held),
         ]
 
-    def data(self) -> ca.DM:
-        """Return the constants that differ from node to node."""
+    def data(self) -> SX:
+        """Return the constants that differ from node to node, as a column; named parameters are symbols in it."""
         pairs = zip(self._leaves(), self._patterns())
-        return ca.DM([x for leaf, kinds in pairs for x, kind in zip(_values(leaf), kinds) if kind is None])
+        entries = [
+            ca.densify(leaf)[k] for leaf, kinds in pairs for k, kind in enumerate(kinds) if kind is None
+        ]
+        return ca.vertcat(SX(0, 1), *entries)
 
     def with_data(self, data: SX) -> NodeParts:
         """Return the same node with symbols for its constants, in the order of `data`."""
@@ -172,9 +184,12 @@ class NodeParts:
             entries = [data[next(taken)] if kind is None else SX(kind) for kind in kinds]
             return ca.reshape(ca.vertcat(*entries), *leaf.shape)
 
-        R, p, angle, shift, inertia, *armature, rotor = map(symbolic, self._leaves(), self._patterns())
+        R, p, angle, shift, inertia, *rest = map(symbolic, self._leaves(), self._patterns())
+        count = len(self.armature)
+        armature, rotor, held = rest[:count], rest[count], rest[count + 1 :]
         return dataclasses.replace(
             self,
+            joint=_with_fields(self.joint, dict(zip(self._joint_symbols(), held))),
             outer=Transform(R, p),
             angle=angle,
             shift=shift,
@@ -184,8 +199,16 @@ class NodeParts:
         )
 
 
+def _with_fields(joint: Joint, fields: dict[str, SX]) -> Joint:
+    return dataclasses.replace(joint, **fields) if fields else joint  # type: ignore[type-var]
+
+
 def _values(leaf: SX) -> list[float]:
-    return [float(x) for x in np.array(ca.DM(ca.densify(leaf))).ravel(order="F")]
+    """Return the entries by columns, nan for those that depend on named parameters."""
+    if leaf.is_constant():
+        return [float(x) for x in np.array(ca.DM(ca.densify(leaf))).ravel(order="F")]
+    entries = ca.vertsplit(ca.vec(ca.densify(leaf)))
+    return [float(x) if x.is_constant() else np.nan for x in entries]
 
 
 def _pattern(leaf: SX) -> tuple[int | None, ...]:
@@ -393,7 +416,7 @@ class Tree:
             for f in dataclasses.fields(joint)  # type: ignore[arg-type]
             if isinstance(held := getattr(joint, f.name), Parameter)
         }
-        return dataclasses.replace(joint, **symbols) if symbols else joint  # type: ignore[type-var]
+        return _with_fields(joint, symbols)
 
     def _drive(self, c: Connection, first: int, count: int) -> tuple[tuple[SX, ...], SX]:
         armature = [self.number(a) for a in c.per_freedom("armature")[first : first + count]]

@@ -33,7 +33,7 @@ def joint_form(tree: Tree, v: SX, tau: SX, t: SX, external: Mapping[str, SX] | N
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 11-14.
     """
-    surroundings = taken_up(tree, dict(external or {}))
+    surroundings = taken_up(Inline(tree), dict(external or {}))
     bias = newton_euler(Inline(tree), v, SX.zeros(tree.description.nv), force=surroundings).tau
     return Problem(
         ca.sparsify(mass_matrix(tree)), tau + passive_forces(tree, v) - bias, constraints(tree, v, t)
