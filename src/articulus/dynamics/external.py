@@ -21,7 +21,8 @@ def taken_up(run: Runner, external: External) -> list:
     for name, wrench in external.items():
         node, X = run.tree.frame(name)
         if node != ROOT:
-            (out[node],) = run(oppose, node, run.orientation(node), run.value(X), wrench, out[node])
+            R: Any = run.orientation(node)
+            (out[node],) = run(oppose, node, R, run.value(X), wrench, out[node])
     return out
 
 

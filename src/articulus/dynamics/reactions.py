@@ -33,7 +33,7 @@ def reactions(run: Runner, v: Any, vdot: Any, external: External) -> Any:
     Source: backward pass of the Newton-Euler recursion.
     """
     motion = newton_euler(run, v, vdot, force=taken_up(run, external))
-    rows = []
+    rows: list = []
     for c in run.tree.description.connections:
         node, X = run.tree.joint_frame(c.name)
         rows += run(in_joint_axes, node, motion.F[node], run.value(X))

@@ -154,14 +154,15 @@ class NodeParts:
     def _patterns(self) -> list[tuple]:
         """Return for each leaf its entries that stay as they are, None for those that become data.
 
-        The rotation keeps its zeros and ones; elsewhere a leaf is all zero or all data, so that many nodes share code.
+        The rotation keeps its zeros and ones, and a step along a common normal its zeros; elsewhere a leaf is all zero or
+        all data, so that many nodes share code.
         """
         R, p, _angle, _shift, inertia, *rest = self._leaves()
         rest, held = rest[: len(self.armature) + 1], rest[len(self.armature) + 1 :]
         joint = [(None,) if self.has_axis else (0,)] * 2
         return [
             _pattern(R),
-            _all_or_nothing(p),
+            _step_pattern(p),
             *joint,
             _inertia_pattern(inertia),
             *map(_all_or_nothing, rest),
@@ -218,6 +219,11 @@ def _pattern(leaf: SX) -> tuple[int | None, ...]:
 
 def _all_or_nothing(leaf: SX) -> tuple[int | None, ...]:
     return _pattern(leaf) if not any(_values(leaf)) else (None,) * leaf.numel()
+
+
+def _step_pattern(p: SX) -> tuple[int | None, ...]:
+    """Return the pattern of a position: nothing, a step along x as common normals are, or three numbers."""
+    return (None, 0, 0) if not any(_values(p)[1:]) and any(_values(p)) else _all_or_nothing(p)
 
 
 def _inertia_pattern(ten: SX) -> tuple[int | None, ...]:
