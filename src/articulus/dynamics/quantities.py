@@ -27,7 +27,11 @@ from articulus.dynamics import (
     rolled,
 )
 from articulus.dynamics.external import External, taken_up
-from articulus.dynamics.flexible import answers as flexible_answers
+from articulus.dynamics.flexible import answers as flexible
+from articulus.dynamics.flexible import energy as flexible_energy
+from articulus.dynamics.flexible import kinematics as flexible_kinematics
+from articulus.dynamics.flexible.factors import mass_matrix_factors as flexible_factors
+from articulus.dynamics.flexible.mass_matrix import mass_matrix as flexible_mass
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline, Rolled, Runner
@@ -79,6 +83,8 @@ class Quantity:
         Names; inputs are among q, v, vdot, tau, t, multipliers.
     answer : callable
         From the symbols to one expression for each output.
+    flexible : callable, optional
+        The same for mechanisms with flexible bodies, where `answer` does not do for them as well.
     rolled : callable, optional
         The same by passes that may be called; often the same callable.
     roll_from : int
@@ -100,6 +106,7 @@ class Quantity:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     answer: Answer
+    flexible: Answer | None = None
     rolled: Answer | None = None
     roll_from: int = 0
     ranks: tuple[int, ...] = (1,)
@@ -108,18 +115,10 @@ class Quantity:
     merge_fixed: bool = True
     regroup: bool = False
 
+    def written_out(self, tree: Tree) -> Answer:
+        """Return the answer for the bodies of a mechanism: rigid ones, or flexible ones among them."""
+        return self.flexible if self.flexible and tree.description.flexible else self.answer
 
-BY_MASS_AND_BIAS = {
-    "constraint_residual",
-    "constraint_rate",
-    "constraint_acceleration",
-    "constraint_jacobian",
-    "closed_dynamics",
-    "constraint_forces",
-    "constraint_derivatives",
-    "closed_reactions",
-}
-"""Quantities that ask for mass matrix, bias, kinematics and reactions only, which flexible bodies have too."""
 
 COMPOSITE_UP_TO = 9
 """Freedoms up to which the mass matrix is the shorter way to forward dynamics: 1431 operations against 1677 at seven
@@ -185,14 +184,13 @@ def constraint_acceleration(s: Question) -> SX:
 def equations(s: Question) -> tuple[SX, SX]:
     """Return the mass matrix and the bias, for rigid and flexible bodies."""
     if s.tree.description.flexible:
-        return flexible_answers.ANSWERS["mass_matrix"](s)[0], flexible_answers.bias(s)
+        return flexible_mass(flexible.inertial(s)), flexible.bias(s)
     return mass_matrix(s.tree), bias(s)
 
 
 def stored_energy(s: Question) -> SX:
     """Return kinetic and potential energy together, for rigid and flexible bodies [J]."""
-    answers = flexible_answers.ANSWERS if s.tree.description.flexible else None
-    kinetic, potential = answers["energy"](s) if answers else QUANTITIES["energy"].answer(s)
+    kinetic, potential = QUANTITIES["energy"].written_out(s.tree)(s)
     return kinetic + potential
 
 
@@ -216,7 +214,7 @@ def closed_reactions(s: Question) -> SX:
     for body, wrench in constraints.wrenches(s.tree, s["v"], s["t"], s["multipliers"]).items():
         external[body] = external.get(body, SX.zeros(6)) + wrench
     if s.tree.description.flexible:
-        return flexible_answers.reactions(replace(s, external=external))
+        return flexible.reactions(replace(s, external=external))
     return reactions.reactions(s.run, s["v"], s["vdot"], external)
 
 
@@ -233,6 +231,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=16,
         external=True,
         regroup=True,
+        flexible=lambda s: (flexible.inverse_dynamics(s, s["vdot"]),),
     ),
     "forward_dynamics": Quantity(
         ("q", "v", "tau"),
@@ -242,38 +241,96 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=28,
         external=True,
         regroup=True,
+        flexible=lambda s: (flexible.forward_dynamics(s),),
     ),
-    "mass_matrix": Quantity(("q",), ("M",), lambda s: (mass_matrix(s.tree),), ranks=(2,), regroup=True),
-    "bias": by_passes(("q", "v"), ("bias",), lambda s: (bias(s),), roll_from=16, regroup=True),
-    "gravity": by_passes(("q",), ("gravity",), lambda s: (gravity(s),), roll_from=16, regroup=True),
+    "mass_matrix": Quantity(
+        ("q",),
+        ("M",),
+        lambda s: (mass_matrix(s.tree),),
+        ranks=(2,),
+        regroup=True,
+        flexible=flexible.of_inertia(flexible_mass),
+    ),
+    "bias": by_passes(
+        ("q", "v"),
+        ("bias",),
+        lambda s: (bias(s),),
+        roll_from=16,
+        regroup=True,
+        flexible=lambda s: (flexible.bias(s),),
+    ),
+    "gravity": by_passes(
+        ("q",),
+        ("gravity",),
+        lambda s: (gravity(s),),
+        roll_from=16,
+        regroup=True,
+        flexible=lambda s: (flexible.gravity(s),),
+    ),
     "energy": Quantity(
         ("q", "v"),
         ("kinetic", "potential"),
         lambda s: (energy.kinetic_energy(s.tree, s["v"]), energy.potential_energy(s.tree)),
         ranks=(0, 0),
+        flexible=lambda s: (
+            flexible_energy.kinetic_energy(flexible.inertial(s), s["v"]),
+            flexible_energy.potential_energy(flexible.moving(s)),
+        ),
     ),
-    "momentum": Quantity(("q", "v"), ("momentum",), lambda s: (energy.momentum(s.tree, s["v"]),)),
+    "momentum": Quantity(
+        ("q", "v"),
+        ("momentum",),
+        lambda s: (energy.momentum(s.tree, s["v"]),),
+        flexible=flexible.of_inertia(flexible_energy.momentum, "v"),
+    ),
     "centroidal_momentum": Quantity(
-        ("q", "v"), ("momentum",), lambda s: (energy.centroidal_momentum(s.tree, s["v"]),)
+        ("q", "v"),
+        ("momentum",),
+        lambda s: (energy.centroidal_momentum(s.tree, s["v"]),),
+        flexible=flexible.of_inertia(flexible_energy.centroidal_momentum, "v"),
     ),
     "centroidal_momentum_matrix": Quantity(
-        ("q",), ("A",), lambda s: (energy.centroidal_momentum_matrix(s.tree),), ranks=(2,)
+        ("q",),
+        ("A",),
+        lambda s: (energy.centroidal_momentum_matrix(s.tree),),
+        ranks=(2,),
+        flexible=flexible.of_inertia(flexible_energy.centroidal_momentum_matrix),
     ),
-    "center_of_mass": Quantity(("q",), ("com",), lambda s: (energy.center_of_mass(s.tree),)),
+    "center_of_mass": Quantity(
+        ("q",),
+        ("com",),
+        lambda s: (energy.center_of_mass(s.tree),),
+        flexible=flexible.of_motion(flexible_energy.center_of_mass),
+    ),
     "pose": Quantity(
-        ("q",), ("pose",), lambda s: (kinematics.pose(s.tree, s.frames[0]),), frames=1, ranks=(2,)
+        ("q",),
+        ("pose",),
+        lambda s: (kinematics.pose(s.tree, s.frames[0]),),
+        frames=1,
+        ranks=(2,),
+        flexible=flexible.of_motion(flexible_kinematics.pose),
     ),
     "velocity": Quantity(
-        ("q", "v"), ("velocity",), lambda s: (kinematics.velocity(s.tree, s.frames[0], s["v"]),), frames=1
+        ("q", "v"),
+        ("velocity",),
+        lambda s: (kinematics.velocity(s.tree, s.frames[0], s["v"]),),
+        frames=1,
+        flexible=flexible.of_motion(flexible_kinematics.velocity, "v"),
     ),
     "acceleration": Quantity(
         ("q", "v", "vdot"),
         ("acceleration",),
         lambda s: (kinematics.acceleration(s.tree, s.frames[0], s["v"], s["vdot"]),),
         frames=1,
+        flexible=flexible.of_motion(flexible_kinematics.acceleration, "v", "vdot"),
     ),
     "jacobian": Quantity(
-        ("q",), ("J",), lambda s: (kinematics.jacobian(s.tree, s.frames[0]),), frames=1, ranks=(2,)
+        ("q",),
+        ("J",),
+        lambda s: (kinematics.jacobian(s.tree, s.frames[0]),),
+        frames=1,
+        ranks=(2,),
+        flexible=flexible.of_motion(flexible_kinematics.jacobian),
     ),
     "jacobian_rate": Quantity(
         ("q", "v"),
@@ -281,6 +338,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (kinematics.jacobian_rate(s.tree, s.frames[0], s["v"]),),
         frames=1,
         ranks=(2,),
+        flexible=flexible.of_motion(flexible_kinematics.jacobian_rate, "v"),
     ),
     "position_rate": Quantity(("q", "v"), ("qdot",), lambda s: (kinematics.position_rate(s.tree, s["v"]),)),
     "integrate_position": Quantity(
@@ -297,6 +355,7 @@ QUANTITIES: dict[str, Quantity] = {
         external=True,
         merge_fixed=False,
         ranks=(2,),
+        flexible=lambda s: (flexible.reactions(s),),
     ),
     "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,)),
     "constraint_rate": Quantity(("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,)),
@@ -344,6 +403,7 @@ QUANTITIES: dict[str, Quantity] = {
         ),
         ranks=(2, 1, 2),
         regroup=True,
+        flexible=lambda s: flexible_factors(flexible_mass(flexible.inertial(s))),
     ),
     "mass_matrix_inverse": Quantity(
         ("q",),
@@ -351,12 +411,14 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (operators.mass_matrix_inverse(operators.factors(s.tree)),),
         ranks=(2,),
         regroup=True,
+        flexible=lambda s: (flexible.factored_mass(s).solve(SX.eye(s["v"].numel())),),
     ),
     "solve_mass_matrix": Quantity(
         ("q", "tau"),
         ("vdot",),
         lambda s: (operators.solve_mass_matrix(operators.factors(s.tree), s["tau"]),),
         regroup=True,
+        flexible=lambda s: (flexible.factored_mass(s).solve(s["tau"]),),
     ),
     "operational_inertia": Quantity(
         ("q",),
@@ -365,6 +427,7 @@ QUANTITIES: dict[str, Quantity] = {
         frames=2,
         ranks=(2,),
         regroup=True,
+        flexible=lambda s: (flexible.operational_inertia(s),),
     ),
     "inverse_dynamics_derivatives": Quantity(
         ("q", "v", "vdot"),
@@ -372,6 +435,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
         ranks=(2, 2, 2),
         regroup=True,
+        flexible=lambda s: flexible.inverse_dynamics_derivatives(s, s["vdot"]),
     ),
     "derivatives": Quantity(
         ("q", "v", "tau"),
@@ -381,6 +445,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=10,
         ranks=(2, 2, 2),
         regroup=True,
+        flexible=flexible.derivatives,
     ),
 }
 
@@ -432,12 +497,8 @@ def form(
         symbols |= {"q": tree.q, "v": tree.v, "p": tree.p}
     external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
     inputs = {n: symbols[n] for n in (*quantity.inputs, *(["p"] if description.parameters else []))}
-    answer = quantity.answer
-    if calls:
-        assert quantity.rolled is not None
-        answer = quantity.rolled
-    elif description.flexible and name not in BY_MASS_AND_BIAS:
-        answer = flexible_answers.ANSWERS[name]
+    answer = quantity.rolled if calls else quantity.written_out(tree)
+    assert answer is not None
     run = Rolled(tree, inputs) if calls else None
     outputs = answer(Question(tree, symbols, tuple(frames), external, run))
     inputs |= {f"wrench_{i}": wrench for i, wrench in enumerate(external.values())}

@@ -1,4 +1,4 @@
-"""What can be asked of a mechanism with flexible bodies, by name; the counterpart of the rigid entries of `QUANTITIES`."""
+"""Answers for mechanisms with flexible bodies, which the rows of `QUANTITIES` name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics import kinematics as rigid_kinematics
 from articulus.dynamics.constraints import by_displacement
-from articulus.dynamics.flexible import energy, forward, inverse, kinematics
-from articulus.dynamics.flexible.factors import mass_matrix_factors
+from articulus.dynamics.flexible import forward, inverse, kinematics
 from articulus.dynamics.flexible.mass_matrix import mass_matrix
 from articulus.dynamics.flexible.tree import FlexibleTree, flexible_tree
 from articulus.dynamics.loops.factor import Factored
@@ -77,7 +75,7 @@ def derivatives(s: Question) -> tuple[SX, SX, SX]:
 def operational_inertia(s: Question) -> SX:
     """Return J_a M^-1 J_b', (6, 6)."""
     J_a, J_b = (kinematics.jacobian(inertial(s), frame) for frame in s.frames)
-    return ca.mtimes(J_a, Factored(mass_matrix(inertial(s))).solve(ca.densify(J_b.T)))
+    return ca.mtimes(J_a, factored_mass(s).solve(ca.densify(J_b.T)))
 
 
 def reactions(s: Question) -> SX:
@@ -91,43 +89,16 @@ def reactions(s: Question) -> SX:
     return ca.vertcat(SX(0, 6), *rows)
 
 
-def _motion(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
+def factored_mass(s: Question) -> Factored:
+    """Return the mass matrix, factored."""
+    return Factored(mass_matrix(inertial(s)))
+
+
+def of_motion(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
     """Return the answer of an expression of the moving tree, the frames in question and the named inputs."""
     return lambda s: (answer(moving(s), *s.frames, *(s[name] for name in inputs)),)
 
 
-def _inertia(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
+def of_inertia(answer: Callable[..., SX], *inputs: str) -> Callable[[Question], tuple[SX, ...]]:
     """Return the answer of an expression of the inertial tree and the named inputs."""
     return lambda s: (answer(inertial(s), *(s[name] for name in inputs)),)
-
-
-ANSWERS: dict[str, Callable[[Question], tuple[SX, ...]]] = {
-    "inverse_dynamics": lambda s: (inverse_dynamics(s, s["vdot"]),),
-    "forward_dynamics": lambda s: (forward_dynamics(s),),
-    "mass_matrix": _inertia(mass_matrix),
-    "mass_matrix_factors": lambda s: mass_matrix_factors(mass_matrix(inertial(s))),
-    "mass_matrix_inverse": lambda s: (Factored(mass_matrix(inertial(s))).solve(SX.eye(s["v"].numel())),),
-    "solve_mass_matrix": lambda s: (Factored(mass_matrix(inertial(s))).solve(s["tau"]),),
-    "operational_inertia": lambda s: (operational_inertia(s),),
-    "bias": lambda s: (bias(s),),
-    "gravity": lambda s: (gravity(s),),
-    "energy": lambda s: (
-        energy.kinetic_energy(inertial(s), s["v"]),
-        energy.potential_energy(moving(s)),
-    ),
-    "momentum": _inertia(energy.momentum, "v"),
-    "centroidal_momentum": _inertia(energy.centroidal_momentum, "v"),
-    "centroidal_momentum_matrix": _inertia(energy.centroidal_momentum_matrix),
-    "center_of_mass": _motion(energy.center_of_mass),
-    "pose": _motion(kinematics.pose),
-    "velocity": _motion(kinematics.velocity, "v"),
-    "acceleration": _motion(kinematics.acceleration, "v", "vdot"),
-    "jacobian": _motion(kinematics.jacobian),
-    "jacobian_rate": _motion(kinematics.jacobian_rate, "v"),
-    "position_rate": lambda s: (rigid_kinematics.position_rate(s.tree, s["v"]),),
-    "integrate_position": lambda s: (rigid_kinematics.integrate_position(s.tree, s["v"]),),
-    "tangent_rate": lambda s: (rigid_kinematics.tangent_rate(s.tree, s["v"]),),
-    "reactions": lambda s: (reactions(s),),
-    "inverse_dynamics_derivatives": lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
-    "derivatives": derivatives,
-}
