@@ -21,10 +21,8 @@ from articulus.integrate import (
     RK4,
     Euler,
     LieRK4,
-    Renormalised,
     SecondOrder,
     SemiImplicitEuler,
-    unit_quaternions,
 )
 from articulus.mechanism import Spherical
 
@@ -119,36 +117,3 @@ def test_a_batch_goes_in_step():
 def test_steps_must_be_a_positive_integer():
     with pytest.raises(InputError, match="steps = 0"):
         LieRK4().integrate(KEPLER, 0.0, 1.0, *ORBIT, 0)
-
-
-# any method with a projection
-
-
-def test_renormalised_steps_keep_norm_and_order():
-    flow, start = quaternion_flow(free_spin), np.concatenate(SPIN_START)
-    exact = independent(flow, start, 2.0)
-    method = Renormalised(RK4(), unit_quaternions(7, [0]))
-
-    def error(steps):
-        _, x = method.integrate(flow, 0.0, 2.0, start, steps)
-        assert np.abs(np.linalg.norm(x[:, :4], axis=1) - 1).max() < 4e-16
-        return np.abs(x[-1] - exact).max()
-
-    assert abs(observed_order([20, 40, 80, 160, 320], error) - 4) < 0.2
-    np.testing.assert_array_equal(
-        method.advance(flow, 0.0, start, (), 0.1)[0], method.integrate(flow, 0.0, 0.1, start, 1)[1][-1]
-    )
-    _, plain = RK4().integrate(flow, 0.0, 2.0, start, 20)
-    assert abs(np.linalg.norm(plain[-1, :4]) - 1) > 1e-9
-
-
-def test_projection_is_the_same_for_symbols_and_batches():
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=(3, 11))
-    project = unit_quaternions(11, [1, 6])
-    got = project(x)
-    np.testing.assert_array_equal(got[:, [0, 5, 10]], x[:, [0, 5, 10]])
-    np.testing.assert_allclose(np.linalg.norm(got[:, [[1, 2, 3, 4], [6, 7, 8, 9]]], axis=-1), 1, rtol=3e-16)
-    s = ca.MX.sym("x", 11)
-    f = ca.Function("f", [s], [project(s)])
-    np.testing.assert_allclose(np.array(f(x[1])).ravel(), got[1], rtol=1e-15)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 
+import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from reference import Reference
 
 import zoo
+from articulus.dynamics.passive import dissipated_power
+from articulus.dynamics.tree import Tree
 from zoo import ask
 
 ROUND_OFF = 1e-11
@@ -79,6 +82,15 @@ def test_energy(case):
     kinetic, potential = ask(mech, "energy", s.q, s.v)
     close(kinetic, np.array([reference.kinetic(s.q, s.v)]))
     close(potential, np.array([reference.potential(s.q)]))
+
+
+def test_dissipated_power(case):
+    """What the energy balance of a run counts as lost is the power of the friction that the dynamics feel."""
+    mech, reference, s = case
+    tree = Tree(mech.description)
+    power = ca.Function("power", [tree.q, tree.v, tree.p], [dissipated_power(tree, tree.v)])
+    found = power(s.q, s.v, list(mech.parameters.values()))
+    close(np.array(found).ravel(), np.array([-reference.friction(s.v) @ s.v]))
 
 
 def test_momentum(case):

@@ -12,7 +12,7 @@ from articulus.dynamics.tree import Tree
 
 @dataclass(frozen=True)
 class Coefficients:
-    """The numbers behind them, one a freedom."""
+    """Friction and spring coefficients, one value per degree of freedom."""
 
     damping: SX
     coulomb: SX
@@ -41,8 +41,22 @@ def coefficients(tree: Tree) -> Coefficients:
 def passive_forces(tree: Tree, v: SX) -> SX:
     """Return -damping v - coulomb v / sqrt(v^2 + s^2) - stiffness (q - rest), (nv,) [N m or N]."""
     c = coefficients(tree)
-    dry = c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2)
-    return -(c.damping * v) - dry - c.stiffness * c.stretch
+    return -_friction(c, v) - c.stiffness * c.stretch
+
+
+def dissipated_power(tree: Tree, v: SX) -> SX:
+    """Return the power that friction in the joints and damping of the modes take out of the mechanism [W]."""
+    power = ca.dot(_friction(coefficients(tree), v), v)
+    for body in tree.description.bodies:
+        if body.modes is not None:
+            rates = v[tree.description.mode_slices(body.name)[0], :]
+            power = power + ca.dot(rates, ca.mtimes(SX(ca.DM(body.modes.damping)), rates))
+    return power
+
+
+def _friction(c: Coefficients, v: SX) -> SX:
+    """Return damping v + coulomb v / sqrt(v^2 + s^2), (nv,) [N m or N]: what resists the motion v."""
+    return c.damping * v + c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2)
 
 
 def spring_energy(tree: Tree) -> SX:

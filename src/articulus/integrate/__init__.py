@@ -30,7 +30,6 @@ from articulus.integrate.idas import Idas
 from articulus.integrate.lie_rk4 import LieRK4
 from articulus.integrate.mechanical import Mechanical
 from articulus.integrate.newmark import Newmark
-from articulus.integrate.renormalised import Renormalised, unit_quaternions
 from articulus.integrate.rk4 import RK4
 from articulus.integrate.rosenbrock import Linearised, Rosenbrock
 from articulus.integrate.runge_kutta import ExplicitRungeKutta, Tableau
@@ -88,7 +87,6 @@ __all__ = [
     "Mechanical",
     "Method",
     "Newmark",
-    "Renormalised",
     "Rosenbrock",
     "SecondOrder",
     "SecondOrderMethod",
@@ -100,5 +98,4 @@ __all__ = [
     "Sundials",
     "Tableau",
     "method",
-    "unit_quaternions",
 ]

@@ -17,7 +17,7 @@ from casadi import SX
 from articulus import dynamics, kernel
 from articulus.dynamics.loops.forms import DEFAULT, DUAL, Form
 from articulus.dynamics.loops.forms import form as find_form
-from articulus.dynamics.passive import coefficients
+from articulus.dynamics.passive import dissipated_power
 from articulus.dynamics.tree import Tree
 from articulus.runs.closing import Closing
 from articulus.runs.network import DISSIPATED, INPUT, PROJECTED, Network
@@ -364,13 +364,7 @@ class System:
     def _dissipation(self) -> SX:
         """Return the power that friction in the joints and damping of the modes take [W]."""
         tree = Tree(self.description)
-        c, v = coefficients(tree), tree.v
-        power = ca.dot(c.damping * v + c.coulomb * v / ca.sqrt(v**2 + c.coulomb_speed**2), v)
-        for body in self.description.bodies:
-            if body.modes is not None:
-                rates = v[self.description.mode_slices(body.name)[0], :]
-                power = power + ca.dot(rates, ca.mtimes(SX(ca.DM(body.modes.damping)), rates))
-        found = ca.Function("dissipation", [tree.q, v, tree.p], [power])
+        found = ca.Function("dissipation", [tree.q, tree.v, tree.p], [dissipated_power(tree, tree.v)])
         return found(self.network.q, self.network.v, self.model)
 
     @functools.cached_property

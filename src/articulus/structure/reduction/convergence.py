@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import block_diag, eigh
+from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
 from articulus.structure.compliance import compliance, reduced_compliance
 from articulus.structure.element.base import Node
 from articulus.structure.flexible_body import rigid_inertia
 from articulus.structure.reduction.base import Reduction
+from articulus.structure.solution.eigenvalues import finite_modes, shift
 from articulus.structure.structure import COMPONENTS, Structure
 
 
@@ -125,11 +126,8 @@ def _coupled(
 def _lowest(M: sp.sparray, K: sp.sparray, count: int) -> np.ndarray:
     """Return the lowest elastic circular frequencies; what is lower than a millionth of the typical one is rigid."""
     M, K = M.toarray(), K.toarray()
-    heavy = np.diag(M) > 0
-    shift = 1e-6 * float(np.median(np.diag(K)[heavy] / np.diag(M)[heavy]))
-    inverse = eigh(M, K + shift * M, eigvals_only=True)[::-1]
-    squares = 1 / inverse[inverse > 1e-13 * inverse[0]] - shift
-    squares = squares[squares > 1e-6 * shift]
+    squares, _ = finite_modes(M, K, shapes=False)
+    squares = squares[squares > 1e-6 * shift(np.diag(M), np.diag(K))]
     out = np.full(count, np.nan)
     out[: min(count, len(squares))] = np.sqrt(squares[:count])
     return out

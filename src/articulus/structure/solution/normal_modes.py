@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from articulus.errors import InputError
 from articulus.structure.check import DENSE
+from articulus.structure.solution.eigenvalues import finite_modes, shift
 from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Structure
 
@@ -56,7 +56,7 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
     if count is not None and not 0 <= count <= n:
         raise InputError(f"normal modes: {count} asked of a structure with {n} freedoms")
     if count is None or n <= DENSE or count > n // 4:
-        squares, shapes = _dense(structure)
+        squares, shapes = finite_modes(structure.M.toarray(), structure.K.toarray(), shapes=True)
         squares, shapes = squares[:count], shapes[:, :count]
     else:
         squares, shapes = _sparse(structure, count)
@@ -67,38 +67,18 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
     return NormalModes(np.sqrt(np.maximum(squares, 0.0)), _signed(structure, shapes))
 
 
-def _dense(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """Return all finite modes; eigenvalues are of (M, K + s M), which is definite, and massless ones have none."""
-    K, M = structure.K.toarray(), structure.M.toarray()
-    shift = _shift(structure)
-    inverse, shapes = eigh(M, K + shift * M)
-    inverse, shapes = inverse[::-1], shapes[:, ::-1]
-    keep = inverse > 1e-13 * inverse[0]
-    inverse, shapes = inverse[keep], shapes[:, keep]
-    return 1 / inverse - shift, shapes / np.sqrt(inverse)
-
-
 def _sparse(structure: Structure, count: int) -> tuple[np.ndarray, np.ndarray]:
     start = np.random.default_rng(0).standard_normal(structure.count)
     squares, shapes = eigsh(
         sp.csc_array(structure.K),
         k=count,
         M=sp.csc_array(structure.M),
-        sigma=-_shift(structure),
+        sigma=-shift(structure.M.diagonal(), structure.K.diagonal()),
         which="LM",
         v0=start,
     )
     order = np.argsort(squares)
     return squares[order], shapes[:, order]
-
-
-def _shift(structure: Structure) -> float:
-    """Return a square of a frequency that is small beside those of single freedoms: K + s M is then definite."""
-    mass = structure.M.diagonal()
-    heavy = mass > 0
-    if not heavy.any():
-        raise InputError("normal modes: no freedom of this structure carries mass; give its elements mass")
-    return 1e-6 * float(np.median(structure.K.diagonal()[heavy] / mass[heavy])) or 1.0
 
 
 def _signed(structure: Structure, shapes: np.ndarray) -> np.ndarray:
