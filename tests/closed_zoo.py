@@ -12,8 +12,8 @@ import articulus as art
 import zoo
 from articulus.mechanism import ALL_JOINTS, Joint, LoopJoint, Pose
 
-LOOP_JOINTS = tuple(j for j in ALL_JOINTS if j is not art.Free)
-"""Every joint type that can close a loop."""
+LOOP_JOINTS = tuple(j for j in ALL_JOINTS if j.closure_names)
+"""Every joint type that can close a loop: those that declare closure rows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,8 +48,8 @@ def closed(
 
 
 def _coordinates(joint: Joint, rng: np.random.Generator) -> np.ndarray:
-    if isinstance(joint, art.Spherical):
-        return rng.normal(size=4)
+    if joint.nq != joint.nv:  # a quaternion first
+        return np.concatenate([rng.normal(size=4), rng.uniform(-2, 2, joint.nq - 4)])
     return rng.uniform(-2, 2, joint.nq) * 2
 
 

@@ -123,7 +123,7 @@ def state(mech: art.Mechanism, seed: int, bend: float = 0.3) -> zoo.State:
     q = np.zeros(mech.nq)
     for c in d.connections:
         parts = rng.normal(size=c.joint.nq)
-        if isinstance(c.joint, (art.Spherical, art.Free)):
+        if c.joint.nq != c.joint.nv:  # a quaternion first
             parts[:4] /= np.linalg.norm(parts[:4])
         q[d.q_slices[c.name]] = parts
         modes = d.mode_slices(c.child)[1]

@@ -204,7 +204,7 @@ def random_state(mech: art.Mechanism, rng: np.random.Generator | int, speed: flo
     rng = np.random.default_rng(rng)
     parts = [np.zeros(0)]
     for c in mech.description.connections:
-        if isinstance(c.joint, (art.Spherical, art.Free)):
+        if c.joint.nq != c.joint.nv:  # a quaternion first
             quaternion = rng.normal(size=4)
             parts += [quaternion / np.linalg.norm(quaternion), rng.uniform(-1, 1, c.joint.nq - 4)]
         else:

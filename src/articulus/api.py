@@ -259,7 +259,7 @@ class Mechanism:
         name : str
             Unique among loops and other constraints.
         joint : Joint
-            Its type with its axis; any but `Free`.
+            Its type with its axis; one with closure rows, as every joint of the package but `Free` has.
         parent, child : str
             Bodies or frames, or "ground".
         at, child_at : Pose, three numbers [m] or a 4 x 4 matrix

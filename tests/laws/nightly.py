@@ -16,6 +16,7 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1])]
 
 import numpy as np
+import pytest
 
 import articulus as art
 import zoo
@@ -56,6 +57,8 @@ def attempt(job: tuple[int, int]) -> str:
     law = choice[seed % len(choice)]
     try:
         law(mech, state)
+    except pytest.skip.Exception:  # the reference does not know a joint
+        return ""
     except Exception as error:  # noqa: BLE001  (a crash of a law is a finding like any other)
         return f"seed {seed}, bodies {most}, {law.__name__}: {type(error).__name__}: {error}"
     finally:

