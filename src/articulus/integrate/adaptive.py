@@ -122,6 +122,7 @@ class Adaptive(Integrator):
     """
 
     kind = "adaptive"
+    controls_error = True
     order: int
     error_order: int
     """Power of h in the error estimate of one step."""

@@ -90,6 +90,7 @@ class AlphaMethod(Integrator):
     tolerance: float = 1e-8
     max_iterations: int = 25
     kind = "implicit"
+    keeps_constraints = True
     lowest = 0.0
     """Smallest rho_inf that the method can have."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +47,12 @@ class Integrator(abc.ABC):
 
     name: str
     """Name by which `method` finds it."""
-    kind: Literal["explicit", "second order", "adaptive", "implicit", "casadi"]
+    kind: str
     """How it is called: methods of a kind have the same signatures."""
+    controls_error: bool = False
+    """Whether it chooses its steps by the error; inputs may then jump anywhere."""
+    keeps_constraints: bool = False
+    """Whether constraints are among its own equations; the form of loops then has no place in it."""
     order: int | None
     """Power of the step with which the global error falls; None where the method chooses."""
 

@@ -20,6 +20,7 @@ class Idas(Sundials):
     """
 
     name = "idas"
+    keeps_constraints = True
     options: ClassVar = {"first_time": 1e-6, "suppress_algebraic": True}
     """The search for a consistent start takes its scale from the first; a long one ends in rounding. z follows from x and
     is left out of the error test: multipliers that peak at a singular position would stop the run there."""

@@ -41,6 +41,7 @@ class Sundials(Integrator):
     atol: float = 1e-10
     max_steps: int = 100_000
     kind = "casadi"
+    controls_error = True
     order = None
     options: ClassVar[dict[str, Any]] = {}
     """Further options of the solver."""

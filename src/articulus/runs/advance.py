@@ -1,4 +1,7 @@
-"""How each kind of method takes one row from one time to another."""
+"""How each kind of method takes one run from one time to another.
+
+To add a kind of method: a subclass of `Advancer` here, and its line in `ADVANCERS`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import abc
 import functools
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -45,11 +48,18 @@ class Advancer(abc.ABC):
     Parameters
     ----------
     system : System
+    method : Integrator
     h : float [s]
         Distance of the grid points: for how long noise is held, however short the way from t to t1 is.
+    control : StepControl
+        Tolerances, for a method that controls its error.
+    independent : sequence of int
+        Constraint rows that imply all the others.
 
     Attributes
     ----------
+    switches : bool
+        Whether constraints may begin or cease to hold during a run.
     extra : int
         Numbers that the method remembers from call to call; all zero: it remembers nothing.
     across_jumps : bool
@@ -60,12 +70,21 @@ class Advancer(abc.ABC):
         Counts so far.
     """
 
+    switches: ClassVar[bool] = True
     extra = 0
     across_jumps = True
 
-    def __init__(self, system: System, h: float):
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
         self.system, self.h = system, h
+        self._method, self._control, self._rows = method, control, list(independent)
         self.evaluations, self.rejected, self.ahead = 0, 0, 1
+
+    @classmethod
+    def native_loop(cls, system: System, method: Any, h: float) -> Marcher | None:
+        """Return the native time loop for runs without events; None where steps are taken one by one."""
+        return None
 
     @abc.abstractmethod
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
@@ -90,10 +109,27 @@ class Advancer(abc.ABC):
 class ExplicitAdvancer(Advancer):
     """One step of an explicit method over the whole interval."""
 
-    def __init__(self, system: System, h: float, method: Method | SecondOrderMethod):
-        super().__init__(system, h)
-        self._step = native(Marcher(system, method, h).single_step())
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
+        super().__init__(system, method, h, control, independent)
+        loop = self.native_loop(system, method, h)
+        if loop.past:
+            raise InputError(
+                f"method '{method.name}' looks back over steps; expected a one-step method, such as rk4, for events"
+            )
+        self._step = native(loop.single_step())
         self._cost = method.evaluations
+
+    @classmethod
+    def native_loop(cls, system: System, method: Any, h: float) -> Marcher:
+        loop = Marcher(system, method, h)
+        if loop.past and system.noisy:
+            raise InputError(
+                f"method '{method.name}' looks back over steps, and noise makes the forces jump at every step; expected a "
+                "one-step method, such as rk4, or noise that acts through a sampled component"
+            )
+        return loop
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, _ = self.split(x)
@@ -106,9 +142,10 @@ class AdaptiveAdvancer(Advancer):
 
     extra = 2
 
-    def __init__(self, system: System, h: float, method: Adaptive, control: StepControl):
-        super().__init__(system, h)
-        self._method, self._control = method, control
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
+        super().__init__(system, method, h, control, independent)
         self._rate = native(system.rhs)
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
@@ -141,8 +178,10 @@ class AdaptiveAdvancer(Advancer):
 class RosenbrockAdvancer(AdaptiveAdvancer):
     """A linearly implicit method with the exact Jacobian."""
 
-    def __init__(self, system: System, h: float, method: Rosenbrock, control: StepControl):
-        super().__init__(system, h, method, control)
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
+        super().__init__(system, method, h, control, independent)
         symbols: list[Any] = system.rhs.sx_in() if system.rhs.is_a("SXFunction") else system.rhs.mx_in()
         rate = system.rhs.call(symbols)[0]
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
@@ -158,7 +197,7 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
 
 
 class SundialsAdvancer(Advancer):
-    """CVODES on the equations as they are, or IDAS with accelerations and multipliers as unknowns (index 1).
+    """CVODES on the equations as they are.
 
     The solver goes on without a restart over as many steps of the grid as the engine says are free of stops. It has no
     place for a projection between its own steps, so that the equations carry one: c' = f(c) + (on the constraints - c) /
@@ -170,10 +209,12 @@ class SundialsAdvancer(Advancer):
 
     across_jumps = False
 
-    def __init__(self, system: System, h: float, method: Cvodes | Idas, rows: Sequence[int]):
-        super().__init__(system, h)
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
+        given = type(method)(rtol=control.rtol, atol=control.atol)
+        super().__init__(system, given, h, control, independent)
         self.extra = 3 + system.nc
-        self._method, self._rows = method, list(rows)
         self._solvers: dict[int, Any] = {}
         self._passages: OrderedDict[tuple, np.ndarray] = OrderedDict()
 
@@ -216,18 +257,29 @@ class SundialsAdvancer(Advancer):
 
     def _prepared(self, n: int) -> Any:
         """Return the solver with n outputs: (t, t1, c, given) -> states, (n, nc)."""
-        system, method = self.system, self._method
-        c, d, p, w, t = (ca.MX.sym(name, size) for name, size in zip(ARGUMENTS[:-1], system.sizes))
-        given, outputs = ca.vertcat(d, p, w), [(k + 1) / n for k in range(n)]
+        system = self.system
+        c, d, p, w, t = symbols = [ca.MX.sym(name, k) for name, k in zip(ARGUMENTS[:-1], system.sizes)]
         back = ca.MX.zeros(system.nc)
         if system.correction is not None:
             back = (system.correction(c, d, p, w, t, self.h) - c) / RETURN
-        if isinstance(method, Cvodes):
-            rate = system.rhs(c, d, p, w, t, self.h) + back
-            return method.prepare(ca.Function("rhs", [t, c, given], [rate]), outputs)
-        z = ca.MX.sym("z", system.description.nv + len(self._rows))
-        rate, balance = system.descriptor(self._rows)(c, d, p, w, t, self.h, z)
-        solve = method.prepare(ca.Function("dae", [t, c, z, given], [rate + back, balance]), outputs)
+        return self._solver(symbols, back, [(k + 1) / n for k in range(n)])
+
+    def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
+        """Return the solver of the equations with `back` added to the rates, at the symbols c, d, p, w, t."""
+        c, d, p, w, t = symbols
+        rate = self.system.rhs(*symbols, self.h) + back
+        return self._method.prepare(ca.Function("rhs", [t, c, ca.vertcat(d, p, w)], [rate]), outputs)
+
+
+class IdasAdvancer(SundialsAdvancer):
+    """IDAS with accelerations and multipliers as unknowns (index 1)."""
+
+    def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
+        c, d, p, w, t = symbols
+        z = ca.MX.sym("z", self.system.description.nv + len(self._rows))
+        rate, balance = self.system.descriptor(self._rows)(*symbols, self.h, z)
+        dae = ca.Function("dae", [t, c, z, ca.vertcat(d, p, w)], [rate + back, balance])
+        solve = self._method.prepare(dae, outputs)
         return lambda t0, t1, c0, g0: solve(t0, t1, c0, self._consistent(t0, c0, g0), g0)[0]
 
     @functools.cached_property
@@ -245,9 +297,12 @@ class AlphaAdvancer(Advancer):
     """Newmark, HHT and generalized-alpha on M v' + G' lambda = f, g = 0; remembers v', a and lambda."""
 
     across_jumps = False
+    switches = False
 
-    def __init__(self, system: System, h: float, method: AlphaMethod, rows: Sequence[int]):
-        super().__init__(system, h)
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
+        super().__init__(system, method, h, control, independent)
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         if own:
             raise InputError(
@@ -260,8 +315,7 @@ class AlphaAdvancer(Advancer):
                 f"method '{method.name}' is for constraints on positions; found '{bound[0]}', which is on velocities: the method "
                 "solves g(q) = 0 at the end of a step; expected a method such as rk4, dormand_prince or cvodes"
             )
-        self._method = method
-        self._terms = _Terms(system, list(rows))
+        self._terms = _Terms(system, self._rows)
         self._power = native(system.rhs)
         nv = system.description.nv
         self.extra = 1 + 2 * nv + self._terms.m
@@ -340,19 +394,21 @@ class _Terms:
         )
 
 
-def advancer(
-    system: System, method: Integrator, h: float, rtol: float, atol: float, independent: Sequence[int] = ()
-) -> Advancer:
-    """Return the advancer of a method on a grid of steps h; `independent` are constraint rows that imply all the others."""
-    control = StepControl(rtol, atol)
-    if isinstance(method, (Method, SecondOrderMethod)):
-        return ExplicitAdvancer(system, h, method)
-    if isinstance(method, Rosenbrock):
-        return RosenbrockAdvancer(system, h, method, control)
-    if isinstance(method, Adaptive):
-        return AdaptiveAdvancer(system, h, method, control)
-    if isinstance(method, (Cvodes, Idas)):
-        return SundialsAdvancer(system, h, type(method)(rtol=rtol, atol=atol), independent)
-    if isinstance(method, AlphaMethod):
-        return AlphaAdvancer(system, h, method, independent)
-    raise InputError(f"method '{method.name}' cannot run a mechanism")
+ADVANCERS: dict[type[Integrator], type[Advancer]] = {
+    Method: ExplicitAdvancer,
+    SecondOrderMethod: ExplicitAdvancer,
+    Adaptive: AdaptiveAdvancer,
+    Rosenbrock: RosenbrockAdvancer,
+    Cvodes: SundialsAdvancer,
+    Idas: IdasAdvancer,
+    AlphaMethod: AlphaAdvancer,
+}
+"""What runs the methods of a class; the nearest base class of a method decides."""
+
+
+def advancer_of(method: Integrator) -> type[Advancer]:
+    """Return what runs a method; raise InputError for one that cannot run a mechanism."""
+    for kind in type(method).__mro__:
+        if kind in ADVANCERS:
+            return ADVANCERS[kind]
+    raise InputError(f"method '{method.name}' cannot run a mechanism: `ADVANCERS` has no line for its class")

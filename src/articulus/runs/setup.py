@@ -14,7 +14,6 @@ from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.errors import InputError, MovedStart, UnsupportedOperation, did_you_mean
-from articulus.integrate import AlphaMethod, Idas
 from articulus.integrate import method as find_method
 from articulus.mechanism.numbers import as_array, value_of
 from articulus.runs.engines import engine_for
@@ -228,7 +227,7 @@ def _numbers(name: str, given: Any, single: bool) -> np.ndarray:
 
 def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: float) -> None:
     """Refuse fixed steps across a jump of an input: their order would be lost without a word."""
-    if method.kind in ("adaptive", "casadi"):
+    if method.controls_error:
         return
     for time in system.jumps:
         count = (time - t0) / step
@@ -245,7 +244,7 @@ def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
     if system.closing is None or form.name == DEFAULT:
         return
     reason = form.refusal(system.description)
-    if isinstance(method, (AlphaMethod, Idas)):
+    if method.keeps_constraints:
         reason = f"has no place in method '{method.name}', which keeps the constraints itself; expected loops = '{DEFAULT}'"
     elif form.methods and method.name not in form.methods:
         reason = f"is for the methods {', '.join(form.methods)}; found '{method.name}'"
