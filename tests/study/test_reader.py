@@ -16,6 +16,7 @@ from articulus.runs.components import (
     StateFeedback,
     Torque,
 )
+from articulus.simulate.events import Bounce, Crossing
 from articulus.study import parse_study
 from articulus.study.fields import TYPES, component_fields
 
@@ -192,6 +193,10 @@ EXTRA = {
         "event[0].direction",
         '"rising"',
     ),
+    "event stop": ('type = "crossing"\nsignal = "t"\nstop = 1', "event[0].stop", "true or false"),
+    "event without its number": ('type = "bounce"\njoint = "joint1"', "event[0]", "at [rad], the position"),
+    "event side": ('type = "bounce"\njoint = "joint1"\nat = 0\nside = "top"', "event[0].side", '"upper"'),
+    "event key": ('type = "bounce"\njoint = "joint1"\nat = 0\nstop = true', "event[0].stop", "unknown key"),
     "event joint": ('type = "bounce"\njoint = "joint3"\nat = 0.1', "event[0].joint", "did you mean"),
     "event restitution": (
         'type = "bounce"\njoint = "joint1"\nat = 1\nrestitution = 2',
@@ -211,6 +216,31 @@ def test_mistakes_of_events(mistake: str) -> None:
     body, path, told = EXTRA[mistake]
     text = f"{BASE}\n[[event]]\n{body}\n"
     assert any(f": {path}" in f and told in f for f in findings(text)), findings(text)
+
+
+EVENTS = """
+[[event]]
+type = "crossing"
+name = "half"
+signal = "q.joint1"
+level = "90 deg"
+direction = "falling"
+stop = true
+[[event]]
+type = "bounce"
+joint = "joint2"
+at = "-60 deg"
+side = "lower"
+restitution = 0.5
+"""
+
+
+def test_events_hold_what_their_tables_say() -> None:
+    half, stop = parse_study(BASE + EVENTS).events
+    assert isinstance(half, Crossing)
+    assert (half.name, half.direction, half.stop) == ("half", -1, True)
+    assert float(half.function(0.0, [2.0, 0.0], [0.0, 0.0])) == pytest.approx(2.0 - np.pi / 2, rel=1e-15)
+    assert stop == Bounce("joint2", pytest.approx(-np.pi / 3, rel=1e-15), -1, 0.5, name="bounce 1")
 
 
 def test_all_mistakes_at_once_in_the_order_of_their_lines() -> None:

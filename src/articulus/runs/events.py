@@ -1,6 +1,7 @@
 """Events: what to look for during a run, and what then happens.
 
-To add one: a frozen class with `value` on symbols, whose change of sign is the event, and `happen` on numbers.
+To add one: a frozen class here with `value` on symbols, whose change of sign is the event, and `happen` on numbers; one
+line in `ALL_EVENTS`. Studies read its table as the fields are declared.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -18,6 +19,8 @@ from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import Description
+from articulus.mechanism.constraint.base import refers
+from articulus.mechanism.numbers import quantity
 from articulus.runs.network import Network
 
 
@@ -43,6 +46,8 @@ class Event(abc.ABC):
 
     Attributes
     ----------
+    type_name : str
+        Name in studies.
     name : str
     direction : int
         1: from below zero to above; -1: from above to below; 0: both.
@@ -50,6 +55,7 @@ class Event(abc.ABC):
         Whether the value may not stay beyond zero: a run in which it does is given up.
     """
 
+    type_name: ClassVar[str]
     name: str
     direction: int = 0
     barrier: ClassVar[bool] = False
@@ -61,6 +67,16 @@ class Event(abc.ABC):
     @abc.abstractmethod
     def happen(self, situation: Situation) -> bool:
         """Change the situation; return whether the run ends here."""
+
+
+def word(meaning: str, words: Mapping[str, int], default: int) -> Any:
+    """Return a dataclass field that holds a number for which a study has a word."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning, "words": words})
+
+
+def passing() -> Any:
+    """Return the field `direction` of an event whose direction is chosen."""
+    return word("which change of sign counts", {"rising": 1, "falling": -1, "both": 0}, default=0)
 
 
 @dataclass(frozen=True)
@@ -81,10 +97,12 @@ class Crossing(Event):
     """
 
     function: ca.Function
-    direction: int = 0
+    direction: int = passing()
     stop: bool = False
     action: Callable[[float, np.ndarray, np.ndarray], tuple[Any, Any]] | None = None
     name: str = "crossing"
+
+    type_name = "crossing"
 
     def value(self, network: Network) -> SX:
         known = {"t": network.t, "q": network.q, "v": network.v}
@@ -130,11 +148,13 @@ class Bounce(Event):
     name : str
     """
 
-    joint: str
-    at: float
-    side: int = 1
-    restitution: float = 0.0
+    joint: str = refers("joint", "joint of one degree of freedom")
+    at: float = quantity("rad or m", "the position of the stop")
+    side: int = word("which motion it stops", {"upper": 1, "lower": -1}, default=1)
+    restitution: float = quantity("-", "speed after the impact over speed before it", default=0.0)
     name: str = "bounce"
+
+    type_name = "bounce"
 
     def __post_init__(self) -> None:
         if self.side not in (1, -1):
@@ -172,10 +192,12 @@ class Switch(Event):
     """
 
     function: ca.Function
-    constraint: str
+    constraint: str = refers("constraint", "constraint of the mechanism")
     active: bool = True
-    direction: int = 0
+    direction: int = passing()
     name: str = "switch"
+
+    type_name = "switch"
 
     def value(self, network: Network) -> SX:
         names = [c.name for c in network.description.constraints]
@@ -188,6 +210,10 @@ class Switch(Event):
     def happen(self, situation: Situation) -> bool:
         situation.close(self.constraint, self.active)
         return False
+
+
+ALL_EVENTS: tuple[type[Event], ...] = (Crossing, Bounce, Switch)
+"""The list that studies, documentation and tests go by."""
 
 
 def description(event: Event) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The [[event]] tables of a study."""
+"""The [[event]] tables of a study, read as the events declare their fields."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
+from articulus.files.toml.fields import pick
 from articulus.files.toml.numbers import shown
-from articulus.mechanism import Description
-from articulus.runs.events import Bounce, Crossing, Event, Switch
+from articulus.mechanism import GROUND, Description
+from articulus.runs.events import ALL_EVENTS, Event
 from articulus.study.courses import Courses
+from articulus.study.fields import ComponentField, component_fields
 from articulus.study.initial import coordinate_units
 
-KEYS = {
-    "crossing": ("type", "name", "signal", "level", "direction", "stop"),
-    "bounce": ("type", "name", "joint", "at", "side", "restitution"),
-    "switch": ("type", "name", "signal", "level", "direction", "constraint", "active"),
-}
-EVENTS: dict[str, Any] = {"crossing": Crossing, "bounce": Bounce, "switch": Switch}
-DIRECTIONS = {"rising": 1, "falling": -1, "both": 0}
-SIDES = {"upper": 1, "lower": -1}
+EVENTS: dict[str, type[Event]] = {kind.type_name: kind for kind in ALL_EVENTS}
+"""Events by the name of their type."""
+
+
+def event_fields(kind: type[Event]) -> list[ComponentField]:
+    """Return the fields of an event that a file can hold."""
+    return [f for f in component_fields(kind) if f.kind != "code"]
+
+
+def keys(kind: type[Event]) -> tuple[str, ...]:
+    """Return the keys of the table of an event; a function is a signal less its level."""
+    held = [("signal", "level") if f.kind == "function" else (f.name,) for f in event_fields(kind)]
+    return ("type", *(key for each in held for key in each))
 
 
 def read_events(
@@ -41,37 +48,48 @@ class _Reader:
     def event(self, table: dict[str, Any], path: str) -> Event | None:
         before = len(self.report.findings)
         named = self.values.text(table, "type", path)
-        if named is not None and named not in KEYS:
-            self.report.add(f"{path}.type", f"'{named}'", "the type of an event", did_you_mean(named, KEYS))
+        if named is not None and named not in EVENTS:
+            self.report.add(f"{path}.type", f"'{named}'", "the type of an event", did_you_mean(named, EVENTS))
         if len(self.report.findings) > before or self.description is None:
             return None
-        kind = named or ""
-        self.values.unknown_keys(table, KEYS[kind], path)
-        name = self.values.text(table, "name", path) if "name" in table else f"{kind} {path[6:-1]}"
-        held = self._bounce(table, path) if kind == "bounce" else self._crossing(table, path)
-        if kind == "crossing":
-            held |= self._flag(table, path, "stop", False)
-        elif kind == "switch":
-            held |= self._constraint(table, path)
+        kind = EVENTS[named or ""]
+        self.values.unknown_keys(table, keys(kind), path)
+        held: dict[str, Any] = {"name": f"{named} {path[6:-1]}"}
+        for field in event_fields(kind):
+            if field.kind == "function" or field.name in table:
+                held[field.name] = self._value(field, table, path, self.description)
+            elif field.required:
+                unit = f" [{self._unit(field, table, self.description)}]" if field.unit else ""
+                self.report.add(path, f"no {field.name}", f"{field.name}{unit}, {field.meaning}")
         if len(self.report.findings) > before:
             return None
         try:
-            return EVENTS[kind](**held, name=name)
+            return kind(**held)
         except InputError as error:
             self.report.add_error(path, error)
             return None
 
-    def _crossing(self, table: dict[str, Any], path: str) -> dict[str, Any]:
-        return {
-            "function": self._function(table, path),
-            "direction": self._word(table, "direction", DIRECTIONS, path, "both"),
-        }
+    def _value(self, field: ComponentField, table: dict[str, Any], path: str, d: Description) -> Any:
+        at = f"{path}.{field.name}"
+        match field.kind:
+            case "function":
+                return self._function(table, path, d)
+            case "word":
+                return self._word(field, table[field.name], at)
+            case "refers":
+                return self._name(field, table, path, d)
+            case "numbers":
+                return self._number(table, field.name, self._unit(field, table, d), path)
+            case "flag":
+                return self._of_type(bool, table[field.name], at, "true or false")
+            case "integer":
+                return self._of_type(int, table[field.name], at, "a whole number")
+            case _:
+                return self.values.text(table, field.name, path)
 
-    def _function(self, table: dict[str, Any], path: str) -> ca.Function | None:
+    def _function(self, table: dict[str, Any], path: str, d: Description) -> ca.Function | None:
         """Return signal less level as a function of t, q and v."""
-        assert self.description is not None
         signal = self.values.text(table, "signal", path)
-        d = self.description
         t, q, v = SX.sym("t"), SX.sym("q", d.nq), SX.sym("v", d.nv)
         known: dict[str, tuple[SX, str]] = {"t": (t, "s")}
         for key, symbol in (("q", q), ("v", v)):
@@ -87,55 +105,44 @@ class _Reader:
             )
             return None
         expression, unit = known[signal]
-        level = self._number(table, "level", unit, path, 0.0)
+        level = self._number(table, "level", unit, path) if "level" in table else 0.0
         return ca.Function("event", [t, q, v], [expression - level], ["t", "q", "v"], ["value"])
 
-    def _bounce(self, table: dict[str, Any], path: str) -> dict[str, Any]:
-        assert self.description is not None
-        d, joint = self.description, self.values.text(table, "joint", path)
-        if joint is not None and joint not in d.q_slices:
-            hint = did_you_mean(joint, d.q_slices)
-            self.report.add(f"{path}.joint", f"no joint '{joint}'", "the name of a joint", hint)
-        unit = coordinate_units(d, "q")[d.q_slices[joint]][0] if joint in d.q_slices else "any"
-        if "at" not in table:
-            self.report.add(path, "no at", f"at [{unit}], the position of the stop")
-        return {
-            "joint": joint,
-            "at": self._number(table, "at", unit, path, 0.0),
-            "side": self._word(table, "side", SIDES, path, "upper"),
-            "restitution": self._number(table, "restitution", "-", path, 0.0),
-        }
+    def _of_type(self, kind: type, given: Any, at: str, expected: str) -> Any:
+        if type(given) is not kind:
+            self.report.add(at, shown(given), expected)
+        return given
 
-    def _constraint(self, table: dict[str, Any], path: str) -> dict[str, Any]:
-        assert self.description is not None
-        named = self.values.text(table, "constraint", path)
-        known = [c.name for c in self.description.constraints]
-        if named is not None and named not in known:
-            self.report.add(
-                f"{path}.constraint", f"'{named}'", "a constraint of the model", did_you_mean(named, known)
-            )
-        return {"constraint": named} | self._flag(table, path, "active", True)
-
-    def _word(self, table: dict[str, Any], key: str, words: dict[str, int], path: str, default: str) -> int:
-        given = table.get(key, default)
-        if not isinstance(given, str) or given not in words:
-            options = ", ".join(f'"{w}"' for w in words)
-            self.report.add(
-                f"{path}.{key}", shown(given), f"one of {options}", did_you_mean(str(given), words)
-            )
+    def _word(self, field: ComponentField, given: Any, at: str) -> int:
+        if not isinstance(given, str) or given not in field.words:
+            options = ", ".join(f'"{w}"' for w in field.words)
+            self.report.add(at, shown(given), f"one of {options}", did_you_mean(str(given), field.words))
             return 0
-        return words[given]
+        return field.words[given]
 
-    def _flag(self, table: dict[str, Any], path: str, key: str, default: bool) -> dict[str, bool]:
-        given = table.get(key, default)
-        if not isinstance(given, bool):
-            self.report.add(f"{path}.{key}", shown(given), "true or false")
-        return {key: bool(given)}
+    def _name(self, field: ComponentField, table: dict[str, Any], path: str, d: Description) -> str | None:
+        """Return the name of a joint, frame or constraint that the mechanism has."""
+        known = {
+            "joint": list(d.q_slices),
+            "constraint": [c.name for c in d.constraints],
+            "frame": [GROUND, *(b.name for b in d.bodies), *(f.name for f in d.frames)],
+        }[field.refers]
+        named = self.values.text(table, field.name, path)
+        if named is not None and named not in known:
+            found, expected = f"no {field.refers} '{named}'", f"the name of a {field.refers}"
+            self.report.add(f"{path}.{field.name}", found, expected, did_you_mean(named, known))
+        return named
 
-    def _number(self, table: dict[str, Any], key: str, unit: str, path: str, default: float) -> float:
-        if key not in table:
-            return default
+    def _unit(self, field: ComponentField, table: dict[str, Any], d: Description) -> str:
+        """Return the unit of a field: that of the joint's coordinate where it depends on a joint."""
+        joint = table.get("joint")
+        if " or " not in field.unit:
+            return field.unit
+        turning = d.joint_type(joint).rotational if isinstance(joint, str) and joint in d.q_slices else ()
+        return pick(field.unit, turning[0]) if turning else "any"
+
+    def _number(self, table: dict[str, Any], key: str, unit: str, path: str) -> float:
         number = self.values.numbers.number(table[key], unit, f"{path}.{key}")
         if number is not None and not (isinstance(number, float) and np.isfinite(number)):
             self.report.add(f"{path}.{key}", shown(table[key]), "a plain finite number")
-        return number if isinstance(number, float) else default
+        return number if isinstance(number, float) else 0.0
