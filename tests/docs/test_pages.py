@@ -23,12 +23,15 @@ PAGES = [
     "docs/theory/closed_chains.md",
     "docs/theory/flexible.md",
     "docs/theory/large_deflection.md",
+    "docs/extending/case.md",
     "docs/extending/component.md",
     "docs/extending/constraint.md",
     "docs/extending/event.md",
     "docs/extending/joint.md",
+    "docs/extending/library_model.md",
     "docs/extending/method.md",
     "docs/extending/quantity.md",
+    "docs/extending/reader.md",
 ]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 
