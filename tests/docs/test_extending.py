@@ -93,7 +93,7 @@ def test_joint(scratch: Scratch) -> None:
         "tests/oracles/test_pinocchio.py",
         "tests/files/test_docs.py",
         "-k",
-        "test_order or test_constraints or every_joint or one_of_each-test or joint_types",
+        "consistent or unique or closed_where or dynamics[every_joint] or one_of_each] or joint_types",
     )
 
 

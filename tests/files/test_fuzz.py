@@ -12,13 +12,13 @@ from articulus.files import parse_toml, parse_urdf
 from .mutate import READERS, check
 
 COUNTS = {"toml": 1500, "urdf": 1500, "mjcf": 500, "study": 150}
-"""Mutations of a reader; 500 where nothing else is said."""
+"""Mutations of a reader; 200 where nothing else is said."""
 
 
 @pytest.mark.parametrize("kind", READERS)
 def test_mutations(kind: str) -> None:
     outcomes = set()
-    for seed in range(COUNTS.get(kind, 500)):
+    for seed in range(COUNTS.get(kind, 200)):
         start = time.perf_counter()
         outcomes.add(check(kind, seed))
         assert time.perf_counter() - start < 5
