@@ -16,7 +16,7 @@ from articulus.runs.components import (
     StateFeedback,
     Torque,
 )
-from articulus.simulate.events import Bounce, Crossing
+from articulus.runs.events import Bounce, Crossing
 from articulus.study import parse_study
 from articulus.study.fields import TYPES, component_fields
 
