@@ -187,7 +187,7 @@ class Mechanism:
             Bodies; the parent may be "ground" or a body that is added later.
         at, child_at : Pose, three numbers [m] or a 4 x 4 matrix
             Where the joint frame is in the parent and in the child.
-        armature, damping, coulomb, stiffness, rest : number or one a freedom
+        armature, damping, coulomb, stiffness, rest : a number, or one value per degree of freedom
             See `Connection` for meaning and units.
         coulomb_speed : number [rad/s or m/s]
             Speed at which dry friction has reached 71 percent.

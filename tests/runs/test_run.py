@@ -108,7 +108,7 @@ def test_figures_of_trust() -> None:
     assert shown["energy balance error"].startswith(f"{error:.2g} J")
     assert shown["failure"].startswith("run 2 failed at t = 1 s")
     assert shown["work"] == "2,000 steps, 8,000 evaluations, 0 rejected"
-    assert "200 times real time" in shown["time of the clock"]
+    assert "200 times real time" in shown["wall-clock time"]
     assert run.mechanism.description.fingerprint[:12] in shown["model"]
     assert "3 complete, 1 failed" in run.summary().splitlines()[0]
     assert repr(made_up()) == "<Run of 'mixed': 0 to 2 s, 41 rows, complete>"

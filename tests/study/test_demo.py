@@ -83,7 +83,7 @@ def test_figures_tell_radius_and_speed(made):
     assert texts["radius of the bucket hinge"].startswith(
         "5.00 m to 6.4"
     )  # 6.43 m: Wong 1991, as recomputed in its case
-    assert "times real time" in texts["time of the clock"]
+    assert "times real time" in texts["wall-clock time"]
 
 
 def test_its_folder_holds_study_and_report_with_a_replay(made):

@@ -221,7 +221,7 @@ class Chain:
         torques = ca.vertcat(*torques) if isinstance(torques, (list, tuple)) else SX(torques)
         if torques.numel() != len(self.links):
             raise InputError(
-                f"chain: {torques.numel()} joint torques; expected {len(self.links)}, one a link"
+                f"chain: {torques.numel()} joint torques; expected {len(self.links)}, one per link"
             )
         out = SX.zeros(self.nodes)
         for k, node in enumerate(self.joints):

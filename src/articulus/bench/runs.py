@@ -132,7 +132,7 @@ def python_controller(effort: Effort) -> Iterator[Row]:
 def _real_time(
     name: str, n: int, seconds: float, call: Callable[..., Run], bar: float, effort: Effort
 ) -> Row:
-    """Return how many seconds one run simulates in a second of the clock; the time is that of one step."""
+    """Return how many seconds one run simulates in a second of wall-clock time; the time is that of one step."""
     whole = Contender(name, partial(call, seconds), round(seconds / STEP))
     time = race([whole], effort.seconds, effort.rounds)[0]
     figure = Bar(bar, unit="x real time")

@@ -67,7 +67,7 @@ class RateMatrix:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the pairs of freedoms are made of, one column a freedom, in ground axes about the ground origin."""
+    """What the pairs of freedoms are made of, one column per degree of freedom, in ground axes about the ground origin."""
 
     S: Any
     psid: Any

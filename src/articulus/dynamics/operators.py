@@ -36,7 +36,7 @@ class Factors:
 
     @staticmethod
     def of_matrices(S: SX, K: SX, D_inverse: SX, tree: Tree) -> Factors:
-        """Return the factors from matrices with one column a freedom."""
+        """Return the factors from matrices with one column per degree of freedom."""
         freedoms = range(tree.description.nv)
         return Factors(
             {k: Motion.unpack(S[:, k]) for k in freedoms},
@@ -111,7 +111,7 @@ def lower_factor_inverse(f: Factors) -> SX:
 
 
 def diagonal(f: Factors) -> SX:
-    """Return D, one number a freedom, (nv,)."""
+    """Return D, one number per degree of freedom, (nv,)."""
     return ca.vertcat(SX(0, 1), *(1 / f.D_inverse[k] for k in sorted(f.S)))
 
 

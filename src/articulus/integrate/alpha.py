@@ -173,7 +173,7 @@ class AlphaMethod(Integrator):
         Returns
         -------
         t : array, (steps + 1,) [s]
-        states : list of AlphaState, one a time
+        states : list of AlphaState, one per time
         """
         if not isinstance(steps, (int, np.integer)) or steps < 1:
             raise InputError(f"{self.name}: steps = {steps!r}; expected an integer of at least 1")

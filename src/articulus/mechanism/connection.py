@@ -24,7 +24,7 @@ from articulus.mechanism.pose import Pose
 
 
 def wrong_length(where: str, held: tuple, nv: int) -> Iterator[Finding]:
-    """Yield a finding when a field with one number a freedom has another count."""
+    """Yield a finding when a field with one number per degree of freedom has another count."""
     if held and len(held) != nv:
         yield Finding(where, f"{len(held)} numbers", f"{nv}, one for each freedom of the joint")
 
@@ -68,7 +68,7 @@ class Rotor:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a joint can bear, one number a freedom; infinite where nothing is known.
+    """What a joint can bear, one number per degree of freedom; infinite where nothing is known.
 
     Parameters
     ----------
@@ -124,17 +124,17 @@ class Connection:
         Pose of the joint frame in the parent's body frame.
     child_at : Pose
         Pose of the joint frame in the child's body frame.
-    armature : numbers, one a freedom [kg m^2 or kg]
+    armature : numbers, one per degree of freedom [kg m^2 or kg]
         Inertia that is added to the diagonal of the mass matrix.
-    damping : numbers, one a freedom [N m s/rad or N s/m]
+    damping : numbers, one per degree of freedom [N m s/rad or N s/m]
         Viscous friction.
-    coulomb : numbers, one a freedom [N m or N]
+    coulomb : numbers, one per degree of freedom [N m or N]
         Dry friction, as coulomb * v / sqrt(v^2 + coulomb_speed^2).
     coulomb_speed : number [rad/s or m/s]
         Speed at which dry friction has reached 71 percent.
-    stiffness : numbers, one a freedom [N m/rad or N/m]
+    stiffness : numbers, one per degree of freedom [N m/rad or N/m]
         Linear spring.
-    rest : numbers, one a freedom [rad or m]
+    rest : numbers, one per degree of freedom [rad or m]
         Position at which the spring is free.
     rotor : Rotor or None
         Geared rotor; for joints with one freedom.
@@ -170,7 +170,7 @@ class Connection:
         convert(self, coulomb_speed=as_number, **dict.fromkeys(names, as_numbers))
 
     def per_freedom(self, name: str) -> Vector:
-        """Return a field with one number a freedom, zeros where the user gave nothing."""
+        """Return a field with one number per degree of freedom, zeros where the user gave nothing."""
         return getattr(self, name) or (0.0,) * self.joint.nv
 
     def findings(self, where: str) -> Iterator[Finding]:

@@ -162,7 +162,7 @@ def six(x: Any) -> Vector:
 def quantity(unit: str, meaning: str, *, size: str = "1", default: Any = dataclasses.MISSING) -> Any:
     """Return a dataclass field that knows its unit, its meaning and its size.
 
-    `size` is "1" for a number, "3" for a vector, "nv" for one number a joint freedom, "nq" for one a joint
+    `size` is "1" for a number, "3" for a vector, "nv" for one number per degree of freedom of a joint, "nq" for one per joint
     coordinate. The TOML reader, the messages and the documentation all read this one declaration.
     """
     return dataclasses.field(default=default, metadata={"unit": unit, "meaning": meaning, "size": size})

@@ -89,7 +89,7 @@ class Writer:
     log : dict of str to array
         Rows from before, where a run goes on.
     interval : float [s]
-        Time of the clock between checkpoints.
+        Wall-clock time between checkpoints.
     """
 
     def __init__(

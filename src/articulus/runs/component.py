@@ -73,7 +73,7 @@ class Scope(Protocol):
         """Return a signal by its full name, such as "gyro.rate"; also "q", "v" and "t"."""
 
     def command(self, value: SX) -> None:
-        """Add to the commands of all actuators, (nu,): one a freedom where the run has no actuators."""
+        """Add to the commands of all actuators, (nu,): one per degree of freedom where the run has no actuators."""
 
     @property
     def commands(self) -> SX:

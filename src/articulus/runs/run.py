@@ -82,7 +82,7 @@ class Run:
         What happened, in the order of time.
     statistics : dict
         "steps", "evaluations", "rejected" (counts), "wall_seconds" [s], "real_time_ratio" (simulated seconds of all
-        runs for each second of the clock).
+        runs per second of wall-clock time).
     meta : dict
         Where it comes from: see `provenance`. Plain numbers, texts, lists and dicts only.
     final : records.State
@@ -235,7 +235,7 @@ class Run:
         return tuple(ParameterValue(name, self._each(p["value"]), p["default"]) for name, p in found.items())
 
     def _each(self, value: Any) -> Any:
-        """Return a number, or for a batch one a run."""
+        """Return a number, or for a batch one per run."""
         return value if self.batch is None else np.broadcast_to(np.asarray(value, dtype=float), (self.batch,))
 
     def again(self, params: Mapping[str, Any] | None = None) -> Run:
@@ -279,7 +279,7 @@ class Run:
             )
         return self.made
 
-    # figures of trust
+    # run diagnostics
 
     def __repr__(self) -> str:
         runs = "" if self.batch is None else f"{self.batch} runs, "
@@ -299,7 +299,7 @@ class Run:
         return figures(self)
 
     def summary(self) -> str:
-        """Return the figures of trust as a table in plain text."""
+        """Return the run diagnostics as a table in plain text."""
         rows = self.figures()
         width = max(len(name) for name, _ in rows)
         return "\n".join([repr(self), *(f"  {name:<{width}}  {text}" for name, text in rows)])

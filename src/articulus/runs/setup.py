@@ -40,7 +40,7 @@ class Setup:
     ----------
     mechanism : Mechanism
     system : System
-        The equations of the whole loop; holding on to them makes a run again without a thought of building them.
+        The equations of the whole loop; kept so that a repeated run need not rebuild them.
     outside : PythonController, optional
     q0, v0 : array, optional
         As given: loops are closed anew in every run, since parameters may move them.
@@ -218,10 +218,10 @@ def _initial(
 
 
 def _numbers(name: str, given: Any, single: bool) -> np.ndarray:
-    """Return the value of a parameter, or one a run."""
+    """Return the value of a parameter, or one per run."""
     value = as_array(f"params: '{name}'", given)
     if not np.isfinite(value).all() or not value.size or value.ndim > (0 if single else 1):
-        raise InputError(f"params: '{name}' = {given!r}; expected finite numbers, one a run")
+        raise InputError(f"params: '{name}' = {given!r}; expected finite numbers, one per run")
     return value
 
 

@@ -41,7 +41,7 @@ class Table:
         convert(self, times=_times, values=_rows)
         if len(self.values) != len(self.times):
             raise InputError(
-                f"Table.values: found {len(self.values)} rows; expected {len(self.times)}, one a time"
+                f"Table.values: found {len(self.values)} rows; expected {len(self.times)}, one per time"
             )
         widths = sorted({len(row) for row in self.values})
         if len(widths) != 1:

@@ -96,7 +96,7 @@ def _work(run: Run) -> Iterator[tuple[str, str]]:
     if "wall_seconds" in run.statistics:
         ratio = run.statistics.get("real_time_ratio")
         speed = "" if ratio is None else f", {ratio:.3g} times real time"
-        yield "time of the clock", f"{run.statistics['wall_seconds']:.3g} s{speed}"
+        yield "wall-clock time", f"{run.statistics['wall_seconds']:.3g} s{speed}"
 
 
 def _origin(run: Run) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ FIGURES: dict[str, tuple[str, str, Callable[[Run], float]]] = {
         lambda run: float(np.nanmax(np.abs(run["constraint.position"]))),
     ),
 }
-"""Figures of trust that can be checked: the signal that each needs, its unit, and how it is found."""
+"""Run diagnostics that can be checked: the signal that each needs, its unit, and how it is found."""
 
 MOMENTS = ("start", "end", "min", "max", "peak")
 """Where a signal is looked at besides a time; "peak" is its largest size."""

@@ -35,7 +35,7 @@ SCHEMA = 1
 TOP = ("schema", "study", "parameters", "initial", "component", "run", "event", "outputs", "check", "sweep")
 HEAD = ("name", "purpose", "model", "options")
 TRUST = tuple(dict.fromkeys(signal for signal, _, _ in FIGURES.values()))
-"""Signals that are always kept: the figures of trust rest on them."""
+"""Signals that are always kept: the run diagnostics rest on them."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 

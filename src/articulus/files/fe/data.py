@@ -163,7 +163,7 @@ class BulkModel:
 
     @property
     def dofs(self) -> tuple[Dof, ...]:
-        """Every freedom: six a grid and one a scalar point, ascending by id."""
+        """Every freedom: six per grid and one per scalar point, ascending by id."""
         grids = [(g.id, c) for g in self.grids for c in range(1, 7)]
         return tuple(sorted(grids + [(p, 0) for p in self.scalar_points]))
 

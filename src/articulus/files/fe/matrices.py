@@ -126,7 +126,7 @@ def _grids(place: Path, arrays: dict[str, Any]) -> tuple[Grid, ...]:
     if ids.shape != (len(positions),) or ids.dtype.kind not in "iu":
         found = f"an array of shape {ids.shape} and type {ids.dtype}"
         raise ModelError(
-            Finding(f"{place.name}: {GRIDS}", found, f"{len(positions)} integers, one a position")
+            Finding(f"{place.name}: {GRIDS}", found, f"{len(positions)} integers, one per position")
         )
     return tuple(Grid(int(i), (float(x), float(y), float(z))) for i, (x, y, z) in zip(ids, positions))
 

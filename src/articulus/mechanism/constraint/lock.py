@@ -27,7 +27,7 @@ class Lock(Constraint):
         Unique among constraints.
     joint : str
         Joint of the mechanism.
-    values : numbers, one a coordinate [rad or m]
+    values : numbers, one per coordinate [rad or m]
         Where it is held; a quaternion for the rotation of spherical and free joints.
     """
 

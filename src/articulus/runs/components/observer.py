@@ -91,7 +91,7 @@ class Observer:
             )
         if u.numel() != len(self.B[0]):
             raise InputError(
-                f"Observer.B: found {len(self.B[0])} columns; expected {u.numel()}, one a command"
+                f"Observer.B: found {len(self.B[0])} columns; expected {u.numel()}, one per command"
             )
         y0 = ca.vertcat(*map(s.number, self.y0))
         return ca.mtimes(A, x) + ca.mtimes(B, u) + ca.mtimes(L, y - y0 - ca.mtimes(C, x) - ca.mtimes(D, u))

@@ -1,4 +1,4 @@
-"""Elements, one a file."""
+"""Elements, one per file."""
 
 from articulus.structure.element.bar import Bar
 from articulus.structure.element.base import Element

@@ -1,4 +1,4 @@
-"""Reductions, one a file: each is a set of shapes, so that the reduced structure stays second order."""
+"""Reductions, one per file: each is a set of shapes, so that the reduced structure stays second order."""
 
 from articulus.structure.reduction.balanced import BalancedReduction, balanced
 from articulus.structure.reduction.base import Reduction

@@ -58,7 +58,7 @@ def overall(run: Run) -> list[tuple[str, str]]:
             f"{error:.2g} J unaccounted for, {error / moved:.1g} of the {moved:.3g} J at play",
         ),
         (
-            "time of the clock",
+            "wall-clock time",
             f"{s['wall_seconds']:.2g} s for {run.t[-1]:g} s: {s['real_time_ratio']:.0f} times real time",
         ),
     ]

@@ -31,7 +31,7 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
     parts = {
         "Checks": sections.checks(outcome),
         "Failures": sections.failures(outcome),
-        "Figures of trust": sections.trust(outcome),
+        "Run diagnostics": sections.trust(outcome),
         "Plots": sections.plots(outcome),
         "Key values": sections.key_values(outcome),
         "Sweep": sections.sweep(outcome),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ANCHORS = {
     "Checks": "checks",
     "Failures": "failures",
-    "Figures of trust": "trust",
+    "Run diagnostics": "trust",
     "Plots": "plots",
     "Key values": "values",
     "Sweep": "sweep",
@@ -82,7 +82,7 @@ def _last_state(outcome: Outcome) -> Markup:
     return table("The last good state", ("entry", "value", "unit"), rows, numbers=(1,))
 
 
-# figures of trust
+# run diagnostics
 
 
 def trust(outcome: Outcome) -> Markup:
@@ -90,7 +90,7 @@ def trust(outcome: Outcome) -> Markup:
     run = outcome.run
     tiles = element("dl", joined(_tile(*tile) for tile in _tiles(run)), class_="tiles")
     rows = [(name, readable(text)) for name, text in run.figures() if name != "failure"]
-    return _section("Figures of trust", tiles, table("In full", ("figure", "value"), rows))
+    return _section("Run diagnostics", tiles, table("In full", ("figure", "value"), rows))
 
 
 def _tile(name: str, value: str, note: str) -> Markup:
@@ -120,7 +120,7 @@ def _tiles(run: Run) -> Iterator[tuple[str, str, str]]:
     if "wall_seconds" in run.statistics:
         speed = run.statistics.get("real_time_ratio", float("nan"))
         yield (
-            "time of the clock",
+            "wall-clock time",
             f"{run.statistics['wall_seconds']:.3g} s",
             f"{ratio(speed)} times real time",
         )
