@@ -58,7 +58,12 @@ _KINDS = {
     "function": "function of time",
     "visuals": "list of tables",
 }
-_SIZES = {"1": "number", "nv": "one number per degree of freedom", "nq": "one number per coordinate", "any": "numbers"}
+_SIZES = {
+    "1": "number",
+    "nv": "one number per degree of freedom",
+    "nq": "one number per coordinate",
+    "any": "numbers",
+}
 
 
 def field_table(cls: type) -> str:
