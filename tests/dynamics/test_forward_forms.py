@@ -8,7 +8,7 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.dynamics import compilable, composite, forward, function
+from articulus.dynamics import compilable, composite, forward, function, rolled
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
@@ -77,9 +77,18 @@ def test_calls_and_written_out_passes_agree(name, quantity):
         assert np.abs(np.array(a) - np.array(b)).max() <= 1e-13 * condition * scale
 
 
-def long_chain(parameters: bool) -> art.Mechanism:
+@pytest.mark.parametrize(
+    "name", ["every_joint", "geared_tree", "several_roots", "parameters_rpy", "long_chain"]
+)
+def test_derivatives_by_products_are_those_written_out(name, monkeypatch):
+    """The matrices of long mechanisms, on trees with branches, several roots, rotors and parameters."""
+    monkeypatch.setattr(rolled, "PRODUCTS_FROM", 0)
+    test_calls_and_written_out_passes_agree(name, "derivatives")
+
+
+def long_chain(parameters: bool, links: int = 30) -> art.Mechanism:
     mech, rng = art.Mechanism("chain"), np.random.default_rng(7)
-    for i in range(30):
+    for i in range(links):
         axis = rng.normal(size=3)
         mass, damping, x = rng.uniform(0.5, 1.5, 3)
         if parameters and i % 10 == 3:
@@ -112,6 +121,26 @@ def test_long_chains_with_parameters_and_wrenches_in_native_code(quantity):
         got = x[k] if quantity == "forward_dynamics" else found[k]
         scale = np.abs(zoo.ask(plain, "inverse_dynamics", q[k], v[k], vdot)).max()
         assert np.abs(got - expected).max() <= 1e-10 * max(1.0, scale)
+
+
+def test_matrices_of_long_chains_in_native_code():
+    """M is symmetric, v' M v is twice the kinetic energy, M^-1 is its inverse; a batch has the bits of its rows.
+
+    Tolerances: energies and matrices are sums in two orders; M M^-1 is off by rounding times the condition of M.
+    """
+    links = max(QUANTITIES[name].roll_from for name in ("mass_matrix", "mass_matrix_inverse"))
+    mech = long_chain(True, links)
+    q, v = np.random.default_rng(9).normal(size=(2, 3, links)) * 0.3
+    M, inverse = mech.mass_matrix(q), mech.mass_matrix_inverse(q)
+    assert np.array_equal(M, np.swapaxes(M, 1, 2))
+    assert np.array_equal(inverse, np.swapaxes(inverse, 1, 2))
+    for k in range(3):
+        kinetic, _ = zoo.ask(mech, "energy", q[k], v[k])
+        assert v[k] @ M[k] @ v[k] == pytest.approx(2 * kinetic.item(), rel=1e-12)
+        error = np.abs(M[k] @ inverse[k] - np.eye(links)).max()
+        assert error <= 1e-14 * np.linalg.cond(M[k])
+        assert np.array_equal(M[k], mech.mass_matrix(q[k]))
+        assert np.array_equal(inverse[k], mech.mass_matrix_inverse(q[k]))
 
 
 def test_long_chains_with_parameters_share_code():

@@ -23,6 +23,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.inverse import base_acceleration
+from articulus.dynamics.pairs import same_joint
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion, Product, RigidInertia, Transform, cross, skew
@@ -96,11 +97,6 @@ class Columns:
             self.row_rate,
             self.same,
         ]
-
-
-def same_joint(tree: Tree) -> list[tuple[int, int]]:
-    """Return the pairs (row, column) of freedoms that belong to one joint."""
-    return [(a, b) for v in tree.freedoms for b in v for a in v]
 
 
 def columns(run: Runner, v: Any, vdot: Any) -> Columns:

@@ -1,10 +1,16 @@
-"""The joint-space mass matrix by composite rigid bodies (CRBA)."""
+"""The joint-space mass matrix by composite rigid bodies (CRBA): in the frames of the nodes, or in ground axes."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.tree import ROOT, Tree
+from articulus.dynamics.pairs import Pairs
+from articulus.dynamics.passes import Runner
+from articulus.dynamics.tree import ROOT, Node, Tree
+from articulus.spatial import Force, Motion, Product, RigidInertia, Transform
 
 
 def mass_matrix(tree: Tree) -> SX:
@@ -34,3 +40,58 @@ def mass_matrix(tree: Tree) -> SX:
                     M[k, l] = M[l, k] = S_up.dot(F)
                 F, j = tree.nodes[j].X.force_to_parent(F), tree.parents[j]
     return M
+
+
+def mass_matrix_of_columns(run: Runner) -> Any:
+    """Return the same as products S_i' (I_j S_j) in ground axes about the ground origin, (nv, nv).
+
+    I_j is the inertia of all that freedom j carries. A quarter of the operations of carrying every force from node to node
+    in a long chain, and far less code.
+    """
+    tree, n = run.tree, len(run.tree)
+    X: list = []
+    S: list = []
+    inertia: list = []
+    for i, p in enumerate(tree.parents):
+        for values, found in zip((X, S, inertia), run(in_ground_axes, i, None if p == ROOT else X[p])):
+            values.append(found)
+    momentum: list = [None] * n
+    same: list = [None] * n
+    for i in reversed(range(n)):
+        p = tree.parents[i]
+        if p == ROOT:
+            momentum[i], same[i] = run(moved, i, S[i], inertia[i])
+        else:
+            momentum[i], same[i], inertia[p] = run(moved_inward, i, S[i], inertia[i], X[p], inertia[p])
+    nv = tree.description.nv
+    columns = ca.reshape(ca.vertcat(*S), 6, nv), ca.reshape(ca.vertcat(*momentum), 6, nv)
+    return Pairs(tree).matrix(columns, columns, ca.vertcat(*same))
+
+
+def in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX, RigidInertia]:
+    """Return pose, directions and inertia of a node in ground axes about the ground origin."""
+    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    X = own if Xp is None else Xp @ own
+    S = ca.vertcat(SX(0, 1), *(X.motion_to_parent(s).column() for s in node.S))
+    return X, S, X.inertia_to_parent(node.inertia)
+
+
+def moved(node: Node, S: SX, inertia: RigidInertia, rotor: Force | None = None) -> tuple[SX, SX]:
+    """Return the momentum that unit rate of each freedom gives, and the entries between the freedoms of the node."""
+    directions = [Motion.unpack(S[6 * k : 6 * k + 6]) for k in range(len(node.S))]
+    momenta = [inertia @ s for s in directions]
+    same = [
+        s.dot(h) + (node.armature[k] if k == l else 0)
+        for k, h in enumerate(momenta)
+        for l, s in enumerate(directions)
+    ]
+    carried = [h if rotor is None else h + rotor for h in momenta]
+    return ca.vertcat(SX(0, 1), *(h.column() for h in carried)), ca.vertcat(SX(0, 1), *same)
+
+
+def moved_inward(
+    node: Node, S: SX, inertia: RigidInertia, Xp: Transform, inertia_parent: RigidInertia
+) -> tuple[SX, SX, RigidInertia]:
+    """Return the same with the spin of the rotor on the parent, and the parent's inertia with what it carries."""
+    momentum, same = moved(node, S, inertia, Xp.force_to_parent(node.rotor))
+    return momentum, same, inertia_parent + inertia

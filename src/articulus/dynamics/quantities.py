@@ -33,7 +33,7 @@ from articulus.dynamics.flexible import kinematics as flexible_kinematics
 from articulus.dynamics.flexible.factors import mass_matrix_factors as flexible_factors
 from articulus.dynamics.flexible.mass_matrix import mass_matrix as flexible_mass
 from articulus.dynamics.loops import Problem
-from articulus.dynamics.mass_matrix import mass_matrix
+from articulus.dynamics.mass_matrix import mass_matrix, mass_matrix_of_columns
 from articulus.dynamics.passes import Inline, Rolled, Runner
 from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree
@@ -250,6 +250,8 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         regroup=True,
         flexible=flexible.of_inertia(flexible_mass),
+        rolled=lambda s: (mass_matrix_of_columns(s.run),),
+        roll_from=70,
     ),
     "bias": by_passes(
         ("q", "v"),
@@ -409,6 +411,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q",),
         ("M_inverse",),
         lambda s: (operators.mass_matrix_inverse(operators.factors(s.tree)),),
+        rolled=rolled.mass_matrix_inverse,
+        roll_from=50,
         ranks=(2,),
         regroup=True,
         flexible=lambda s: (flexible.factored_mass(s).solve(SX.eye(s["v"].numel())),),
@@ -433,6 +437,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "vdot"),
         ("dtau_dq", "dtau_dv", "M"),
         lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
+        rolled=lambda s: rolled.inverse_dynamics_derivatives(s, s["vdot"]),
+        roll_from=60,
         ranks=(2, 2, 2),
         regroup=True,
         flexible=lambda s: flexible.inverse_dynamics_derivatives(s, s["vdot"]),

@@ -346,10 +346,16 @@ def _rearrange(node: ca.MX, operands: list[np.ndarray]) -> list[np.ndarray] | No
     if kind == ca.OP_TRANSPOSE:
         order = ca.DM(node.dep(0).sparsity(), list(range(1, node.dep(0).nnz() + 1))).T
         return [operands[0][np.array(order.nonzeros(), dtype=int) - 1]]
-    if kind == ca.OP_GETNONZEROS and "slice" in node.info():
-        part = node.info()["slice"]
-        return [operands[0][part["start"] : part["stop"] : part["step"]]]
-    return None
+    return _picked(node.info(), operands[0]) if kind == ca.OP_GETNONZEROS else None
+
+
+def _picked(places: dict, operand: np.ndarray) -> list[np.ndarray] | None:
+    """Return the elements at one slice or at a list of places, else None."""
+    if "slice" in places:
+        part = places["slice"]
+        return [operand[part["start"] : part["stop"] : part["step"]]]
+    chosen = np.array(places.get("nz", [-1]), dtype=int)
+    return [operand[chosen]] if chosen.size and chosen.min() >= 0 else None
 
 
 def _node_function(node: ca.MX) -> ca.Function:
