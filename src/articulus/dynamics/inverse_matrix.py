@@ -42,8 +42,8 @@ def inverse_mass_matrix(tree: Tree, S: MX, K: MX, D_inverse: MX) -> MX:
     upsilon = {ROOT: MX(ca.DM.zeros(36))}
     found = []
     for piece in pieces:
-        own = [S[:, span(piece)], K[:, span(piece)], D_inverse[span(piece)]]
-        upsilon[piece[-1]], *rest = _passed(len(piece))(*own, upsilon[inward[piece[0]]])
+        factors = [S[:, span(piece)], K[:, span(piece)], D_inverse[span(piece)]]
+        upsilon[piece[-1]], *rest = _passed(len(piece))(*factors, upsilon[inward[piece[0]]])
         found.append(rest)
     behind: dict[int, list[_Behind]] = {}
     for piece, (through, z, rows, own) in reversed(list(zip(pieces, found))):

@@ -49,8 +49,8 @@ def _written_pairs(s: Question, vdot: MX) -> list[MX]:
     position, rate = SX.sym("position", nv), SX.sym("rate", nv)
     outputs = [ca.densify(by_q - ca.diag(position)), ca.densify(by_v - ca.diag(rate))]
     written = ca.Function("pairs", [*symbols, position, rate], outputs)
-    rates = [s.run.expression(ca.densify(x)) for x in passive_rates(s.tree, s.tree.v)]
-    return written.call([*columns, *rates])
+    rates: list = [s.run.expression(ca.densify(x)) for x in passive_rates(s.tree, s.tree.v)]
+    return list(written(*columns, *rates))
 
 
 def inverse_dynamics_derivatives(s: Question, vdot: MX) -> tuple[MX, MX, MX]:
