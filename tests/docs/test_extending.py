@@ -178,7 +178,13 @@ def test_quantity(scratch: Scratch) -> None:
     methods = "tests/api/test_mechanism_class.py"
     scratch.enter(methods, '    "gravity": ("q",),\n', '    "joint_power": ("v", "tau"),\n')
     scratch.enter(methods, '        "gravity": [(n,)],\n', '        "joint_power": [()],\n')
-    scratch.passes("tests/dynamics/test_quantities.py", methods, "-k", "joint_power or list_of_methods")
+    scratch.passes(
+        "tests/dynamics/test_quantities.py",
+        "tests/dynamics/flexible/test_one_coordinate.py",
+        methods,
+        "-k",
+        "joint_power or list_of_methods",
+    )
 
 
 STUDY = """

@@ -37,7 +37,7 @@ from articulus.dynamics.mass_matrix import mass_matrix, mass_matrix_of_columns
 from articulus.dynamics.passes import Inline, Rolled, Runner
 from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.mechanism import Description
 from articulus.mechanism.questions import plain_name
 
@@ -83,8 +83,8 @@ class Quantity:
         Names; inputs are among q, v, vdot, tau, t, multipliers.
     answer : callable
         From the symbols to one expression for each output.
-    flexible : callable, optional
-        The same for mechanisms with flexible bodies, where `answer` does not do for them as well.
+    flexible : callable or bool
+        The same for mechanisms with flexible bodies; True where `answer` holds for them as well, False to refuse them.
     rolled : callable, optional
         The same by passes that may be called; often the same callable.
     roll_from : int
@@ -106,7 +106,7 @@ class Quantity:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     answer: Answer
-    flexible: Answer | None = None
+    flexible: Answer | bool = False
     rolled: Answer | None = None
     roll_from: int = 0
     ranks: tuple[int, ...] = (1,)
@@ -117,7 +117,7 @@ class Quantity:
 
     def written_out(self, tree: Tree) -> Answer:
         """Return the answer for the bodies of a mechanism: rigid ones, or flexible ones among them."""
-        return self.flexible if self.flexible and tree.description.flexible else self.answer
+        return self.flexible if callable(self.flexible) and tree.description.flexible else self.answer
 
 
 COMPOSITE_UP_TO = 9
@@ -342,12 +342,14 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         flexible=flexible.of_motion(flexible_kinematics.jacobian_rate, "v"),
     ),
-    "position_rate": Quantity(("q", "v"), ("qdot",), lambda s: (kinematics.position_rate(s.tree, s["v"]),)),
+    "position_rate": Quantity(
+        ("q", "v"), ("qdot",), lambda s: (kinematics.position_rate(s.tree, s["v"]),), flexible=True
+    ),
     "integrate_position": Quantity(
-        ("q", "v"), ("q_next",), lambda s: (kinematics.integrate_position(s.tree, s["v"]),)
+        ("q", "v"), ("q_next",), lambda s: (kinematics.integrate_position(s.tree, s["v"]),), flexible=True
     ),
     "tangent_rate": Quantity(
-        ("v",), ("rate",), lambda s: (kinematics.tangent_rate(s.tree, s["v"]),), ranks=(2,)
+        ("v",), ("rate",), lambda s: (kinematics.tangent_rate(s.tree, s["v"]),), ranks=(2,), flexible=True
     ),
     "reactions": by_passes(
         ("q", "v", "vdot"),
@@ -359,12 +361,16 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         flexible=lambda s: (flexible.reactions(s),),
     ),
-    "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,)),
-    "constraint_rate": Quantity(("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,)),
-    "constraint_acceleration": Quantity(
-        ("q", "v", "vdot", "t"), ("acceleration",), lambda s: (constraint_acceleration(s),)
+    "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,), flexible=True),
+    "constraint_rate": Quantity(
+        ("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,), flexible=True
     ),
-    "constraint_jacobian": Quantity(("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,)),
+    "constraint_acceleration": Quantity(
+        ("q", "v", "vdot", "t"), ("acceleration",), lambda s: (constraint_acceleration(s),), flexible=True
+    ),
+    "constraint_jacobian": Quantity(
+        ("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,), flexible=True
+    ),
     "closed_dynamics": Quantity(
         ("q", "v", "tau", "t"),
         ("vdot", "multipliers"),
@@ -372,6 +378,7 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(1, 1),
         external=True,
         regroup=True,
+        flexible=True,
     ),
     "constraint_forces": Quantity(
         ("q", "v", "tau", "t"),
@@ -380,6 +387,7 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(1, 1),
         external=True,
         regroup=True,
+        flexible=True,
     ),
     "closed_reactions": Quantity(
         ("q", "v", "vdot", "multipliers", "t"),
@@ -388,12 +396,14 @@ QUANTITIES: dict[str, Quantity] = {
         external=True,
         merge_fixed=False,
         ranks=(2,),
+        flexible=True,
     ),
     "constraint_derivatives": Quantity(
         ("q", "v", "vdot", "multipliers", "t"),
         ("dforce_dq", "drate_dq", "dacceleration_dq", "dacceleration_dv"),
         lambda s: closed.constraint_derivatives(s.tree, constraint_rows(s), s["vdot"], s["multipliers"]),
         ranks=(2, 2, 2, 2),
+        flexible=True,
     ),
     "mass_matrix_factors": Quantity(
         ("q",),
@@ -526,6 +536,8 @@ def _asked(description: Description, name: str, frames: Sequence[str], wrenches:
         raise InputError(f"'{name}' is about {quantity.frames} frame(s), found {len(frames)}: {list(frames)}")
     if wrenches and not quantity.external:
         raise InputError(f"'{name}' takes no external wrenches")
+    if description.flexible and not quantity.flexible:
+        raise UnsupportedOperation(f"'{name}' of a mechanism with flexible bodies: it has no form for them")
     for frame in (*frames, *wrenches):
         description.carrier(frame)
     return Tree(description, quantity.merge_fixed, quantity.regroup)

@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import articulus as art
-from articulus.dynamics import QUANTITIES
+from articulus.dynamics import QUANTITIES, Quantity
+from articulus.dynamics.energy import total_mass
+from articulus.errors import UnsupportedOperation
 from articulus.structure import beam_body
 
 LENGTH, EI, DENSITY = 1.0, 4e4, 3.0
@@ -43,6 +45,13 @@ def test_every_quantity_has_its_shape(make, name):
     found = f.call([np.zeros(f.size_in(i)) for i in range(f.n_in())])
     assert len(found) == len(QUANTITIES[name].outputs)
     assert all(np.isfinite(np.array(x)).all() for x in found)
+
+
+def test_a_quantity_without_a_form_for_flexible_bodies_refuses_them(monkeypatch):
+    """Masses of the rigid tree do not count a flexible body: no number is better than that one."""
+    monkeypatch.setitem(QUANTITIES, "total_mass", Quantity((), ("mass",), lambda s: (total_mass(s.tree),)))
+    with pytest.raises(UnsupportedOperation, match="'total_mass' of a mechanism with flexible bodies"):
+        cantilever().function("total_mass")
 
 
 def test_first_frequency_and_sag_of_a_cantilever():
