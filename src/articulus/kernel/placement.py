@@ -26,12 +26,27 @@ def place(
                 slot[number] = target
             else:
                 copies.append((number, target))
+    base = _reserve_operands(flow, slot, n_in + n_out)
     _mark_constant_inputs(flow)
     written = _constants_in_memory(flow, [a for a, _ in copies], results)
-    top = _place_temporaries(written + flow.steps, slot, [a for a, _ in copies], n_in + n_out)
+    top = _place_temporaries(written + flow.steps, slot, [a for a, _ in copies], base)
     steps, top = _resolve(written + flow.steps, slot, top, flow.constants)
     zeros = set(range(n_in, n_in + n_out)).difference(*(x.tolist() for x in outputs))
     return steps + _finish(copies, slot, zeros), top
+
+
+def _reserve_operands(flow: Graph, slot: np.ndarray, base: int) -> int:
+    """Give regular slots to product operands that several steps write; return the first slot after them.
+
+    Otherwise such an operand would be copied, element by element.
+    """
+    for step in flow.steps:
+        for numbers in (step.left, step.right) if isinstance(step, Product) else ():
+            free = np.all(slot[numbers] < 0) and len(np.unique(numbers)) == numbers.size
+            if free and product.strides(numbers) is None:
+                slot[numbers.T.ravel()] = base + np.arange(numbers.size)
+                base += numbers.size
+    return base
 
 
 def _mark_constant_inputs(flow: Graph) -> None:
