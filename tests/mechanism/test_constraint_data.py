@@ -7,6 +7,7 @@ import pytest
 
 import articulus as art
 from articulus.mechanism import ALL_CONSTRAINTS, LoopJoint
+from articulus.mechanism.joint.base import SerialJoint
 from closed_zoo import four_bar
 
 q, v, t = ca.SX.sym("q", 3), ca.SX.sym("v", 3), ca.SX.sym("t")
@@ -26,12 +27,25 @@ def custom(rows, *inputs):
     return ca.Function("f", list(inputs), [rows])
 
 
+class Pair(SerialJoint):
+    """Two hinges in a row, which say nothing about closing a loop."""
+
+    type_name = "pair"
+    nq = nv = 2
+    coordinate_names = velocity_names = ("first", "second")
+    rotational = (True, True)
+
+    def elementary(self):
+        return art.Revolute((1, 0, 0)), art.Revolute((0, 1, 0))
+
+
 WRONG = {
     "name twice": (art.Distance("pin", "ground", "coupler", 1.0), "pin", "second time"),
     "unknown frame": (art.PointOnPoint("p", "crak", "ground"), "constraint.p.first", "did you mean 'crank'"),
     "unknown joint": (art.Lock("p", "crank", 0.0), "constraint.p.joint", "did you mean 'crank_pin'"),
     "same body": (art.PointOnPoint("p", "crank", "crank"), "constraint.p.second", "on the same body"),
     "loop on one body": (LoopJoint("p", art.Revolute(), "crank", "crank"), "loop.p.child", "another body"),
+    "loop without rows": (LoopJoint("p", Pair(), "ground", "crank"), "loop.p.type", "no closure rows"),
     "free loop": (LoopJoint("p", art.Free(), "ground", "crank"), "loop.p.type", "closes nothing"),
     "length": (art.Distance("p", "ground", "crank", 0.0), "constraint.p.length", '"point"'),
     "nan": (art.Distance("p", "ground", "crank", float("nan")), "constraint.p.length", "finite"),

@@ -12,7 +12,10 @@ from scipy.integrate import solve_ivp
 import articulus as art
 import zoo
 from articulus import kernel
+from articulus.errors import InputError
 from articulus.integrate import ALL_METHODS, EXPLICIT_METHODS, Method, SecondOrder, SecondOrderMethod
+from articulus.integrate.base import Integrator
+from articulus.runs.advance import Advancer, advancer_of
 from articulus.runs.components import Expression, FrameWrench
 from articulus.runs.network import Network
 from articulus.runs.system import System
@@ -243,3 +246,12 @@ def test_start_time_and_samples() -> None:
     assert np.allclose(late.q, early.q, rtol=1e-12, atol=1e-13)
     other = art.simulate(mech, 0.35, **start(mech), controller=law(mech), step=0.01)
     assert np.abs(late.q[-1] - other.q[-1]).max() > 1e-4
+
+
+def test_every_method_has_what_runs_it_and_a_stranger_is_refused() -> None:
+    class Stranger(Integrator):
+        name, kind, order = "stranger", "strange", 1
+
+    assert all(issubclass(advancer_of(m), Advancer) for m in ALL_METHODS)
+    with pytest.raises(InputError, match="'stranger' cannot run a mechanism"):
+        advancer_of(Stranger())
