@@ -168,3 +168,15 @@ def test_callbacks_are_refused():
 
     with pytest.raises(UnsupportedOperation, match="twice"):
         kernel.compile(Twice())
+
+
+def test_operand_of_a_product_that_several_steps_write_is_not_copied():
+    """Blocks of products make the operand of another product, in order and at scattered places."""
+    a, b = ca.MX.sym("a", 12, 6), ca.MX.sym("b", 12, 6)
+    blocks = [ca.mtimes(x, y.T) for x, y in ((a, b), (b, a))]
+    places = np.random.default_rng(3).permutation(288).tolist()
+    scattered = ca.reshape(ca.vertcat(*map(ca.vec, blocks))[places], 12, 24)
+    check(ca.Function("scattered", [a, b], [ca.mtimes(scattered, ca.vertcat(a, b))]))
+    stacked = ca.vertcat(*blocks).T
+    made = check(ca.Function("stacked", [a, b], [ca.mtimes(stacked, ca.vertcat(a, b))]))
+    assert all(isinstance(step, Product) for step in made.steps)
