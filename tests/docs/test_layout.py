@@ -1,4 +1,4 @@
-"""What docs/layout.md and the theory pages name of the code is there."""
+"""What docs/layout.md, the theory pages and the README name of the code is there."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ def test_every_file_and_folder_on_the_page_is_there() -> None:
     named = set(re.findall(r"`([\w/]+(?:\.py|/))`", PAGE))
     assert len(named) > 40
     assert not [name for name in named if not (PACKAGE / name).exists()]
+
+
+def test_every_package_has_its_row_in_the_readme() -> None:
+    table = (ROOT / "README.md").read_text().split("## Repository")[1].split("\n## ")[0]
+    told = {
+        Path(name).name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in row.split("`")[1::2]
+    }
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert packages <= told
+    assert not [name for name in told if not any((root / name).exists() for root in (PACKAGE, ROOT))]
 
 
 def test_layers_are_those_of_the_contract() -> None:
