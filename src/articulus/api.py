@@ -34,9 +34,9 @@ from articulus.mechanism.visual import Visual, as_visuals
 
 if TYPE_CHECKING:
     import casadi
-    import control
 
     from articulus.dynamics.definite import Definite
+    from articulus.linear import LinearModel
     from articulus.studio import Viewing
 
 NEAR = 1e-3
@@ -810,8 +810,8 @@ class Mechanism:
 
     def linearize(
         self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None
-    ) -> control.StateSpace:
-        """Return the linear model about one state as a python-control system with named signals.
+    ) -> LinearModel:
+        """Return the linear model about one state; `.to_control()` makes a python-control system of it.
 
         Parameters
         ----------
@@ -827,20 +827,26 @@ class Mechanism:
 
         Returns
         -------
-        control.StateSpace
-            States: small displacements (named as v, in their directions) and velocities ("d_" before the name);
-            inputs: joint forces ("tau_" before the name); outputs: all states. With constraints the model is
-            minimal: its states are those of independent freedoms, its outputs are all displacements and velocities.
+        LinearModel
+            States: small displacements ("q.", in the directions of v) and velocities ("v."); inputs: joint forces ("tau.");
+            outputs: all displacements and velocities. With constraints the model is minimal: its states are those of
+            independent freedoms.
         """
-        from articulus.linear import constrained_state_space, state_space
+        from articulus.dynamics.small_motions import Labels, closed_model, open_model
 
         q0 = self.neutral if q is None else self._one("q", q, self.nq)
         v0 = np.zeros(self.nv) if v is None else self._one("v", v, self.nv)
         u0 = self.bias(q0, v0, params=params) if u is None else self._one("u", u, self.nv)
-        turning = self._ask("tangent_rate", (v0,))
-        if not self.description.constraints:
+        turning, d = self._ask("tangent_rate", (v0,)), self.description
+        units = (
+            d.velocity_units("rad", "m", "-"),
+            d.velocity_units("rad/s", "m/s", "1/s"),
+            d.velocity_units("N m", "N", "J"),
+        )
+        labels = Labels(self.v_names, *units, float(t), self.name)
+        if not d.constraints:
             by_q, by_v, inverse = self.derivatives(q0, v0, u0, params=params)
-            return state_space(self.v_names, turning, by_q, by_v, inverse, name=self.name)
+            return open_model(labels, turning, by_q, by_v, inverse)
         self._require_closed(q0, v0, t, params)
         vdot, multipliers = self.closed_dynamics(q0, v0, u0, t, params=params)
         tree = self.tree_inverse_dynamics_derivatives(q0, v0, vdot, params=params)
@@ -848,7 +854,7 @@ class Mechanism:
         G = self.constraint_jacobian(q0, t, params=params)
         on_positions = self.description.holonomic_rows
         self._doubt_singular(q0, t, G, params)
-        return constrained_state_space(self.v_names, turning, tree, G, rows, on_positions, name=self.name)
+        return closed_model(labels, turning, tree, G, rows, on_positions)
 
     def _require_closed(self, q: Array, v: Array, t: float, params: Params | None) -> None:
         """Raise InputError unless a state satisfies the constraints."""
@@ -866,7 +872,7 @@ class Mechanism:
 
     def _doubt_singular(self, q: Array, t: float, G: Array, params: Params | None) -> None:
         """Warn where the constraints have fewer independent rows than at a closed position close by."""
-        from articulus.linear import split, tangent
+        from articulus.dynamics.loops.free_coordinates import split, tangent
 
         here, on_positions = split(G), self.description.holonomic_rows
         if len(here.rows) == min(G.shape):

@@ -395,14 +395,16 @@ def test_linear_model_of_a_batch_is_refused():
     raise AssertionError("accepted")
 
 
-def test_labels_of_the_linear_model_stay_apart():
+def test_labels_of_the_linear_model_stay_apart_in_python_control():
     m = art.Mechanism("m")
     for i, name in enumerate(("arm.1", "arm_1")):
         m.body(f"b{i}", 1.0, inertia=(0.1, 0.1, 0.1))
         m.joint(name, art.Revolute(), "ground", f"b{i}")
     model = m.linearize()
-    assert len(model.state_labels) == model.nstates == 4
-    assert len(model.input_labels) == 2
+    assert model.states == ("q.arm.1", "q.arm_1", "v.arm.1", "v.arm_1")
+    system = model.to_control()
+    assert len(set(system.state_labels)) == system.nstates == 4
+    assert len(set(system.input_labels)) == 2
 
 
 def test_quaternion_of_zeros_is_no_rotation():

@@ -102,6 +102,9 @@ def test_rod_upside_down_falls():
 
 def test_names_of_the_linear_model():
     model = rod(art.Spherical()).linearize()
-    assert model.state_labels == ["hold_wx", "hold_wy", "hold_wz", "d_hold_wx", "d_hold_wy", "d_hold_wz"]
-    assert model.input_labels == ["tau_hold_wx", "tau_hold_wy", "tau_hold_wz"]
-    assert model.output_labels == model.state_labels
+    axes = ("hold.wx", "hold.wy", "hold.wz")
+    assert model.states == (*(f"q.{a}" for a in axes), *(f"v.{a}" for a in axes))
+    assert model.inputs == tuple(f"tau.{a}" for a in axes)
+    assert model.outputs == model.states
+    assert model.output_units == ("rad",) * 3 + ("rad/s",) * 3
+    assert model.input_units == ("N m",) * 3

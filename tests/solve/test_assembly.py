@@ -134,5 +134,5 @@ def test_closed_mechanism_balances():
     # virtual work: 60 (q - 0.3) = 9.81 (2.5 / 2 + 2) sin q
     q = found.q[2]
     assert_allclose(60 * (q - 0.3), 9.81 * 3.25 * np.sin(q), rtol=1e-8)
-    poles = sprung.linearize(found.q).poles()
+    poles = sprung.linearize(found.q).poles
     assert_allclose(poles.real, 0, atol=1e-9)

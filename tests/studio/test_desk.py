@@ -11,8 +11,8 @@ import pytest
 import articulus as art
 import flexible_zoo
 from articulus.errors import InputError, UnsupportedOperation
+from articulus.linear import LinearModel
 from articulus.runs.components import PD
-from articulus.runs.loop_model import LoopModel
 from articulus.studio.desk import Desk
 from articulus.studio.packing import unpack
 
@@ -166,7 +166,7 @@ def test_what_rounding_leaves_of_a_pole_at_the_origin_is_not_unstable(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = np.array([0.0, 9e-17, -2.0 + 1.0j, -2.0 - 1.0j, -np.inf])
-    monkeypatch.setattr(LoopModel, "poles", property(lambda model: found))
+    monkeypatch.setattr(LinearModel, "poles", property(lambda model: found))
     answered = desk.design({})["loop"]["poles"]
     origin = {"re": 0.0, "im": 0.0, "omega": 0.0, "zeta": None}
     assert answered[:2] == [origin, origin]

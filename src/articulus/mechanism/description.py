@@ -191,6 +191,14 @@ class Description:
             out += [f"{c.child}.{mode}" for mode in self._modes_behind(c)]
         return tuple(out)
 
+    def velocity_units(self, turning: str, sliding: str, modal: str) -> tuple[str, ...]:
+        """Return a unit for every entry of v: of freedoms that turn, that slide, and of modes."""
+        out: list[str] = []
+        for c in self.connections:
+            out += [turning if turns else sliding for turns in c.joint.rotational[: c.joint.nv]]
+            out += [modal] * len(self._modes_behind(c))
+        return tuple(out)
+
     def carrier(self, name: str) -> tuple[str, Frame]:
         """Return the body (or ground) that carries the body or frame `name`, and that frame on it."""
         if not isinstance(name, str):

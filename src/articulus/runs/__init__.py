@@ -1,11 +1,11 @@
 """Runs: a mechanism with its components, in time."""
 
+from articulus.linear import LinearModel
 from articulus.runs import components, events
 from articulus.runs.compare import compare
 from articulus.runs.component import Actuator, Component, Controller, Disturbance, Scope, Sensor
 from articulus.runs.entry import rollout, simulate
 from articulus.runs.loop import Loop
-from articulus.runs.loop_model import LoopModel
 from articulus.runs.outside import PythonController
 from articulus.runs.plots import plot
 from articulus.runs.records import RunStatus
@@ -19,8 +19,8 @@ __all__ = [
     "Component",
     "Controller",
     "Disturbance",
+    "LinearModel",
     "Loop",
-    "LoopModel",
     "PythonController",
     "Run",
     "RunSettings",

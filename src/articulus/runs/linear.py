@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from articulus.errors import InputError, UnsupportedOperation
+from articulus.linear import LinearModel
 from articulus.runs.loop_derivatives import joint_freedoms, loop_derivatives
-from articulus.runs.loop_model import LoopModel
 from articulus.runs.multirate import over_period, remembered
 from articulus.runs.outputs import Outputs
 from articulus.runs.signal import Signal, force_signal
@@ -91,7 +91,7 @@ def model_signals(signals: Mapping[str, Signal]) -> dict[str, Signal]:
     return {"q": signals["q"], "v": signals["v"]} | {n: s for n, s in signals.items() if n not in NO_OUTPUTS}
 
 
-def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LoopModel:
+def linear_loop(run: Run, at: float | None = None, index: int = 0) -> LinearModel:
     """Return the linear model of a run's loop about its state at a time; see `Run.linear`."""
     made, signals = run.require_made("linear"), model_signals(run.signals)
     _require_derivatives(made.setup)
@@ -107,7 +107,7 @@ def linear_model(
     t: float,
     inputs: tuple[str, ...] = ("tau",),
     opened: tuple[str, ...] = (),
-) -> LoopModel:
+) -> LinearModel:
     """Return the linear model about a state x = (c, d) with parameters p at time t [s]; outputs are entries of signals."""
     _require_derivatives(setup)
     system, step = setup.system, setup.settings.step
@@ -128,7 +128,7 @@ def linear_model(
         state, output, states = state[kept][:, columns], output[:, columns], tuple(states[k] for k in kept)
     n = len(states)
     parts = (state[:, :n], state[:, n:], output[:, :n], output[:, n:])
-    return LoopModel(*parts, states, **vars(found_ports), t=t, period=period)
+    return LinearModel(*parts, states, **vars(found_ports), t=t, period=period)
 
 
 def _row(run: Run, at: float | None, index: int) -> int:

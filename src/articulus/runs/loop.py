@@ -16,6 +16,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.linear import LinearModel
 from articulus.mechanism import Description
 from articulus.runs.checkpoint import require_place
 from articulus.runs.component import Component
@@ -23,7 +24,6 @@ from articulus.runs.components import Expression
 from articulus.runs.events import Event
 from articulus.runs.events import stops as event_stops
 from articulus.runs.linear import linear_model, model_signals
-from articulus.runs.loop_model import LoopModel
 from articulus.runs.network import Network
 from articulus.runs.outputs import Outputs
 from articulus.runs.outside import PythonController
@@ -188,7 +188,7 @@ class Loop:
         outputs: Sequence[str] | None = None,
         opened: Sequence[str] = (),
         fixed: Sequence[str] = (),
-    ) -> LoopModel:
+    ) -> LinearModel:
         """Return the linear model of the whole loop about a state; sampled components make it discrete.
 
         Parameters

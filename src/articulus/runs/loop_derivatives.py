@@ -8,7 +8,7 @@ All derivatives are those of the equations themselves, by algorithmic differenti
 machine. Inputs are forces on the joints ("tau"), commands ("u"), signals where they are read, noise ("w") and parameters ("p."); a loop can be
 cut at commands and signals. Time and switches of constraints stand still. What is no state of motion is left out: the integrals of
 power, the length of quaternions (displacements are in the directions of the velocities), and directions that the constraints
-forbid, as in `articulus.linear.constrained_state_space`.
+forbid, as in `dynamics.small_motions.closed_model`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.dynamics.loops.free_coordinates import following, split, tangent
 from articulus.errors import InputError, NumericalError, did_you_mean
-from articulus.linear import following, split, tangent
 from articulus.mechanism import Description, Parameter
 from articulus.runs.component import Disturbance, Scope
 from articulus.runs.network import Network

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from articulus.runs.linear import LoopModel
+    from articulus.linear import LinearModel
     from articulus.runs.setup import Setup
     from articulus.studio import Viewing
 
@@ -249,7 +249,7 @@ class Run:
         """
         return self.require_made("again").setup.changed(params or {}).simulation().run()
 
-    def linear(self, at: float | None = None, run: int = 0) -> LoopModel:
+    def linear(self, at: float | None = None, run: int = 0) -> LinearModel:
         """Return the linear model of the whole loop, mechanism and components, about a state of this run.
 
         Parameters

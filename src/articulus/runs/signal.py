@@ -79,7 +79,7 @@ def position_signal(description: Description, values: np.ndarray) -> Signal:
 
 def velocity_signal(description: Description, values: np.ndarray) -> Signal:
     """Return velocities (..., time, nv) as the signal "v"."""
-    units = _velocity_units(description, "rad/s", "m/s")
+    units = description.velocity_units("rad/s", "m/s", "1/s")
     return Signal("v", values, description.coordinate_names(rates=True), units, "velocity")
 
 
@@ -87,7 +87,7 @@ def force_signal(
     description: Description, values: np.ndarray, name: str = "tau", meaning: str = "joint force"
 ) -> Signal:
     """Return joint forces (..., time, nv) as a signal."""
-    units = _velocity_units(description, "N m", "N")
+    units = description.velocity_units("N m", "N", "J")
     return Signal(name, values, description.coordinate_names(rates=True), units, meaning)
 
 
@@ -96,15 +96,6 @@ def _position_units(joint: Joint) -> list[str]:
     if joint.nq == joint.nv:
         return ["rad" if turns else "m" for turns in joint.rotational]
     return ["-" if name.startswith("q") else "m" for name in joint.coordinate_names]
-
-
-def _velocity_units(description: Description, turning: str, sliding: str) -> tuple[str, ...]:
-    units: list[str] = []
-    modal = {"rad/s": "1/s", "N m": "J"}[turning]
-    for c in description.connections:
-        units += [turning if turns else sliding for turns in c.joint.rotational[: c.joint.nv]]
-        units += _modal(description, c, modal)
-    return tuple(units)
 
 
 def _modal(description: Description, c: Connection, unit: str) -> list[str]:

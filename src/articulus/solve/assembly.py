@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
+from articulus.dynamics.loops.free_coordinates import split
 from articulus.errors import InputError, NumericalError, did_you_mean
-from articulus.linear import split
 from articulus.mechanism.numbers import as_array
 
 STEPS = 60

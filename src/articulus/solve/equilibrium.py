@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
+from articulus.dynamics.loops.free_coordinates import split, tangent
 from articulus.errors import NumericalError
-from articulus.linear import split, tangent
 from articulus.solve.assembly import SMALL_MOTION, assemble, least, newton, one_state
 
 

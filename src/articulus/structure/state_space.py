@@ -1,20 +1,16 @@
-"""A structure, or its reduction, as a python-control system."""
+"""A structure, or its reduction, as a linear model of first order."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.linear import LinearModel
 from articulus.structure.reduction.base import Reduction
 from articulus.structure.structure import Structure
 
-if TYPE_CHECKING:
-    import control
 
-
-def state_space(system: Structure | Reduction, name: str = "structure") -> control.StateSpace:
+def state_space(system: Structure | Reduction, name: str = "structure") -> LinearModel:
     """Return x' = A x + B u, y = C x with x = (q, q').
 
     Parameters
@@ -24,8 +20,6 @@ def state_space(system: Structure | Reduction, name: str = "structure") -> contr
     name : str
         Of the system.
     """
-    import control
-
     M, K, D = (np.asarray(getattr(system, name) @ np.eye(len(system.B))) for name in ("M", "K", "D"))
     n = len(M)
     size = np.sqrt(np.abs(np.diag(M)))
@@ -37,8 +31,17 @@ def state_space(system: Structure | Reduction, name: str = "structure") -> contr
     A = np.block([[np.zeros((n, n)), np.eye(n)], [solved[:, : 2 * n]]])
     B = np.vstack([np.zeros_like(system.B), solved[:, 2 * n :]])
     C = np.hstack([system.H, system.H_rate])
-    states = [f"{kind}{i}" for kind in ("q", "v") for i in range(n)]
-    return control.ss(
-        A, B, C, np.zeros((len(C), B.shape[1])), states=states, inputs=list(system.inputs) or B.shape[1],
-        outputs=list(system.outputs) or len(C), name=name,
-    )  # fmt: skip
+    inputs = tuple(system.inputs) or tuple(f"u.{i}" for i in range(B.shape[1]))
+    outputs = tuple(system.outputs) or tuple(f"y.{i}" for i in range(len(C)))
+    return LinearModel(
+        A,
+        B,
+        C,
+        np.zeros((len(C), B.shape[1])),
+        states=tuple(f"{kind}.{i}" for kind in "qv" for i in range(n)),
+        inputs=inputs,
+        outputs=outputs,
+        input_units=("-",) * len(inputs),
+        output_units=("-",) * len(outputs),
+        name=name,
+    )

@@ -46,9 +46,9 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import ArticulusError, InputError, NumericalError, UnsupportedOperation, did_you_mean
+from articulus.linear import LinearModel
 from articulus.runs import Run
 from articulus.runs.linear import Ports, ports
-from articulus.runs.loop_model import LoopModel
 from articulus.studio.packing import chosen_rows, pack
 from articulus.studio.recording import Lane, recording
 
@@ -263,7 +263,7 @@ def _loop(run: Run, at: float | None, input: str, output: str) -> dict[str, Any]
     }
 
 
-def _poles(model: LoopModel) -> list[dict[str, float | None]]:
+def _poles(model: LinearModel) -> list[dict[str, float | None]]:
     poles = model.poles[np.isfinite(model.poles)]
     return [
         {"re": s.real, "im": s.imag, "omega": abs(s), "zeta": -s.real / abs(s) if s else None}
@@ -285,7 +285,7 @@ def _curve(batch: Run, run: int) -> dict[str, Any]:
     return {"t": pack(batch.t[rows, None]), "q": pack(batch.q[run, rows])}
 
 
-def _response(model: LoopModel, input: str, output: str) -> dict[str, Any]:
+def _response(model: LinearModel, input: str, output: str) -> dict[str, Any]:
     single, omega = model.between(input, output), _frequencies(model)
     values = single.response(omega)[:, 0, 0]
     good = np.isfinite(values)
@@ -306,7 +306,7 @@ def _ratio(above: str, below: str) -> str:
     return f"{'1' if above == '-' else above}/{f'({below})' if ' ' in below else below}"
 
 
-def _frequencies(model: LoopModel) -> np.ndarray:
+def _frequencies(model: LinearModel) -> np.ndarray:
     """Return rising frequencies about all poles, at most `DECADES` from the middle one, resonances among them [rad/s]."""
     poles = model.poles
     sizes = np.abs(poles[np.isfinite(poles) & (np.abs(poles) >= ORIGIN)])

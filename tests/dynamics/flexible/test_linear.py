@@ -24,8 +24,8 @@ def hub(joint: art.Joint, stiffness: float = 0.0) -> art.Mechanism:
 
 def test_poles_with_the_joint_locked_are_the_structural_frequencies() -> None:
     model = hub(art.Fixed()).linearize(q=np.zeros(3), v=np.zeros(3))
-    assert model.state_labels[:3] == ["beam_y1", "beam_y2", "beam_y3"]
-    poles = model.poles()
+    assert model.states[:3] == ("q.beam.y1", "q.beam.y2", "q.beam.y3")
+    poles = model.poles
     frequency, ratio = np.sort(np.abs(poles))[::2], -poles.real / np.abs(poles)
     # frequencies of Hermite elements converge with (x / elements)^4 / 1440 from above: 4e-5 at x = 7.85 with 16 elements
     np.testing.assert_allclose(frequency, EXACT, rtol=6e-5)
@@ -42,10 +42,10 @@ def test_poles_with_a_free_joint() -> None:
         np.linalg.solve(M, np.block([[np.zeros((1, 4))], [np.zeros((3, 1)), BEAM.stiffness]]))
     )
     expected = np.sort(np.sqrt(np.abs(squares)))[1:]
-    frequency = np.sort(np.abs(model.poles()))
+    frequency = np.sort(np.abs(model.poles))
     assert (frequency[:2] < 1e-3).all()
     np.testing.assert_allclose(frequency[2::2], expected, rtol=2e-3)  # 2 % damping shifts free poles by 1e-3
-    assert model.input_labels == ["tau_turn", "tau_beam_y1", "tau_beam_y2", "tau_beam_y3"]
+    assert model.inputs == ("tau.turn", "tau.beam.y1", "tau.beam.y2", "tau.beam.y3")
 
 
 def test_linear_model_is_the_derivative() -> None:

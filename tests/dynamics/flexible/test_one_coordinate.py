@@ -61,7 +61,7 @@ def test_first_frequency_and_sag_of_a_cantilever():
     about 1e-6 of the frequency; the sag is a ten-thousandth of the length, so that terms of second order are less.
     """
     m, root, sigma = cantilever(), 1.8751041, 0.7340955
-    omega = np.abs(m.linearize().poles().imag).max()
+    omega = np.abs(m.linearize().poles.imag).max()
     assert omega == pytest.approx(root**2 * np.sqrt(EI / (DENSITY * LENGTH**4)), rel=1e-5)
     rest = art.equilibrium(m)
     exact = DENSITY * m.gravity_vector[2] * LENGTH**4 / (8 * EI)

@@ -1,4 +1,4 @@
-"""`LoopModel`: the linear model of a whole loop, with its poles and its frequency response."""
+"""`LinearModel`: a linear system with names, of a mechanism, a loop or a structure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.linear import plain_labels
 
 if TYPE_CHECKING:
     import control
 
 
 @dataclass(frozen=True, eq=False)
-class LoopModel:
+class LinearModel:
     """x' = A x + B u, y = C x + D u; with a period x is taken at its multiples and x' stands for the next x.
 
     Parameters
@@ -33,6 +32,8 @@ class LoopModel:
     period : float [s]
         Least common multiple of the sampling periods; None for a loop without sampled components. The inputs hold for a
         period; x is what it was just before the sampled components work, y just after.
+    name : str
+        Of what it is a model.
     """
 
     A: np.ndarray
@@ -44,8 +45,9 @@ class LoopModel:
     outputs: tuple[str, ...]
     input_units: tuple[str, ...]
     output_units: tuple[str, ...]
-    t: float
+    t: float = 0.0
     period: float | None = None
+    name: str = ""
 
     @property
     def poles(self) -> np.ndarray:
@@ -82,7 +84,7 @@ class LoopModel:
         except np.linalg.LinAlgError:
             return np.full(self.D.shape, np.inf, dtype=complex)
 
-    def between(self, input: str, output: str) -> LoopModel:
+    def between(self, input: str, output: str) -> LinearModel:
         """Return the model with one input and one output."""
         j, i = _place(self.inputs, input, "input"), _place(self.outputs, output, "output")
         return dataclasses.replace(
@@ -102,10 +104,17 @@ class LoopModel:
 
         names = (plain_labels(x) for x in (self.states, self.inputs, self.outputs))
         labels = dict(zip(("states", "inputs", "outputs"), names))
-        return control.StateSpace(self.A, self.B, self.C, self.D, self.period or 0, **labels)
+        name = {"name": self.name.replace(".", "_")} if self.name else {}
+        return control.StateSpace(self.A, self.B, self.C, self.D, self.period or 0, **labels, **name)
 
 
 def _place(names: Sequence[str], name: str, kind: str) -> int:
     if name not in names:
         raise InputError(f"linear model: no {kind} '{name}'; {did_you_mean(str(name), names)}")
     return names.index(name)
+
+
+def plain_labels(names: Sequence[str]) -> list[str]:
+    """Return signal names without the dots that python-control keeps for itself, all different."""
+    plain = [s.replace(".", "_") for s in names]
+    return [s if plain.count(s) == 1 else f"{s}_{i}" for i, s in enumerate(plain)]

@@ -1,0 +1,36 @@
+"""Which freedoms are independent under linear constraints G x = 0, and how the others follow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulus.dynamics.loops.null_space import Partition, partition
+
+ROUNDED = 1e-10
+"""Length of a constraint row over that of the longest below which it is taken as rounding [-]."""
+VANISHED = 1e-14
+"""Length of a constraint row up to which it is rounding, even if no other is longer [m, -]: sines of joint angles are not better known."""
+
+
+def split(G: np.ndarray) -> Partition:
+    """Return which rows and which freedoms are independent under G x = 0.
+
+    Rows count by direction, not by length; those shorter than ROUNDED of the longest, or than VANISHED, are zero but for
+    rounding, as at a singular position.
+    """
+    length = np.linalg.norm(G, axis=1, keepdims=True)
+    moves = length > max(ROUNDED * length.max(initial=0.0), VANISHED)
+    return partition(np.where(moves, G, 0.0) / np.where(moves, length, 1.0))
+
+
+def tangent(G: np.ndarray, p: Partition) -> np.ndarray:
+    """Return T with x = T x_i for every x with G x = 0, (nv, independent)."""
+    i = list(p.independent)
+    return np.eye(G.shape[1])[:, i] - following(G, p, G[:, i])
+
+
+def following(G: np.ndarray, p: Partition, residual: np.ndarray) -> np.ndarray:
+    """Return x with G x = residual that moves dependent freedoms only, (nv, ...)."""
+    x, d = np.zeros((G.shape[1], residual.shape[1])), list(p.dependent)
+    x[d] = np.linalg.solve(G[np.ix_(p.rows, d)], residual[list(p.rows)])
+    return x
