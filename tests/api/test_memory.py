@@ -9,7 +9,7 @@ import numpy as np
 
 from articulus import kernel
 from articulus.kernel import jit
-from articulus.runs import entry
+from articulus.runs import loop
 from articulus.runs.system import native
 
 from .long_memory import pendulum, use
@@ -39,8 +39,8 @@ def test_mechanisms_are_forgotten(monkeypatch, tmp_path):
     monkeypatch.setattr(kernel, "MOST", FEW)
     monkeypatch.setattr(kernel, "_sources", OrderedDict())
     monkeypatch.setattr(kernel, "_kernels", OrderedDict())
-    monkeypatch.setattr(entry, "_MOST_SYSTEMS", FEW)
-    monkeypatch.setattr(entry, "_systems", OrderedDict())
+    monkeypatch.setattr(loop, "_MOST_SYSTEMS", FEW)
+    monkeypatch.setattr(loop, "_systems", OrderedDict())
     monkeypatch.setattr(jit, "PER_ENGINE", 5)
     counts = []
     for k in range(12):

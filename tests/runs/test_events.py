@@ -49,6 +49,23 @@ def on(expression: str) -> ca.Function:
     return ca.Function("f", [t, q, v], [forms[expression]], ["t", "q", "v"], ["f"])
 
 
+def test_events_at_the_same_instant_all_happen() -> None:
+    """Two crossings of one function, one of which ends the run: both are told."""
+    seen: list[float] = []
+
+    def see(t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        seen.append(t)
+        return q, v
+
+    first = Crossing(on("time"), action=see, name="first")
+    second = Crossing(on("time"), action=see, name="second")
+    for method in ("rk4", "dormand_prince"):
+        seen.clear()
+        run = art.simulate(arm(), 0.6, method=method, step=0.1, events=[first, second])
+        assert [e.name for e in run.events] == ["first", "second"]
+        assert seen == pytest.approx([0.35, 0.35], abs=1e-9)
+
+
 def angle(value: float) -> ca.Function:
     q = ca.SX.sym("q")
     return ca.Function("angle", [q], [q - value], ["q"], ["f"])

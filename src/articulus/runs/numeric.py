@@ -197,13 +197,15 @@ class NumericEngine:
                 x[:] = stretch.ahead
                 self.stops.keep(x)
                 return False
+            known = {last, found[1]}
             t, last, x[:] = found
             if self.stops.rests(x, last):
                 self._let_go(row, x, last, t)
                 events += 1
-            elif self._happens(row, x, p, w, t, last):
-                return True
             else:
+                together = [last, *self._too(stretch, x, p, w, t, known)]
+                if True in [self._happens(row, x, p, w, t, i) for i in together]:
+                    return True
                 hit = self.stops.has(last)
                 events, impacts = events + (not hit), impacts + hit
             if t >= end:
@@ -212,6 +214,17 @@ class NumericEngine:
             f"{events + impacts} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
             "likely an event whose action brings it about again"
         )
+
+    def _too(
+        self, stretch: _Stretch, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, known: set[int | None]
+    ) -> list[int]:
+        """Return the events besides those known that have changed sign at this instant; stops see to themselves."""
+        now, before = self.watch(x, p, w, t)[0], stretch.before
+        return [
+            i
+            for i, event in enumerate(self.watched)
+            if i not in known and not self.stops.has(i) and _crosses(before[i], now[i], event.direction)
+        ]
 
     def _happens(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> bool:
         """Let event i happen; a joint that meets its stop may come to rest there. Return whether the run ends."""
@@ -317,6 +330,11 @@ class _Stretch:
     @functools.cached_property
     def _after(self) -> tuple[np.ndarray, np.ndarray]:
         return self._engine.watch(self.ahead, self._p, self._w, self.end)
+
+    @property
+    def before(self) -> np.ndarray:
+        """Values of all events at the beginning."""
+        return self._before[0]
 
     @property
     def after(self) -> np.ndarray:
