@@ -36,6 +36,11 @@ class Definite:
         """Bodies that can make the mass matrix indefinite, with the places of their coordinates in q."""
         return [(at, m) for at, m in self._bodies if not always_definite(m)]
 
+    @functools.cached_property
+    def _whole(self) -> ca.Function:
+        """The mass matrix of the mechanism, made when first needed."""
+        return function(self.description, "mass_matrix")
+
     def first_bad(self, q: np.ndarray, p: np.ndarray, singular: bool = False) -> int | None:
         """Return the first row at which the mass matrix is not positive definite.
 
@@ -56,7 +61,7 @@ class Definite:
         if not rows.size or all(_are_positive(_over(_mass_matrix(m), q[rows][:, at])) for at, m in bodies):
             return None
         parameters = np.broadcast_to(p, (len(q), len(self.description.parameters)))
-        whole = _over(function(self.description, "mass_matrix"), q[rows], parameters[rows])
+        whole = _over(self._whole, q[rows], parameters[rows])
         if _are_positive(whole):
             return None
         return next(int(row) for row, M in zip(rows, whole) if not _are_positive(M))
