@@ -203,7 +203,7 @@ class NumericEngine:
                 self._let_go(row, x, last, t)
                 events += 1
             else:
-                together = [last, *self._too(stretch, x, p, w, t, known)]
+                together = [last, *self._simultaneous(stretch, x, p, w, t, known)]
                 if True in [self._happens(row, x, p, w, t, i) for i in together]:
                     return True
                 hit = self.stops.has(last)
@@ -215,7 +215,7 @@ class NumericEngine:
             "likely an event whose action brings it about again"
         )
 
-    def _too(
+    def _simultaneous(
         self, stretch: _Stretch, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, known: set[int | None]
     ) -> list[int]:
         """Return the events besides those known that have changed sign at this instant; stops see to themselves."""

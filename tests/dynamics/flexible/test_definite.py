@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.dynamics.definite import always_definite
+from articulus.dynamics.definite import Definite, always_definite
+from articulus.dynamics.quantities import function
 from articulus.structure import beam_body
 from flexible_zoo import random_modes
 
@@ -64,3 +65,16 @@ def test_inertia_in_the_plane_alone_is_no_reason_to_refuse() -> None:
     m = on_a_hinge(beam_body(1.0, EI=1.0, mass_per_length=1.0, tip_mass=1.0, tip_inertia=(0.0, 0.0, 0.1)))
     assert m.mass_matrix([0.0, 0.1, 0.0]).shape == (3, 3)
     assert m.forward_dynamics(np.zeros((5, 3)), np.zeros(3), np.ones(3)).shape == (5, 3)
+
+
+def test_the_mass_matrix_of_the_whole_is_made_once(monkeypatch) -> None:
+    """A slender beam by itself can turn about its axis without mass, so that the whole mechanism is asked in every run."""
+    made = []
+    monkeypatch.setattr(
+        "articulus.dynamics.definite.function", lambda d, name: made.append(name) or function(d, name)
+    )
+    m = on_a_hinge(beam_body(1.0, EI=1.0, mass_per_length=1.0, modes=2).at_level("inconsistent"))
+    asked = Definite(m.description)
+    for _ in range(3):
+        assert asked.first_bad(np.zeros((2, m.nq)), np.zeros(0), singular=True) is None
+    assert made == ["mass_matrix"]
