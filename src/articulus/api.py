@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus import kernel as native
-from articulus.errors import InputError, NumericalError, did_you_mean, doubtful
+from articulus.errors import Finding, InputError, NumericalError, did_you_mean, doubtful
 from articulus.kernel import Kernel
 from articulus.mechanism import (
     GROUND,
@@ -102,6 +102,7 @@ class Mechanism:
         self._frames: tuple[Frame, ...] = ()
         self._constraints: tuple[Constraint, ...] = ()
         self._visuals = _checked(f"mechanism '{name}'", "visuals", as_visuals, visuals)
+        self._findings: tuple[Finding, ...] = ()
 
     @classmethod
     def from_description(cls, description: Description) -> Mechanism:
@@ -109,6 +110,7 @@ class Mechanism:
         self = cls(description.name, description.gravity, description.source, description.visuals)
         self._bodies, self._frames = description.bodies, description.frames
         self._connections, self._constraints = description.connections, description.constraints
+        self._findings = description.findings
         self.__dict__["description"] = description
         return self
 
@@ -348,7 +350,13 @@ class Mechanism:
             self.source,
             self._constraints,
             self._visuals,
+            self._findings,
         )
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is doubtful in the file the mechanism was read from, or was left out of it; each with its line."""
+        return self.description.findings
 
     @property
     def nq(self) -> int:

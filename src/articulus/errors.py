@@ -27,12 +27,16 @@ class ArticulusError(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing wrong in a model: where it is, what was found, what was expected, what to do."""
+    """One thing wrong or doubtful in a model: where it is, what was found, what was expected, what to do.
+
+    `kind` is what findings are counted by in a grouped warning, in the singular: "doubtful inertia".
+    """
 
     where: str
     found: str
     expected: str
     hint: str = ""
+    kind: str = ""
 
     def __str__(self) -> str:
         text = f"{brief(self.where)}: found {brief(self.found)}; expected {self.expected}"
@@ -80,12 +84,16 @@ class MovedStart(UserWarning):
     """A start that was given does not fit the constraints and was moved onto them; the text says how far."""
 
 
-def doubtful(text: str) -> None:
-    """Warn of a doubtful result, at the place outside this package that asked for it."""
+class DoubtfulModel(UserWarning):
+    """A model was loaded, but something in its file is doubtful or was left out; `Mechanism.findings` lists all of it."""
+
+
+def doubtful(text: str, category: type[UserWarning] = DoubtfulResult) -> None:
+    """Warn of something doubtful, at the place outside this package that asked for it."""
     package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, DoubtfulResult, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)
 
 
 class KernelError(ArticulusError, RuntimeError):

@@ -27,7 +27,8 @@ def info(
     console = new_console()
     console.print(_summary(mechanism))
     console.print(_drawing(mechanism))
-    for table in (_bodies(mechanism), _joints(mechanism), _frames(mechanism), _parameters(mechanism)):
+    tables = (_bodies, _joints, _frames, _parameters, _findings)
+    for table in (make(mechanism) for make in tables):
         if table.row_count:
             console.print(table)
 
@@ -99,6 +100,13 @@ def _parameters(mechanism: Mechanism) -> Table:
     table = new_table("parameters", "name", "value")
     for name, value in mechanism.parameters.items():
         table.add_row(name, f"{value:.6g}")
+    return table
+
+
+def _findings(mechanism: Mechanism) -> Table:
+    table = new_table("findings", "kind", "where", "found", "expected")
+    for f in mechanism.findings:
+        table.add_row(f.kind, f.where, f.found, f"{f.expected}. {f.hint}" if f.hint else f.expected)
     return table
 
 

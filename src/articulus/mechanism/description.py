@@ -61,6 +61,8 @@ class Description:
         What closes loops, prescribes motions and restricts velocities.
     visuals : tuple of Visual
         What is drawn for ground: things that stand still.
+    findings : tuple of Finding
+        What is doubtful in the file it was read from, or was left out of it. No part of the equations.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Description:
     source: str = ""
     constraints: tuple[Constraint, ...] = ()
     visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)
+    findings: tuple[Finding, ...] = dataclasses.field(default=(), repr=False, compare=False)
 
     @staticmethod
     def build(
@@ -84,6 +87,7 @@ class Description:
         source: str = "",
         constraints: tuple[Constraint, ...] = (),
         visuals: tuple[Visual, ...] = (),
+        findings: tuple[Finding, ...] = (),
         locate: Locate = _nowhere,
     ) -> Description:
         """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
@@ -92,13 +96,13 @@ class Description:
         "crane.toml:12: body.boom.mass".
         """
         parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
-        draft = Description(name, *parts, source, tuple(constraints), tuple(visuals))
-        findings = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
-        if not findings:
+        draft = Description(name, *parts, source, tuple(constraints), tuple(visuals), tuple(findings))
+        wrong = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
+        if not wrong:
             draft = dataclasses.replace(draft, connections=draft._sorted_connections())
-            findings = list(singular_findings(draft.bodies, draft.connections))
-        if findings:
-            raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in findings)
+            wrong = list(singular_findings(draft.bodies, draft.connections))
+        if wrong:
+            raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in wrong)
         return draft
 
     # what the mechanism holds
