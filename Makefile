@@ -39,7 +39,7 @@ browser:
 
 # share of 1 kHz steps that are on time; wants a machine with nothing else to do
 realtime: $(VENV)/.view,data
-	$(BIN)/python tests/studio/drive/long_real_time.py --seconds 60
+	$(BIN)/python tests/browser/drive/long_real_time.py --seconds 60
 
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/files/fuzz_long.py --seconds 600

@@ -35,7 +35,7 @@ print(f"damping ratio {damping(before):.2f} with kd = 8, {damping(after):.2f} wi
 
 # %% The desk: sliders for kp, kd and payload, with ranges of your own
 if "--show" in sys.argv:
-    from articulus.studio import view
+    from articulus.browser import view
 
     view(run, title="Tune the arm", ranges={"kp": (10, 400), "kd": (0.5, 40), "payload": (0, 10)})
 

@@ -38,20 +38,10 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from articulus.runs import (
-        Loop,
-        PythonController,
-        Run,
-        RunSettings,
-        RunStatus,
-        components,
-        events,
-        load_run,
-        rollout,
-        simulate,
-    )
-    from articulus.runs.compare import compare
-    from articulus.runs.plots import plot
+    from articulus.loop import PythonController, components, events
+    from articulus.results import Run, RunStatus, load_run, plot
+    from articulus.results.compare import compare
+    from articulus.running import Loop, RunSettings, rollout, simulate
     from articulus.solve.assembly import assemble, independent_rows
     from articulus.solve.equilibrium import equilibrium
     from articulus.solve.inverse_kinematics import inverse_kinematics
@@ -60,20 +50,9 @@ _LATE = {
     "solve.assembly": ("assemble", "independent_rows"),
     "solve.equilibrium": ("equilibrium",),
     "solve.inverse_kinematics": ("inverse_kinematics",),
-    "runs": (
-        "Loop",
-        "PythonController",
-        "Run",
-        "RunSettings",
-        "RunStatus",
-        "compare",
-        "components",
-        "events",
-        "load_run",
-        "plot",
-        "rollout",
-        "simulate",
-    ),
+    "loop": ("PythonController", "components", "events"),
+    "results": ("Run", "RunStatus", "compare", "load_run", "plot"),
+    "running": ("Loop", "RunSettings", "rollout", "simulate"),
 }
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
 

@@ -35,9 +35,9 @@ from articulus.mechanism.visual import Visual, as_visuals
 if TYPE_CHECKING:
     import casadi
 
+    from articulus.browser import Viewing
     from articulus.dynamics.definite import Definite
     from articulus.linear import LinearModel
-    from articulus.studio import Viewing
 
 NEAR = 1e-3
 """How far from a position its neighbour is at which constraint rows are counted again [rad, m]."""
@@ -330,9 +330,9 @@ class Mechanism:
             Position in which it is shown first; neutral if not given.
         params : dict of parameter name to number
         **options
-            See `articulus.studio.view`.
+            See `articulus.browser.view`.
         """
-        from articulus.studio import view
+        from articulus.browser import view
 
         return view(self, q=q, params=params, **options)
 

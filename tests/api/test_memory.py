@@ -9,8 +9,8 @@ import numpy as np
 
 from articulus import kernel
 from articulus.kernel import jit
-from articulus.runs import loop
-from articulus.runs.system import native
+from articulus.loop.functions import native
+from articulus.running import loop
 
 from .long_memory import pendulum, use
 

@@ -36,9 +36,9 @@ for name, first in {functions}.items():
     "first",
     [
         "import articulus",
-        "import articulus.runs, articulus.solve.equilibrium",
-        "import articulus.solve.inverse_kinematics, articulus.solve.assembly, articulus.runs.events",
-        "from articulus import simulate; import articulus.runs.entry",
+        "import articulus.running, articulus.solve.equilibrium",
+        "import articulus.solve.inverse_kinematics, articulus.solve.assembly, articulus.loop.events",
+        "from articulus import simulate; import articulus.running.calls",
         "from articulus import *",
     ],
 )

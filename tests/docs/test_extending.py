@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "extending"
 PACKAGE = "src/articulus"
-RUNS = f"{PACKAGE}/runs"
+LOOP = f"{PACKAGE}/loop"
 IGNORED = shutil.ignore_patterns("_build", "pictures", "*.gif", "*.png", ".pytest_cache")
 
 
@@ -125,17 +125,17 @@ def test_constraint(scratch: Scratch) -> None:
 
 
 def test_component(scratch: Scratch) -> None:
-    scratch.write(f"{RUNS}/components/tether.py", block("component", "class Tether"))
-    entry = f"{RUNS}/components/__init__.py"
-    module = RUNS.removeprefix("src/").replace("/", ".") + ".components"
+    scratch.write(f"{LOOP}/components/tether.py", block("component", "class Tether"))
+    entry = f"{LOOP}/components/__init__.py"
+    module = LOOP.removeprefix("src/").replace("/", ".") + ".components"
     importing = f"from {module}.tether import Tether\n"
     scratch.enter(entry, f"from {module}.strain_sensor import StrainSensor\n", importing)
     scratch.enter(entry, "JointStop, GroundContact", ", Tether")
-    tests = RUNS.replace(PACKAGE, "tests") + "/components"
+    tests = LOOP.replace(PACKAGE, "tests") + "/components"
     scratch.enter(f"{tests}/test_components.py", "from .support import Loop, floater, slider\n", importing)
     example = '    Tether: lambda: Tether("wrist", (9.0, 0.0, 3.0), length=1.0, stiffness=10.0),\n'
     scratch.enter(f"{tests}/test_components.py", '    FramePose: lambda: FramePose("wrist"),\n', example)
-    fields = "import sys; sys.path.insert(0, 'tests'); from runs.components.test_docs import rows"
+    fields = "import sys; sys.path.insert(0, 'tests'); from loop.components.test_docs import rows"
     rows = scratch.python("-c", f"{fields}\n{importing}\nprint(*rows(Tether), sep='\\n')")
     section = f"\n### Tether (`tether`)\n\n`tension` [N], `length` [m]\n\n| | | | | |\n|---|---|---|---|---|\n{rows}\n"
     page = scratch.folder / "docs" / "components.md"
@@ -153,7 +153,7 @@ def test_method(scratch: Scratch) -> None:
         "from articulus.integrate.three_eighths import ThreeEighths\n",
     )
     scratch.enter(entry, "AB4(), RK4(), AM4()", ", ThreeEighths()")
-    tests = RUNS.replace(PACKAGE, "tests")
+    tests = LOOP.replace(PACKAGE, "tests")
     scratch.passes(
         "tests/integrate/test_methods.py", f"{tests}/test_open.py", "-k", "three_eighths or kinds or by_name"
     )
@@ -203,9 +203,9 @@ joint = "joint1"
 
 
 def test_event(scratch: Scratch) -> None:
-    scratch.write(f"{RUNS}/events/ratchet.py", block("event", "class Ratchet"))
-    entry = f"{RUNS}/events/__init__.py"
-    module = RUNS.removeprefix("src/").replace("/", ".") + ".events"
+    scratch.write(f"{LOOP}/events/ratchet.py", block("event", "class Ratchet"))
+    entry = f"{LOOP}/events/__init__.py"
+    module = LOOP.removeprefix("src/").replace("/", ".") + ".events"
     scratch.enter(
         entry,
         f"from {module}.crossing import Crossing\n",

@@ -18,7 +18,7 @@ PAGES = [
     "docs/choose.md",
     "docs/simulate.md",
     "docs/results.md",
-    "docs/studio.md",
+    "docs/browser.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/events.md",

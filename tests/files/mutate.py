@@ -12,7 +12,7 @@ from articulus.files.storage import decode
 from articulus.mechanism import Description
 from articulus.study.reader import parse_study
 from articulus.study.study import Study
-from studio.drawn import ROBOT
+from browser.drawn import ROBOT
 from study.support import BASE
 
 from .mjcf_models import MODELS

@@ -24,7 +24,7 @@ from articulus.files import (
 )
 from articulus.files.mesh.reader import read_mesh
 from articulus.files.modes_file import read_modes
-from articulus.runs import checkpoint
+from articulus.running import checkpoint
 from articulus.study.csv_table import read_columns
 from articulus.study.reader import parse_study, read_study
 

@@ -14,7 +14,7 @@ import articulus as art
 from articulus.errors import ModelError
 from articulus.files import parse_mjcf, parse_toml, parse_urdf, read_mjcf, read_toml, read_urdf, write_toml
 from articulus.mechanism import Box, Capsule, Cylinder, Description, Ellipsoid, Mesh, Sphere, Visual
-from studio.drawn import MASS, ROBOT, write_robot
+from browser.drawn import MASS, ROBOT, write_robot
 
 from .meshes import TETRAHEDRON, ball, stl_bytes, volume
 

@@ -18,9 +18,8 @@ import articulus as art
 from articulus.errors import DoubtfulResult
 from articulus.integrate import ALL_METHODS
 from articulus.integrate.base import Integrator
-from articulus.mechanism import Polynomial, Prescribed
-from articulus.runs.component import Actuator, Component
-from articulus.runs.components import (
+from articulus.loop.component import Actuator, Component
+from articulus.loop.components import (
     ALL_COMPONENTS,
     PD,
     PID,
@@ -54,7 +53,8 @@ from articulus.runs.components import (
     Torque,
     WhiteNoise,
 )
-from articulus.runs.trust import energy_error
+from articulus.mechanism import Polynomial, Prescribed
+from articulus.results.diagnostics import energy_error
 
 from .hosts import HOSTS, MASS, host, start
 

@@ -10,7 +10,7 @@ import pytest
 
 from articulus.errors import InputError
 from articulus.library.cat215b_drives import BUCKET_FEEDBACK, JOINTS, START, actuators
-from articulus.runs.trust import energy_error
+from articulus.results.diagnostics import energy_error
 from articulus.study import read_study
 from articulus.study.demo import by_joint, overall, run_demo
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import ModelError
-from articulus.runs.components import (
+from articulus.loop.components import (
     HydraulicRotary,
     Measured,
     RateGyro,
@@ -16,7 +16,7 @@ from articulus.runs.components import (
     StateFeedback,
     Torque,
 )
-from articulus.runs.events import Bounce, Crossing
+from articulus.loop.events import Bounce, Crossing
 from articulus.study import parse_study
 from articulus.study.fields import TYPES, component_fields
 

@@ -99,7 +99,7 @@ def test_pictures_and_tables_can_be_read_aloud(report: str) -> None:
 
 
 def test_texts_of_a_figure_stay_as_they_were_drawn() -> None:
-    from articulus.runs.plots import plot
+    from articulus.results.plots import plot
     from articulus.study.report.charts import chart
 
     run = run_only(

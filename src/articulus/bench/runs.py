@@ -25,8 +25,8 @@ from articulus.bench.startup import ONE_STATE, RUN, starter
 from articulus.bench.timing import Contender, race
 from articulus.cases.cat215b_hydraulics.machine import resolved_command
 from articulus.library.cat215b_drives import START, actuators
-from articulus.runs.components import PD, ResolvedRate
-from articulus.runs.run import Run
+from articulus.loop.components import PD, ResolvedRate
+from articulus.results.run import Run
 
 STEP = 1e-3
 KP, KD = 50.0, 1.0

@@ -28,8 +28,8 @@ def view(
     browser: Browser = True,
 ) -> None:
     """Look at a mechanism or at runs in the browser: play, pose, modes, sliders over the parameters of a study."""
-    from articulus.studio.viewer import Session, Viewing
-    from articulus.studio.web import Access
+    from articulus.browser.viewer import Session, Viewing
+    from articulus.browser.web import Access
 
     shown, title = _to_view(what, options(settings))
     viewing = Viewing(Session(shown, title=title), Access(host), port)
@@ -42,7 +42,7 @@ def view(
 def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:
     """Return a mechanism, or runs by their names, and a title."""
     from articulus.load import load
-    from articulus.runs import load_run
+    from articulus.results import load_run
     from articulus.study import is_study, read_study, run_only
 
     models = not all(Path(name).suffix == ".nc" for name in what) and not is_study(what[0])
@@ -86,7 +86,7 @@ def drive(
     import logging
     import signal
 
-    from articulus.studio.drive import Access, Driving, machine_for
+    from articulus.browser.drive import Access, Driving, machine_for
 
     notes = new_console(stderr=True)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

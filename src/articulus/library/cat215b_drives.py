@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.runs.components import HydraulicRotary
+from articulus.loop.components import HydraulicRotary
 
 JOINTS = ("swing", "boom", "stick", "bucket")
 SUPPLY = (4000.0, 7000.0, 4000.0, 4000.0)  # psi, table 5.2

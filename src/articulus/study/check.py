@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.runs.run import Run
-from articulus.runs.trust import energy_error, momentum_change
+from articulus.results.diagnostics import energy_error, momentum_change
+from articulus.results.run import Run
 
 FIGURES: dict[str, tuple[str, str, Callable[[Run], float]]] = {
     "energy balance": ("energy", "J", lambda run: energy_error(run)[0]),

@@ -8,7 +8,7 @@ from typing import Any
 
 from articulus.errors import did_you_mean
 from articulus.files.toml.numbers import shown
-from articulus.runs.signal import Signal
+from articulus.results.signal import Signal
 from articulus.study.check import BOUNDS, FIGURES, MOMENTS, Check
 from articulus.study.courses import Courses
 from articulus.study.study import Settings

@@ -12,10 +12,10 @@ from articulus.files.report import Report
 from articulus.files.toml.fields import pick
 from articulus.files.toml.numbers import shown
 from articulus.load import load
+from articulus.loop.component import Actuator, Component
+from articulus.loop.components import Observer
+from articulus.loop.equations import Network
 from articulus.mechanism import Description
-from articulus.runs.component import Actuator, Component
-from articulus.runs.components import Observer
-from articulus.runs.network import Network
 from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
 from articulus.study.numbers import StudyNumbers

@@ -17,8 +17,8 @@ from articulus.files.toml.fields import TIME_FUNCTIONS, fields_of
 from articulus.files.toml.numbers import shown
 from articulus.files.toml.values import Values
 from articulus.files.units import UnitError, check_dimension, parse_unit
+from articulus.loop.table import Table
 from articulus.mechanism import Number, Parameter, TimeFunction
-from articulus.runs.table import Table
 from articulus.study.csv_table import read_columns
 from articulus.study.numbers import OPEN, StudyNumbers
 

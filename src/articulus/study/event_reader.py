@@ -12,8 +12,8 @@ from casadi import SX
 from articulus.errors import InputError, did_you_mean
 from articulus.files.toml.fields import pick
 from articulus.files.toml.numbers import shown
+from articulus.loop.events import ALL_EVENTS, Event
 from articulus.mechanism import GROUND, Description
-from articulus.runs.events import ALL_EVENTS, Event
 from articulus.study.courses import Courses
 from articulus.study.fields import ComponentField, component_fields
 from articulus.study.initial import coordinate_units

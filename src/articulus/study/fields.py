@@ -10,9 +10,9 @@ from typing import Any
 
 import casadi as ca
 
+from articulus.loop.component import Actuator, Component, Sensor
+from articulus.loop.components import ALL_COMPONENTS, Observer
 from articulus.mechanism import Constraint, Description
-from articulus.runs.component import Actuator, Component, Sensor
-from articulus.runs.components import ALL_COMPONENTS, Observer
 
 NESTED: tuple[type, ...] = (Sensor, Actuator)
 

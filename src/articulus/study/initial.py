@@ -9,7 +9,7 @@ import numpy as np
 from articulus.errors import did_you_mean
 from articulus.files.toml.numbers import shown
 from articulus.mechanism import Description, Parameter, Vector
-from articulus.runs.signal import position_signal, velocity_signal
+from articulus.results.signal import position_signal, velocity_signal
 from articulus.study.courses import Courses
 
 

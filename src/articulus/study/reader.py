@@ -15,12 +15,12 @@ from articulus.files.storage import StrPath, as_path, load_text
 from articulus.files.toml.lines import key_lines
 from articulus.files.toml.numbers import Declared, shown
 from articulus.files.toml.reader import load_tables
+from articulus.loop.component import Component
+from articulus.loop.functions import System
+from articulus.loop.outputs import Outputs
+from articulus.loop.steps import steps_in
 from articulus.mechanism import Description, Parameter
-from articulus.runs.component import Component
-from articulus.runs.outputs import Outputs
-from articulus.runs.signal import Signal
-from articulus.runs.steps import steps_in
-from articulus.runs.system import System
+from articulus.results.signal import Signal
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components, load_model

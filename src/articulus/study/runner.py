@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from articulus.browser import replay_fragment
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import StrPath, as_path, write_text
-from articulus.runs.checkpoint import discard
-from articulus.runs.components import FrameWrench
-from articulus.runs.run import Run
-from articulus.runs.store import xarray_module
-from articulus.studio import replay_fragment
+from articulus.loop.components import FrameWrench
+from articulus.results.run import Run
+from articulus.results.store import xarray_module
+from articulus.running.checkpoint import discard
 from articulus.study.check import Verdict
 from articulus.study.study import Study
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
-from articulus.runs.component import Component
-from articulus.runs.events import Event
-from articulus.runs.loop import Loop
+from articulus.loop.component import Component
+from articulus.loop.events import Event
+from articulus.running.loop import Loop
 from articulus.study.check import Check
 from articulus.study.sweep import Sweep
 

@@ -6,8 +6,8 @@ import numpy as np
 import articulus as art
 from articulus.cases.cat215b_hydraulics.machine import modes, resolved_run
 from articulus.library.cat215b_drives import DAMPING, GEAR, JOINTS, START, SUPPLY
-from articulus.runs import simulate
-from articulus.runs.components import Expression, HydraulicRotary
+from articulus.loop.components import Expression, HydraulicRotary
+from articulus.running import simulate
 
 
 def compute() -> dict:

@@ -10,9 +10,9 @@ import numpy as np
 import articulus as art
 from articulus.errors import DoubtfulResult
 from articulus.library.cat215b_drives import JOINTS, START, actuators
-from articulus.runs import simulate
-from articulus.runs.components import ResolvedRate
-from articulus.runs.run import Run
+from articulus.loop.components import ResolvedRate
+from articulus.results.run import Run
+from articulus.running import simulate
 
 STEP = 0.01  # s
 

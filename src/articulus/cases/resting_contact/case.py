@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.runs import simulate
-from articulus.runs.components import Expression
-from articulus.runs.events import Bounce
-from articulus.runs.run import Run
+from articulus.loop.components import Expression
+from articulus.loop.events import Bounce
+from articulus.results.run import Run
+from articulus.running import simulate
 
 
 def compute() -> dict:

@@ -5,8 +5,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.open_loop import profile, replay
-from articulus.runs import simulate
-from articulus.runs.components import ComputedTorque
+from articulus.loop.components import ComputedTorque
+from articulus.running import simulate
 
 PERIOD, STEP = 5.0, 0.01  # s
 KP, KV = 100.0, 20.0  # 1/s^2, 1/s: both poles at -10

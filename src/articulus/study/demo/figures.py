@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from articulus.library.cat215b_drives import JOINTS, SUPPLY
-from articulus.runs.components import HydraulicRotary
-from articulus.runs.run import Run
-from articulus.runs.trust import energy_error
+from articulus.loop.components import HydraulicRotary
+from articulus.results.diagnostics import energy_error
+from articulus.results.run import Run
 
 LITRES_PER_MINUTE = 0.0254**3 * 1e3 * 60
 """Of one in^3/s."""

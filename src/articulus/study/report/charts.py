@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from articulus.runs.plots import COLOURS, plot
-from articulus.runs.run import Run
+from articulus.results.plots import COLOURS, plot
+from articulus.results.run import Run
 from articulus.study.report.markup import Markup, escaped
 
 FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]

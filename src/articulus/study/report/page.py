@@ -6,8 +6,8 @@ import string
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from articulus.runs.records import RunStatus
-from articulus.studio import policy
+from articulus.browser import policy
+from articulus.results.status import RunStatus
 from articulus.study.report import sections
 from articulus.study.report.markup import Markup, element, escaped, joined, ratio
 
@@ -25,7 +25,7 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
     ----------
     outcome : Outcome
     replay : str
-        HTML to put in the place for a moving picture, as from `articulus.studio.replay_fragment`.
+        HTML to put in the place for a moving picture, as from `articulus.browser.replay_fragment`.
     """
     study = outcome.study
     parts = {

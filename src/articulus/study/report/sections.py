@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from articulus.loop.component import Component
+from articulus.loop.table import Table
 from articulus.mechanism.numbers import Parameter, value_of
-from articulus.runs.component import Component
-from articulus.runs.table import Table
-from articulus.runs.trust import energy_error, momentum_change
+from articulus.results.diagnostics import energy_error, momentum_change
 from articulus.study.numbers import OPEN
 from articulus.study.report.charts import chart
 from articulus.study.report.markup import Markup, element, joined, number, ratio, readable, section, table
 
 if TYPE_CHECKING:
-    from articulus.runs.run import Run
+    from articulus.results.run import Run
     from articulus.study.runner import Outcome
 
 ANCHORS = {

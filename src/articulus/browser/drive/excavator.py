@@ -1,0 +1,81 @@
+"""The Caterpillar 215B with hydraulics, ready to be driven in JOINT or RESOLVED mode."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from articulus.browser.drive.machine import Axis, Machine
+from articulus.browser.drive.rates import OperatorRates
+from articulus.browser.drive.soil import Soil
+from articulus.browser.drive.sticks import Sticks
+from articulus.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
+from articulus.load import load
+
+PERIOD = 0.001
+"""Sampling period of the control and of the soil [s]. The source has 0.01 s for the control, too slow for the bucket on its
+lines (34 Hz, table 5.2)."""
+GROUND = -0.9
+"""Assumed: the swing bearing stands 0.9 m above the ground [m]."""
+LOWER = np.radians([-1e6, -45.0, -155.0, -160.0])
+"""Assumed ends of swing, boom, stick and bucket; the thesis prints none [rad]."""
+UPPER = np.radians([1e6, 65.0, -25.0, 30.0])
+FULL = (0.3, 0.25, 0.4, 0.4)
+"""Chosen: a little more than the actuators reach with open valves [rad/s]."""
+RESOLVED = (0.6, 0.9, 0.6, 0.4)
+"""Chosen: radial, tangential, vertical [m/s] and pitch rate [rad/s] at full stick."""
+
+AXES = (
+    Axis(
+        "swing",
+        "left",
+        "right",
+        group="left",
+        stick="left",
+        along="x",
+        sign=-1,
+        resolved=("turn left", "turn right"),
+    ),
+    Axis("boom", "up", "down", group="right", stick="right", along="y", sign=-1, resolved=("lift", "lower")),
+    Axis("stick", "out", "in", group="left", stick="left", along="y", resolved=("reach out", "pull in")),
+    Axis("bucket", "open", "curl", group="right", stick="right", along="x", resolved=("tilt out", "curl")),
+)
+
+
+def cat215b() -> Machine:
+    """Return the excavator: actuators of table 5.2, the bucket's with pressure feedback, gains of table 5.3, control at every step."""
+    law = OperatorRates(
+        RESOLVED,
+        kp=(2.0, 3.0, 2.0, 2.0),
+        kv=(1.0, 2.0, 1.0, 1.0),
+        period=PERIOD,
+        point="wrist",
+        tool="bucket",
+        name="operator",
+        full=FULL,
+        axes=(2, 0, 1, 3),
+        lower=LOWER,
+        upper=UPPER,
+    )
+    *arm, bucket = actuators()
+    bucket = dataclasses.replace(bucket, pressure_feedback=BUCKET_FEEDBACK)
+    components = (Sticks(4, PERIOD), law, *arm, bucket, Soil("bucket_tip", PERIOD, ground=GROUND))
+    return Machine(
+        load("cat215b"),
+        components,
+        AXES,
+        "Caterpillar 215B",
+        modes=("JOINT", "RESOLVED"),
+        q0=START,
+        settle=3.0,
+        ground=GROUND,
+        soil=True,
+        drawing="excavator",
+        notes={
+            "JOINT": "Each stick axis asks one joint for a rate, as the levers of the machine do.",
+            "RESOLVED": "The sticks move the hinge of the bucket out, around and up; the joints follow together.",
+            "Soil": "Resistance of the ground to the tip of the bucket that grows with depth (Reece 1964). No heap, "
+            "no load in the bucket.",
+        },
+    )

@@ -1,0 +1,164 @@
+"""What can be driven: a mechanism with its components, its axes and its modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from articulus.api import Mechanism
+from articulus.browser.drive.servo import RateServo
+from articulus.browser.drive.sticks import Sticks
+from articulus.browser.scene import mechanism_size
+from articulus.errors import InputError
+from articulus.loop.component import Component
+from articulus.loop.components import Torque
+from articulus.mechanism import Connection
+from articulus.mechanism.numbers import values_of
+from articulus.solve.assembly import independent_rows
+
+PERIOD = 0.002
+"""Sampling period of the joint-rate servo [s]."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of the sticks.
+
+    Parameters
+    ----------
+    name : str
+    more, less : str
+        What a positive and a negative deflection do, in JOINT mode.
+    unit : str
+        Of its joint, "rad" or "m".
+    group : str
+        Whoever holds the group may move it.
+    stick : str
+        "left" or "right".
+    along : str
+        "x" (to the right is positive) or "y" (away from the operator is positive) on its stick.
+    sign : int
+        Of the axis for a positive deflection of the stick on the page.
+    resolved : tuple of two str
+        What a positive and a negative deflection do in RESOLVED mode; empty where there is none.
+    """
+
+    name: str
+    more: str = "+"
+    less: str = "-"
+    unit: str = "rad"
+    group: str = "left"
+    stick: str = "left"
+    along: str = "x"
+    sign: int = 1
+    resolved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A mechanism that an operator can drive.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    components : tuple of Component
+        Among them `Sticks` with as many axes as there are here, and a controller that reads its signals.
+    axes : tuple of Axis
+    title : str
+    modes : tuple of str
+        Names in the order of the numbers that the component `Sticks` gives.
+    q0 : array, (nq,) [rad, m]
+        Where it starts; neutral if not given.
+    settle : float [s]
+        Time that it is left alone before it is handed over, for what must come to rest.
+    ground : float [m]
+        Height of the ground on the page.
+    soil : bool
+        Whether the components hold a soil that the operator can switch.
+    drawing : str
+        Name of a drawing that the page knows; a skeleton if not given.
+    notes : dict of str to str
+        What the page should say about it: title to text.
+    """
+
+    mechanism: Mechanism
+    components: tuple[Component, ...]
+    axes: tuple[Axis, ...]
+    title: str
+    modes: tuple[str, ...] = ("JOINT",)
+    q0: Any = None
+    settle: float = 0.0
+    ground: float = 0.0
+    soil: bool = False
+    drawing: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups of axes, in order."""
+        return tuple(dict.fromkeys(axis.group for axis in self.axes))
+
+
+def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
+    """Return any mechanism with an ideal actuator and a joint-rate servo in every joint of one freedom.
+
+    Of a mechanism with closed loops only as many joints are driven as it has freedoms, chosen by the pivots of its
+    constraint Jacobian at q0. Actuators keep to the effort limits of their joints, full sticks to half of their speed
+    limits (0.5 rad/s or 0.25 m/s where there are none), wanted positions to their position limits.
+    """
+    start = mechanism.neutral if q0 is None else np.asarray(q0, dtype=float)
+    driven = _driven(mechanism, start)
+    if not driven:
+        raise InputError(
+            f"drive: mechanism '{mechanism.name}' has no joint of one freedom; expected at least one"
+        )
+    names = tuple(c.name for c in driven)
+    actuators = [Torque(c.name, limit=_limit(c, "effort", np.inf), name=c.name) for c in driven]
+    servo = RateServo(
+        names,
+        full=[_limit(c, "velocity", 1.0 if c.joint.rotational[0] else 0.5) / 2 for c in driven],
+        period=PERIOD,
+        lower=[_limit(c, "lower", -1e9) for c in driven],
+        upper=[_limit(c, "upper", 1e9) for c in driven],
+    )
+    places = [(stick, along) for stick in ("left", "right") for along in ("x", "y")]
+    axes = tuple(
+        Axis(
+            c.name,
+            unit="rad" if c.joint.rotational[0] else "m",
+            group=places[i % 4][0],
+            stick=places[i % 4][0],
+            along=places[i % 4][1],
+        )
+        for i, c in enumerate(driven)
+    )
+    components = (Sticks(len(driven), PERIOD), servo, *actuators)
+    return Machine(
+        mechanism,
+        components,
+        axes,
+        mechanism.name,
+        q0=start,
+        settle=0.5,
+        ground=-0.6 * mechanism_size(mechanism),
+    )
+
+
+def _driven(mechanism: Mechanism, q: np.ndarray) -> list[Connection]:
+    found = [c for c in mechanism.description.connections if c.joint.nv == 1]
+    if not mechanism.constraint_names:
+        return found
+    names = independent_rows(mechanism, q)
+    rows = [mechanism.constraint_names.index(name) for name in names]
+    G = mechanism.constraint_jacobian(q)[rows]
+    *_, order = scipy.linalg.qr(G, mode="economic", pivoting=True)
+    dependent = set(order[: len(rows)].tolist())
+    return [c for c in found if mechanism.description.v_slices[c.name].start not in dependent]
+
+
+def _limit(connection: Connection, name: str, otherwise: float) -> float:
+    return next(iter(values_of(getattr(connection.limits, name))), otherwise)

@@ -1,0 +1,133 @@
+"""One HTML file that plays runs: no installation, no network."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import html
+import json
+import string
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from articulus.browser.recording import Params, Runs, lanes, recording
+from articulus.files.storage import StrPath, write_text
+
+SCRIPTS = (
+    "three.min.js",
+    "unpack.js",
+    "numbers.js",
+    "scene.js",
+    "trail.js",
+    "plots.js",
+    "gif.js",
+    "player.js",
+)
+LIVE_SCRIPTS = (
+    "live.js",
+    "pose.js",
+    "modes.js",
+    "charts.js",
+    "poles.js",
+    "response.js",
+    "family.js",
+    "desk.js",
+)
+"""Panels that ask a server, each in its own file."""
+
+
+def export_html(
+    runs: Runs,
+    path: StrPath,
+    *,
+    title: str = "",
+    params: Params | None = None,
+    wrenches: Mapping[str, str] | None = None,
+) -> None:
+    """Write one self-contained HTML file that plays one or several runs with their plots.
+
+    Parameters
+    ----------
+    runs : Run, sequence of Runs, or dict of name to Run
+        The first is drawn solid, the others as ghosts over it; of a batch up to eight runs are shown.
+    path : path of the file
+    title : str
+        The mechanism's name if not given.
+    params : dict of parameter name to number, or to array (batch,)
+        Values of named parameters, where a run does not know its own.
+    wrenches : dict of signal name to frame
+        Signals of six entries (moment [N m], force [N], ground axes) to draw as arrows at a frame. Those of a `FrameWrench`
+        without a name of its own are drawn by themselves.
+    """
+    write_text(path, page(runs, title=title, params=params, wrenches=wrenches))
+
+
+def page_of(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None) -> str:
+    """Return the text of a page that plays recordings.
+
+    Parameters
+    ----------
+    shown : sequence of dict
+        From `recording`; the first is drawn solid, the others as ghosts.
+    title : str
+    live : dict
+        What a page with a server behind it needs to know: it then has more panels.
+    """
+    scripts = SCRIPTS if live is None else (*SCRIPTS, *LIVE_SCRIPTS)
+    template = string.Template(asset("player.html"))
+    return template.substitute(
+        title=html.escape(title),
+        policy=f"{policy(scripts)}; style-src {_hash(asset('player.css'))}",
+        style=asset("player.css"),
+        scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
+        data=_json({"title": title, "runs": list(shown), "live": live}),
+    )
+
+
+def page(
+    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+) -> str:
+    """Return the text of the file that `export_html` writes."""
+    shown = lanes(runs)
+    data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
+    return page_of(data, title or shown[0].run.mechanism.name)
+
+
+def replay_fragment(
+    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+) -> str:
+    """Return an HTML element that plays runs inside another page; that page's Content-Security-Policy must allow `policy`."""
+    text = page(runs, title=title, params=params, wrenches=wrenches)
+    return (
+        '<iframe class="replay" title="Replay" sandbox="allow-scripts allow-downloads" allow="fullscreen" '
+        f'srcdoc="{html.escape(text)}"></iframe>'
+    )
+
+
+@functools.cache
+def policy(scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """Return the Content-Security-Policy of the player but for styles: its own scripts by their hashes, no network.
+
+    A page with panels that need a server may talk to that server and to nobody else.
+    """
+    hashes = " ".join(_hash(asset(script)) for script in scripts)
+    connect = "" if scripts == SCRIPTS else "; connect-src 'self'"
+    return f"default-src 'none'; script-src {hashes}; img-src data: blob:; media-src blob:{connect}"
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """Return the text of a file of the player."""
+    return (files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _json(data: Any) -> str:
+    """Return data as JSON that may stand inside a script element; numbers that JSON has not become null."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

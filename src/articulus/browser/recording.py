@@ -1,0 +1,188 @@
+"""A run as plain data for the browser: scene, poses over time, signals, events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.browser.packing import chosen_rows, pack
+from articulus.browser.poses import body_poses
+from articulus.browser.scene import moved, outline, scene_of
+from articulus.browser.solids import MESH_BYTES
+from articulus.errors import InputError, did_you_mean
+from articulus.mechanism import GROUND, Description
+from articulus.results import Run
+from articulus.results.status import RunStatus
+
+Runs = Run | Mapping[str, Run] | Sequence[Run]
+Params = Mapping[str, Any]
+
+MOTION_BYTES = 2e6
+"""Most bytes of poses on a page, before they are packed; of longer runs evenly chosen rows are kept."""
+SIGNAL_BYTES = 2e6
+"""The same for signals."""
+LANES = 8
+"""Most runs of a batch that are shown; of more, evenly chosen ones."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One run by itself: a single one, or one of a batch."""
+
+    name: str
+    run: Run
+    index: int
+
+    def values(self, signal: str) -> np.ndarray:
+        """Return a signal of this run, (time, n)."""
+        values = self.run.signals[signal].values
+        return values if self.run.batch is None else values[self.index]
+
+    def mechanism(self, given: Params | None = None) -> Mechanism:
+        """Return the mechanism with the values of its parameters in this run, as far as they are known, or with those given."""
+        m, made = self.run.mechanism, {p.name: p.value for p in self.run.parameters}
+        others = set(made) - set(m.parameters)  # those of components
+        values = {n: x for n, x in {**made, **(given or {})}.items() if n not in others}
+        return m.with_values(
+            {n: float(np.ravel(x)[self.index if np.ndim(x) else 0]) for n, x in values.items()}
+        )
+
+    @property
+    def status(self) -> RunStatus:
+        return RunStatus(int(np.atleast_1d(self.run.status)[self.index]))
+
+
+def lanes(runs: Runs) -> list[Lane]:
+    """Return the runs that a page shows.
+
+    Raises
+    ------
+    InputError
+        There is no run, or one without a sample.
+    """
+    named = {"run": runs} if isinstance(runs, Run) else runs
+    if not isinstance(named, Mapping):
+        named = {f"run {k + 1}": run for k, run in enumerate(named)}
+    out = [lane for name, run in named.items() for lane in _lanes(str(name), run)]
+    if not out:
+        raise InputError("replay: found no run; expected at least one")
+    for lane in out:
+        if not np.isfinite(lane.values("q")).all(axis=-1).any():
+            raise InputError(
+                f"replay: '{lane.name}' has no sample; expected at least one row of finite positions"
+            )
+    return out
+
+
+def _lanes(name: str, run: Any) -> Iterator[Lane]:
+    if not isinstance(run, Run):
+        raise InputError(f"replay: found {run!r} as '{name}'; expected a Run, as simulate returns")
+    if run.batch is None:
+        yield Lane(name, run, 0)
+        return
+    for k in np.unique(np.linspace(0, run.batch - 1, min(run.batch, LANES)).round().astype(int)):
+        yield Lane(f"{name} {k}", run, int(k))
+
+
+def recording(
+    lane: Lane, share: float = 1.0, params: Params | None = None, wrenches: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return one run as texts, numbers, lists and dicts.
+
+    Parameters
+    ----------
+    lane : Lane
+    share : float
+        Its part of the bytes of the page.
+    params : dict of parameter name to number, or to array (batch,)
+        Instead of those with which it was run.
+    wrenches : dict of signal name to frame
+        Signals of six entries (moment, force, ground axes) that are drawn as arrows at a frame.
+    """
+    run, mechanism = lane.run, lane.mechanism(params)
+    d, q = mechanism.description, lane.values("q")
+    good = np.flatnonzero(np.isfinite(q).all(axis=-1))
+    rows = good[chosen_rows(good.size, 28 * len(d.bodies), MOTION_BYTES * share)]
+    arrows = _wrench_signals(run, d) | dict(wrenches or {})
+    return {
+        **motion(mechanism, lane.name, run.t[rows], q[rows], share),
+        "status": lane.status.name.lower(),
+        "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
+        "arrows": [_arrow(run, d, *pair) for pair in arrows.items()],
+        **_signals(lane, share),
+    }
+
+
+def motion(
+    mechanism: Mechanism, name: str, t: np.ndarray, q: np.ndarray, share: float = 1.0
+) -> dict[str, Any]:
+    """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them."""
+    d = mechanism.description
+    poses = body_poses(mechanism, q)
+    low, high = _bounds(d, poses)
+    return {
+        "name": name,
+        "status": "complete",
+        "scene": scene_of(mechanism, MESH_BYTES * share).plain(),
+        "bounds": [low.tolist(), high.tolist()],
+        "t": pack(t[:, None]),
+        "poses": pack(poses.reshape(t.size, -1)),
+        "modes": [pack(q[:, d.mode_slices(b.name)[1]]) if b.modes else None for b in d.bodies],
+        "events": [],
+        "arrows": [],
+        "signal_t": pack(t[:, None]),
+        "signals": [],
+        "samples": [0, 0],
+    }
+
+
+def _bounds(d: Description, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of the box in which everything stays, each (3,) [m]."""
+    points = [outline(d, GROUND)]
+    points += [moved(poses[:, k], outline(d, b.name)).reshape(-1, 3) for k, b in enumerate(d.bodies)]
+    cloud = np.concatenate(points)
+    return cloud.min(axis=0), cloud.max(axis=0)
+
+
+def _signals(lane: Lane, share: float) -> dict[str, Any]:
+    """Return all signals at evenly chosen times."""
+    run = lane.run
+    width = sum(len(s.labels) for s in run.signals.values())
+    rows = chosen_rows(run.t.size, 4 * (width + 1), SIGNAL_BYTES * share)
+    listed = [
+        {
+            "name": s.name,
+            "meaning": s.meaning,
+            "labels": list(s.labels),
+            "units": list(s.units),
+            "values": pack(lane.values(s.name)[rows]),
+        }
+        for s in run.signals.values()
+    ]
+    return {
+        "signal_t": pack(run.t[rows, None]),
+        "signals": listed,
+        "samples": [int(rows.size), int(run.t.size)],
+    }
+
+
+def _wrench_signals(run: Run, d: Description) -> dict[str, str]:
+    """Return the wrenches whose names tell their frames: "tool_frame_wrench.wrench" acts on "tool"."""
+    frames = [GROUND, *(b.name for b in d.bodies), *(f.name for f in d.frames)]
+    names = {f"{frame}_frame_wrench.wrench": frame for frame in frames}
+    return {signal: names[signal] for signal in run.signals if signal in names}
+
+
+def _arrow(run: Run, d: Description, signal: str, frame: str) -> dict[str, str]:
+    d.carrier(frame)
+    if signal not in run.signals:
+        raise InputError(f"replay: no signal '{signal}' in the run; {did_you_mean(signal, run.signals)}")
+    if len(run.signals[signal].labels) != 6:
+        raise InputError(
+            f"replay: signal '{signal}' has {len(run.signals[signal].labels)} entries; expected six, moment and force"
+        )
+    return {"signal": signal, "frame": frame}

@@ -1,0 +1,6 @@
+"""What every page with a server shares: who may connect, which files are served, which messages are looked at."""
+
+from articulus.browser.web.access import Access
+from articulus.browser.web.messages import MessageError, object_in, text
+
+__all__ = ["Access", "MessageError", "object_in", "text"]

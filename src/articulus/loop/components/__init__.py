@@ -1,0 +1,71 @@
+"""Components, one file each. `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
+
+from articulus.loop.component import Component
+from articulus.loop.components.computed_torque import ComputedTorque
+from articulus.loop.components.dead_band import DeadBand
+from articulus.loop.components.expression import Expression
+from articulus.loop.components.first_order import FirstOrderActuator
+from articulus.loop.components.force_sensor import ForceSensor
+from articulus.loop.components.frame_acceleration import FrameAcceleration
+from articulus.loop.components.frame_pose import FramePose
+from articulus.loop.components.frame_velocity import FrameVelocity
+from articulus.loop.components.frame_wrench import FrameWrench
+from articulus.loop.components.ground_contact import GroundContact
+from articulus.loop.components.hydraulic_rotary import HydraulicRotary
+from articulus.loop.components.joint_rate import JointRate
+from articulus.loop.components.joint_sensor import JointSensor
+from articulus.loop.components.joint_stop import JointStop
+from articulus.loop.components.measured import Measured
+from articulus.loop.components.motor import Motor
+from articulus.loop.components.observer import Observer
+from articulus.loop.components.pd import PD
+from articulus.loop.components.pid import PID
+from articulus.loop.components.piezo_pair import PiezoPair
+from articulus.loop.components.prescribed_force import PrescribedForce
+from articulus.loop.components.proof_mass import ProofMass
+from articulus.loop.components.rate_gyro import RateGyro
+from articulus.loop.components.rate_limit import RateLimit
+from articulus.loop.components.resolved_rate import ResolvedRate
+from articulus.loop.components.saturation import Saturation
+from articulus.loop.components.second_order import SecondOrderActuator
+from articulus.loop.components.servo_constraints import ServoConstraints
+from articulus.loop.components.state_feedback import StateFeedback
+from articulus.loop.components.strain_sensor import StrainSensor
+from articulus.loop.components.torque import Torque
+from articulus.loop.components.white_noise import WhiteNoise
+from articulus.loop.table import Table
+
+SENSORS = (
+    JointSensor,
+    FramePose,
+    FrameVelocity,
+    FrameAcceleration,
+    RateGyro,
+    ForceSensor,
+    StrainSensor,
+    Measured,
+)
+CONTROLLERS = (PD, PID, ComputedTorque, StateFeedback, Expression, JointRate, ResolvedRate, ServoConstraints)
+ACTUATORS = (
+    Torque,
+    Motor,
+    HydraulicRotary,
+    ProofMass,
+    PiezoPair,
+    FirstOrderActuator,
+    SecondOrderActuator,
+    Saturation,
+    DeadBand,
+    RateLimit,
+)
+DISTURBANCES = (PrescribedForce, FrameWrench, WhiteNoise, JointStop, GroundContact)
+
+ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
+
+__all__ = [
+    "ACTUATORS", "ALL_COMPONENTS", "CONTROLLERS", "DISTURBANCES", "PD", "PID", "SENSORS", "ComputedTorque", "DeadBand",
+    "Expression", "FirstOrderActuator", "ForceSensor", "FrameAcceleration", "FramePose", "FrameVelocity", "FrameWrench",
+    "GroundContact", "HydraulicRotary", "JointRate", "JointSensor", "JointStop", "Measured", "Motor", "Observer",
+    "PiezoPair", "PrescribedForce", "ProofMass", "RateGyro", "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator",
+    "ServoConstraints", "StateFeedback", "StrainSensor", "Table", "Torque", "WhiteNoise",
+]  # fmt: skip

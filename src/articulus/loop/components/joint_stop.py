@@ -1,0 +1,75 @@
+"""End stops of a joint."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from articulus.loop.component import Disturbance, Scope
+from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
+from articulus.loop.components.stop import stop_force
+from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
+
+
+@dataclass(frozen=True)
+class JointStop(Disturbance):
+    """A spring and a damper that push back beyond the limits of a joint, and never pull.
+
+    Parameters
+    ----------
+    joint : str
+        Joint of one freedom.
+    stiffness : number [N m/rad or N/m]
+    damping : number [N m s/rad or N s/m]
+    lower, upper : number [rad or m]
+        The limits of the joint in the mechanism if not given.
+    name : str
+        "<joint>_joint_stop" if not given.
+
+    Signals: `force` [N m or N].
+    """
+
+    joint: str
+    stiffness: Number = quantity("N m/rad or N/m", "stiffness beyond the limit")
+    damping: Number = quantity("N m s/rad or N s/m", "damping beyond the limit", default=0.0)
+    lower: Number | None = quantity(
+        "rad or m", "smallest free position; the joint's if not given", default=None
+    )
+    upper: Number | None = quantity(
+        "rad or m", "largest free position; the joint's if not given", default=None
+    )
+    name: str = ""
+
+    type_name = "joint_stop"
+    signals: ClassVar = {"force": "N m or N"}
+
+    def __post_init__(self) -> None:
+        convert(self, stiffness=as_number, damping=as_number, lower=_bound, upper=_bound)
+        named(self, self.joint)
+        positive(self, stiffness=self.stiffness)
+        at_least(self, 0.0, damping=self.damping)
+
+    def work(self, s: Scope) -> None:
+        limits = one_freedom(s, self, self.joint).limits
+        lower = self.lower if self.lower is not None else (*limits.lower, -math.inf)[0]
+        upper = self.upper if self.upper is not None else (*limits.upper, math.inf)[0]
+        low, high = value_of(lower), value_of(upper)
+        if not low < high or (math.isinf(low) and math.isinf(high)):
+            raise wrong(
+                self,
+                "lower, upper",
+                f"{low:g} and {high:g}",
+                "lower < upper, one of them finite",
+                f"Give them here, or as limits of joint '{self.joint}'",
+            )
+        x, rate = s.joint_q(self.joint), s.joint_v(self.joint)
+        force = stop_force(
+            x, rate, s.number(lower), s.number(upper), s.number(self.stiffness), s.number(self.damping)
+        )
+        s.write("force", force)
+        s.force(self.joint, force)
+
+
+def _bound(x: object) -> Number | None:
+    return None if x is None else as_number(x)

@@ -1,0 +1,74 @@
+"""State feedback, on the true state or on the estimate of an observer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+from casadi import SX
+
+from articulus.loop.component import Controller, Scope
+from articulus.loop.components.checks import sampling, wrong
+from articulus.loop.components.columns import as_in_time, as_matrix, at_time, freedoms, matrix
+from articulus.loop.components.observer import Observer
+from articulus.mechanism.numbers import convert, quantity
+
+
+@dataclass(frozen=True)
+class StateFeedback(Controller):
+    """u = u0 - K (x - x0), where x = (q, v) or what an observer takes it for.
+
+    The observer hears u and all commands given before it; put other controllers first.
+
+    Parameters
+    ----------
+    K : matrix, (m, n)
+        Gain, from `control.lqr` or `control.place` on a linear model (`Mechanism.linearize` has these states).
+    x0 : numbers, Table or casadi.Function of t
+        Operating point or course, (q, v); one number for all or one each.
+    u0 : numbers, Table or casadi.Function of t
+        Commands there.
+    observer : Observer
+        None: the true state.
+    period : number [s]
+        Sampling period; continuous if not given.
+    name : str
+    """
+
+    K: Any = quantity("command/state", "gain", size="m x n")
+    x0: Any = quantity("state", "operating point", size="1 or n", default=0.0)
+    u0: Any = quantity("command", "commands at the operating point", size="1 or m", default=0.0)
+    observer: Observer | None = None
+    period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
+    name: str = "state_feedback"
+
+    type_name = "state_feedback"
+    signals: ClassVar = {"estimate": "state"}
+
+    def __post_init__(self) -> None:
+        convert(self, K=as_matrix, x0=as_in_time, u0=as_in_time)
+        if not isinstance(self.observer, Observer | None):
+            raise wrong(self, "observer", repr(self.observer), "an Observer")
+        sampling(self)
+
+    def work(self, s: Scope) -> None:
+        m = len(self.K)
+        deviation = self._deviation(s)
+        u0 = at_time(s, self, "u0", m)
+        u, others = u0 - ca.mtimes(matrix(s, self, "K", (m, deviation.numel())), deviation), s.commands
+        s.command(u)
+        if self.observer is not None:
+            self._observe(s, self.observer, deviation, others + u - u0)
+
+    def _deviation(self, s: Scope) -> SX:
+        if self.observer is None:
+            x = ca.vertcat(*freedoms(s, self, ()))
+            return x - at_time(s, self, "x0", x.numel())
+        keep = s.state if self.period is None else s.memory
+        deviation = keep("estimate", self.observer.start())
+        s.write("estimate", at_time(s, self, "x0", deviation.numel()) + deviation)
+        return deviation
+
+    def _observe(self, s: Scope, observer: Observer, deviation: SX, u: SX) -> None:
+        (s.rate if self.period is None else s.remember)("estimate", observer.next(s, deviation, u))

@@ -1,0 +1,83 @@
+"""Two frames on stations of one flexible body, which strain gauges and piezoelectric patches join."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.errors import did_you_mean
+from articulus.loop.component import Component, Scope
+from articulus.loop.components.checks import wrong
+from articulus.mechanism import Frame, values_of
+from articulus.mechanism.modes import Modes
+
+
+@dataclass(frozen=True)
+class StationPair:
+    """A pair of frames, undeformed.
+
+    Attributes
+    ----------
+    modes : Modes
+        Of the body that carries both.
+    eta : slice
+        Where its modal coordinates stand in q.
+    turning : array, (n,) [rad]
+        Rotation of the second frame against the first about the axis, for each unit modal coordinate.
+    distance : float [m]
+        Between the origins of the frames.
+    """
+
+    modes: Modes
+    eta: slice
+    turning: np.ndarray
+    distance: float
+
+    @staticmethod
+    def find(
+        s: Scope, component: Component, first: str, second: str, axis: tuple[float, float, float]
+    ) -> StationPair:
+        """Return the pair of the named frames; raise InputError when they are not on stations of one flexible body."""
+        frames = {
+            "first": _frame(s, component, "first", first),
+            "second": _frame(s, component, "second", second),
+        }
+        one, two = frames.values()
+        if one.body != two.body:
+            raise wrong(
+                component,
+                "second",
+                f"'{second}' on '{two.body}'",
+                f"a frame on '{one.body}', as '{first}' is",
+            )
+        modes = next(b.modes for b in s.description.bodies if b.name == one.body)
+        assert modes is not None
+        stations = [modes.station(f.node) for f in (one, two)]
+        places = [a.position + np.array(values_of(f.at.xyz)) for a, f in zip(stations, (one, two))]
+        distance = float(np.linalg.norm(places[1] - places[0]))
+        if not distance > 0:
+            raise wrong(component, "second", f"'{second}' at the place of '{first}'", "a frame some way off")
+        n = one.at.rotation() @ np.array(axis)
+        turning = n @ (stations[1].rotation - stations[0].rotation)
+        if not turning.any():
+            raise wrong(
+                component,
+                "axis",
+                f"{axis}, about which no mode turns '{second}' against '{first}'",
+                "the axis of bending",
+            )
+        return StationPair(modes, s.description.mode_slices(one.body)[1], turning, distance)
+
+
+def _frame(s: Scope, component: Component, field: str, name: str) -> Frame:
+    by_name = {f.name: f for f in s.description.frames}
+    if name not in by_name:
+        raise wrong(component, field, f"{name!r}", "the name of a frame", did_you_mean(str(name), by_name))
+    frame = by_name[name]
+    if not frame.node:
+        raise wrong(
+            component, field, f"'{name}', not on a station", "a frame on a flexible body's station",
+            'Give the frame its station: node = "tip".',
+        )  # fmt: skip
+    return frame

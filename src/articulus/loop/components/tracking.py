@@ -1,0 +1,57 @@
+"""What controllers that follow a target share: where the target is and how far the joints are from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from casadi import SX
+
+from articulus.errors import InputError
+from articulus.loop.component import Component, Scope
+from articulus.loop.components.checks import wrong
+from articulus.loop.components.columns import as_in_time, at_time, freedoms, rate_at_time
+
+
+def optional(x: Any) -> Any:
+    """Return what may change with time, or None."""
+    return None if x is None else as_in_time(x)
+
+
+def names(x: Any) -> tuple[str, ...]:
+    """Return names as a tuple; raise InputError for anything else."""
+    found = (x,) if isinstance(x, str) else tuple(x)
+    if not all(isinstance(name, str) for name in found):
+        raise InputError(f"expected names, found {x!r}")
+    return found
+
+
+def two_signals(x: Any) -> tuple[str, ...] | None:
+    """Return the names of a position and a velocity signal as a tuple, or None."""
+    if x is None:
+        return None
+    if len(found := names(x)) != 2:
+        raise InputError(f"expected two signals, position and velocity, found {x!r}")
+    return found
+
+
+def present(s: Scope, c: Any) -> tuple[SX, SX]:
+    """Return position and velocity as the controller knows them: measured, or those of its joints."""
+    if c.measured is None:
+        return freedoms(s, c, c.joints)
+    q, v = (s.read(signal) for signal in c.measured)
+    if q.numel() != v.numel():
+        raise wrong(c, "measured", f"{q.numel()} positions and {v.numel()} velocities", "as many of both")
+    return q, v
+
+
+def wanted(s: Scope, c: Any, size: int) -> tuple[SX, SX]:
+    """Return position and velocity of the target; the velocity is the rate of the position when none is given."""
+    rate = rate_at_time(s, c, "target", size) if c.rate is None else at_time(s, c, "rate", size)
+    return at_time(s, c, "target", size), rate
+
+
+def tracking_errors(s: Scope, c: Component) -> tuple[SX, SX]:
+    """Return target less present position, and the same for velocities."""
+    q, v = present(s, c)
+    q_d, v_d = wanted(s, c, q.numel())
+    return q_d - q, v_d - v

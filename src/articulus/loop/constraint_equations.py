@@ -1,0 +1,157 @@
+"""Loops in time: accelerations under constraints that can be switched, and the way back onto them after a step."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.dynamics.constraints import Constraints, View, constraints
+from articulus.dynamics.external import External
+from articulus.dynamics.loops.base import Problem, suggested_penalty
+from articulus.dynamics.loops.forms import DUAL, Form, Given
+from articulus.dynamics.loops.pivoted import Following
+from articulus.dynamics.loops.projection import Projection
+from articulus.dynamics.quantities import Question, equations, stored_energy
+from articulus.dynamics.tree import Tree
+from articulus.loop.displacement import displacement
+from articulus.mechanism import Description
+from articulus.mechanism.numbers import value_of
+
+
+class Closing:
+    """The constraints of a mechanism on symbols.
+
+    Parameters
+    ----------
+    description : Description
+    form : Form
+        In which the accelerations are found, and which says how a step returns to the constraints.
+    """
+
+    def __init__(self, description: Description, form: Form):
+        self.description, self.form = description, form
+        self.tree = Tree(description, regroup=True)
+        self.t = SX.sym("t")
+        self.active = SX.sym("active", len(description.constraints))
+        self.rows = constraints(self.tree, self.tree.v, self.t)
+        self.M, _ = self._equations({})
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the constraints, one for each row."""
+        return [name for name, count in self._counts() for _ in range(count)]
+
+    def _counts(self) -> list[tuple[str, int]]:
+        view = View(self.tree, self.tree.v, self.t)
+        return [(c.name, c.residual(view).numel()) for c in self.description.constraints]
+
+    def _on(self) -> SX:
+        """Return 1 for every row that holds and 0 for the others."""
+        index = {c.name: i for i, c in enumerate(self.description.constraints)}
+        return ca.vertcat(SX(0, 1), *(self.active[index[name]] for name in self.names))
+
+    def holding(self) -> ca.Function:
+        """(active) -> 1 for every row that holds and 0 for the others, (m,)."""
+        return ca.Function("holding", [self.active], [ca.densify(self._on())])
+
+    @functools.cached_property
+    def masses(self) -> SX:
+        """The mass that every row feels at a general position, (m,)."""
+        d = self.description
+        q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv)
+        start = displacement(d)(d.neutral, q)
+        p = [value_of(x) for x in d.parameters]
+        found = ca.Function("found", [self.tree.q, self.t, self.tree.p], [self.M, self.rows.G])
+        M, G = (np.array(x) for x in found(start, 0.0, p))
+        return SX(suggested_penalty(M, G, 1.0))
+
+    def _equations(self, external: External) -> tuple[SX, SX]:
+        """Return the mass matrix and the bias of the tree."""
+        return equations(Question(self.tree, {"v": self.tree.v}, (), external))
+
+    @property
+    def n_own(self) -> int:
+        """Number of the form's own states."""
+        return self.form.size(self.description.nv, self.rows.g.numel())
+
+    def _given(self, frames: Sequence[str]) -> tuple[Given, list[SX]]:
+        """Return what the form starts from, and the symbols (q, v, tau, t, active, p, h, own, wrenches ...)."""
+        tree, rows, on = self.tree, self.rows, self._on()
+        tau, h, own = SX.sym("tau", self.description.nv), SX.sym("h"), SX.sym("own", self.n_own)
+        wrenches = [SX.sym(f"wrench_{i}", 6) for i in range(len(frames))]
+        _, bias = self._equations(dict(zip(frames, wrenches)))
+        applied = tau + self._equations({})[1] - bias if frames else tau
+        G = ca.mtimes(ca.diag(on), rows.G)
+        held = Constraints(on * rows.g, G, on * rows.rate, on * rows.gamma)
+        given = Given(tree, Problem(self.M, tau - bias, held), applied, self.masses, on, self.t, h, own)
+        return given, [tree.q, tree.v, tau, self.t, self.active, tree.p, h, own, *wrenches]
+
+    def acceleration(self, frames: Sequence[str]) -> ca.Function:
+        """(q, v, tau, t, active, p, h, own, wrenches ...) -> accelerations, multipliers, rates of the own states."""
+        given, symbols = self._given(frames)
+        found = self.form.solve(given)
+        out = ca.cse([ca.densify(x) for x in (found.vdot, found.multipliers, found.own_rate)])
+        return ca.Function("closed", symbols, out)
+
+    def beginning(self, frames: Sequence[str]) -> ca.Function:
+        """(q, v, tau, t, active, p, h, own, wrenches ...) -> the form's own states that go with q and v."""
+        given, symbols = self._given(frames)
+        assert self.form.begin is not None
+        return ca.Function("beginning", symbols, [ca.densify(self.form.begin(given))])
+
+    def regular(self) -> ca.Function | None:
+        """(q, v, t, active, p) -> the matrix that the form needs regular at the start; None where it needs none."""
+        if self.form.regular is None:
+            return None
+        given, (q, v, _, t, active, p, *_) = self._given(())
+        return ca.Function("regular", [q, v, t, active, p], [ca.densify(self.form.regular(given))])
+
+    def velocity(self) -> ca.Function:
+        """(q, v, tau, t, active, p, h, own) -> the velocities that follow from the form's own states."""
+        given, symbols = self._given(())
+        assert self.form.velocity is not None
+        return ca.Function("velocity", symbols, ca.cse([ca.densify(self.form.velocity(given))]))
+
+    def projection(self) -> ca.Function | None:
+        """(q, v, t, active, p) -> q, v on the constraints, change of the energy [J]; None for a form that does not return to them."""
+        if self.form.back is None:
+            return None
+        tree, d, on = self.tree, self.description, self._on()
+        G = ca.mtimes(ca.diag(on), self.rows.G)
+        way: Projection | Following
+        if self.form.back == "dependent":
+            way = Following(self.M, G, iterations=2)
+        else:
+            way = Projection(self.M, G, DUAL * self.masses, iterations=2)
+        displaced = displacement(d)
+        at = ca.Function("at", [tree.q, tree.v, self.t, tree.p], [self.rows.g, self.rows.rate])
+        dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
+        q = displaced(tree.q, dq)
+        dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
+        stored = stored_energy(Question(tree, {"q": tree.q, "v": tree.v}, (), {}))
+        energy = ca.Function("energy", [tree.q, tree.v, tree.p], [stored])
+        change = energy(q, tree.v + dv, tree.p) - energy(tree.q, tree.v, tree.p)
+        out = ca.cse([ca.densify(q), ca.densify(tree.v + dv), change])
+        return ca.Function("projection", [tree.q, tree.v, self.t, self.active, tree.p], out)
+
+    @functools.cached_property
+    def jacobian(self) -> ca.Function:
+        """(q, t, p) -> G, (m, nv)."""
+        return ca.Function("jacobian", [self.tree.q, self.t, self.tree.p], [ca.densify(self.rows.G)])
+
+    def residual(self) -> ca.Function:
+        """(q, v, t, active, p) -> the largest position residual and the largest velocity residual of rows that hold."""
+        tree, on = self.tree, self._on()
+        largest = [ca.mmax(ca.fabs(on * x)) if x.numel() else SX(0) for x in (self.rows.g, self.rows.rate)]
+        return ca.Function("residual", [tree.q, tree.v, self.t, self.active, tree.p], [ca.vertcat(*largest)])
+
+    def power(self) -> ca.Function:
+        """(q, t, p, multipliers) -> power of the constraints [W]: -lambda' G v = lambda' g_t, that of prescribed motions."""
+        tree = self.tree
+        multipliers = SX.sym("multipliers", self.rows.g.numel())
+        by_time = ca.substitute(self.rows.rate, tree.v, SX.zeros(tree.v.shape))
+        return ca.Function("power", [tree.q, self.t, tree.p, multipliers], [ca.dot(multipliers, by_time)])

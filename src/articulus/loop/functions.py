@@ -1,0 +1,477 @@
+"""The closed loop as functions: accelerations, rates, maps of sampled components, corrections after a step, outputs.
+
+All functions share their arguments: continuous states c, held values d, parameters p, noise w, time t, step h.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus import dynamics, kernel
+from articulus.dynamics.loops.forms import DEFAULT, DUAL, Form
+from articulus.dynamics.loops.forms import form as find_form
+from articulus.dynamics.passive import dissipated_power
+from articulus.dynamics.tree import Tree
+from articulus.loop.constraint_equations import Closing
+from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
+
+WRITTEN_OUT = 40
+"""Freedoms up to which accelerations are written out; beyond, they are calls of shared code. Measured at 30 revolutes: a
+step takes 3.3 us written out, 4.1 us called."""
+
+ARGUMENTS = ("c", "d", "p", "w", "t", "h")
+SOLVED = ("vdot", "multipliers", "own_rate")
+OWN = "loops."
+"""Beginning of the name of a loop form's own states."""
+
+
+@functools.lru_cache(maxsize=512)
+def native(function: ca.Function) -> kernel.Kernel:
+    """Return a function of (c, d, p, w, t, h, ...) as native code; columns stay columns whatever their length."""
+    inputs = tuple(0 if function.name_in(i) in ("t", "h") else 1 for i in range(function.n_in()))
+    outputs = tuple(1 if function.size2_out(i) == 1 else 2 for i in range(function.n_out()))
+    return kernel.compile(function, finite=False, ranks=(inputs, outputs))
+
+
+@dataclass(frozen=True)
+class Update:
+    """The map that renews the held values of one sampled component."""
+
+    name: str
+    period: float
+    function: ca.Function
+    """(c, d, p, w, t, h) -> d."""
+
+
+class System:
+    """A mechanism with its components as functions of numbers.
+
+    Parameters
+    ----------
+    network : Network
+    loops : str
+        Name of the form in which loops are closed; see `articulus.dynamics.loops.FORMS`.
+
+    Attributes
+    ----------
+    form : Form
+    places, held_places : dict of name to slice
+        Where each state stands in c, and each held value in d.
+    c0, d0 : array
+        Initial values.
+    sizes : tuple of int
+        Of c, d, p, w, t and h; the first four are also nc, nd, np and nw.
+    recurrences : dict
+        Native time loops made so far, by method and length of its history.
+    """
+
+    def __init__(self, network: Network, loops: str = DEFAULT):
+        network.check_feedback()
+        self.network, self.description = network, network.description
+        self.form: Form = find_form(loops)
+        self._own_states = SX.sym("own", self.closing.n_own if self.closing else 0)
+        states, held = self._continuous(), network.discrete
+        self.places, self.c0 = _places(states), _initial(states)
+        self.held_places, self.d0 = _places(held), _initial(held)
+        self._c = ca.vertcat(*(symbol for symbol, _ in states.values()))
+        self._d = ca.vertcat(SX(0, 1), *(symbol for symbol, _ in held.values()))
+        self._p, self._w = network.parameter_symbols, network.noise_symbols
+        self.arguments = [self._c, self._d, self._p, self._w, network.t, network.h]
+        self.sizes = tuple(x.numel() for x in self.arguments)
+        self.nc, self.nd, self.np, self.nw = self.sizes[:4]
+        self.recurrences: dict[tuple[str, int], kernel.Recurrence] = {}
+        self._reports: dict[tuple[str, ...], ca.Function] = {}
+        self._quantities: dict[str, ca.Function] = {}
+
+    def _continuous(self) -> dict[str, tuple[SX, np.ndarray]]:
+        """Return symbol and initial value of every state: those of the network, and before the work the form's own."""
+        states, own = self.network.continuous, self._own_states
+        work = {name: entry for name, entry in states.items() if name.startswith("work.")}
+        first = {name: entry for name, entry in states.items() if name not in work}
+        extra = {OWN + self.form.own: (own, np.zeros(own.numel()))} if own.numel() else {}
+        return first | extra | work
+
+    @functools.cached_property
+    def jumps(self) -> tuple[float, ...]:
+        """Times at which an input of a continuous component may jump or kink [s], ascending."""
+        continuous = [c for c in self.network.components if c.period is None]
+        return tuple(sorted({t for c in continuous for t in c.times}))
+
+    @functools.cached_property
+    def noisy(self) -> bool:
+        """Whether rates depend on noise directly, so that they jump at every step."""
+        return self.nw > 0 and self.rhs.jac_sparsity(0, ARGUMENTS.index("w")).nnz() > 0
+
+    # forces and accelerations
+
+    @functools.cached_property
+    def loads(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> joint forces (nv,), wrenches (6,) each."""
+        out = [self.network.joint_forces(), *self.network.wrenches().values()]
+        return self.function("loads", out)
+
+    @functools.cached_property
+    def closing(self) -> Closing | None:
+        """The constraints on symbols; None where there are none."""
+        return Closing(self.description, self.form) if self.description.constraints else None
+
+    @functools.cached_property
+    def acceleration(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> accelerations (nv,), multipliers of the constraints (m,), rates of the form's own states.
+
+        Joints that rest on a stop have none.
+        """
+        if not self.network.stops:
+            return self._unstopped
+        symbols, held = self._stopping
+        moving, *others = self._unstopped.call(self._pushed(symbols, held[0]))
+        resting = symbols[1][self.held_places["resting"]]
+        for i, place in enumerate(self.stop_places):  # zero but for rounding: now exactly
+            moving[place] *= 1 - resting[i]
+        return ca.Function("acceleration", symbols, [moving, *others], list(ARGUMENTS), list(SOLVED))
+
+    @functools.cached_property
+    def stopping(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> forces of the stops on which joints rest, accelerations that they alone cause, (stops,) each.
+
+        A joint that is let go accelerates against the second; without a stop at which it rests both are zero.
+        """
+        symbols, held = self._stopping
+        return ca.Function("stopping", symbols, held, list(ARGUMENTS), ["force", "effect"])
+
+    @property
+    def stop_places(self) -> list[int]:
+        """Where the velocities of the joints that may rest on a stop stand in v."""
+        return [self.description.v_slices[joint].start for joint in self.network.stops]
+
+    @functools.cached_property
+    def _stopping(self) -> tuple[list[Any], list[Any]]:
+        """Return symbols and, at them, forces and effects of the stops.
+
+        Accelerations are a + R f with forces f in the joints. Of those that rest R_rr f_r = -a_r.
+        """
+        short, n = self._unstopped.is_a("SXFunction"), len(self.network.stops)
+        kind: Any = SX if short else ca.MX
+        symbols: list[Any] = [kind.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
+        free, *pushed = (
+            self._at_stops(self._unstopped.call(self._pushed(symbols, push))[0])
+            for push in (kind.zeros(n), *(kind(ca.DM.eye(n)[:, i]) for i in range(n)))
+        )
+        R = ca.horzcat(*(each - free for each in pushed))
+        resting = symbols[1][self.held_places["resting"]]
+        on = ca.diag(resting)
+        matrix = ca.mtimes([on, R, on]) + kind.eye(n) - on
+        force = resting * ca.solve(matrix, -resting * free)
+        return symbols, [force, ca.diag(R) * force]
+
+    def _at_stops(self, x: Any) -> Any:
+        """Return the entries of x (nv,) of the joints that have stops, one for each stop."""
+        return ca.vertcat(*(x[place] for place in self.stop_places))
+
+    def _pushed(self, symbols: list[Any], push: Any) -> list[Any]:
+        """Return the arguments with forces in the joints that have stops."""
+        c, d, *others = symbols
+        at = self.held_places["push"]
+        return [c, ca.vertcat(d[: at.start], push, d[at.stop :]), *others]
+
+    @functools.cached_property
+    def _unstopped(self) -> ca.Function:
+        """The accelerations with no joint resting on a stop."""
+        d, frames = self.description, tuple(self.network.wrenches())
+        if self.closing is not None:
+            return self._closed(self.closing.acceleration(frames))
+        make = dynamics.function if d.nv <= WRITTEN_OUT else dynamics.compilable
+        found = make(d, "forward_dynamics", (), frames)
+        short = found.is_a("SXFunction")
+        symbols: list[Any] = self.arguments
+        if not short:
+            symbols = [ca.MX.sym(n, k) for n, k in zip(ARGUMENTS, self.sizes)]
+        tau, *wrenches = self.loads.call(symbols)
+        c, _, p, *_ = symbols
+        model = [p[: len(d.parameters)]] if d.parameters else []
+        vdot = found.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
+        none: Any = (SX if short else ca.MX)(0, 1)
+        return ca.Function("acceleration", symbols, [vdot, none, none], list(ARGUMENTS), list(SOLVED))
+
+    def _closed(self, found: ca.Function) -> ca.Function:
+        """Return the accelerations of a mechanism with constraints."""
+        return ca.Function(
+            "acceleration", self.arguments, self._of_closing(found), list(ARGUMENTS), list(SOLVED)
+        )
+
+    def _of_closing(self, found: ca.Function) -> list[SX]:
+        """Return a function of (q, v, tau, t, active, p, h, own, wrenches ...) at the symbols of the loop."""
+        net = self.network
+        tau, *wrenches = self.loads.call(self.arguments)
+        given = [net.q, net.v, tau, net.t, net.active, self.model, net.h, self._own_states, *wrenches]
+        return found.call(given)
+
+    @property
+    def model(self) -> SX:
+        """The parameters of the mechanism itself."""
+        return self._p[: len(self.description.parameters)]
+
+    @functools.cached_property
+    def multipliers(self) -> SX:
+        """Symbols of the multipliers, (m,)."""
+        return SX.sym("multipliers", self.acceleration.numel_out(1))
+
+    @functools.cached_property
+    def _own_rate(self) -> SX:
+        """Symbols of the rates of the form's own states."""
+        return SX.sym("own_rate", self._own_states.numel())
+
+    def _with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
+        """Return expressions that may use accelerations and multipliers as a function of the arguments."""
+        found = [self.network.vdot, self.multipliers, self._own_rate]
+        expressions = [self._with_reactions(SX(e)) for e in expressions]
+        dense = ca.cse([ca.densify(SX(e)) for e in expressions])
+        if not ca.depends_on(ca.vertcat(*map(ca.vec, dense)), ca.vertcat(*found)):
+            return self.function(name, expressions, names)
+        inner = ca.Function(name, [*self.arguments, *found], dense)
+        short = self.acceleration.is_a("SXFunction")
+        symbols: list[Any] = self.arguments if short else self.acceleration.mx_in()
+        out: Any = inner.call([*symbols, *self.acceleration.call(symbols)])
+        return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
+
+    def _with_reactions(self, expression: SX) -> SX:
+        """Return an expression with the joint reactions put in: those under all wrenches and closure forces."""
+        net = self.network
+        if not ca.depends_on(expression, net.reactions):
+            return expression
+        wrenches = net.wrenches()
+        given = [net.q, net.v, net.vdot, *([self.multipliers, net.t] if self.closing else [])]
+        name = "closed_reactions" if self.closing else "reactions"
+        rows = net.ask(name, *given, *wrenches.values(), wrenches=tuple(wrenches))
+        return ca.substitute(expression, net.reactions, ca.vec(rows.T))
+
+    def function(self, name: str, expressions: Sequence[SX], names: Sequence[str] = ()) -> ca.Function:
+        """Return expressions of the state alone as a function of the arguments."""
+        dense = ca.cse([ca.densify(SX(e)) for e in expressions])
+        labels = list(names) or [f"o{i}" for i in range(len(dense))]
+        return ca.Function(name, self.arguments, dense, list(ARGUMENTS), labels)
+
+    def mass_matrix(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Return the mass matrix of the mechanism with its loops cut, (nv, nv)."""
+        return np.array(self._quantity("mass_matrix", p, q))
+
+    def energy(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> float:
+        """Return kinetic and potential energy together [J]."""
+        return float(sum(self._quantity("energy", p, q, v)))
+
+    def _quantity(self, name: str, p: np.ndarray, *inputs: np.ndarray) -> Any:
+        """Return a quantity of the mechanism by the CasADi virtual machine: for the few questions of an event."""
+        if name not in self._quantities:
+            self._quantities[name] = dynamics.function(self.description, name)
+        return self._quantities[name](*inputs, *([p] if self.description.parameters else []))
+
+    def switch(self, constraint: str) -> int:
+        """Return where d says whether a constraint holds."""
+        names = [c.name for c in self.description.constraints]
+        return self.held_places["active"].start + names.index(constraint)
+
+    def applied(self) -> SX:
+        """Return all forces of components in the directions of the joints, (nv,)."""
+        net, total = self.network, self.network.joint_forces()
+        for frame, wrench in net.wrenches().items():
+            total = total + ca.mtimes(net.ask("jacobian", net.q, frames=[frame]).T, wrench)
+        if net.stops:
+            for place, force in zip(self.stop_places, ca.vertsplit(self.stopping.call(self.arguments)[0])):
+                total[place] += force
+        return total
+
+    def constraint_terms(self) -> ca.Function:
+        """(q, v, t, p) -> g, G, gamma."""
+        assert self.closing is not None
+        tree, rows = self.closing.tree, self.closing.rows
+        return ca.Function("terms", [tree.q, tree.v, self.closing.t, tree.p], [rows.g, rows.G, rows.gamma])
+
+    # in time
+
+    @functools.cached_property
+    def rhs(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> time derivative of c."""
+        found = self._with_acceleration("rhs", [self._rates()], ["rate"])
+        if self.closing is None or self.form.velocity is None:
+            return found
+        return self.function("rhs", [found(self._with_velocity(), *self.arguments[1:])], ["rate"])
+
+    def _rates(self) -> SX:
+        """Return the time derivative of c, in which accelerations and multipliers are symbols."""
+        net = self.network
+        rates = [net.ask("position_rate", net.q, net.v), net.vdot]
+        for effects in net.effects:
+            rates += [effects.rates[name] for name in effects.states]
+        power = net.power()
+        if self.closing is not None:
+            power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
+        projected = SX.zeros(int(self.closing is not None))  # `correction` changes it
+        rates += [self._own_rate, projected, power, self._dissipation()]
+        return ca.vertcat(*rates)
+
+    def descriptor(self, rows: Sequence[int]) -> ca.Function:
+        """(c, d, p, w, t, h, z) -> time derivative of c, and what vanishes: M vdot + G' lambda - f, G vdot + gamma.
+
+        z holds the accelerations and the multipliers of the given constraint rows, which imply the others. A row gives
+        way by 1 / DUAL of the mobility it has, so that singular positions have an answer; one that does not hold has
+        no multiplier.
+        """
+        net, rates = self.network, self._with_reactions(self._rates())
+        multipliers = SX.sym("lambda", len(rows))
+        force = self.applied() - net.ask("bias", net.q, net.v)
+        balance = ca.mtimes(net.ask("mass_matrix", net.q), net.vdot) - force
+        if self.closing is not None:
+            everything = SX.zeros(self.multipliers.shape)
+            everything[list(rows)] = multipliers
+            rates = ca.substitute(rates, self.multipliers, everything)
+            _, G, gamma = (x[list(rows), :] for x in self.constraint_terms()(net.q, net.v, net.t, self.model))
+            on, mass = (x[list(rows)] for x in (self.closing.holding()(net.active), self.closing.masses))
+            yielding = multipliers / (DUAL * mass)
+            closed = on * (ca.mtimes(G, net.vdot) + gamma) - ca.if_else(on > 0, yielding, multipliers)
+            balance = ca.vertcat(balance + ca.mtimes(G.T, on * multipliers), closed)
+        z = ca.vertcat(net.vdot, multipliers)
+        out = ca.cse([ca.densify(rates), ca.densify(balance)])
+        return ca.Function("descriptor", [*self.arguments, z], out, [*ARGUMENTS, "z"], ["rate", "balance"])
+
+    def _with_velocity(self) -> SX:
+        """Return the state with the velocities that follow from the form's own states."""
+        assert self.closing is not None
+        net, state = self.network, SX(self._c)
+        tau = SX.zeros(self.description.nv)
+        state[self.places["v"]] = self.closing.velocity()(
+            net.q, net.v, tau, net.t, net.active, self.model, net.h, self._own_states
+        )
+        return state
+
+    @functools.cached_property
+    def beginning(self) -> ca.Function | None:
+        """(c, d, p, w, t, h) -> c with the form's own states that go with q and v; None where there are none."""
+        if self.closing is None or self.form.begin is None:
+            return None
+        begun = SX(self._c)
+        (begun[self.places[OWN + self.form.own]],) = self._of_closing(
+            self.closing.beginning(tuple(self.network.wrenches()))
+        )
+        return self.function("beginning", [begun], ["c_next"])
+
+    def _dissipation(self) -> SX:
+        """Return the power that friction in the joints and damping of the modes take [W]."""
+        tree = Tree(self.description)
+        found = ca.Function("dissipation", [tree.q, tree.v, tree.p], [dissipated_power(tree, tree.v)])
+        return found(self.network.q, self.network.v, self.model)
+
+    @functools.cached_property
+    def updates(self) -> tuple[Update, ...]:
+        """The maps of sampled components, in the order in which they work."""
+        net, out = self.network, []
+        for component, fired, effects, held in zip(net.components, net.fired, net.effects, net.held):
+            if fired is None:
+                continue
+            renewed = ca.SX(self._d)
+            for name in effects.memories:
+                at = self.held_places[f"{component.name}.{name} remembered"]
+                renewed[at] = fired.remembered.get(name, effects.memories[name][0])
+            outward = fired.outward()
+            for kind, name in held:
+                at = self.held_places[f"{component.name}.{kind} {name}".strip()]
+                renewed[at] = outward[kind, name]
+            function = self._with_acceleration("update", [renewed], ["d_next"])
+            out.append(Update(component.name, float(component.period), function))  # type: ignore[arg-type]
+        return tuple(out)
+
+    @functools.cached_property
+    def correction(self) -> ca.Function | None:
+        """(c, d, p, w, t, h) -> c on the constraints and with quaternions of unit length; None where none is needed."""
+        d, net = self.description, self.network
+        way = None if self.closing is None else self.closing.projection()
+        following = self.closing is not None and self.form.velocity is not None
+        if d.nq == d.nv and way is None and not following:
+            return None
+        corrected = self._with_velocity() if following else SX(self._c)
+        q, v = self._unit_quaternions(), corrected[self.places["v"]]
+        if way is not None:
+            q, v, change = way(q, v, net.t, net.active, self.model)
+            corrected[self.places[PROJECTED]] += ca.fabs(change)
+        corrected[self.places["q"]], corrected[self.places["v"]] = q, v
+        return self.function("correction", [corrected], ["c_next"])
+
+    def _unit_quaternions(self) -> SX:
+        """Return the position with every quaternion brought to unit length."""
+        d, q = self.description, SX(self.network.q)
+        for c in d.connections:
+            if c.joint.nq != c.joint.nv:
+                at = slice(d.q_slices[c.name].start, d.q_slices[c.name].start + 4)
+                q[at] = q[at] / ca.norm_2(q[at])
+        return q
+
+    # what a run reports
+
+    @functools.cached_property
+    def outputs(self) -> Mapping[str, SX]:
+        """Every signal of a run but q and v, as expressions; each is built when first looked up."""
+        net = self.network
+        ways: dict[str, Callable[[], SX]] = {
+            "vdot": lambda: net.vdot,
+            "u": lambda: net.asked if "u" in net.injected else net.commands,
+            "tau": net.joint_forces,
+            "energy": self._energies,
+            "momentum": lambda: net.ask("momentum", net.q, net.v),
+        }
+        closing = self.closing
+        if closing is not None:
+            ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.active, self.model)
+            ways["projected"] = lambda: net.continuous[PROJECTED][0]
+            ways["multipliers"] = lambda: self.multipliers
+        if net.stops and self.stopping.is_a("SXFunction"):
+            ways["stops"] = lambda: self.stopping.call(self.arguments)[0]
+        return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
+
+    def _energies(self) -> SX:
+        net, states = self.network, self.network.continuous
+        return ca.vertcat(*net.ask("energy", net.q, net.v), states[INPUT][0], states[DISSIPATED][0])
+
+    def reporting(self, names: Sequence[str]) -> ca.Function:
+        """(c, d, p, w, t, h) -> the named outputs; the same function whenever the same names are asked."""
+        key = tuple(names)
+        if key not in self._reports:
+            labels = [f"o{i}" for i in range(len(key))]
+            expressions = [self.outputs[name] for name in key]
+            self._reports[key] = self._with_acceleration("outputs", expressions, labels)
+        return self._reports[key]
+
+
+class _Lazy(Mapping[str, SX]):
+    """Expressions that are built when first looked up."""
+
+    def __init__(self, ways: dict[str, Callable[[], SX]]):
+        self._ways, self._built = ways, dict[str, SX]()
+
+    def __getitem__(self, name: str) -> SX:
+        if name not in self._built:
+            self._built[name] = self._ways[name]()
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ways)
+
+    def __len__(self) -> int:
+        return len(self._ways)
+
+
+def _places(states: dict[str, tuple[SX, np.ndarray]]) -> dict[str, slice]:
+    out, at = {}, 0
+    for name, (symbol, _) in states.items():
+        out[name] = slice(at, at + symbol.numel())
+        at += symbol.numel()
+    return out
+
+
+def _initial(states: dict[str, tuple[SX, np.ndarray]]) -> np.ndarray:
+    return np.concatenate([np.zeros(0), *(start for _, start in states.values())])

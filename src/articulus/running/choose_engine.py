@@ -1,0 +1,39 @@
+"""Which engine takes a run forward: native steps where possible, numeric ones where the method or events ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from articulus.errors import InputError
+from articulus.integrate import StepControl
+from articulus.integrate.base import Integrator
+from articulus.loop.events import Event, Switch
+from articulus.loop.functions import System
+from articulus.running.numeric_engine import NumericEngine
+from articulus.running.steppers import advancer_of
+
+
+def engine_for(
+    system: System,
+    method: Integrator,
+    h: float,
+    steps: int,
+    events: Sequence[Event],
+    rtol: float,
+    atol: float,
+    independent: Sequence[int],
+) -> Any:
+    """Return the engine of a method for a system; `independent` are constraint rows that imply all the others."""
+    kind = advancer_of(method)
+    loop = None if events else kind.native_loop(system, method, h)
+    if loop is not None:
+        return loop
+    switches = [event for event in events if isinstance(event, Switch)]
+    if switches and not kind.switches:
+        raise InputError(
+            f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
+            f"'{switches[0].name}'"
+        )
+    advancer = kind(system, method, h, StepControl(rtol, atol), independent)
+    return NumericEngine(system, advancer, h, steps, events)

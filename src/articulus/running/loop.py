@@ -1,0 +1,276 @@
+"""`Loop`: a mechanism with its controller and components, closed: what is simulated, linearised and handed on."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.dynamics.loops.forms import DEFAULT
+from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.linear import LinearModel
+from articulus.loop.component import Component
+from articulus.loop.components import Expression
+from articulus.loop.equations import Network
+from articulus.loop.events import Event
+from articulus.loop.events import stops as event_stops
+from articulus.loop.functions import System, native
+from articulus.loop.linear_model import linear_model, model_signals
+from articulus.loop.outputs import Outputs
+from articulus.loop.python_controller import PythonController
+from articulus.mechanism import Description
+from articulus.results.run import Run
+from articulus.results.signal import Signal
+from articulus.running.checkpoint import require_place
+from articulus.running.settings import RunSettings, listed, number
+from articulus.running.specification import Setup
+
+Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
+
+FUNCTIONS = ("rhs", "acceleration", "correction")
+"""Functions that `Loop.function` gives."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """A mechanism with its controller and components.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    controller : component, casadi.Function, or Python function of t, q, v
+        What commands the actuators; several in a list add up. See `simulate`.
+    components : sequence of Component
+        Actuators, sensors, disturbances, further controllers. Without actuators a command is a joint force.
+    loops : str
+        Form in which kinematic loops are closed; see `articulus.dynamics.loops.FORMS`.
+
+    Its equations are made once, when first needed, and kept as long as the loop is.
+    """
+
+    mechanism: Mechanism
+    controller: Controller | None = None
+    components: Sequence[Component] = ()
+    loops: str = DEFAULT
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, Mechanism):
+            raise InputError(
+                f"simulate: found {self.mechanism!r}; expected a Mechanism, for example art.load('puma600')"
+            )
+        object.__setattr__(self, "components", listed("components", self.components))
+
+    # equations
+
+    @functools.cached_property
+    def _split(self) -> tuple[list[Component], PythonController | None]:
+        return _controllers(self.controller)
+
+    @property
+    def outside(self) -> PythonController | None:
+        """The controller that is a Python function, if there is one."""
+        return self._split[1]
+
+    @functools.cached_property
+    def system(self) -> System:
+        """The equations without events."""
+        return self.equations()
+
+    def equations(self, events: Sequence[Event] = ()) -> System:
+        """Return the equations, with places for what the given events hold."""
+        inside, outside = self._split
+        d = self.mechanism.description
+        return _system(
+            d, (*inside, *self.components), outside is not None, self.loops, event_stops(d, events)
+        )
+
+    @property
+    def signals(self) -> dict[str, Signal]:
+        """Everything that a run reports, by name, with units and no sample."""
+        return Outputs(self.system).blank()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the parameters of mechanism and components, in the order of the argument p of `function`."""
+        return tuple(p.name for p in self.system.network.parameters)
+
+    def function(self, name: str = "rhs") -> ca.Function:
+        """Return the equations as a casadi.Function of (c, d, p, w, t, h).
+
+        c : continuous states: q, v, states of components, energy put in and dissipated (`loop.system.places`)
+        d : held values of sampled components (`loop.system.held_places`)
+        p : parameters (`loop.parameters`);  w : noise, normal numbers;  t : time [s];  h : step [s] for which noise holds
+
+        Parameters
+        ----------
+        name : str
+            "rhs": c';  "acceleration": v' and constraint multipliers;  "correction": c back on the constraints, with unit
+            quaternions.
+        """
+        if name not in FUNCTIONS:
+            raise InputError(f"loop: no function '{name}'; {did_you_mean(name, FUNCTIONS)}")
+        found = getattr(self.system, name)
+        if found is None:
+            raise UnsupportedOperation(
+                "loop: nothing to correct: the mechanism has neither constraints nor quaternions"
+            )
+        return found
+
+    # in time
+
+    def simulate(
+        self,
+        t_end: float,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_interval: float = 30.0,
+        keep_checkpoint: bool = False,
+        **settings: Any,
+    ) -> Run:
+        """Return one run; the arguments are those of `articulus.simulate`, settings those of `RunSettings`."""
+        setup = self._setup(RunSettings.of(t_end, settings), q0, v0, params, True)
+        return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
+
+    def rollout(
+        self,
+        t_end: float,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_interval: float = 30.0,
+        keep_checkpoint: bool = False,
+        **settings: Any,
+    ) -> Run:
+        """Return many runs at once; the arguments are those of `articulus.rollout`."""
+        given = {"outputs": (), "sample": None} | settings
+        if given["sample"] is None:
+            given["sample"] = number("t_end", t_end) - number("t0", given.get("t0", 0.0))
+        found = RunSettings.of(t_end, given)
+        if found.events:
+            raise InputError("rollout: found events; expected none: use simulate for a run with events")
+        setup = self._setup(found, q0, v0, params, False)
+        return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
+
+    def _setup(
+        self, settings: RunSettings, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool
+    ) -> Setup:
+        if not isinstance(params or {}, Mapping):
+            raise InputError(f"params: found {params!r}; expected a dict from name to value")
+        given = {name: copy.copy(value) for name, value in (params or {}).items()}
+        system = self.equations(settings.events) if settings.events else self.system
+        state = copy.copy(q0), copy.copy(v0)
+        return Setup(self.mechanism, system, self.outside, *state, given, single, settings)
+
+    # linear models
+
+    def linearize(
+        self,
+        q: Any = None,
+        v: Any = None,
+        *,
+        t: float = 0.0,
+        step: float = 1e-3,
+        params: Mapping[str, float] | None = None,
+        inputs: Sequence[str] = ("tau",),
+        outputs: Sequence[str] | None = None,
+        opened: Sequence[str] = (),
+        fixed: Sequence[str] = (),
+    ) -> LinearModel:
+        """Return the linear model of the whole loop about a state; sampled components make it discrete.
+
+        Parameters
+        ----------
+        q, v : array, (nq,), (nv,)
+            Position and velocity; neutral and at rest if not given. Loops are closed first, as in `simulate`.
+        t : float [s]
+        step : float [s]
+            Of which sampling periods are whole numbers.
+        params : dict of parameter name to number
+        inputs : sequence of str
+            Small inputs: "tau", forces on the joints; "u", added to the commands; a signal such as "gyro.rate", added to it
+            wherever it is read; "w", the noise of all components; "p.<name>", a parameter.
+        outputs : sequence of str
+            Signals; all if not given.
+        opened : sequence of str
+            Those of the inputs "u" and signals at which the loop is cut: what is read there is the input alone, while the output
+            of the same name is what arrives. From the one to the other is the loop gain.
+        fixed : sequence of str
+            Joints that stay where they are when the loops are closed.
+        """
+        settings = RunSettings(
+            t + step, t, step, outputs=None if outputs is None else tuple(outputs), fixed=tuple(fixed)
+        )
+        setup = self._setup(settings, q, v, params, True)
+        (c,), (p,), *_ = setup.start()
+        system, d = setup.system, setup.system.d0
+        for update in system.updates:
+            d = np.ravel(native(update.function)(c, d, p, np.zeros(system.nw), t, step))
+        signals = model_signals(Outputs(system, settings.outputs).blank())
+        at = np.concatenate([c, d])
+        return linear_model(setup, signals, at, p, t, tuple(inputs), tuple(opened))
+
+
+_systems: OrderedDict[Any, System] = OrderedDict()
+_MOST_SYSTEMS = 32
+
+
+def _system(
+    description: Description,
+    components: tuple[Component, ...],
+    outside: bool,
+    loops: str,
+    stops: tuple[str, ...],
+) -> System:
+    """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
+    values = tuple(p.value for p in description.parameters)
+    key = (description.fingerprint, values, components, outside, loops, stops)
+    try:
+        found = _systems.get(key)
+    except TypeError:  # a component that holds something unhashable, such as an array
+        return System(Network(description, components, outside, stops), loops)
+    if found is None:
+        found = _systems[key] = System(Network(description, components, outside, stops), loops)
+        while len(_systems) > _MOST_SYSTEMS:
+            _systems.popitem(last=False)
+    _systems.move_to_end(key)
+    return found
+
+
+def _controllers(given: Controller | None) -> tuple[list[Component], PythonController | None]:
+    """Return the symbolic controllers and the one outside."""
+    items = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+    inside: list[Component] = []
+    outside: PythonController | None = None
+    for i, item in enumerate(items):
+        if isinstance(item, Component):
+            inside.append(item)
+        elif isinstance(item, ca.Function):
+            inside.append(Expression(item, name=item.name() if len(items) == 1 else f"{item.name()}{i}"))
+        elif outside is None and (isinstance(item, PythonController) or callable(item)):
+            outside = item if isinstance(item, PythonController) else PythonController(item)
+        else:
+            raise InputError(
+                f"controller: found {item!r}; expected a component, a casadi.Function or one Python function of t, q, v"
+            )
+    return inside, outside
+
+
+def _run(setup: Setup, checkpoint: str | Path | None, interval: float, leave: bool) -> Run:
+    """Run; whether checkpoints can be written is found out before."""
+    if number("checkpoint_interval", interval) < 0:
+        raise InputError(f"checkpoint_interval: found {interval!r}; expected a time in seconds, not below 0")
+    place = None if checkpoint is None else require_place(checkpoint)
+    return setup.simulation().run(place, interval, leave)

@@ -1,0 +1,306 @@
+"""All that decides a run, checked as far as the numbers of one run allow: what `simulate` makes, and makes again."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.rank import require_full_rank
+from articulus.errors import InputError, MovedStart, UnsupportedOperation, did_you_mean
+from articulus.integrate import method as find_method
+from articulus.loop.events import Event, Switch, description, switched_on
+from articulus.loop.functions import System, native
+from articulus.loop.outputs import Outputs
+from articulus.loop.python_controller import PythonController
+from articulus.loop.steps import whole_steps
+from articulus.mechanism.numbers import as_array, value_of
+from articulus.running.choose_engine import engine_for
+from articulus.running.runner import LOG_BYTES, Simulation
+from articulus.running.settings import RunSettings
+from articulus.solve.assembly import assemble, independent_rows, moving_freedoms
+
+ADMISSIBLE = 1e-9
+"""Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
+MOVED = 0.01
+"""Change of an initial position, or of a velocity over 1 and the largest one, above which closing warns [-]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """One call of `simulate` or `rollout`, with its equations.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    system : System
+        The equations of the whole loop; kept so that a repeated run need not rebuild them.
+    outside : PythonController, optional
+    q0, v0 : array, optional
+        As given: loops are closed anew in every run, since parameters may move them.
+    params : dict of parameter name to number or array (batch,)
+        As given.
+    single : bool
+        Whether the result has no batch axis.
+    settings : RunSettings
+    """
+
+    mechanism: Mechanism
+    system: System
+    outside: PythonController | None
+    q0: Any
+    v0: Any
+    params: Mapping[str, Any]
+    single: bool
+    settings: RunSettings
+
+    def changed(self, params: Mapping[str, Any]) -> Setup:
+        """Return the same with other values of some parameters; arrays (batch,) make a batch of a single run.
+
+        Raises
+        ------
+        UnsupportedOperation
+            A Python controller of a single run would see a batch.
+        """
+        many = any(np.ndim(value) for value in params.values())
+        if many and self.single and self.outside is not None:
+            raise UnsupportedOperation(
+                f"again: the Python controller '{self.outside.name}' was written for one run; expected one number a "
+                "parameter, or a controller of components, for a batch"
+            )
+        return dataclasses.replace(self, params={**self.params, **params}, single=self.single and not many)
+
+    def start(self) -> tuple[np.ndarray, np.ndarray, list[int], dict[str, Any]]:
+        """Return initial states (rows, nc), with loops closed, parameters (rows, np), and what `_closed` found."""
+        system, s = self.system, self.settings
+        c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
+        _check_form(system, find_method(s.method), s.events)
+        independent, start = self._closed(c0, p)
+        _require_regular(self.mechanism, system, c0[0], p[0], s.t0)
+        _begin(system, c0, p, s.t0, s.step)
+        return c0, p, independent, start
+
+    def simulation(self) -> Simulation:
+        """Return the simulation, ready to go."""
+        system, s = self.system, self.settings
+        method = find_method(s.method)
+        _check_jumps(system, method, s.t0, s.t_end, s.step)
+        c0, p, independent, start = self.start()
+        engine = engine_for(system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent)
+        size = 8 * len(c0) * (s.steps // s.every + 2) * engine.logged
+        if size > LOG_BYTES:
+            raise InputError(
+                f"simulate: the log would take {size / 2**30:.3g} GiB; expected at most {LOG_BYTES >> 30}. Give a longer `sample`"
+            )
+        outside = self.outside
+        sampled = outside is not None and outside.period is not None
+        period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
+        return Simulation(
+            self.mechanism, engine, c0, p, s.t0, s.step, s.steps, s.every, Outputs(system, s.outputs), outside,
+            period, s.seed, self.single, s.method, self._settings(), self, independent, start,
+        )  # fmt: skip
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what was asked for, for the record."""
+        return {
+            "t_end": self.settings.t_end,
+            "sample": self.settings.every * self.settings.step,
+            "loops": self.system.form.name if self.system.closing else "",
+            "components": [f"{c.type_name} {c.name}" for c in self.system.network.components],
+            "controller": self.outside.name if self.outside else "",
+            "events": [description(e) for e in self.settings.events],
+            "rtol": self.settings.rtol,
+            "atol": self.settings.atol,
+            "fixed": list(self.settings.fixed),
+        }
+
+    def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[int], dict[str, Any]]:
+        """Close the loops of every row that is off its constraints.
+
+        Returns
+        -------
+        list of int
+            Independent constraint rows of the first.
+        dict
+            What was found, for the record: names of redundant rows, largest changes of q and v.
+        """
+        mechanism, system = self.mechanism, self.system
+        holding = _holding(mechanism, switched_on(self.settings.events))
+        moving_freedoms(mechanism, self.settings.fixed, "fixed")
+        if not holding.description.constraints:
+            return [], {}
+        before = c.copy()
+        q, v = (c[:, system.places[name]] for name in "qv")
+        own = {x.name for x in holding.description.parameters}
+        names = [x.name for x in system.network.parameters]
+        given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
+        for row, params in enumerate(given):
+            off = np.abs(holding.constraint_residual(q[row], self.settings.t0, params=params)).max(
+                initial=0.0
+            )
+            fast = np.abs(holding.constraint_rate(q[row], v[row], self.settings.t0, params=params)).max(
+                initial=0.0
+            )
+            if max(off, fast) > ADMISSIBLE:
+                found = assemble(
+                    holding, q[row], v[row], self.settings.fixed, self.settings.t0, params=params
+                )
+                q[row], v[row] = found.q, found.v
+        moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
+        if max(change.max(initial=0.0) for change in moved.values()) > 0:
+            self._warn_of(moved, before, c)
+        kept = independent_rows(holding, q[0], self.settings.t0, params=given[0])
+        record = {
+            "moved": {name: float(change.max(initial=0.0)) for name, change in moved.items()},
+            "rows": len(holding.constraint_names),
+            "redundant": [name for name in holding.constraint_names if name not in kept],
+        }
+        return [mechanism.constraint_names.index(n) for n in kept], record
+
+    def _warn_of(self, moved: Mapping[str, np.ndarray], before: np.ndarray, c: np.ndarray) -> None:
+        """Warn when a start that was given is not the one that the run has."""
+        for name, given in (("q", self.q0), ("v", self.v0)):
+            at = self.system.places[name]
+            allowed = MOVED * (1.0 if name == "q" else max(1.0, np.abs(before[:, at]).max(initial=0.0)))
+            if given is None or not moved[name].max(initial=0.0) > allowed:
+                continue
+            row, k = np.unravel_index(moved[name].argmax(), moved[name].shape)
+            labels = self.mechanism.description.coordinate_names()
+            label = f" ({labels[k]})" if len(labels) == at.stop - at.start else ""
+            warnings.warn(
+                f"'{self.mechanism.name}': {name}0 is off the constraints and was moved onto them: {name}0[{k}]{label} from "
+                f"{before[row, at][k]:.6g} to {c[row, at][k]:.6g}{'' if self.single else f' in run {row}'}; expected a start that "
+                "closes the loops. Name in `fixed` the joints that shall stay, or close the loops first with `assemble`",
+                MovedStart,
+                stacklevel=6,
+            )
+
+
+def _initial(
+    mechanism: Mechanism,
+    system: System,
+    q0: Any,
+    v0: Any,
+    params: Mapping[str, Any] | None,
+    single: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the initial continuous states (rows, nc) and the parameters (rows, np)."""
+    q = _state("q0", q0, mechanism.neutral, single)
+    v = _state("v0", v0, np.zeros(mechanism.nv), single)
+    mechanism.description.require_rotations(q[0] if single else q)
+    given = dict(params or {})
+    columns = []
+    for parameter in system.network.parameters:
+        value = _numbers(parameter.name, given.pop(parameter.name, value_of(parameter)), single)
+        columns.append(value)
+    if given:
+        name = next(iter(given))
+        known = [p.name for p in system.network.parameters]
+        raise InputError(f"params: no parameter '{name}'; {did_you_mean(name, known)}")
+    values = dict(zip((p.name for p in system.network.parameters), columns))
+    mechanism.description.physical.require({name: values[name] for name in params or {}})
+    counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
+    if len(counts) > 1:
+        raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")
+    rows = counts.pop() if counts else 1
+    c = np.tile(system.c0, (rows, 1))
+    c[:, system.places["q"]], c[:, system.places["v"]] = q, v
+    p = np.zeros((rows, len(columns)))
+    for i, value in enumerate(columns):
+        p[:, i] = value
+    return c, p
+
+
+def _numbers(name: str, given: Any, single: bool) -> np.ndarray:
+    """Return the value of a parameter, or one per run."""
+    value = as_array(f"params: '{name}'", given)
+    if not np.isfinite(value).all() or not value.size or value.ndim > (0 if single else 1):
+        raise InputError(f"params: '{name}' = {given!r}; expected finite numbers, one per run")
+    return value
+
+
+def _check_jumps(system: System, method: Any, t0: float, t_end: float, step: float) -> None:
+    """Refuse fixed steps across a jump of an input: their order would be lost without a word."""
+    if method.controls_error:
+        return
+    for time in system.jumps:
+        count = (time - t0) / step
+        if t0 < time < t_end and abs(count - round(count)) > 1e-6:
+            raise InputError(
+                f"an input jumps or bends at t = {time:.9g} s, inside a step of {step:.9g} s; expected it between two steps. "
+                "Choose a step that divides its times, or an adaptive method such as dormand_prince"
+            )
+
+
+def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
+    """Refuse a form of loops that cannot serve the mechanism, the method or the events."""
+    form = system.form
+    if system.closing is None or form.name == DEFAULT:
+        return
+    reason = form.refusal(system.description)
+    if method.keeps_constraints:
+        reason = f"has no place in method '{method.name}', which keeps the constraints itself; expected loops = '{DEFAULT}'"
+    elif form.methods and method.name not in form.methods:
+        reason = f"is for the methods {', '.join(form.methods)}; found '{method.name}'"
+    elif form.own and events:
+        reason = (
+            f"has states of its own, which know nothing of the event '{events[0].name}'; expected no events"
+        )
+    elif not form.switches and any(isinstance(e, Switch) for e in events):
+        reason = "cannot switch constraints; expected another for such events"
+    if reason:
+        raise UnsupportedOperation(f"loops: the form '{form.name}' {reason}")
+
+
+def _require_regular(mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float) -> None:
+    """Refuse a start at which the form of loops cannot find its closure forces."""
+    matrix = system.closing.regular() if system.closing is not None else None
+    if matrix is None:
+        return
+    q, v = (c[system.places[name]] for name in "qv")
+    own = p[: len(system.description.parameters)]
+    require_full_rank(
+        np.array(matrix(q, v, t0, np.ones(len(system.description.constraints)), own)),
+        mechanism.constraint_names,
+        f"loops: the form '{system.form.name}' needs rows that the chains alone can fulfil, each independent of the others",
+        f"Use loops = '{DEFAULT}', or close the chains by fewer rows.",
+    )
+
+
+def _begin(system: System, c: np.ndarray, p: np.ndarray, t0: float, h: float) -> None:
+    """Let the loop form's own states begin with q and v, row by row."""
+    if system.beginning is not None:
+        begun = native(system.beginning)
+        for row, values in zip(c, p):
+            row[:] = np.ravel(begun(row, system.d0, values, np.zeros(system.nw), t0, h))
+
+
+def _holding(mechanism: Mechanism, off: set[str]) -> Mechanism:
+    """Return the mechanism without the constraints that do not hold yet."""
+    if not off:
+        return mechanism
+    d = mechanism.description
+    kept = tuple(c for c in d.constraints if c.name not in off)
+    return Mechanism.from_description(dataclasses.replace(d, constraints=kept))
+
+
+def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarray:
+    """Return an initial state as rows."""
+    array = default if value is None else as_array(name, value)
+    good = array.shape == default.shape or (
+        not single and array.ndim == 2 and array.shape[1:] == default.shape
+    )
+    if not good:
+        expected = default.shape if single else ("batch", *default.shape)
+        raise InputError(f"{name}: found shape {array.shape}; expected {expected}")
+    if not len(np.atleast_2d(array)):
+        raise InputError(f"{name}: found an empty batch; expected at least one run")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name}: found a value that is not finite")
+    return np.atleast_2d(array)

@@ -1,7 +1,0 @@
-"""Mechanisms and runs in a browser: scenes, pages that play runs, a viewer, machines to drive."""
-
-from articulus.studio.export import export_html, policy, replay_fragment
-from articulus.studio.scene import Scene, scene_of
-from articulus.studio.viewer import Viewing, view
-
-__all__ = ["Scene", "Viewing", "export_html", "policy", "replay_fragment", "scene_of", "view"]

@@ -1,0 +1,249 @@
+"""Laws of all components: names, fields, parameters, signals, messages."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus import kernel, structure
+from articulus.loop.component import Actuator, Component, Controller, Disturbance, Sensor
+from articulus.loop.components import (
+    ACTUATORS,
+    ALL_COMPONENTS,
+    CONTROLLERS,
+    DISTURBANCES,
+    PD,
+    PID,
+    SENSORS,
+    ComputedTorque,
+    DeadBand,
+    Expression,
+    FirstOrderActuator,
+    ForceSensor,
+    FrameAcceleration,
+    FramePose,
+    FrameVelocity,
+    FrameWrench,
+    GroundContact,
+    HydraulicRotary,
+    JointRate,
+    JointSensor,
+    JointStop,
+    Measured,
+    Motor,
+    Observer,
+    PiezoPair,
+    PrescribedForce,
+    ProofMass,
+    RateGyro,
+    RateLimit,
+    ResolvedRate,
+    Saturation,
+    SecondOrderActuator,
+    ServoConstraints,
+    StateFeedback,
+    StrainSensor,
+    Torque,
+    WhiteNoise,
+)
+from articulus.loop.equations import Network
+from articulus.mechanism import Polynomial, Prescribed
+
+from .support import Loop, floater, slider
+
+
+def _zero() -> ca.Function:
+    q = ca.SX.sym("q", 4)
+    return ca.Function("zero", [q], [0 * q], ["q"], ["u"])
+
+
+OBSERVER = Observer(np.eye(8), np.zeros((8, 4)), np.eye(4, 8), np.zeros((8, 4)), ("q",))
+EXAMPLES: dict[type, Callable[[], Component]] = {
+    JointSensor: lambda: JointSensor(joints=("boom",)),
+    FramePose: lambda: FramePose("wrist"),
+    FrameVelocity: lambda: FrameVelocity("wrist"),
+    FrameAcceleration: lambda: FrameAcceleration("wrist"),
+    RateGyro: lambda: RateGyro("wrist"),
+    ForceSensor: lambda: ForceSensor("stick"),
+    StrainSensor: lambda: StrainSensor("near", "far", depth=0.01),
+    Measured: lambda: Measured(RateGyro("wrist"), period=0.02, delay=2, noise=0.1, resolution=0.01),
+    PD: lambda: PD(kp=1.0, kd=1.0),
+    PID: lambda: PID(kp=1.0, ki=1.0, kd=1.0),
+    ComputedTorque: lambda: ComputedTorque(kp=1.0, kv=1.0),
+    StateFeedback: lambda: StateFeedback(np.ones((4, 8)), observer=OBSERVER, period=0.02),
+    Expression: lambda: Expression(_zero()),
+    JointRate: lambda: JointRate(0.1, kp=1.0, kv=1.0, period=0.02),
+    ResolvedRate: lambda: ResolvedRate(0.1, kp=1.0, kv=1.0, period=0.02, point="wrist", tool="bucket"),
+    ServoConstraints: lambda: ServoConstraints(
+        Prescribed("course", "boom", Polynomial((0.1, 0.2))), ("boom",)
+    ),
+    Torque: lambda: Torque("boom", limit=3.0),
+    Motor: lambda: Motor("boom", ratio=100.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
+    HydraulicRotary: lambda: HydraulicRotary(
+        "boom", supply=7000.0, gear=545.0, damping=1e5, pressure_feedback=1e-5
+    ),
+    ProofMass: lambda: ProofMass("wrist", mass=1.0, stroke=0.1, stop_stiffness=10.0),
+    PiezoPair: lambda: PiezoPair("near", "far", gain=0.01, voltage=50.0),
+    FirstOrderActuator: lambda: FirstOrderActuator("boom", bandwidth=3.0),
+    SecondOrderActuator: lambda: SecondOrderActuator("boom", bandwidth=3.0),
+    Saturation: lambda: Saturation("boom", -1.0, 1.0),
+    DeadBand: lambda: DeadBand("boom", 0.1),
+    RateLimit: lambda: RateLimit("boom", 1.0),
+    PrescribedForce: lambda: PrescribedForce("boom", 3.0),
+    FrameWrench: lambda: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
+    WhiteNoise: lambda: WhiteNoise(1.0, joint="boom"),
+    JointStop: lambda: JointStop("boom", stiffness=10.0, lower=-1.0, upper=1.0),
+    GroundContact: lambda: GroundContact("wrist", stiffness=10.0),
+}
+
+DIGGER = art.load("cat215b")
+
+
+def _with_boom() -> art.Mechanism:
+    """Return a hinge with a flexible boom of three modes."""
+    m = art.Mechanism("boom").flexible(
+        "boom", structure.beam_body(1.0, EI=500.0, mass_per_length=5000.0, modes=3)
+    )
+    m.joint("hinge", art.Revolute(axis=(0, 0, 1)), parent="ground", child="boom")
+    return m.frame("near", "boom", node="root").frame("far", "boom", node="middle")
+
+
+HOSTS = dict.fromkeys((StrainSensor, PiezoPair), _with_boom())
+"""Mechanisms for components that the digger has no place for."""
+
+
+def test_every_component_is_listed_once_in_its_kind() -> None:
+    assert set(EXAMPLES) == set(ALL_COMPONENTS)
+    assert len({c.type_name for c in ALL_COMPONENTS}) == len(ALL_COMPONENTS)
+    kinds = {Sensor: SENSORS, Controller: CONTROLLERS, Actuator: ACTUATORS, Disturbance: DISTURBANCES}
+    assert all(issubclass(c, kind) for kind, members in kinds.items() for c in members)
+
+
+@pytest.mark.parametrize("kind", ALL_COMPONENTS, ids=lambda c: c.type_name)
+def test_a_component_writes_the_signals_that_it_declares_and_moves(kind: type) -> None:
+    component = EXAMPLES[kind]()
+    loop = Loop(HOSTS.get(kind, DIGGER), component).put(q=[0.1, 0.5, -1.5, 0.2], v=[0.1, -0.1, 0.2, 0.3])
+    prefix = f"{component.name}."
+    written = {name.removeprefix(prefix) for name in loop.network.signals}
+    assert written == set(component.signal_units())
+    found = loop.run(0.06, 0.01, *loop.network.signals)
+    assert all(np.isfinite(values).all() for values in found.values())
+
+
+@pytest.mark.parametrize("kind", ALL_COMPONENTS, ids=lambda c: c.type_name)
+def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: type) -> None:
+    component = EXAMPLES[kind]()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        component.name = "other"
+    for f in dataclasses.fields(component):
+        named = f.name in {
+            "name",
+            "joint",
+            "joints",
+            "frame",
+            "measured",
+            "inputs",
+            "point",
+            "tool",
+            "first",
+            "second",
+        }
+        held = f.name in {"actuator", "sensor", "observer", "model", "function", "program"}
+        assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
+
+
+@pytest.mark.parametrize("kind", ALL_COMPONENTS, ids=lambda c: c.type_name)
+def test_numbers_may_be_parameters(kind: type) -> None:
+    """The first number of a component, written as a parameter, is one of the run's parameters."""
+    component = EXAMPLES[kind]()
+    fixed = {"axis", "pressures", "period", "delay"}
+    for f in dataclasses.fields(component):
+        value = getattr(component, f.name)
+        if not f.metadata or f.name in fixed:
+            continue
+        if isinstance(value, float) and np.isfinite(value) and value:
+            changed: object = art.Parameter("free", value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], float) and np.isfinite(value[0]):
+            changed = (art.Parameter("free", value[0]), *value[1:])
+        else:
+            continue
+        network = Network(
+            HOSTS.get(kind, DIGGER).description, [dataclasses.replace(component, **{f.name: changed})]
+        )
+        assert [p.name for p in network.parameters] == ["free"], f.name
+
+
+def test_native_code_of_a_loop_of_many_components_equals_casadi() -> None:
+    actuators = {
+        FirstOrderActuator: FirstOrderActuator(DeadBand(Saturation("bucket", -1.0, 1.0), 0.1), 3.0),
+        Motor: Motor("stick", ratio=100.0, torque_constant=0.1, resistance=1.0),
+        RateLimit: RateLimit(SecondOrderActuator("swing", 5.0), 2.0),
+        HydraulicRotary: EXAMPLES[HydraulicRotary](),
+    }
+    others = [EXAMPLES[kind]() for kind in (*SENSORS[:-1], *CONTROLLERS, *DISTURBANCES) if kind not in HOSTS]
+    loop = Loop(DIGGER, *others, *actuators.values())
+    rng = np.random.default_rng(4)
+    for function in (loop.system.rhs, *(u.function for u in loop.system.updates)):
+        inputs = [rng.uniform(0.1, 1.0, function.numel_in(i)) for i in range(6)]
+        expected = np.array(function(*inputs)).ravel()
+        found = kernel.compile(function)(*inputs[:4], *(float(x[0]) for x in inputs[4:]))
+        assert np.ravel(found) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "mechanism", "text"),
+    [
+        (lambda: Torque("left"), slider, "Torque 'left_torque', joint: found 'left'; expected the name of a joint. did you mean 'lift'?"),
+        (lambda: Torque("base"), floater, "found 'base', a free joint with 6 freedoms; expected a joint with one freedom"),
+        (lambda: Motor("base", 1.0, 1.0, 1.0), floater, "Motor 'base_motor', joint"),
+        (lambda: Saturation("base", -1, 1), floater, "a joint with one freedom"),
+        (lambda: JointStop("base", 1.0), floater, "a joint with one freedom"),
+        (lambda: HydraulicRotary("base", 1.0, 1.0, 1.0), floater, "a joint with one freedom"),
+        (lambda: JointSensor(), floater, "'base', a free joint; expected joints whose velocities are the rates"),
+        (lambda: FramePose("hul"), floater, "FramePose 'hul_frame_pose', frame: no body or frame 'hul'"),
+        (lambda: PrescribedForce("base", (1.0, 2.0)), floater, "force: found 2 numbers; expected 1 or 6"),
+        (lambda: WhiteNoise((1.0, 2.0), joint="base"), floater, "density: found 2 numbers; expected 1 or 6"),
+        (lambda: Measured(JointSensor(), noise=(1, 2, 3)), slider, "noise: found 3 numbers; expected 1 or 2"),
+    ],
+)  # fmt: skip
+def test_wrong_joints_frames_and_lengths(make: Callable, mechanism: Callable, text: str) -> None:
+    with pytest.raises(art.InputError) as caught:
+        Loop(mechanism(), make())
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: Torque("lift", limit=-1.0), "Torque 'lift_torque', limit: found -1; expected at least 0"),
+        (lambda: Motor("lift", 1.0, 1.0, 0.0), "resistance: found 0; expected a finite number above 0"),
+        (lambda: Saturation("lift", 1.0, -1.0), "lower: found 1 above upper = -1"),
+        (lambda: Saturation(3.0, 1.0, 2.0), "expected an actuator or the name of a joint"),
+        (lambda: ProofMass("b", 1.0, stroke=0.1), "stop_stiffness: found 0"),
+        (lambda: ProofMass("b", 1.0, axis=(1, 1, 0)), "expected a unit vector"),
+        (
+            lambda: HydraulicRotary("lift", 10.0, 1.0, 1.0, exhaust=20.0),
+            "exhaust: found 20 psi; expected less than supply = 10",
+        ),
+        (lambda: WhiteNoise(1.0), "exactly one of the two"),
+        (lambda: WhiteNoise(1.0, joint="a", frame="b"), "exactly one of the two"),
+        (lambda: Measured(JointSensor(), delay=1), "delay: found 1 without a period"),
+        (lambda: Measured(JointSensor(), delay=1.5, period=0.1), "a whole number of periods"),
+        (lambda: Measured(Torque("a")), "expected a sensor"),
+        (lambda: FrameWrench("b", (1, 2, 3)), "expected 6 numbers (moment, then force), found 3"),
+        (lambda: GroundContact("b", 1.0, slip_speed=0.0), "slip_speed"),
+        (
+            lambda: ResolvedRate(0.0, 1.0, 1.0, 0.1, joints=("a",), point="p", tool="t"),
+            "it works on all four",
+        ),
+    ],
+)
+def test_wrong_numbers(make: Callable, text: str) -> None:
+    with pytest.raises(art.InputError) as caught:
+        make()
+    assert text in str(caught.value)

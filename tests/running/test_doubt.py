@@ -1,0 +1,164 @@
+"""Doubtful answers are told: which figure, the likely cause; healthy runs say nothing."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.errors import DoubtfulResult
+from articulus.loop.components import Expression, JointStop
+from articulus.results.status import RunStatus
+from articulus.running import doubt
+
+OMEGA = 3.0
+
+
+def oscillator(stiffness=OMEGA**2) -> art.Mechanism:
+    m = art.Mechanism("oscillator", gravity=(0, 0, 0)).body("mass", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    return m.joint("slide", art.Prismatic((1, 0, 0)), "ground", "mass", stiffness=stiffness)
+
+
+def euler(steps: int, h: float = 0.01):
+    """A run of 4.5 J at the start, all of it kinetic, which grow by 1 + (omega h)^2 in every step of Euler's method."""
+    return art.simulate(oscillator(), steps * h, v0=[OMEGA], method="euler", step=h)
+
+
+def test_energy_that_appears_from_nowhere():
+    # after 1000 steps the error is larger than all of the energy at the start, and the run is COMPLETE all the same
+    with pytest.warns(DoubtfulResult, match="energy balance error") as told:
+        run = euler(1000)
+    assert run.status == RunStatus.COMPLETE
+    assert not run.ok
+    assert told[0].filename == __file__  # the place that asked
+    assert run.doubtful.tolist() == [0]
+    exact = 4.5 * ((1 + (OMEGA * 0.01) ** 2) ** 1000 - 1)
+    assert run.doubts[0].value == pytest.approx(exact / run["energy"][:, :2].max(), rel=1e-6)
+    assert "too large" in run.doubts[0].cause
+    assert "doubt" in dict(run.figures())
+    assert "Likely cause" in run.summary()
+
+
+def test_the_limit():
+    # (1 + (omega h)^2)^n - 1 is 0.0090 at n = 10, 0.0118 at n = 13, of 4.5 J
+    assert euler(10).ok
+    with pytest.warns(DoubtfulResult, match="found 0.012; expected at most 0.01"):
+        assert not euler(13).ok
+
+
+def test_a_sound_run_says_nothing():
+    run = art.simulate(oscillator(), 10.0, q0=[1.0], step=0.01)
+    assert run.ok
+    assert not run.doubts
+    assert not run.doubtful.size
+
+
+def test_energy_that_stays_kinetic_is_no_doubt():
+    # a free body only has the error of the method as a change of its energy: all that moves is error, but it is small
+    body = art.Mechanism("body", gravity=(0, 0, 0)).body("body", mass=1.0, inertia=(1.0, 2.0, 3.0))
+    body.joint("flight", art.Free(), "ground", "body")
+    run = art.simulate(body, 10.0, v0=[1.0, 0.01, 2.0, 0, 0, 0], step=0.05)
+    assert run.ok
+    assert np.ptp(run["energy.kinetic"]) > 1e-7
+
+
+def test_nothing_that_moves_is_no_doubt():
+    # rounding and absolute tolerances are all there is: no share of it means anything
+    for method in ("rk4", "dormand_prince", "rosenbrock"):
+        assert art.simulate(oscillator(), 0.1, q0=[1e-7], method=method, step=0.01).ok
+        assert art.simulate(oscillator(), 0.1, method=method, step=0.01).ok
+
+
+def test_a_batch_tells_which_runs():
+    k = np.array([1.0, 4.0, 400.0, 9.0, 900.0])
+    loose = oscillator(stiffness=art.Parameter("k", 1.0))
+    with pytest.warns(DoubtfulResult, match="2 of 5 runs are doubtful") as told:
+        run = art.rollout(loose, 1.0, q0=[[1.0]], params={"k": k}, step=0.05)
+    assert len(told) == 1
+    assert run.doubtful.tolist() == [2, 4]
+    assert not run.ok
+    with pytest.warns(DoubtfulResult):
+        assert not art.simulate(loose, 1.0, q0=[1.0], params={"k": 900.0}, step=0.05, outputs=[]).ok
+    assert art.simulate(loose, 1.0, q0=[1.0], params={"k": 9.0}, step=0.05, outputs=[]).ok
+
+
+def test_a_stiff_component_with_an_explicit_method():
+    # damping of 2600 1/s at steps of 1 ms: RK4 is stable up to 2785 1/s, but the start decays by the wrong factor
+    m = oscillator()
+    v = ca.SX.sym("v", 1)
+    damper = Expression(ca.Function("damper", [v], [-2600.0 * v], ["v"], ["tau"]))
+    with pytest.warns(DoubtfulResult, match="stiffest component"):
+        run = art.simulate(m, 0.05, v0=[1.0], components=[damper], step=1e-3)
+    assert "0.000385 s" in run.doubts[0].cause  # 1 / 2600
+    assert art.simulate(m, 0.05, v0=[1.0], components=[damper], step=1e-3, method="rosenbrock").ok
+
+
+def test_an_impact_that_the_step_does_not_resolve():
+    # a stop in which the mass stays for 3 ms, at steps of 4 ms
+    stop = JointStop("slide", upper=0.1, stiffness=1e6, damping=0.0)
+    with pytest.warns(DoubtfulResult):
+        run = art.simulate(oscillator(), 0.4, v0=[1.0], components=[stop], step=4e-3)
+    assert "stop" in run.doubts[0].cause or "stiffest" in run.doubts[0].cause
+
+
+def test_loose_tolerances():
+    with pytest.warns(DoubtfulResult, match="rtol 0.1"):
+        art.simulate(oscillator(), 40.0, q0=[1.0], method="dormand_prince", step=4.0, rtol=0.1, atol=0.1)
+
+
+def test_a_doubt_is_kept_in_files(tmp_path):
+    pytest.importorskip("h5netcdf")
+    with pytest.warns(DoubtfulResult):
+        run = euler(1000)
+    run.save(tmp_path / "run.nc")
+    again = art.load_run(tmp_path / "run.nc")
+    assert again.doubts == run.doubts
+    assert not again.ok
+
+
+def moving() -> tuple[art.Mechanism, np.ndarray, np.ndarray]:
+    """Return a four-bar linkage that is no parallelogram, with a closed position and rates."""
+    m = art.Mechanism("linkage")
+    for name, parent, at, length in (
+        ("crank", "ground", (0, 0, 0), 0.4),
+        ("coupler", "crank", (0.4, 0, 0), 1.1),
+    ):
+        m.body(name, 1.0, (length / 2, 0, 0), (0.1, 0.1, 0.1))
+        m.joint(f"{name}_pin", art.Revolute((0, 0, 1)), parent, name, at=at)
+    m.body("rocker", 1.5, (0.4, 0, 0), (0.1, 0.1, 0.1))
+    m.joint("rocker_pin", art.Revolute((0, 0, 1)), "ground", "rocker", at=(1, 0, 0))
+    m.loop("pin", art.Revolute((0, 0, 1)), "coupler", "rocker", at=(1.1, 0, 0), child_at=(0.8, 0, 0))
+    found = art.assemble(m, np.array([0.7, 0.3, 1.8]), np.array([15.0, 0.0, 0.0]))
+    return m, found.q, found.v
+
+
+def test_energy_of_the_projection():
+    # one step of Euler's method by hand, without a projection, has the energy of the run less what the projection changed
+    m, q, v = moving()
+    h = 1e-3
+    run = art.simulate(m, h, q0=q, v0=v, method="euler", step=h)
+    free = m.energy(q + h * v, v + h * run["vdot"][0])
+    changed = abs(sum(m.energy(run.q[1], run.v[1])) - sum(free))
+    assert changed > 1e-7
+    assert run["projected"][-1, 0] == pytest.approx(changed, rel=1e-6)
+
+
+def test_work_of_the_projection_falls_with_the_step():
+    # the drift of a step of Euler's method is of order h^2, so that the sum over the run falls with h
+    m, q, v = moving()
+    runs = [art.simulate(m, 0.01, q0=q, v0=v, method="euler", step=h) for h in (1e-4, 5e-5)]
+    one, half = (run["projected"][-1, 0] for run in runs)
+    assert one / half == pytest.approx(2.0, abs=0.2)
+
+
+def test_a_projection_that_works_too_much():
+    m, q, v = moving()
+    with pytest.warns(DoubtfulResult) as told:
+        run = art.simulate(m, 2.0, q0=q, v0=v, method="euler", step=0.05)
+    assert any(d.figure.startswith("energy moved by the return") for d in run.doubts)
+    assert any(d.figure.startswith("constraint residual in position") for d in run.doubts)
+    assert len(told) == 1
+    assert str(told[0].message).count("Likely cause") == 1
+
+
+def test_limits_are_ordered():
+    assert 0 < doubt.ENERGY_FLOOR < doubt.CONSTRAINT < doubt.ENERGY <= doubt.PROJECTION < 1

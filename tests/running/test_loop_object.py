@@ -1,0 +1,119 @@
+"""`Loop`: the same runs and linear models as by `simulate`, without a run where none is needed."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import articulus as art
+import closed_zoo
+from articulus.loop.components import PD, JointSensor, Measured, RateGyro, Torque
+
+ARM = art.load("two_link")
+START = np.array([0.4, 0.2])
+
+
+def test_a_loop_runs_as_simulate_and_rollout_do() -> None:
+    servo = PD(kp=30.0, kd=3.0)
+    loop = art.Loop(ARM, controller=servo)
+    single = art.simulate(ARM, 0.1, START, controller=servo)
+    np.testing.assert_array_equal(loop.simulate(0.1, START).q, single.q)
+    batch = np.array([START, -START])
+    many = art.rollout(ARM, 0.1, batch, controller=servo, sample=0.05)
+    np.testing.assert_array_equal(loop.rollout(0.1, batch, sample=0.05).q, many.q)
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_the_linear_model_is_that_of_a_run_about_its_start(period: float | None) -> None:
+    """Continuous and sampled; on a loop too, whose start is closed first."""
+    for mechanism, q, v in (
+        (ARM, START, np.array([0.3, -0.1])),
+        (closed_zoo.four_bar(), np.array([0.3, -0.3, 0.3]), np.array([0.8, -0.8, 0.8])),
+    ):
+        loop = art.Loop(mechanism, PD(kp=30.0, kd=3.0, period=period), [RateGyro(mechanism.body_names[-1])])
+        ours, theirs = loop.linearize(q, v), loop.simulate(0.01, q, v).linear(at=0.0)
+        assert (ours.states, ours.inputs, ours.outputs, ours.period) == (
+            theirs.states,
+            theirs.inputs,
+            theirs.outputs,
+            theirs.period,
+        )
+        for name in "ABCD":
+            np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), atol=1e-12)
+
+
+def test_outputs_of_the_linear_model_can_be_chosen() -> None:
+    model = art.Loop(ARM, PD(kp=30.0, kd=3.0)).linearize(outputs=["tau"])
+    assert model.outputs == ("q.joint1", "q.joint2", "v.joint1", "v.joint2", "tau.joint1", "tau.joint2")
+
+
+def test_the_loop_gain_is_what_closes_the_loop() -> None:
+    """Cut at the commands: from an input there back to what the controller asks is -L; closed it is -L (1 + L)^-1."""
+    loop, w = art.Loop(ARM, PD(kp=30.0, kd=3.0)), np.array([0.5, 3.0, 20.0])
+    given = {"q": START, "v": np.array([0.3, -0.1]), "inputs": ["u"], "outputs": ["u"]}
+    gain = -loop.linearize(**given, opened=["u"]).response(w)[:, -2:]
+    closed = loop.linearize(**given).response(w)[:, -2:]
+    np.testing.assert_allclose(closed, -gain @ np.linalg.inv(np.eye(2) + gain), atol=1e-12)
+
+
+def test_inputs_at_commands_signals_noise_and_parameters() -> None:
+    """Commands are joint forces here; a sensor's error acts through the gain; parameters against differences of the rates."""
+    sensor = Measured(JointSensor(name="angles"), noise=0.1)
+    loop = art.Loop(
+        ARM, PD(kp=art.Parameter("kp", 30.0), kd=3.0, measured=("angles.q", "angles.v")), [sensor]
+    )
+    model = loop.linearize(START, inputs=["tau", "u", "angles.q", "w", "p.kp"])
+    assert model.inputs[4:6] == ("angles.q.0", "angles.q.1")
+    tau, u, angles, noise, by_kp = np.split(model.B, [2, 4, 6, 10], axis=1)
+    np.testing.assert_allclose(u, tau, atol=1e-14)
+    np.testing.assert_allclose(angles, -30.0 * tau, atol=1e-12)
+    np.testing.assert_allclose(noise, 0.1 * np.hstack([angles, -3.0 * tau]), atol=1e-12)
+    rhs, c, step = loop.function("rhs"), loop.system.c0.copy(), 1e-4
+    c[loop.system.places["q"]] = START
+    w = np.zeros(loop.system.nw)
+    above, below = (np.array(rhs(c, [], [30.0 + d], w, 0.0, 1e-3)).ravel()[:4] for d in (step, -step))
+    np.testing.assert_allclose(by_kp[:, 0], (above - below) / (2 * step), atol=1e-8)
+
+
+def test_the_rhs_is_the_rate_of_the_states() -> None:
+    """Against forward dynamics with the torques of the law."""
+    loop = art.Loop(ARM, PD(kp=art.Parameter("kp", 30.0), kd=3.0))
+    assert loop.parameters == ("kp",)
+    v, rhs, places = np.array([0.3, -0.1]), loop.function("rhs"), loop.system.places
+    c = np.zeros(rhs.numel_in(0))
+    c[places["q"]], c[places["v"]] = START, v
+    rate = np.array(rhs(c, [], [20.0], [], 0.0, 1e-3)).ravel()
+    np.testing.assert_allclose(rate[places["q"]], v, rtol=1e-15)
+    wanted = ARM.forward_dynamics(START, v, -20.0 * START - 3.0 * v)
+    np.testing.assert_allclose(rate[places["v"]], wanted, rtol=1e-12)
+
+
+def test_its_signals_are_those_of_a_run() -> None:
+    loop = art.Loop(ARM, components=[Torque("joint1"), RateGyro("link2")])
+    assert list(loop.signals) == list(loop.simulate(0.01).signals)
+
+
+def test_mistakes_are_named() -> None:
+    t = ca.SX.sym("t")
+    with pytest.raises(art.InputError, match="no setting 'stp'; did you mean 'step'"):
+        art.Loop(ARM).simulate(0.1, stp=0.01)
+    with pytest.raises(art.InputError, match="expected a Mechanism"):
+        art.Loop("two_link")
+    with pytest.raises(art.InputError, match="components: found"):
+        art.Loop(ARM, components=PD(kp=1.0, kd=1.0))
+    with pytest.raises(art.InputError, match="no input 'taw'; did you mean 'tau'"):
+        art.Loop(ARM).linearize(inputs=["taw"])
+    with pytest.raises(art.InputError, match="opened at 'u'; expected one of the inputs"):
+        art.Loop(ARM).linearize(opened=["u"])
+    with pytest.raises(art.InputError, match=r"nothing reads the signal 'gyro\.rate'"):
+        art.Loop(ARM, components=[RateGyro("link2", name="gyro")]).linearize(inputs=["gyro.rate"])
+    with pytest.raises(art.InputError, match="no function 'rsh'; did you mean 'rhs'"):
+        art.Loop(ARM).function("rsh")
+    with pytest.raises(art.UnsupportedOperation, match="nothing to correct"):
+        art.Loop(ARM).function("correction")
+    with pytest.raises(art.UnsupportedOperation, match="Python controller"):
+        art.Loop(ARM, controller=lambda t, q, v: 0 * v).linearize()
+    late = art.events.Crossing(ca.Function("late", [t], [t - 1], ["t"], ["y"]))
+    with pytest.raises(art.InputError, match="rollout: found events"):
+        art.Loop(ARM).rollout(0.1, events=[late])
