@@ -22,10 +22,11 @@ from articulus.mechanism import (
     Fixed,
     Joint,
     Number,
-    Parameter,
     Pose,
     Revolute,
+    Varying,
 )
+from articulus.mechanism.expression import evaluated
 from articulus.spatial import (
     Force,
     Motion,
@@ -338,13 +339,13 @@ class Tree:
     # numbers of the model as symbols
 
     def number(self, x: Number) -> SX:
-        return self.p[self._index[x.name]] if isinstance(x, Parameter) else SX(x)
+        return SX(evaluated(x, lambda p: self.p[self._index[p.name]], ca))
 
     def vector(self, x: tuple[Number, ...]) -> SX:
         return ca.vertcat(*map(self.number, x))
 
     def pose(self, pose: Pose) -> Transform:
-        if not any(isinstance(x, Parameter) for x in pose.rpy + pose.quaternion):
+        if not any(isinstance(x, Varying) for x in pose.rpy + pose.quaternion):
             R = SX(ca.DM(pose.rotation()))
         elif pose.turned_by_rpy():
             R = rpy_matrix(self.vector(pose.rpy))
@@ -420,7 +421,7 @@ class Tree:
         symbols = {
             f.name: self.number(held)
             for f in dataclasses.fields(joint)  # type: ignore[arg-type]
-            if isinstance(held := getattr(joint, f.name), Parameter)
+            if isinstance(held := getattr(joint, f.name), Varying)
         }
         return _with_fields(joint, symbols)
 

@@ -22,6 +22,7 @@ from articulus import dynamics
 from articulus.errors import InputError, did_you_mean
 from articulus.loop.component import Actuator, Component, Controller, Disturbance, Sensor
 from articulus.mechanism import Description, Number, Parameter
+from articulus.mechanism.expression import evaluated
 from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
 
 KINDS: tuple[type[Component], ...] = (Sensor, Controller, Actuator, Disturbance)
@@ -191,8 +192,9 @@ class Network:
 
     def number(self, x: Number) -> SX:
         """Return a number, a parameter as its symbol."""
-        if not isinstance(x, Parameter):
-            return SX(float(x))
+        return SX(evaluated(x, self._symbol, ca))
+
+    def _symbol(self, x: Parameter) -> SX:
         known = self._parameters.setdefault(x.name, x)
         if known.value != x.value:
             raise InputError(f"parameter '{x.name}': found two values, {known.value!r} and {x.value!r}")

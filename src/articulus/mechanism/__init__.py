@@ -22,6 +22,7 @@ from articulus.mechanism.constraint import (
     Touching,
 )
 from articulus.mechanism.description import MAX_BODIES, STANDARD_GRAVITY, Description
+from articulus.mechanism.expression import Expression, Parameter, Varying
 from articulus.mechanism.joint import (
     ALL_JOINTS,
     Cylindrical,
@@ -35,7 +36,7 @@ from articulus.mechanism.joint import (
     Spherical,
     Universal,
 )
-from articulus.mechanism.numbers import Number, Parameter, Vector, value_of, values_of
+from articulus.mechanism.numbers import Number, Vector, value_of, values_of
 from articulus.mechanism.pose import Pose
 from articulus.mechanism.visual import ALL_VISUALS, Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
 
@@ -60,6 +61,7 @@ __all__ = [
     "Description",
     "Distance",
     "Ellipsoid",
+    "Expression",
     "Fixed",
     "Frame",
     "Free",
@@ -87,6 +89,7 @@ __all__ = [
     "TimeFunction",
     "Touching",
     "Universal",
+    "Varying",
     "Vector",
     "Visual",
     "value_of",

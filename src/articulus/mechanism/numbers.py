@@ -1,51 +1,24 @@
-"""Numbers of a model: plain floats or named parameters, and what each field of a model means."""
+"""Numbers of a model: plain floats, named parameters or expressions of them, and what each field of a model means."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from articulus.errors import Finding, InputError
+from articulus.mechanism.expression import Parameter, Varying
 
-
-@dataclass(frozen=True)
-class Parameter:
-    """A number of a model with a name, a value to start from, and every method's `params` to change it.
-
-    Parameters
-    ----------
-    name : str
-        Name under which `params={name: ...}` sets it; one name is one number wherever it stands.
-    value : float
-        Value used when a call does not give one [unit of the field it stands in].
-    """
-
-    name: str
-    value: float
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.isidentifier():
-            raise InputError(f"Parameter name {self.name!r}: expected letters, digits and underscores")
-        try:
-            object.__setattr__(self, "value", float(self.value))
-        except (TypeError, ValueError):
-            raise InputError(f"Parameter '{self.name}': found {self.value!r}; expected a number") from None
-        if not math.isfinite(self.value):
-            raise InputError(f"Parameter '{self.name}': value {self.value!r} is not finite")
-
-
-Number = float | Parameter
+Number = float | Varying
 Vector = tuple[Number, ...]
 
 
 def value_of(number: Number) -> float:
     """Return the value to start from."""
-    return number.value if isinstance(number, Parameter) else float(number)
+    return number.value if isinstance(number, Varying) else float(number)
 
 
 def values_of(vector: Sequence[Number]) -> tuple[float, ...]:
@@ -55,7 +28,7 @@ def values_of(vector: Sequence[Number]) -> tuple[float, ...]:
 
 def as_number(x: Any) -> Number:
     """Return `x` as a Number; raise InputError when it is none."""
-    if isinstance(x, Parameter):
+    if isinstance(x, Varying):
         return x
     if isinstance(x, (bool, str)):
         raise InputError(f"expected a number, found {x!r}")
@@ -78,7 +51,7 @@ def as_vector(x: Any, length: int) -> Vector:
 
 def as_numbers(x: Any) -> Vector:
     """Return a number as a tuple of one, or several numbers as a tuple; raise InputError for anything else."""
-    if isinstance(x, Parameter) or not hasattr(x, "__iter__"):
+    if isinstance(x, Varying) or not hasattr(x, "__iter__"):
         return (as_number(x),)
     return tuple(as_number(item) for item in x)
 
@@ -188,7 +161,9 @@ def with_values(thing: Any, values: Mapping[str, float]) -> Any:
         return thing
     if isinstance(thing, tuple):
         return tuple(with_values(item, values) for item in thing)
-    fields = {f.name: with_values(getattr(thing, f.name), values) for f in dataclasses.fields(thing)}
+    fields = {
+        f.name: with_values(getattr(thing, f.name), values) for f in dataclasses.fields(thing) if f.init
+    }
     return dataclasses.replace(thing, **fields)
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from articulus.errors import InputError
 from articulus.mechanism.body import TRIANGLE_SLACK
-from articulus.mechanism.numbers import Number, Parameter, Vector
+from articulus.mechanism.expression import Expression, Parameter, Varying, evaluated
+from articulus.mechanism.numbers import Number, Vector, parameters_in
 
 if TYPE_CHECKING:
     from articulus.mechanism.description import Description
@@ -35,13 +36,13 @@ class Physical:
 
     Parameters
     ----------
-    least : dict of parameter name to list of (where, unit, whether zero is too little)
-        Fields that must not be negative.
+    least : tuple of (number, names of its parameters, where it is, unit, whether zero is too little)
+        Numbers with a parameter that must not be negative.
     inertias : tuple of (body, six numbers, names of the parameters among them)
         Inertias with a parameter.
     """
 
-    least: Mapping[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
+    least: tuple[tuple[Varying, tuple[str, ...], str, str, bool], ...] = ()
     inertias: tuple[tuple[str, Vector, tuple[str, ...]], ...] = ()
 
     def require(self, given: Values) -> None:
@@ -53,14 +54,16 @@ class Physical:
             Values that were given, of any shapes that broadcast.
         """
         ends = {name: ends_of(name, value) for name, value in given.items() if value.size}
-        for name, (lowest, _) in ends.items():
-            for where, unit, strict in self.least.get(name, ()):
-                if lowest < 0 or (strict and lowest == 0):
-                    bound = "more than 0" if strict else "at least 0"
-                    raise InputError(
-                        f"parameter '{name}' = {lowest:.6g}{_row(given[name] == lowest)}: {where} would be {lowest:.6g} "
-                        f"{unit}; expected {bound}. Is a sign wrong, or the range of a sweep?"
-                    )
+        for number, names, where, unit, strict in self.least:
+            if not ends.keys() & set(names):
+                continue
+            lowest = ends[number.name][0] if isinstance(number, Parameter) else _lowest(number, given, where)
+            if lowest < 0 or (strict and lowest == 0):
+                bound = "more than 0" if strict else "at least 0"
+                raise InputError(
+                    f"parameter {_at(number, names, given, lowest)}: {where} would be {lowest:.6g} "
+                    f"{unit}; expected {bound}. Is a sign wrong, or the range of a sweep?"
+                )
         for body, six, names in self.inertias:
             mine = {name: ends[name] for name in names if name in ends}
             if mine and not _corners_pass(six, mine):
@@ -68,12 +71,17 @@ class Physical:
 
     def _require_inertia(self, body: str, six: Vector, names: Sequence[str], given: Values) -> None:
         numbers = np.broadcast_arrays(*_numbers(six, given))
-        bad = ~np.asarray(is_inertia(*numbers))
+        with np.errstate(all="ignore"):
+            bad = ~np.asarray(is_inertia(*numbers))
         if not bad.any():
             return
         at = np.unravel_index(int(np.argmax(bad)), bad.shape)
         values = ", ".join(f"'{n}' = {np.broadcast_to(given[n], bad.shape)[at]:.6g}" for n in names)
         xx, yy, zz, xy, xz, yz = (x[at] for x in numbers)
+        if not np.isfinite([xx, yy, zz, xy, xz, yz]).all():
+            raise InputError(
+                f"parameter {values}{_row(bad)}: body '{body}' would have an inertia that is not finite"
+            )
         moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         raise InputError(
             f"parameter {values}{_row(bad)}: body '{body}' would have the principal moments of inertia "
@@ -84,10 +92,11 @@ class Physical:
 
 def physical(description: Description) -> Physical:
     """Return what the parameters of a mechanism must keep."""
-    least: dict[str, list[tuple[str, str, bool]]] = {}
-    for number, where, unit, strict in _not_negative(description):
-        if isinstance(number, Parameter):
-            least.setdefault(number.name, []).append((where, unit, strict))
+    least = tuple(
+        (number, _names((number,)), where, unit, strict)
+        for number, where, unit, strict in _not_negative(description)
+        if isinstance(number, Varying)
+    )
     inertias = tuple((b.name, b.inertia, names) for b in description.bodies if (names := _names(b.inertia)))
     return Physical(least, inertias)
 
@@ -149,8 +158,8 @@ def ends_of(name: str, value: np.ndarray) -> tuple[float, float]:
 
 def _corners_pass(six: Vector, ends: Mapping[str, tuple[float, float]]) -> bool:
     """Whether the inertia is one at all corners of the box of values: then it is inside, for inertias are a convex set."""
-    if 2 ** len(ends) > MOST_CORNERS:
-        return False
+    if 2 ** len(ends) > MOST_CORNERS or any(isinstance(x, Expression) for x in six):
+        return False  # of expressions, the corners tell nothing about what is between them
     corners = [(low,) if low == high else (low, high) for low, high in ends.values()]
     numbers = (_numbers(six, dict(zip(ends, corner))) for corner in itertools.product(*corners))
     return all(_plainly_inertia(*n) or is_inertia(*n) for n in numbers)
@@ -163,11 +172,36 @@ def _plainly_inertia(xx: float, yy: float, zz: float, xy: float, xz: float, yz: 
 
 
 def _numbers(six: Vector, given: Mapping[str, Any]) -> list[Any]:
-    return [given.get(x.name, x.value) if isinstance(x, Parameter) else x for x in six]
+    with np.errstate(all="ignore"):
+        return [evaluated(x, lambda p: given.get(p.name, p.value)) for x in six]
 
 
 def _names(numbers: Vector) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(x.name for x in numbers if isinstance(x, Parameter)))
+    return tuple(dict.fromkeys(p.name for p in parameters_in(numbers)))
+
+
+def _lowest(number: Varying, given: Values, where: str) -> float:
+    """Return the least value of an expression; raise InputError when it is not finite."""
+    with np.errstate(all="ignore"):
+        values = np.asarray(evaluated(number, lambda p: given.get(p.name, p.value)))
+    if not np.isfinite(values).all():
+        raise InputError(
+            f"{where} would be {number}, which is not finite for a value of the parameters that were given"
+        )
+    return float(values.min())
+
+
+def _at(number: Varying, names: Sequence[str], given: Values, lowest: float) -> str:
+    """Return the values of the parameters at which a number is lowest, and where in a batch that is."""
+    held = np.broadcast_arrays(*(given.get(n, np.asarray(p.value)) for n, p in zip(names, _distinct(number))))
+    with np.errstate(all="ignore"):
+        values = np.asarray(evaluated(number, lambda p: held[names.index(p.name)]))
+    at = np.unravel_index(int(np.argmin(values)), values.shape)
+    return ", ".join(f"'{n}' = {x[at]:.6g}" for n, x in zip(names, held)) + _row(values == lowest)
+
+
+def _distinct(number: Varying) -> tuple[Parameter, ...]:
+    return tuple({p.name: p for p in parameters_in(number)}.values())
 
 
 def _row(bad: np.ndarray) -> str:

@@ -16,8 +16,9 @@ from casadi import SX
 from articulus.errors import Finding
 from articulus.mechanism.body import Body
 from articulus.mechanism.connection import Connection
+from articulus.mechanism.expression import Varying
 from articulus.mechanism.joint import Joint
-from articulus.mechanism.numbers import Parameter, value_of, values_of
+from articulus.mechanism.numbers import value_of, values_of
 
 SINGULAR = 1e-9
 """Share of the inertia behind a freedom that must remain when the joints behind it give way."""
@@ -83,7 +84,7 @@ def _directions(
 def _with_values(joint: Joint) -> Joint:
     """Return the joint with every parameter at its own value."""
     held = {f.name: getattr(joint, f.name) for f in dataclasses.fields(joint)}  # type: ignore[arg-type]
-    values = {name: x.value for name, x in held.items() if isinstance(x, Parameter)}
+    values = {name: x.value for name, x in held.items() if isinstance(x, Varying)}
     return dataclasses.replace(joint, **values) if values else joint  # type: ignore[type-var]
 
 

@@ -14,14 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from articulus.errors import InputError
+from articulus.mechanism.expression import Varying
 from articulus.mechanism.numbers import (
-    Parameter,
     as_number,
     convert,
     not_finite,
     parameters_in,
     quantity,
     three,
+    values_of,
 )
 from articulus.mechanism.pose import Pose
 
@@ -264,7 +265,7 @@ def _fixed(value: Any) -> Pose:
     pose = Pose.of(value)
     if any(True for _ in parameters_in(pose)):
         raise InputError("found a parameter; expected plain numbers: a drawing does not change")
-    if any(True for _ in not_finite("", pose)) or max(map(abs, pose.xyz)) > LARGEST:  # type: ignore[arg-type]
+    if any(True for _ in not_finite("", pose)) or max(map(abs, values_of(pose.xyz))) > LARGEST:
         raise InputError(f"found {pose.xyz}; expected finite numbers up to {LARGEST:g} m")
     return pose
 
@@ -278,7 +279,7 @@ def _colour(text: Any) -> str:
 
 def _length(x: Any) -> float:
     number = as_number(x)
-    if isinstance(number, Parameter) or not 0 < number <= LARGEST:
+    if isinstance(number, Varying) or not 0 < number <= LARGEST:
         raise InputError(f"found {x!r}; expected a plain number above zero, up to {LARGEST:g} m")
     return number
 

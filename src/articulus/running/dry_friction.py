@@ -8,13 +8,13 @@ import numpy as np
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
 from articulus.loop.functions import System
-from articulus.mechanism import Description, Parameter
+from articulus.mechanism import Description, Varying
 
 
 def present(system: System) -> bool:
     """Whether a joint has dry friction, or may have."""
     return any(
-        isinstance(x, Parameter) or x != 0
+        isinstance(x, Varying) or x != 0
         for c in system.description.connections
         for x in c.per_freedom("coulomb")
     )

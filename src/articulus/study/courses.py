@@ -18,7 +18,8 @@ from articulus.files.toml.numbers import shown
 from articulus.files.toml.values import Values
 from articulus.files.units import UnitError, check_dimension, parse_unit
 from articulus.loop.table import Table
-from articulus.mechanism import Number, Parameter, TimeFunction
+from articulus.mechanism import Number, TimeFunction, Varying
+from articulus.mechanism.expression import text_of
 from articulus.study.csv_table import read_columns
 from articulus.study.numbers import OPEN, StudyNumbers
 
@@ -32,8 +33,10 @@ class _Clock:
     t: SX
 
     def number(self, x: Number) -> SX:
-        if isinstance(x, Parameter):
-            raise InputError(f"found the parameter '{x.name}' in a function of time; expected plain numbers")
+        if isinstance(x, Varying):
+            raise InputError(
+                f"found the parameter '{text_of(x)}' in a function of time; expected plain numbers"
+            )
         return SX(x)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.errors import did_you_mean
 from articulus.files.toml.numbers import shown
-from articulus.mechanism import Description, Parameter, Vector
+from articulus.mechanism import Description, Varying, Vector
 from articulus.results.signal import position_signal, velocity_signal
 from articulus.study.courses import Courses
 
@@ -57,7 +57,7 @@ def _put(
         found = values.numbers.vector(given, list(units), path)
     if found is None:
         return
-    if any(isinstance(x, Parameter) for x in found) or not np.isfinite(np.array(found, dtype=float)).all():
+    if any(isinstance(x, Varying) for x in found) or not np.isfinite(np.array(found, dtype=float)).all():
         values.report.add(path, shown(given), "plain finite numbers")
         return
     state[at] = found

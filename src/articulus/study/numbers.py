@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from articulus.errors import InputError
+from articulus.files.expression_units import dimension_of
 from articulus.files.toml.numbers import Numbers, wanted
-from articulus.files.units import UnitError, base_text, parse_quantity, parse_unit
+from articulus.files.units import Unit, UnitError, base_text, parse_quantity, parse_unit
 from articulus.mechanism import Number
+from articulus.mechanism.expression import parsed
 
 OPEN = ("any", "command", "signal", "state", "see mode")
 """Units that only the surroundings of a component decide: any unit is taken, as its SI value."""
@@ -39,12 +42,22 @@ class StudyNumbers(Numbers):
     def _own_unit(self, value: Any) -> str:
         """Return the unit that a number or parameter brings along, in base units."""
         if isinstance(value, dict):
-            held = self.declared.get(str(value.get("parameter")))
-            return base_text(held.unit) if held and held.unit else "-"
+            unit = self._unit_of(value)
+            return base_text(unit) if unit else "-"
         try:
             return base_text(parse_quantity(value)[1]) if isinstance(value, str) else "-"
         except UnitError:
             return "-"
+
+    def _unit_of(self, table: dict[str, Any]) -> Unit | None:
+        """Return the unit of a parameter or of an expression; None when it has none or cannot be read."""
+        units = {name: held.unit for name, held in self.declared.items()}
+        if isinstance(text := table.get("expression"), str):
+            try:
+                return dimension_of(parsed(text, self._named), units)
+            except (InputError, UnitError):
+                return None
+        return units.get(str(table.get("parameter")))
 
 
 def _as_declared(value: Any, unit: str) -> float | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.errors import did_you_mean
 from articulus.files.toml.numbers import shown
-from articulus.mechanism import Description, Parameter, values_of
+from articulus.mechanism import Description, Varying, values_of
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units
 from articulus.study.sweep import MAX_RUNS, Axis, Sweep
@@ -83,7 +83,7 @@ def _numbers(values: Courses, given: Any, unit: str, path: str, count: int) -> t
     found = values.numbers.vector(given, [unit] * count, path)
     if found is None:
         return None
-    if any(isinstance(x, Parameter) for x in found) or not np.isfinite(values_of(found)).all():
+    if any(isinstance(x, Varying) for x in found) or not np.isfinite(values_of(found)).all():
         values.report.add(path, shown(given), "plain finite numbers")
         return None
     return values_of(found)

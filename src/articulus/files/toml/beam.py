@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.mechanism import Number, Parameter, Vector
+from articulus.mechanism import Number, Varying, Vector
 from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import quantity
 
@@ -45,7 +45,7 @@ class Beam:
 
         held = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "level"}
         for name, value in held.items():
-            if any(isinstance(x, Parameter) for x in (value if isinstance(value, tuple) else (value,))):
+            if any(isinstance(x, Varying) for x in (value if isinstance(value, tuple) else (value,))):
                 raise InputError(f"Beam.{name}: found a parameter; expected plain numbers in a beam")
         counts = {name: _whole(name, held[name]) for name in ("modes", "torsion", "elements")}
         numbers = {name: _one_or_all(held[name]) for name in LISTS}

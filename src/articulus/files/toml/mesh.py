@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from articulus.errors import InputError
 from articulus.files.mesh.reader import parse_mesh
-from articulus.mechanism import Mesh, Parameter, Pose, Vector
+from articulus.mechanism import Mesh, Pose, Varying, Vector
 from articulus.mechanism.numbers import quantity
 
 _OF_A_MESH = {field.name: field for field in dataclasses.fields(Mesh)}
@@ -29,7 +29,7 @@ class MeshFile:
 
     def visual(self, attached: Callable[[str], bytes]) -> Mesh:
         """Return the mesh; `attached` gives the content of a file by its name."""
-        if any(isinstance(x, Parameter) or x == 0 for x in self.scale):
+        if any(isinstance(x, Varying) or x == 0 for x in self.scale):
             raise InputError(f"MeshFile.scale: found {self.scale}; expected plain numbers other than zero")
         mesh = parse_mesh(attached(self.file), self.file)
         scaled = mesh if self.scale == (1.0, 1.0, 1.0) else mesh.scaled(self.scale)  # type: ignore[arg-type]

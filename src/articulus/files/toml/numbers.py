@@ -1,15 +1,18 @@
-"""Numbers of a TOML model: plain, with a unit, or a named parameter; checked against what the field declares."""
+"""Numbers of a TOML model: plain, with a unit, a named parameter or an expression of some; checked against what the field declares."""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from articulus.errors import InputError, did_you_mean
+from articulus.files.expression_units import dimension_of
 from articulus.files.report import Report
 from articulus.files.units import Unit, UnitError, check_dimension, convert, parse_quantity
 from articulus.mechanism import Number, Parameter, Vector
+from articulus.mechanism.expression import parsed
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Numbers:
     def number(self, value: Any, unit: str, path: str) -> Number | None:
         """Return one number in the SI unit `unit`."""
         if isinstance(value, dict):
-            return self._parameter(value, unit, path)
+            return self._varying(value, unit, path)
         if isinstance(value, str):
             try:
                 return convert(value, unit)
@@ -81,11 +84,38 @@ class Numbers:
             return None
         return number
 
-    def _parameter(self, table: dict[str, Any], unit: str, path: str) -> Number | None:
-        name = table.get("parameter")
-        if set(table) != {"parameter"} or not isinstance(name, str):
-            self.report.add(path, shown(table), f'{wanted(unit)}, or {{parameter = "name"}}')
+    def _varying(self, table: dict[str, Any], unit: str, path: str) -> Number | None:
+        key, given = next(iter(table.items())) if len(table) == 1 else ("", None)
+        if not isinstance(given, str) or key not in ("parameter", "expression"):
+            self.report.add(
+                path, shown(table), f'{wanted(unit)}, {{parameter = "name"}}, or {{expression = "name/2"}}'
+            )
             return None
+        return (
+            self._parameter(given, unit, path) if key == "parameter" else self._expression(given, unit, path)
+        )
+
+    def _expression(self, text: str, unit: str, path: str) -> Number | None:
+        try:
+            found: Number = parsed(text, self._named)
+            dimension = dimension_of(found, {n: d.unit for n, d in self.declared.items()})
+            if dimension is not None:
+                check_dimension(dimension, unit, text)
+        except (InputError, UnitError) as error:
+            self.used.update(re.findall(r"[^\W\d]\w*", text))
+            self.report.add(path, str(error), f"{wanted(unit)}: an expression of [parameters] in SI units")
+            return None
+        return found
+
+    def _named(self, name: str) -> Parameter:
+        if name not in self.declared:
+            raise InputError(
+                f"the parameter '{name}' is not one of [parameters]; {did_you_mean(name, self.declared)}"
+            )
+        self.used.add(name)
+        return self.declared[name].parameter
+
+    def _parameter(self, name: str, unit: str, path: str) -> Number | None:
         self.used.add(name)
         if name not in self.declared:
             self.report.add(
@@ -118,6 +148,8 @@ class Numbers:
         if isinstance(unread, dict):
             if isinstance(unread.get("parameter"), str):
                 self.used.add(unread["parameter"])
+            if isinstance(unread.get("expression"), str):
+                self.used.update(re.findall(r"[^\W\d]\w*", unread["expression"]))
             for held in unread.values():
                 self.note_used(held)
         elif isinstance(unread, list):

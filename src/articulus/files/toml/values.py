@@ -135,7 +135,7 @@ class Values:
 
     def _function(self, given: Any, at: str, rotational: Sequence[bool | None]) -> TimeFunction | None:
         """Return a function of time: a table with its type, or a number for a constant."""
-        if not isinstance(given, dict) or "parameter" in given:
+        if not isinstance(given, dict) or given.keys() & {"parameter", "expression"}:
             number = self.numbers.number(given, "rad" if all(rotational) else "m", at)
             return None if number is None else TimeFunction.of(number)
         found: TimeFunction | None = self._typed(given, at, TIME_FUNCTIONS, "a function of time", rotational)

@@ -16,6 +16,7 @@ from articulus.mechanism import (
     Connection,
     Constraint,
     Description,
+    Expression,
     Frame,
     Joint,
     LoopJoint,
@@ -25,6 +26,7 @@ from articulus.mechanism import (
     TimeFunction,
     Visual,
 )
+from articulus.mechanism.expression import text_of
 from articulus.mechanism.modes import Modes
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+", re.A)
@@ -205,6 +207,8 @@ def _vector(numbers: Any) -> str:
 def _number(number: Any) -> str:
     if isinstance(number, Parameter):
         return f"{{parameter = {quoted(number.name)}}}"
+    if isinstance(number, Expression):
+        return f"{{expression = {quoted(text_of(number))}}}"
     return repr(float(number))
 
 

@@ -13,7 +13,8 @@ from articulus.errors import InputError
 from articulus.loop.component import Component, Scope
 from articulus.loop.components.checks import find_joint, wrong
 from articulus.loop.table import Table
-from articulus.mechanism.numbers import Parameter, Vector, as_number, as_numbers, values_of
+from articulus.mechanism.expression import Varying
+from articulus.mechanism.numbers import Vector, as_number, as_numbers, values_of
 
 InTime = Vector | Table | ca.Function
 """What may change with time: numbers that do not, a table, or a CasADi function of t [s] with one column as output."""
@@ -53,7 +54,7 @@ def as_matrix(x: Any) -> Rows:
 def plain(x: Any) -> tuple[float, ...]:
     """Return plain numbers as a tuple; raise InputError for anything else, a Parameter too."""
     numbers = as_numbers(x)
-    if any(isinstance(n, Parameter) for n in numbers):
+    if any(isinstance(n, Varying) for n in numbers):
         raise InputError("expected plain numbers, found a Parameter")
     return values_of(numbers)
 

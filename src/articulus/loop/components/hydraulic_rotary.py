@@ -11,7 +11,8 @@ from casadi import SX
 from articulus.loop.component import Actuator, Scope
 from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
 from articulus.loop.components.columns import clip, plain
-from articulus.mechanism.numbers import Number, Parameter, as_number, convert, quantity, value_of
+from articulus.mechanism.expression import Varying
+from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
 
 LBF_IN = 8.0
 """Torque unit psi x displacement over N m, as the source has it; lbf in to N m is 1/8.85 exactly."""
@@ -146,7 +147,7 @@ class HydraulicRotary(Actuator):
     def _spool(self, s: Scope, command: SX, load: SX) -> SX:
         limit = s.number(self.spool_limit)
         x = s.number(self.spool_gain) * command
-        if isinstance(self.pressure_feedback, Parameter) or self.pressure_feedback:
+        if isinstance(self.pressure_feedback, Varying) or self.pressure_feedback:
             slow = s.state("slow_load", self.pressures[0] - self.pressures[1])
             s.rate("slow_load", (load - slow) / s.number(self.feedback_time))
             x = x - s.number(self.pressure_feedback) * (load - slow)

@@ -12,7 +12,8 @@ from casadi import SX
 from articulus.loop.component import Scope, Sensor
 from articulus.loop.components.checks import at_least, sampling, wrong
 from articulus.loop.components.columns import carried, column
-from articulus.mechanism.numbers import Parameter, Vector, as_numbers, convert, quantity
+from articulus.mechanism.expression import Varying
+from articulus.mechanism.numbers import Vector, as_numbers, convert, quantity
 
 
 @dataclass(frozen=True)
@@ -96,4 +97,4 @@ class Measured(Sensor):
 
 def _any(numbers: Vector) -> bool:
     """Return whether a number is other than zero, or may become so."""
-    return any(isinstance(x, Parameter) or x != 0 for x in numbers)
+    return any(isinstance(x, Varying) or x != 0 for x in numbers)

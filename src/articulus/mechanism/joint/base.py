@@ -22,7 +22,8 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError, UnsupportedOperation
-from articulus.mechanism.numbers import Parameter, as_vector, quantity, values_of
+from articulus.mechanism.expression import Varying
+from articulus.mechanism.numbers import as_vector, quantity, values_of
 from articulus.spatial import Motion, Transform
 
 
@@ -133,7 +134,7 @@ def unit_axis(owner: str, axis: Sequence[float]) -> tuple[float, float, float]:
     """Return three plain finite numbers of norm one, exactly as given when they already are."""
     try:
         numbers = as_vector(axis, 3)
-        if any(isinstance(x, Parameter) for x in numbers):
+        if any(isinstance(x, Varying) for x in numbers):
             raise InputError(
                 "expected plain numbers; turn the joint by a Parameter in the rpy of `at` instead"
             )

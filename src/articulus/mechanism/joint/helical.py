@@ -6,9 +6,10 @@ import casadi as ca
 from casadi import SX
 
 from articulus.errors import InputError
+from articulus.mechanism.expression import Varying
 from articulus.mechanism.joint.base import AxisJoint, along
 from articulus.mechanism.joint.closure import axes_with_z, tilt
-from articulus.mechanism.numbers import Number, Parameter, as_number, quantity, value_of
+from articulus.mechanism.numbers import Number, as_number, quantity, value_of
 from articulus.spatial import Motion, Transform, axis_angle
 
 
@@ -60,6 +61,6 @@ class Helical(AxisJoint):
 
     def _symbol(self) -> SX:
         """Return the pitch as a symbol or number; the tree puts a parameter's symbol in its place before it asks."""
-        if isinstance(self.pitch, Parameter):
+        if isinstance(self.pitch, Varying):
             raise TypeError("a parameter must be replaced by its symbol or value first")
         return SX(self.pitch)

@@ -12,7 +12,8 @@ import numpy as np
 
 from articulus.loop.component import Component
 from articulus.loop.table import Table
-from articulus.mechanism.numbers import Parameter, value_of
+from articulus.mechanism.expression import Varying, text_of
+from articulus.mechanism.numbers import value_of
 from articulus.results.diagnostics import energy_error, momentum_change
 from articulus.study.numbers import OPEN
 from articulus.study.report.charts import chart
@@ -225,8 +226,8 @@ def _shown(value: Any) -> str:
             return f"table of {len(value.times)} times, {value.times[0]:g} to {value.times[-1]:g} s"
         case ca.Function():
             return "function of time"
-        case Parameter():
-            return f"{value.name} ({value_of(value):g})"
+        case Varying():
+            return f"{text_of(value)} ({value.value:g})"
         case Component():
             return f"{value.type_name} ({', '.join(_fields(value))})"
         case tuple():
