@@ -10,7 +10,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from articulus.errors import ModelError, UnsupportedOperation
+import articulus as art
+from articulus.errors import DoubtfulModel, ModelError, UnsupportedOperation
 from articulus.files import parse_mjcf, read_mjcf
 from articulus.mechanism import Description, values_of
 
@@ -112,12 +113,12 @@ def test_switched_off_forces() -> None:
     assert d.connections[0].stiffness == d.connections[0].damping == ()
 
 
-UNSUPPORTED = {
+LEFT_OUT = {
     "fluid": (CHAIN.replace("<worldbody>", '<option density="1.2"/><worldbody>'), ["fluid"]),
     "gravity compensation": (CHAIN.replace('name="b"', 'name="b" gravcomp="1"'), ["gravity compensation of body 'b'"]),
-    "equality": (CHAIN.replace("</mujoco>", '<equality><joint name="eq" joint1="h" joint2="s"/></equality></mujoco>'), ["'eq'"]),
-    "tendon": (CHAIN.replace("</mujoco>", '<tendon><fixed name="t" stiffness="1"><joint joint="h" coef="1"/></fixed></tendon></mujoco>'), ["tendon 't'"]),
-    "ball spring": (BALL.replace('damping="0.3"', 'stiffness="1"'), ["spring in joint 'ball'"]),
+    "tendon": (CHAIN.replace("</mujoco>", '<tendon><fixed name="t" stiffness="1"><joint joint="h" coef="1"/></fixed></tendon></mujoco>'), ["tendon 't' with stiffness"]),
+    "tendon limit": (CHAIN.replace("</mujoco>", '<tendon><fixed name="t" limited="true" range="0 1"><joint joint="h" coef="1"/></fixed></tendon></mujoco>'), ["limits of tendon 't'"]),
+    "ball spring": (BALL.replace('damping="0.3"', 'stiffness="1"'), ["spring that turns freely in space in joint 'ball'"]),
     "two at once": (
         CHAIN.replace('name="b"', 'name="b" gravcomp="1"').replace("<worldbody>", '<option viscosity="1"/><worldbody>'),
         ["fluid", "gravity compensation"],
@@ -125,14 +126,83 @@ UNSUPPORTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", UNSUPPORTED)
-def test_unsupported_is_named(case: str) -> None:
-    text, parts = UNSUPPORTED[case]
-    with pytest.raises(UnsupportedOperation) as caught:
-        parse_mjcf(text, "robot.xml")
-    assert "robot.xml" in str(caught.value)
+@pytest.mark.parametrize("case", LEFT_OUT)
+def test_what_is_left_out_is_named(case: str) -> None:
+    text, parts = LEFT_OUT[case]
+    with pytest.warns(DoubtfulModel, match=r"robot\.xml: 1 omitted") as caught:
+        findings = parse_mjcf(text, "robot.xml").findings
+    assert len(caught) == 1
     for part in parts:
-        assert part in str(caught.value)
+        assert any(part in f.found for f in findings)
+    with pytest.raises(ModelError) as refused:
+        parse_mjcf(text, "robot.xml", strict=True)
+    assert all(part in str(refused.value) for part in parts)
+
+
+def test_findings_have_lines() -> None:
+    text = CHAIN.replace('name="b"', 'name="b" gravcomp="1"')
+    with pytest.warns(DoubtfulModel):
+        found = parse_mjcf(text, "robot.xml").findings
+    assert [f.where for f in found] == ["robot.xml:7: body.b"]
+
+
+def test_contacts_are_noted_without_a_warning() -> None:
+    noted = parse_mjcf(FREE, "robot.xml", strict=True).findings
+    assert [f.kind for f in noted] == ["note on contacts"]
+    assert "3 geoms" in noted[0].found
+
+
+FOUR_BAR = """<mujoco>
+  <worldbody>
+    <body name="crank"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 1" size="0.1"/>
+      <body name="rod" pos="0 0 1"><joint name="b" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 2 0 0" size="0.1"/>
+        <site name="end" pos="2 0 0"/></body></body>
+    <body name="rocker" pos="2 0 0"><joint name="c" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 1" size="0.1"/>
+      <site name="top" pos="0 0 1"/></body>
+  </worldbody>
+  <equality>EQUALITY</equality>
+</mujoco>"""
+
+LOOPS = {
+    "connect": ('<connect body1="rod" body2="rocker" anchor="2 0 0"/>', 3),
+    "connect sites": ('<connect site1="end" site2="top"/>', 3),
+    "weld": ('<weld body1="rod" body2="rocker"/>', 6),
+    "weld sites": ('<weld site1="end" site2="top"/>', 6),
+    "lock": ('<joint joint1="b" polycoef="0.25 0 0 0 0"/>', 1),
+}
+
+
+@pytest.mark.parametrize("case", LOOPS)
+def test_equalities_have_the_residual_of_mujoco(case: str) -> None:
+    """Position of the second anchor from the first, in the axes of the first body: MuJoCo's residual is in ground axes."""
+    element, rows = LOOPS[case]
+    text = FOUR_BAR.replace("EQUALITY", element)
+    arm = art.Mechanism.from_description(parse_mjcf(text))
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qpos[:] = q = np.array([0.2, 0.1, 0.05])
+    mujoco.mj_forward(model, data)
+    ours, theirs = arm.constraint_residual(q), data.efc_pos[: data.ne]
+    assert len(ours) == len(theirs) == rows
+    if case == "lock":
+        np.testing.assert_allclose(ours, theirs, atol=1e-13)
+        return
+    body = "rod" if "sites" not in case else "end"
+    turned = arm.pose(body, q)[:3, :3] @ ours[:3]  # Fixed and Spherical: position first
+    np.testing.assert_allclose(np.abs(turned), np.abs(theirs[:3]), atol=1e-13)
+
+
+def test_inactive_equalities_are_noted() -> None:
+    text = FOUR_BAR.replace("EQUALITY", '<weld name="grip" active="false" body1="rod" body2="rocker"/>')
+    d = parse_mjcf(text)
+    assert d.constraints == ()
+    assert any("grip" in f.found for f in d.findings)
+
+
+def test_switched_off_equalities_are_left_out() -> None:
+    text = FOUR_BAR.replace("EQUALITY", LOOPS["connect"][0])
+    flag = '<option><flag equality="disable"/></option><worldbody>'
+    assert parse_mjcf(text.replace("<worldbody>", flag)).constraints == ()
 
 
 def test_tendons_without_force_and_actuators_are_left_out() -> None:
@@ -293,3 +363,39 @@ def test_missing_mesh_is_a_model_error(tmp_path: Path) -> None:
     place.write_text(CHAIN.replace("<worldbody>", '<asset><mesh file="x.stl"/></asset><worldbody>'))
     with pytest.raises(ModelError, match=r"x\.stl"):
         read_mjcf(place)
+
+
+def in_package(tmp_path: Path, mark: str) -> Path:
+    """Return a model in package/models/robot, which includes package/more.xml."""
+    folder = tmp_path / "package" / "models" / "robot"
+    folder.mkdir(parents=True)
+    (tmp_path / "package" / mark).write_text("")
+    (tmp_path / "package" / "more.xml").write_text('<mujoco><option gravity="0 0 -1"/></mujoco>')
+    return with_include(folder, "../../more.xml")
+
+
+@pytest.mark.parametrize("mark", ["__init__.py", "package.xml"])
+def test_files_of_the_same_package(mark: str, tmp_path: Path) -> None:
+    place = in_package(tmp_path, mark)
+    assert read_mjcf(place).gravity == (0.0, 0.0, -1.0)
+    (tmp_path / "package" / mark).unlink()
+    assert "out of the model's folder" in message(lambda: read_mjcf(place))
+
+
+def test_declared_roots(tmp_path: Path) -> None:
+    place = in_package(tmp_path, "README")
+    assert "roots=[...]" in message(lambda: read_mjcf(place))
+    assert read_mjcf(place, roots=[tmp_path / "package"]).gravity == (0.0, 0.0, -1.0)
+
+
+def test_outermost_python_package(tmp_path: Path) -> None:
+    place = in_package(tmp_path, "__init__.py")
+    (place.parent.parent / "__init__.py").write_text("")
+    assert read_mjcf(place).gravity == (0.0, 0.0, -1.0)
+
+
+def test_memory_hints_are_no_reason_to_refuse() -> None:
+    assert parse_mjcf(CHAIN.replace("<worldbody>", '<size nstack="600000"/><worldbody>')).nv == 2
+    assert "at most" in message(
+        lambda: parse_mjcf(CHAIN.replace("<worldbody>", '<size nstack="600000000"/><worldbody>'))
+    )

@@ -9,6 +9,8 @@ from pathlib import Path
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.S)
 PACKAGE_SCHEMES = ("package", "model")
+PACKAGE_MARKS = ("__init__.py", "package.xml")
+"""Files that say that a folder belongs to a package."""
 
 
 def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, Path]) -> str:
@@ -65,6 +67,15 @@ def _stays(path: str) -> bool:
     """Return whether a path stays below where it starts, by its text alone."""
     normal = posixpath.normpath(path)
     return not (normal.startswith("/") or normal.split("/")[0] == ".." or re.match(r"[A-Za-z]:", normal))
+
+
+def package_folder(folder: Path) -> Path:
+    """Return the outermost folder of the Python or ROS package that a folder lies in; itself where it is in none."""
+    real = folder.resolve()
+    found = next((f for f in (real, *real.parents) if any((f / m).is_file() for m in PACKAGE_MARKS)), real)
+    while (found.parent / "__init__.py").is_file():
+        found = found.parent
+    return found
 
 
 def why_not_inside(path: Path, roots: list[Path]) -> str:

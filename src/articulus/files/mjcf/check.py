@@ -1,29 +1,32 @@
-"""What an MJCF text may hold before MuJoCo sees it: bounded sizes, and files from the model's folder only."""
+"""What an MJCF text may hold before MuJoCo sees it: bounded sizes, and files from the model's own package only."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from articulus.errors import Finding, ModelError
-from articulus.files.asset_paths import why_not_inside
+from articulus.files.asset_paths import package_folder, why_not_inside
 from articulus.files.storage import MAX_BYTES, load_text, open_regular
 from articulus.files.xml_tree import Element, parse_xml
 from articulus.mechanism import MAX_BODIES
 
 MAX_FILES = 200
 MAX_COUNT = 20_000
-COUNTS = ("count", "nrow", "ncol", "width", "height", "nuserdata", "nkey", "njmax", "nconmax", "nstack")
+COUNTS = ("count", "nrow", "ncol", "width", "height", "nuserdata", "nkey", "njmax", "nconmax")
 """Attributes that make MuJoCo allocate: at most MAX_COUNT each."""
+
+MAX_STACK = 2**24
+"""Numbers of MuJoCo's own stack (nstack), a hint that nothing here uses: 128 MB, not touched while it compiles."""
 
 MAX_USER = 100
 """Numbers of the user's own for each element (nuser_body, ...): there may be MAX_ELEMENTS of them."""
 MAX_ELEMENTS = 200_000
 """Elements of a model, those that <replicate> makes included."""
-MAX_CELLS = 2**26
+MAX_CELLS = 2**27
 """Pixels of textures, cells of height fields, points of built-in meshes and numbers of <numeric>, all together."""
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -77,18 +80,22 @@ class _Document:
     copies: int = 1
 
 
-def check_file(path: Path) -> Element:
-    """Return the root of an MJCF file after a look at it and at every file that it includes."""
+def check_file(path: Path, roots: Sequence[Path] = ()) -> Element:
+    """Return the root of an MJCF file after a look at it and at every file that it includes.
+
+    Files have to lie in the model's package (its folder where it is in none) or in one of `roots`.
+    """
+    allowed = [path.parent, package_folder(path.parent), *roots]
     root = _check_root(parse_xml(load_text(path), path.name), path.name)
-    documents = _documents(_Document(root, path, path.parent, (path.resolve(),)), path.parent)
-    folders = {kind: _asset_folders(documents, keys, path.parent) for kind, keys in ASSET_FOLDERS.items()}
+    documents = _documents(_Document(root, path, path.parent, (path.resolve(),)), allowed)
+    folders = {kind: _asset_folders(documents, keys, allowed) for kind, keys in ASSET_FOLDERS.items()}
     pixels = 0
     for document in documents:
         for element in document.root.everything():
             for value in _files(element) if element.tag not in MODEL_TAGS else ():
                 kind = "texture" if element.tag == "texture" else "mesh"
                 for start in folders[kind] or [document.base]:
-                    _check_inside(element, document, value, start, path.parent)
+                    _check_inside(element, document, value, start, allowed)
                     pixels += _pixels(element, document, start / value.replace("\\", "/"))
                     _check_cells(pixels, element, document.path.name)
     return root
@@ -159,7 +166,7 @@ def _pixels(element: Element, document: _Document, path: Path) -> int:
     return int.from_bytes(head[16:20], "big") * int.from_bytes(head[20:24], "big")
 
 
-def _documents(first: _Document, folder: Path) -> list[_Document]:
+def _documents(first: _Document, allowed: list[Path]) -> list[_Document]:
     """Return a file and every file that it includes, each looked at before it is followed."""
     out, todo, bodies, budget = [], [first], 0, _Budget()
     while todo:
@@ -175,7 +182,7 @@ def _documents(first: _Document, folder: Path) -> list[_Document]:
             bodies += copies * _bodies(element)
             check_bodies(bodies, element, document.path.name)
             for value in _files(element) if element.tag in MODEL_TAGS else ():
-                todo.append(replace(_included(element, document, value, folder), copies=copies))
+                todo.append(replace(_included(element, document, value, allowed), copies=copies))
     return out
 
 
@@ -212,11 +219,11 @@ def _check_root(root: Element, name: str) -> Element:
     return root
 
 
-def _included(element: Element, document: _Document, value: str, folder: Path) -> _Document:
+def _included(element: Element, document: _Document, value: str, allowed: list[Path]) -> _Document:
     """Return an included file; like MuJoCo, look beside the model first, then beside the file that includes it."""
     starts = (document.base, document.path.parent)
     for start in starts:
-        _check_inside(element, document, value, start, folder)
+        _check_inside(element, document, value, start, allowed)
     places = [start / value for start in starts]
     real = next((p.resolve() for p in places if os.path.isfile(p)), None)
     named = f"<{element.tag}> of '{value}'"
@@ -228,24 +235,29 @@ def _included(element: Element, document: _Document, value: str, folder: Path) -
     return _Document(parse_xml(load_text(real), real.name), real, base, (*document.chain, real))
 
 
-def _check_inside(element: Element, document: _Document, value: str, start: Path, folder: Path) -> None:
-    reason = why_not_inside(start / value.replace("\\", "/"), [folder])
+def _check_inside(
+    element: Element, document: _Document, value: str, start: Path, allowed: list[Path]
+) -> None:
+    reason = why_not_inside(start / value.replace("\\", "/"), allowed)
     if reason:
         key = next((k for k, v in element.attributes.items() if v == value), "file")
         raise _refused(
-            element, document.path.name, f'{key}="{value}": {reason}', "a path inside the model's folder"
+            element,
+            document.path.name,
+            f'{key}="{value}": {reason}',
+            "a path inside the model's folder or package, or in one of roots=[...]",
         )
 
 
-def _asset_folders(documents: list[_Document], keys: tuple[str, ...], folder: Path) -> list[Path]:
-    """Return the folders that one kind of asset is looked for in, all inside the model's folder."""
+def _asset_folders(documents: list[_Document], keys: tuple[str, ...], allowed: list[Path]) -> list[Path]:
+    """Return the folders that one kind of asset is looked for in, all of them allowed."""
     out = []
     for document in documents:
         for element in document.root.everything():
             for key in keys if element.tag == "compiler" else ():
                 value = element.attributes.get(key)
                 if value is not None:
-                    _check_inside(element, document, value, document.base, folder)
+                    _check_inside(element, document, value, document.base, allowed)
                     out += [d.base / value for d in documents]
     return out
 
@@ -265,6 +277,7 @@ def _check_numbers(element: Element, name: str, copies: int) -> None:
             raise _refused(element, name, f'{key}="{value[:60]}"', "finite numbers")
         counts = key in COUNTS or (element.tag == "numeric" and key == "size")
         most = MAX_USER if key.startswith("nuser_") else MAX_COUNT if counts else math.inf
+        most = MAX_STACK if key == "nstack" else most
         if any(abs(n) > most for n in numbers):
             raise _refused(element, name, f'{key}="{value[:60]}"', f"at most {most}")
 

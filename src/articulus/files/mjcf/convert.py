@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from articulus.files.mjcf.equalities import Equalities
+from articulus.files.mjcf.unsupported import Omission
 from articulus.files.mjcf.visuals import body_visuals
 from articulus.mechanism import (
     GROUND,
     Body,
     Connection,
+    Constraint,
     Description,
     Fixed,
     Frame,
@@ -28,16 +31,20 @@ from articulus.mechanism.pose import quaternion_of
 from articulus.spatial import exact
 
 FREE, BALL, SLIDE, HINGE = range(4)
-SPRING, DAMPER, GRAVITY, FRICTIONLOSS = "SPRING", "DAMPER", "GRAVITY", "FRICTIONLOSS"
+SPRING, DAMPER, GRAVITY, FRICTIONLOSS, EQUALITY = "SPRING", "DAMPER", "GRAVITY", "FRICTIONLOSS", "EQUALITY"
 
 Numbers = tuple[float, ...]
 
 
 def convert(
     model: Any, disabled: set[str], title: str, source: str, locate: Callable[[str], str]
-) -> Description:
-    """Return the Description of a compiled model; `disabled` are the names of switched-off forces."""
-    return _Converter(model, disabled).description(title, source, locate)
+) -> tuple[Description, list[Omission]]:
+    """Return the Description of a compiled model, and what is left out of it.
+
+    `disabled` are the names of switched-off forces.
+    """
+    converter = _Converter(model, disabled)
+    return converter.description(title, source, locate), converter.omissions
 
 
 class _Converter:
@@ -45,7 +52,9 @@ class _Converter:
         self.model = model
         self.disabled = disabled
         self.points: set[str] = {GROUND}
+        self.omissions: list[Omission] = []
         self.joint_names: set[str] = {model.jnt(j).name for j in range(model.njnt)}
+        self.joints: list[str] = []
         self.bodies = [
             GROUND,
             *(self._point(model.body(i).name, f"body{i}", "_body") for i in range(1, model.nbody)),
@@ -63,8 +72,16 @@ class _Converter:
         frames = tuple(self._site(i) for i in range(m.nsite))
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
         standing = body_visuals(m, 0)
-        parts = (tuple(bodies), tuple(joints), frames, gravity, source)
+        constraints = self._constraints([f.name for f in frames])
+        parts = (tuple(bodies), tuple(joints), frames, gravity, source, constraints)
         return Description.build(title, *parts, visuals=standing, locate=locate)
+
+    def _constraints(self, sites: list[str]) -> tuple[Constraint, ...]:
+        if EQUALITY in self.disabled:
+            return ()
+        held = Equalities(self.model, self.bodies, sites, self.joints)
+        self.omissions += held.omissions
+        return tuple(held.constraints)
 
     def _point(self, name: str, stand_in: str, suffix: str) -> str:
         """Return a name that no body or frame has yet."""
@@ -93,6 +110,7 @@ class _Converter:
         for j in range(first, first + count):
             last = j == first + count - 1
             joint = m.jnt(j).name or _unused(f"{name}_joint{j - first}", "_", self.joint_names)
+            self.joints.append(joint)
             child = name if last else self._point(f"{name}.{joint}", "", "_")
             yield self._connection(j, joint, parent, child, placed)
             parent, placed = child, Pose()

@@ -1,7 +1,7 @@
 """Reading MJCF: MuJoCo, the reference reader of its own format, compiles it; the result becomes a Description.
 
-Geometry is kept as what is drawn (`visuals`). Contacts, actuators, sensors, cameras, lights and keyframes are left
-out: they do not change the smooth dynamics of the mechanism. What does and cannot be said here is refused by name (`unsupported`).
+Geometry is kept as what is drawn (`visuals`). What changes the motion and cannot be said here is left out and listed by name
+in `Description.findings`, with one warning (`unsupported`); contacts are noted there, without a warning.
 Positions are MuJoCo's own, joint by joint, but for the free joint: here q = (quaternion, position) and v = (angular,
 linear) in body axes; MuJoCo puts the position and the linear velocity first, the latter in world axes.
 """
@@ -11,39 +11,54 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, brief
+from articulus.files.findings import announce
 from articulus.files.mjcf.check import check_bodies, check_file, check_text
 from articulus.files.mjcf.convert import convert
-from articulus.files.mjcf.unsupported import refuse_unsupported
+from articulus.files.mjcf.unsupported import Omission, notes, omissions, refuse_unsupported
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path
 from articulus.files.xml_tree import Element
 from articulus.mechanism import Description
 
 _LINE = re.compile(r"\bline (\d+)")
+SECTIONS = ("equality", "tendon", "actuator", "sensor")
+"""Sections whose elements may be left out, each with the line it stands on."""
+LEFT_OUT = "nothing of this kind: it is left out, and the motion differs"
+NOTED = "nothing of this kind: a mechanism by itself has none"
 
 
-def read_mjcf(path: StrPath) -> Description:
+def read_mjcf(path: StrPath, roots: Sequence[StrPath] = (), strict: bool = False) -> Description:
     """Return the mechanism of an MJCF file; needs the extra `articulus[mjcf]`.
 
     Raises ModelError when the file is wrong, UnsupportedOperation when it holds what cannot be represented.
+
+    Parameters
+    ----------
+    path : str or Path
+    roots : sequence of str or Path
+        Folders that included files, meshes and textures may lie in besides the model's own package: the Python or ROS
+        package around its folder, the folder itself where there is none.
+    strict : bool
+        Whether what would be left out of the mechanism is an error.
     """
     place = as_path(path)
-    root = check_file(place)
-    return _converted(root, place.name, lambda mujoco: mujoco.MjModel.from_xml_path(str(place)))
+    root = check_file(place, [as_path(folder) for folder in roots])
+    return _converted(root, place.name, lambda mujoco: mujoco.MjModel.from_xml_path(str(place)), strict)
 
 
-def parse_mjcf(text: str, name: str = "model.xml") -> Description:
+def parse_mjcf(text: str, name: str = "model.xml", strict: bool = False) -> Description:
     """Return the mechanism of an MJCF text that names no other files; `name` stands for it in messages."""
     root = check_text(text, name)
-    return _converted(root, name, lambda mujoco: mujoco.MjModel.from_xml_string(text))
+    return _converted(root, name, lambda mujoco: mujoco.MjModel.from_xml_string(text), strict)
 
 
-def _converted(root: Element, name: str, load: Callable[[Any], Any]) -> Description:
+def _converted(root: Element, name: str, load: Callable[[Any], Any], strict: bool) -> Description:
     mujoco = _mujoco()
     model = _compiled(mujoco, load, name)
     check_bodies(sum(max(1, int(joints)) for joints in model.body_jntnum[1:]), root, name)
@@ -54,11 +69,19 @@ def _converted(root: Element, name: str, load: Callable[[Any], Any]) -> Descript
     }
     title = root.attributes.get("model") or Path(name).stem
     try:
-        return convert(model, disabled, title, f"MJCF file {name}", report.locate)
+        description, lost = convert(model, disabled, title, f"MJCF file {name}", report.locate)
     except InputError as error:
         report.add_error("", error)
         report.raise_if_any()
         raise
+    left_out = [_finding(o, report, LEFT_OUT) for o in (*omissions(model), *lost)]
+    noted = [_finding(o, report, NOTED) for o in notes(model, disabled)]
+    announce(left_out, name, strict)
+    return replace(description, findings=(*left_out, *noted))
+
+
+def _finding(omission: Omission, report: Report, expected: str) -> Finding:
+    return Finding(report.locate(omission.path), omission.found, expected, kind=omission.kind)
 
 
 def _bits(mujoco: Any) -> list[Any]:
@@ -114,10 +137,13 @@ def _judge(said: list[str], name: str) -> None:
 
 
 def _lines(root: Element) -> dict[str, int]:
-    """Return the line of every named body, joint and site."""
+    """Return the line of every named body, joint, site, equality, tendon, actuator and sensor."""
     kinds = {"body": "body", "joint": "joint", "freejoint": "joint", "site": "frame"}
     out = {"": root.line}
     for element in root.everything():
         if element.tag in kinds:
             out.setdefault(f"{kinds[element.tag]}.{element.attributes.get('name', '')}", element.line)
+    for section in root.children:
+        for element in section.children if section.tag in SECTIONS else ():
+            out.setdefault(f"{section.tag}.{element.attributes.get('name', '')}", element.line)
     return out

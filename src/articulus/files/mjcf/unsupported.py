@@ -1,60 +1,95 @@
-"""What a compiled MuJoCo model holds that changes its smooth dynamics and that a Description cannot say."""
+"""What a compiled MuJoCo model holds that a Description cannot say: refused, left out and listed, or noted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from articulus.errors import UnsupportedOperation
 
+CONTACT = "CONTACT"
+
+
+class Omission(NamedTuple):
+    """One thing that is left out: the path of the object, what it is, and what it is counted as."""
+
+    path: str
+    found: str
+    kind: str
+
 
 def refuse_unsupported(model: Any, name: str) -> None:
-    """Raise UnsupportedOperation that names everything in the model that cannot be represented."""
-    found = [*_whole(model), *_bodies(model), *_joints(model), *_couplings(model), *_actuators(model)]
+    """Raise UnsupportedOperation for what holds bodies together: without it there is no mechanism."""
+    found = [f"flexible bodies ({model.nflex} flex)"] if model.nflex else []
+    for i in np.flatnonzero(np.asarray(model.body_plugin) >= 0):
+        found.append(f"a plugin of body '{model.body(int(i)).name or i}'")
     if found:
         raise UnsupportedOperation(
-            f"{name}: the model holds what this version cannot represent, and leaving it out would change its motion:\n"
+            f"{name}: the model holds what this version cannot represent, and without it the bodies fall apart:\n"
             + "\n".join(f"- {thing}" for thing in found)
         )
 
 
-def _whole(m: Any) -> Iterator[str]:
+def omissions(model: Any) -> Iterator[Omission]:
+    """Yield what acts on the bodies and joints and is left out."""
+    yield from _whole(model)
+    yield from _joints(model)
+    yield from _tendons(model)
+    yield from _actuators(model)
+
+
+def notes(model: Any, disabled: set[str]) -> Iterator[Omission]:
+    """Yield what is left out of every MJCF model: nothing that a mechanism by itself has."""
+    touching = np.flatnonzero(np.asarray(model.geom_contype) | np.asarray(model.geom_conaffinity))
+    if len(touching) and CONTACT not in disabled:
+        yield Omission("", f"{len(touching)} geoms that can touch", "note on contacts")
+    if model.nmocap:
+        names = [model.body(i).name or str(i) for i in np.flatnonzero(np.asarray(model.body_mocapid) >= 0)]
+        yield Omission("", f"mocap bodies that stand still: {', '.join(names)}", "note on mocap bodies")
+    idle = [model.eq(i).name or str(i) for i in range(model.neq) if not model.eq_active0[i]]
+    if idle:
+        yield Omission(
+            "", f"equality constraints that are not active: {', '.join(idle)}", "note on equalities"
+        )
+
+
+def _whole(m: Any) -> Iterator[Omission]:
     if m.opt.density or m.opt.viscosity:
-        yield f"a fluid (density {m.opt.density:g}, viscosity {m.opt.viscosity:g})"
-    if m.nflex:
-        yield f"flexible bodies ({m.nflex} flex)"
-
-
-def _bodies(m: Any) -> Iterator[str]:
+        found = f"a fluid (density {m.opt.density:g}, viscosity {m.opt.viscosity:g})"
+        yield Omission("", found, "omitted fluid")
     for i in np.flatnonzero(m.body_gravcomp):
-        yield f"gravity compensation of body '{m.body(int(i)).name or i}'"
-    for i in np.flatnonzero(np.asarray(m.body_plugin) >= 0):
-        yield f"a plugin of body '{m.body(int(i)).name or i}'"
+        name = m.body(int(i)).name or str(i)
+        found = f"gravity compensation of body '{name}'"
+        yield Omission(f"body.{name}", found, "omitted gravity compensation")
 
 
-def _joints(m: Any) -> Iterator[str]:
+def _joints(m: Any) -> Iterator[Omission]:
     for j in range(m.njnt):
-        name = f"joint '{m.jnt(j).name or j}'"
+        name = m.jnt(j).name or str(j)
         scalar = m.jnt_type[j] >= 2
         dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + (1 if scalar else 6 if m.jnt_type[j] == 0 else 3))
-        if m.jnt_stiffness[j] and not scalar:
-            yield f"a spring in {name}, which turns freely in space"
-        if m.jnt_type[j] == 0 and np.any(m.dof_armature[dofs]):
-            yield f"armature of the free {name}"
-        if m.jnt_type[j] == 0 and np.any(m.dof_frictionloss[dofs]):
-            yield f"dry friction of the free {name}"
-        yield from _nonlinear(m, name, j, dofs)
+        for found in (*_ball_and_free(m, j, scalar, dofs), *_nonlinear(m, j, dofs)):
+            yield Omission(f"joint.{name}", f"{found} in joint '{name}'", "omitted joint force")
 
 
-def _nonlinear(m: Any, name: str, j: int, dofs: slice) -> Iterator[str]:
+def _ball_and_free(m: Any, j: int, scalar: bool, dofs: slice) -> Iterator[str]:
+    if m.jnt_stiffness[j] and not scalar:
+        yield "a spring that turns freely in space"
+    if m.jnt_type[j] == 0 and np.any(m.dof_armature[dofs]):
+        yield "armature of free motion"
+    if m.jnt_type[j] == 0 and np.any(m.dof_frictionloss[dofs]):
+        yield "dry friction of free motion"
+
+
+def _nonlinear(m: Any, j: int, dofs: slice) -> Iterator[str]:
     if np.any(_field(m, "jnt_stiffnesspoly", j)):
-        yield f"a nonlinear spring in {name}"
+        yield "a nonlinear spring"
     if np.any(_field(m, "dof_dampingpoly", dofs)):
-        yield f"nonlinear damping in {name}"
+        yield "nonlinear damping"
     if np.any(_field(m, "jnt_springyield", j)):
-        yield f"a plastic spring in {name}"
+        yield "a plastic spring"
 
 
 def _field(m: Any, field: str, index: Any) -> Any:
@@ -63,28 +98,22 @@ def _field(m: Any, field: str, index: Any) -> Any:
     return 0 if held is None else held[index]
 
 
-def _couplings(m: Any) -> Iterator[str]:
-    for i in range(m.neq):
-        if m.eq_active0[i]:
-            yield f"equality constraint '{m.eq(i).name or i}'"
+def _tendons(m: Any) -> Iterator[Omission]:
+    forces = ("stiffness", "damping", "armature", "frictionloss", "stiffnesspoly", "dampingpoly")
     for i in range(m.ntendon):
-        parts = (
-            "stiffness",
-            "damping",
-            "armature",
-            "frictionloss",
-            "limited",
-            "stiffnesspoly",
-            "dampingpoly",
-        )
-        acting = [p for p in parts if np.any(_field(m, f"tendon_{p}", i))]
+        name = m.tendon(i).name or str(i)
+        acting = [p for p in forces if np.any(_field(m, f"tendon_{p}", i))]
         if acting:
-            yield f"tendon '{m.tendon(i).name or i}' with {', '.join(acting)}"
+            found = f"tendon '{name}' with {', '.join(acting)}"
+            yield Omission(f"tendon.{name}", found, "omitted tendon force")
+        if m.tendon_limited[i]:
+            yield Omission(f"tendon.{name}", f"limits of tendon '{name}'", "omitted tendon limit")
 
 
-def _actuators(m: Any) -> Iterator[str]:
-    count = len(m.actuator_trntype)
-    for i in range(count):
+def _actuators(m: Any) -> Iterator[Omission]:
+    for i in range(m.nu):
         acting = [p for p in ("armature", "damping", "dampingpoly") if np.any(_field(m, f"actuator_{p}", i))]
         if acting:
-            yield f"actuator '{m.actuator(i).name or i}' with {', '.join(acting)}"
+            name = m.actuator(i).name or str(i)
+            found = f"actuator '{name}' with {', '.join(acting)}"
+            yield Omission(f"actuator.{name}", found, "omitted actuator inertia or damping")
