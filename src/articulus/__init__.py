@@ -8,6 +8,7 @@ from typing import Any as _Any
 from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError, ModelError, NumericalError, UnsupportedOperation
+from articulus.late import register as _register
 from articulus.load import load
 from articulus.mechanism import (
     CustomConstraint,
@@ -56,6 +57,8 @@ _LATE = {
     "running": ("Loop", "RunSettings", "rollout", "simulate"),
 }
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
+
+_register("view", "articulus.browser", "view")
 
 
 def __getattr__(name: str) -> _Any:

@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus import kernel as native
-from articulus.errors import Finding, InputError, NumericalError, did_you_mean, doubtful
-from articulus.kernel import Kernel
-from articulus.mechanism import (
-    GROUND,
-    STANDARD_GRAVITY,
-    Body,
-    Connection,
-    Constraint,
-    Description,
-    Frame,
-    Joint,
-    Limits,
-    LoopJoint,
-    Pose,
-    Rotor,
-)
-from articulus.mechanism.modes import Modes
-from articulus.mechanism.numbers import Parameter, as_array, as_number, as_vector, values_of, with_values
-from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
-from articulus.mechanism.visual import Visual, as_visuals
+from articulus.compiled import CompiledMechanism, Params, Wrenches, argument
+from articulus.errors import InputError, did_you_mean, doubtful
+from articulus.late import registered
+from articulus.mechanism import GROUND
 
 if TYPE_CHECKING:
-    import casadi
-
-    from articulus.browser import Viewing
-    from articulus.dynamics.definite import Definite
     from articulus.linear import LinearModel
 
 NEAR = 1e-3
@@ -45,21 +22,9 @@ OPEN = 1e-6
 """Residual of a constraint up to which a state passes for closed [m, rad; m/s, rad/s]."""
 
 Array = np.ndarray
-Params = Mapping[str, Any]
-Wrenches = Mapping[str, Any]
 
 
-MOTIONS = frozenset(
-    {
-        "pose", "velocity", "acceleration", "jacobian", "jacobian_rate", "position_rate", "integrate_position",
-        "tangent_rate", "center_of_mass", "constraint_residual", "constraint_rate", "constraint_jacobian",
-        "constraint_acceleration",
-    }
-)  # fmt: skip
-"""Questions that no mass matrix has a part in."""
-
-
-class Mechanism:
+class Mechanism(CompiledMechanism):
     """A mechanism of rigid bodies and joints, open or with closed loops.
 
     Build one by hand (`body`, `joint`, `frame`, `loop`, `constrain`), or get one from `articulus.load`. Every numeric method takes one
@@ -87,241 +52,13 @@ class Mechanism:
     array([-1.3991])
     """
 
-    def __init__(
-        self,
-        name: str,
-        gravity: Sequence[Any] = STANDARD_GRAVITY,
-        source: str = "",
-        visuals: Sequence[Visual] = (),
-    ):
-        self.name = _name("mechanism", name)
-        self.source = source
-        self._gravity = _checked(f"mechanism '{name}'", "gravity", as_vector, gravity, 3)
-        self._bodies: tuple[Body, ...] = ()
-        self._connections: tuple[Connection, ...] = ()
-        self._frames: tuple[Frame, ...] = ()
-        self._constraints: tuple[Constraint, ...] = ()
-        self._visuals = _checked(f"mechanism '{name}'", "visuals", as_visuals, visuals)
-        self._findings: tuple[Finding, ...] = ()
-
-    @classmethod
-    def from_description(cls, description: Description) -> Mechanism:
-        """Return the mechanism of a validated description."""
-        self = cls(description.name, description.gravity, description.source, description.visuals)
-        self._bodies, self._frames = description.bodies, description.frames
-        self._connections, self._constraints = description.connections, description.constraints
-        self._findings = description.findings
-        self.__dict__["description"] = description
-        return self
-
-    def __repr__(self) -> str:
-        bodies, joints = len(self._bodies), len(self._connections)
-        rest = f", {len(self._constraints)} constraints" if self._constraints else ""
-        return f"<Mechanism '{self.name}': {bodies} bodies, {joints} joints{rest}>"
-
-    # building
-
-    def body(
-        self,
-        name: str,
-        mass: Any = 0.0,
-        com: Sequence[Any] = (0.0, 0.0, 0.0),
-        inertia: Sequence[Any] = (0.0,) * 6,
-        massless: str = "",
-        visuals: Sequence[Visual] = (),
-    ) -> Mechanism:
-        """Add a rigid body and return the mechanism.
-
-        Parameters
-        ----------
-        name : str
-            Unique among bodies and frames.
-        mass : number or Parameter [kg]
-        com : three numbers [m]
-            Centre of mass in the body frame.
-        inertia : three or six numbers, or a symmetric 3 x 3 array [kg m^2]
-            Ixx, Iyy, Izz (, Ixy, Ixz, Iyz) about the centre of mass, body axes.
-        massless : str
-            Why the body may have neither mass nor inertia; empty for an ordinary body.
-        visuals : sequence of Visual
-            What is drawn for it, such as `visual.Box(size=(1.0, 0.2, 0.2))`; without any, a skeleton from its joints.
-        """
-        where = f"body '{name}'"
-        body = Body(
-            _name("body", name),
-            _checked(where, "mass", as_number, mass),
-            _checked(where, "com", as_vector, com, 3),
-            _checked(where, "inertia", _six, inertia),
-            massless,
-            visuals=_checked(where, "visuals", as_visuals, visuals),
-        )
-        self._bodies += (body,)
-        return self._changed()
-
-    def joint(
-        self,
-        name: str,
-        joint: Joint,
-        parent: str,
-        child: str,
-        at: Any = None,
-        child_at: Any = None,
-        *,
-        armature: Any = (),
-        damping: Any = (),
-        coulomb: Any = (),
-        coulomb_speed: Any = 1e-3,
-        stiffness: Any = (),
-        rest: Any = (),
-        rotor: Rotor | None = None,
-        limits: Limits | None = None,
-        node: str = "",
-    ) -> Mechanism:
-        """Add the joint by which `child` hangs on `parent`, and return the mechanism.
-
-        Parameters
-        ----------
-        name : str
-            Unique among joints.
-        joint : Joint
-            Its type with its axis, for example `Revolute(axis=(0, 1, 0))`.
-        parent, child : str
-            Bodies; the parent may be "ground" or a body that is added later.
-        at, child_at : Pose, three numbers [m] or a 4 x 4 matrix
-            Where the joint frame is in the parent and in the child.
-        armature, damping, coulomb, stiffness, rest : a number, or one value per degree of freedom
-            See `Connection` for meaning and units.
-        coulomb_speed : number [rad/s or m/s]
-            Speed at which dry friction has reached 71 percent.
-        rotor : Rotor
-            Geared rotor on the parent.
-        limits : Limits
-            Ranges of position, speed and effort.
-        node : str
-            Station of a flexible parent that carries the joint; `at` is then a pose in the station's frame.
-        """
-        where = f"joint '{name}'"
-        if not isinstance(joint, Joint):
-            raise InputError(
-                f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))"
-            )
-        vectors = {"armature": armature, "damping": damping, "coulomb": coulomb}
-        vectors |= {"stiffness": stiffness, "rest": rest}
-        connection = Connection(
-            _name("joint", name),
-            joint,
-            _name(f"{where}, parent", parent),
-            _name(f"{where}, child", child),
-            _checked(where, "at", Pose.of, at),
-            _checked(where, "child_at", Pose.of, child_at),
-            coulomb_speed=_checked(where, "coulomb_speed", as_number, coulomb_speed),
-            rotor=rotor,
-            limits=Limits() if limits is None else limits,
-            node=node,
-            **{key: _checked(where, key, _per_freedom, held, joint.nv) for key, held in vectors.items()},
-        )
-        self._connections += (connection,)
-        return self._changed()
-
-    def flexible(self, name: str, modes: Modes) -> Mechanism:
-        """Add a flexible body and return the mechanism.
-
-        Parameters
-        ----------
-        name : str
-            Unique among bodies and frames.
-        modes : Modes
-            From `articulus.structure`, for example `structure.beam_body(...)`. Its coordinates follow those of the joint by which
-            the body hangs; joints and frames on it name a station with `node=`.
-        """
-        if not isinstance(modes, Modes):
-            raise InputError(
-                f"body '{name}': found {modes!r}; expected Modes, for example from structure.beam_body(...)"
-            )
-        self._bodies += (Body(_name("body", name), modes=modes),)
-        return self._changed()
-
-    def frame(self, name: str, body: str, at: Any = None, *, node: str = "") -> Mechanism:
-        """Add a named point of interest on a body (or on "ground") and return the mechanism.
-
-        `node` is a station of a flexible body; `at` is then a pose in the station's frame.
-        """
-        where = f"frame '{name}'"
-        pose = _checked(where, "at", Pose.of, at)
-        self._frames += (Frame(_name("frame", name), _name(f"{where}, body", body), pose, node),)
-        return self._changed()
-
-    def loop(
-        self, name: str, joint: Joint, parent: str, child: str, at: Any = None, child_at: Any = None
-    ) -> Mechanism:
-        """Close a loop by a joint between two bodies that both hang in the tree already; return the mechanism.
-
-        Parameters
-        ----------
-        name : str
-            Unique among loops and other constraints.
-        joint : Joint
-            Its type with its axis; one with closure rows, as every joint of the package but `Free` has.
-        parent, child : str
-            Bodies or frames, or "ground".
-        at, child_at : Pose, three numbers [m] or a 4 x 4 matrix
-            Where the joint frame is in the parent and in the child.
-        """
-        where = f"loop '{name}'"
-        if not isinstance(joint, Joint):
-            raise InputError(
-                f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))"
-            )
-        poses = _checked(where, "at", Pose.of, at), _checked(where, "child_at", Pose.of, child_at)
-        ends = _name(f"{where}, parent", parent), _name(f"{where}, child", child)
-        return self.constrain(LoopJoint(_name("loop", name), joint, *ends, *poses))
-
-    def constrain(self, constraint: Constraint) -> Mechanism:
-        """Add a constraint, such as `Distance("rod", "a", "b", length=0.3)`, and return the mechanism."""
-        if not isinstance(constraint, Constraint):
-            raise InputError(
-                f'constrain: found {constraint!r}; expected a constraint such as PointOnPoint("pin", "a", "b")'
-            )
-        _name(type(constraint).__name__, constraint.name)
-        self._constraints += (constraint,)
-        return self._changed()
-
-    def __getstate__(self) -> dict:
-        """Leave the compiled kernels behind: another process loads them from the cache."""
-        return {name: held for name, held in self.__dict__.items() if name not in ("_kernels", "_doubtful")}
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and name not in ("name", "source"):
-            raise InputError(
-                f"Mechanism.{name} cannot be set; build a mechanism with body, joint, frame and loop"
-            )
-        object.__setattr__(self, name, value)
-        if not name.startswith("_"):
-            self._changed()
-
-    def _changed(self) -> Mechanism:
-        for derived in ("description", "_kernels", "_doubtful"):
-            self.__dict__.pop(derived, None)
-        return self
-
     def save(self, path: str | Path) -> None:
         """Write the mechanism to a TOML file that `articulus.load` reads."""
         from articulus.files import write_toml
 
         write_toml(self.description, path)
 
-    def with_values(self, params: Mapping[str, float]) -> Mechanism:
-        """Return the same mechanism with other values of named parameters; it shares the native code of this one."""
-        for name, value in _mapping("params", params).items():
-            if name not in self.parameters:
-                raise InputError(
-                    f"no parameter '{name}' in '{self.name}'; {did_you_mean(str(name), self.parameters)}"
-                )
-            Parameter(name, value)
-        self.description.physical.require({name: np.asarray(value, float) for name, value in params.items()})
-        return self.from_description(with_values(self.description, params)) if params else self
-
-    def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Viewing:
+    def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Any:
         """Open the mechanism in the browser: joints on sliders, frames to drag, natural modes.
 
         Parameters
@@ -331,87 +68,12 @@ class Mechanism:
         params : dict of parameter name to number
         **options
             See `articulus.browser.view`.
+
+        Returns
+        -------
+        articulus.browser.Viewing
         """
-        from articulus.browser import view
-
-        return view(self, q=q, params=params, **options)
-
-    # what it holds
-
-    @functools.cached_property
-    def description(self) -> Description:
-        """The frozen, validated data; raises ModelError with everything that is wrong."""
-        return Description.build(
-            self.name,
-            self._bodies,
-            self._connections,
-            self._frames,
-            self._gravity,
-            self.source,
-            self._constraints,
-            self._visuals,
-            self._findings,
-        )
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What is doubtful in the file the mechanism was read from, or was left out of it; each with its line."""
-        return self.description.findings
-
-    @property
-    def nq(self) -> int:
-        """Number of position coordinates."""
-        return self.description.nq
-
-    @property
-    def nv(self) -> int:
-        """Number of velocity coordinates (freedoms)."""
-        return self.description.nv
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints in the order of q and v."""
-        return tuple(c.name for c in self.description.connections)
-
-    @property
-    def body_names(self) -> tuple[str, ...]:
-        """Names of the bodies in the order of declaration."""
-        return tuple(b.name for b in self.description.bodies)
-
-    @property
-    def frame_names(self) -> tuple[str, ...]:
-        """Names of the frames; bodies and "ground" are frames too wherever a frame is asked for."""
-        return tuple(f.name for f in self.description.frames)
-
-    @property
-    def q_names(self) -> tuple[str, ...]:
-        """A name for every entry of q."""
-        return self.description.coordinate_names()
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        """A name for every entry of v."""
-        return self.description.coordinate_names(rates=True)
-
-    @property
-    def parameters(self) -> dict[str, float]:
-        """Named parameters with the values they start from."""
-        return {p.name: p.value for p in self.description.parameters}
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """A name for every row of the constraints, such as "pin.x"; multipliers come in this order."""
-        return self.description.constraint_rows
-
-    @property
-    def gravity_vector(self) -> Array:
-        """Acceleration of gravity in ground axes with every parameter at its own value, (3,) [m/s^2]."""
-        return np.array(values_of(self.description.gravity))
-
-    @property
-    def neutral(self) -> Array:
-        """Position at which every joint frame coincides with its parent's, (nq,)."""
-        return self.description.neutral.copy()
+        return registered("view")(self, q=q, params=params, **options)
 
     # kinematics
 
@@ -747,7 +409,7 @@ class Mechanism:
         """Return `mass_matrix_inverse` times tau, (..., nv); without constraints in O(n)."""
         if not self.description.constraints:
             return self._ask("solve_mass_matrix", (q, tau), (), params)
-        return (self.mass_matrix_inverse(q, t, params=params) @ _array("tau", tau)[..., None])[..., 0]
+        return (self.mass_matrix_inverse(q, t, params=params) @ argument("tau", tau)[..., None])[..., 0]
 
     def tree_solve_mass_matrix(self, q: Any, tau: Any, *, params: Params | None = None) -> Array:
         """Return M^-1 tau of the tree that is left when every loop is cut, in O(n), (..., nv)."""
@@ -904,226 +566,10 @@ class Mechanism:
             )
 
     def _one(self, name: str, value: Any, size: int) -> Array:
-        array = _array(name, value)
+        array = argument(name, value)
         if array.shape != (size,):
             raise InputError(f"linearize: argument '{name}' has shape {array.shape}; expected ({size},)")
         return array
-
-    # behind the methods
-
-    def function(
-        self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
-    ) -> casadi.Function:
-        """Return a quantity as a CasADi function, for optimisation.
-
-        Parameters
-        ----------
-        name : str
-            Name of a method above, such as "forward_dynamics"; of a mechanism with constraints those that start with "tree_"
-        in place of the ones that answer for the closed mechanism.
-        frames : sequence of str
-            Frames that it is about, for example ["tool"] for "pose".
-        wrenches : sequence of str
-            Frames on which external wrenches act; each adds an input.
-
-        Returns
-        -------
-        casadi.Function
-            Inputs as in the method, then `p` when the mechanism has parameters, then the wrenches.
-        """
-        from articulus import dynamics
-
-        self._require_obeyed(name)
-        frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
-        return dynamics.function(self.description, name, frames, wrenches)
-
-    def kernel(self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Kernel:
-        """Return a quantity as a compiled kernel; `kernel.bind(...)` prepares calls for tight loops."""
-        frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
-        key = (name, frames, wrenches)
-        found = self._kernels.get(key)
-        if found is None:
-            self._require_obeyed(name)
-            plain = (plain_name(name), frames, wrenches)
-            text = "|".join([physics_version(), self.description.fingerprint, repr(plain)])
-            found = native.cached(
-                text, lambda: self._compilable(*plain), ranks=lambda: self._ranks(plain[0], len(wrenches))
-            )
-            self._kernels[key] = found
-        return found
-
-    def _require_obeyed(self, name: str) -> None:
-        """Raise InputError for a function that would let a closed mechanism fall apart."""
-        if name in OPEN_AND_CLOSED and self.description.constraints:
-            closed = {"forward_dynamics": "'closed_dynamics' (q, v, tau, t), accelerations and multipliers"}
-            closed |= {"inverse_dynamics_derivatives": "'derivatives', those of forward dynamics"}
-            instead = closed.get(name, f"the method {name}() of the mechanism, with numbers")
-            raise InputError(
-                f"'{self.name}' has constraints, which the function '{name}' does not know; expected {instead}, or "
-                f"'tree_{name}' for the tree that is left when every loop is cut"
-            )
-
-    def _ranks(self, name: str, wrenches: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        from articulus.dynamics import QUANTITIES
-
-        if name not in QUANTITIES:
-            raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")
-        own = tuple(0 if symbol == "t" else 1 for symbol in QUANTITIES[name].inputs)
-        return own + (1,) * (bool(self.description.parameters) + wrenches), QUANTITIES[name].ranks
-
-    def _compilable(self, *key: Any) -> casadi.Function:
-        from articulus import dynamics
-
-        return dynamics.compilable(self.description, *key)
-
-    @functools.cached_property
-    def _kernels(self) -> dict[tuple, Kernel]:
-        return {}
-
-    def _ask(
-        self,
-        name: str,
-        arguments: tuple,
-        frames: tuple[str, ...] = (),
-        params: Params | None = None,
-        wrenches: Wrenches | None = None,
-    ) -> Any:
-        if self._doubtful and name not in MOTIONS:
-            self._require_definite(name, arguments[0], params)
-        try:
-            if not params and not wrenches and not self.description.parameters:
-                try:
-                    ready = self._kernels.get((name, frames, ()))
-                except TypeError:
-                    raise InputError(f"{name}: found frames {frames!r}; expected names") from None
-                return (ready or self.kernel(name, frames))(*arguments)
-            extra = [self._parameter_row(params)] if self.description.parameters or params else []
-            acting = {
-                frame: self._wrench(frame, w) for frame, w in _mapping("wrenches", wrenches or {}).items()
-            }
-            return self.kernel(name, frames, tuple(acting))(*arguments, *extra, *acting.values())
-        except NumericalError:
-            self._require_rotations(arguments[0])  # the likeliest reason
-            raise
-
-    @functools.cached_property
-    def _doubtful(self) -> Definite | None:
-        """What asks whether the mass matrix is positive definite; None where it cannot be otherwise."""
-        from articulus.dynamics.definite import definite
-
-        asked = definite(self.description) if self.description.flexible else None
-        return asked if asked is not None and asked.doubtful else None
-
-    def _require_definite(self, name: str, q: Any, params: Params | None) -> None:
-        """Raise NumericalError if the mass matrix is indefinite at a position; wrong shapes are left to the kernel."""
-        positions = _array("q", q)
-        if self._doubtful is None or positions.shape[-1:] != (self.nq,):
-            return
-        values = self._parameter_row(params) if self.description.parameters else np.zeros(0)
-        batch = np.broadcast_shapes(positions.shape[:-1], values.shape[:-1])
-        flat = int(np.prod(batch))
-        q_rows, p_rows = (
-            np.broadcast_to(x, (*batch, x.shape[-1])).reshape(flat, x.shape[-1]) for x in (positions, values)
-        )
-        bad = self._doubtful.first_bad(q_rows, p_rows)
-        if bad is not None:
-            raise NumericalError(
-                f"'{self.name}', {name}: the mass matrix is not positive definite at row {bad} of q. The inertia integrals "
-                "of a flexible body there belong to no distribution of mass; likely a moment of inertia larger than the "
-                "sum of the other two, or matrices of a finite-element program; less deflection or the level 'ruthless' "
-                "keeps it definite",
-                rows=np.array([bad]),
-            )
-
-    def _require_rotations(self, q: Any) -> None:
-        """Raise InputError for a quaternion of zeros; what is no position at all is left to the kernel's own checks."""
-        if not self.description.quaternions:
-            return
-        try:
-            array = np.asarray(q, dtype=float)
-        except (TypeError, ValueError):
-            return
-        if array.shape[-1:] == (self.nq,):
-            self.description.require_rotations(array)
-
-    def _wrench(self, frame: str, wrench: Any) -> Array:
-        self.description.carrier(frame)
-        array = _array(f"wrench on '{frame}'", wrench)
-        if array.shape[-1:] != (6,):
-            raise InputError(f"wrench on '{frame}' has shape {array.shape}; expected (..., 6)")
-        return array
-
-    def _parameter_row(self, params: Params | None) -> Array:
-        """Return the named parameters as one array (..., parameters)."""
-        given = dict(_mapping("params", params or {}))
-        named = {
-            p.name: _array(p.name, given.pop(p.name)) for p in self.description.parameters if p.name in given
-        }
-        self.description.physical.require(named)
-        columns = [
-            named[p.name] if p.name in named else np.array(p.value) for p in self.description.parameters
-        ]
-        if given:
-            name = next(iter(given))
-            raise InputError(f"no parameter '{name}' in '{self.name}'; {did_you_mean(name, self.parameters)}")
-        try:
-            return np.stack(np.broadcast_arrays(*columns), axis=-1)
-        except ValueError:
-            shapes = {p.name: c.shape for p, c in zip(self.description.parameters, columns)}
-            raise InputError(f"params: shapes do not broadcast: {shapes}") from None
-
-
-@functools.cache
-def physics_version() -> str:
-    """Return a hash of the source files that write equations; a change of any makes cached code stale."""
-    digest = hashlib.sha256()
-    for package in ("spatial", "mechanism", "dynamics"):
-        for path in sorted((Path(__file__).parent / package).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _name(kind: str, name: Any) -> str:
-    if not isinstance(name, str):
-        raise InputError(f"{kind}: found {name!r}; expected a name")
-    return name
-
-
-def _mapping(name: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InputError(f"{name}: found {value!r}; expected a dict from name to value")
-    return value
-
-
-def _array(name: str, value: Any) -> Array:
-    return as_array(f"argument '{name}'", value)
-
-
-def _six(inertia: Any) -> tuple:
-    """Return six inertia numbers from three (diagonal), six, or a symmetric 3 x 3 array."""
-    if np.ndim(inertia) == 2:
-        I = np.asarray(inertia, dtype=float)
-        if I.shape != (3, 3) or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max():
-            raise InputError("expected a symmetric 3 x 3 array")
-        return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
-    if np.ndim(inertia) == 0:
-        raise InputError("expected three or six numbers, or a symmetric 3 x 3 array")
-    if len(inertia) == 3:
-        return (*as_vector(inertia, 3), 0.0, 0.0, 0.0)
-    return as_vector(inertia, 6)
-
-
-def _per_freedom(held: Any, nv: int) -> tuple:
-    if isinstance(held, (Sequence, np.ndarray)):
-        return as_vector(held, nv) if len(held) else ()
-    return as_vector([held], nv)
-
-
-def _checked(where: str, field: str, convert: Any, *arguments: Any) -> Any:
-    try:
-        return convert(*arguments)
-    except (InputError, TypeError, ValueError) as error:
-        raise InputError(f"{where}, {field}: {error}") from None
 
 
 __all__ = ["GROUND", "Mechanism"]

@@ -46,9 +46,9 @@ def test_a_change_is_what_a_new_call_makes(run: art.Run) -> None:
 
 def test_again_builds_no_equations(run: art.Run) -> None:
     found = run.again({"kp": 250.0}).again({"kp": 251.0})
-    assert found.made is not None
-    assert run.made is not None
-    assert found.made.setup.system is run.made.setup.system
+    assert found.origin is not None
+    assert run.origin is not None
+    assert found.origin.setup.system is run.origin.setup.system
 
 
 def test_arrays_make_the_batch_of_single_runs(run: art.Run) -> None:
@@ -142,7 +142,7 @@ def test_a_run_that_fails_stops_alone() -> None:
     assert batch.failed.tolist() == [1]
     with pytest.raises(NumericalError, match="diverged") as caught:
         run.again({"kd": 1e5})
-    assert caught.value.result.made is not None
+    assert caught.value.result.origin is not None
 
 
 def test_messages(run: art.Run, tmp_path: Path) -> None:

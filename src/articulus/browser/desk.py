@@ -48,8 +48,7 @@ import numpy as np
 from articulus.browser.packing import chosen_rows, pack
 from articulus.browser.recording import Lane, recording
 from articulus.errors import ArticulusError, InputError, NumericalError, UnsupportedOperation, did_you_mean
-from articulus.linear import LinearModel
-from articulus.loop.linear_model import Ports, ports
+from articulus.linear import LinearModel, Ports
 from articulus.results import Run
 
 FAMILY = 8
@@ -109,7 +108,7 @@ class Desk:
     ):
         if run.batch is not None:
             raise InputError(f"desk: found a batch of {run.batch} runs; expected a single run")
-        run.require_made("desk")
+        run.require_origin("desk")
         given, self.run, self.wrenches = dict(ranges or {}), run, wrenches
         self.sliders = {
             p.name: Slider(p.name, p.value, p.default, *_range(p.name, p.value, given.pop(p.name, None)))
@@ -233,7 +232,7 @@ def _range(name: str, value: float, given: Any) -> tuple[float, float]:
 def _ports(run: Run) -> tuple[Ports, str | None]:
     """Return inputs and outputs of the linear model; none, with the reason, where there is no model."""
     try:
-        return ports(run), None
+        return run.require_origin("linear").ports(run), None
     except UnsupportedOperation as error:
         return Ports((), (), (), ()), str(error)
 

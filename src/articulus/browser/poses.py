@@ -7,7 +7,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from articulus import kernel
-from articulus.api import Mechanism, physics_version
+from articulus.api import Mechanism
+from articulus.compiled import physics_version
 from articulus.dynamics.flexible import FlexibleTree, flexible_tree
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description

@@ -1,5 +1,6 @@
 """The one linear model that mechanisms, loops and structures have in common."""
 
 from articulus.linear.model import LinearModel, plain_labels
+from articulus.linear.ports import Ports
 
-__all__ = ["LinearModel", "plain_labels"]
+__all__ = ["LinearModel", "Ports", "plain_labels"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.files.storage import StrPath
+from articulus.late import registered
 from articulus.results.signal import Signal
 from articulus.results.status import Doubt, Failure, Occurrence, RunStatus, State
 
@@ -19,27 +20,20 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from articulus.browser import Viewing
-    from articulus.linear import LinearModel
-    from articulus.running.specification import Setup
+    from articulus.linear import LinearModel, Ports
 
 
-@dataclass(frozen=True, eq=False)
-class Made:
-    """How a run was made, and through which states it went.
+class Origin(Protocol):
+    """How a run was made."""
 
-    Parameters
-    ----------
-    setup : Setup
-    p : array, (rows, parameters)
-        Values of the parameters.
-    samples : array, (rows, time, nc + nd)
-        Continuous states and held values at the times of the run (`system.System`).
-    """
+    def again(self, params: Mapping[str, Any]) -> Run:
+        """Return the same run with other values of some parameters."""
 
-    setup: Setup
-    p: np.ndarray
-    samples: np.ndarray
+    def linear(self, run: Run, at: float | None, index: int) -> LinearModel:
+        """Return the linear model of the loop about the state of a run at a time."""
+
+    def ports(self, run: Run) -> Ports:
+        """Return names and units of the inputs and outputs of `linear`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +79,9 @@ class Run:
         runs per second of wall-clock time).
     meta : dict
         Where it comes from: see `provenance`. Plain numbers, texts, lists and dicts only.
-    final : records.State
+    final : State
         What the runs need to go on; None where this is not known.
-    made : Made
+    origin : Origin
         What `again` and `linear` need; None for a run from a file, from another process or put together by hand. Neither
         written to files nor pickled: its equations exist in one process only.
     """
@@ -102,7 +96,7 @@ class Run:
     meta: Mapping[str, Any] = field(default_factory=dict)
     final: State | None = None
     doubts: tuple[Doubt, ...] = ()
-    made: Made | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -115,7 +109,7 @@ class Run:
         put(self, "signals", self._ended(dict(self.signals)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "made": None}
+        return {**self.__dict__, "origin": None}
 
     def _check_signals(self) -> None:
         for name in ("q", "v"):
@@ -247,7 +241,7 @@ class Run:
             Those that are not named keep the values of this run. Arrays make a batch, in which a run that fails stops
             alone; a Python controller of a single run cannot be in a batch.
         """
-        return self.require_made("again").setup.changed(params or {}).simulation().run()
+        return self.require_origin("again").again(params or {})
 
     def linear(self, at: float | None = None, run: int = 0) -> LinearModel:
         """Return the linear model of the whole loop, mechanism and components, about a state of this run.
@@ -266,18 +260,16 @@ class Run:
         NumericalError
             The equations have no finite derivative at that state.
         """
-        from articulus.loop.linear_model import linear_loop
+        return self.require_origin("linear").linear(self, at, run)
 
-        return linear_loop(self, at, run)
-
-    def require_made(self, what: str) -> Made:
+    def require_origin(self, what: str) -> Origin:
         """Return how it was made, or raise UnsupportedOperation when this is not known."""
-        if self.made is None:
+        if self.origin is None:
             raise UnsupportedOperation(
                 f"{what}: this run comes from a file or another process, or was put together by hand; expected one that "
                 "simulate or rollout returned in this process"
             )
-        return self.made
+        return self.origin
 
     # run diagnostics
 
@@ -347,14 +339,13 @@ class Run:
 
         return plot({"": self}, *names)
 
-    def view(self, **options: Any) -> Viewing:
+    def view(self, **options: Any) -> Any:
         """Open the run in the browser: playback, plots, posing, modes, and sliders over its parameters that run it anew.
 
-        The options are those of `articulus.browser.view`, which also shows several runs over each other.
+        The options are those of `articulus.browser.view`, which also shows several runs over each other. Returns an
+        `articulus.browser.Viewing`.
         """
-        from articulus.browser import view
-
-        return view(self, **options)
+        return registered("view")(self, **options)
 
 
 def _blanked(signal: Signal, late: list[tuple[int, np.ndarray]]) -> Signal:

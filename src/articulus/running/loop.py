@@ -23,7 +23,7 @@ from articulus.loop.equations import Network
 from articulus.loop.events import Event
 from articulus.loop.events import stops as event_stops
 from articulus.loop.functions import System, native
-from articulus.loop.linear_model import linear_model, model_signals
+from articulus.loop.linear_model import linear_model, model_signals, require_derivatives
 from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
 from articulus.mechanism import Description
@@ -220,7 +220,8 @@ class Loop:
             d = np.ravel(native(update.function)(c, d, p, np.zeros(system.nw), t, step))
         signals = model_signals(Outputs(system, settings.outputs).blank())
         at = np.concatenate([c, d])
-        return linear_model(setup, signals, at, p, t, tuple(inputs), tuple(opened))
+        require_derivatives(system, setup.outside)
+        return linear_model(system, step, signals, at, p, t, tuple(inputs), tuple(opened))
 
 
 _systems: OrderedDict[Any, System] = OrderedDict()

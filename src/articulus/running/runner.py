@@ -21,10 +21,11 @@ from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
 from articulus.mechanism.numbers import value_of
 from articulus.results.provenance import provenance
-from articulus.results.run import Made, Run
+from articulus.results.run import Run
 from articulus.results.status import Failure, Occurrence, RunStatus, State
 from articulus.running import checkpoint, doubt, failures
 from articulus.running.noise import Noise
+from articulus.running.origin import Simulated
 from articulus.running.progress import progress
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ class Simulation:
             meta=meta,
             final=final,
             doubts=doubt.find(self, samples, signals, np.flatnonzero(status != RunStatus.FAILED)),
-            made=None if self.setup is None else Made(self.setup, self.p, samples),
+            origin=None if self.setup is None else Simulated(self.setup, self.p, samples),
         )
         if self.single and found:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))

@@ -168,7 +168,7 @@ def _desk(
     run: Run, ranges: Mapping[str, tuple[float, float]] | None, wrenches: Mapping[str, str] | None
 ) -> Desk | None:
     """Return the design desk of a single run that can be made again and has named parameters."""
-    if run.made is None or run.batch is not None or not run.parameters:
+    if run.origin is None or run.batch is not None or not run.parameters:
         return None
     from articulus.browser.desk import Desk
 

@@ -1,0 +1,67 @@
+"""How a run was made: what `Run.again` and `Run.linear` need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.linear import LinearModel, Ports
+from articulus.loop.linear_model import linear_model, model_signals, ports, require_derivatives
+from articulus.results.run import Run
+
+if TYPE_CHECKING:
+    from articulus.running.specification import Setup
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """The origin of a run that was simulated in this process.
+
+    Parameters
+    ----------
+    setup : Setup
+    p : array, (rows, parameters)
+        Values of the parameters.
+    samples : array, (rows, time, nc + nd)
+        Continuous states and held values at the times of the run (`loop.functions.System`).
+    """
+
+    setup: Setup
+    p: np.ndarray
+    samples: np.ndarray
+
+    def again(self, params: Mapping[str, Any]) -> Run:
+        """Return the same run with other values of some parameters."""
+        return self.setup.changed(params).simulation().run()
+
+    def linear(self, run: Run, at: float | None, index: int) -> LinearModel:
+        """Return the linear model of the loop about the state of a run at a time; see `Run.linear`."""
+        setup = self.setup
+        require_derivatives(setup.system, setup.outside)
+        row, signals = _row(run, at, index), model_signals(run.signals)
+        x, p = self.samples[index, row], self.p[index]
+        return linear_model(setup.system, setup.settings.step, signals, x, p, float(run.t[row]))
+
+    def ports(self, run: Run) -> Ports:
+        """Return inputs and outputs of `linear`, without deriving anything; raises UnsupportedOperation where it does."""
+        require_derivatives(self.setup.system, self.setup.outside)
+        return ports(self.setup.system, model_signals(run.signals), {"tau": 0})
+
+
+def _row(run: Run, at: float | None, index: int) -> int:
+    """Return the last sample not after a time."""
+    if not 0 <= index < (run.batch or 1):
+        raise InputError(f"linear: found run {index}; expected 0 to {(run.batch or 1) - 1}")
+    q = run.q if run.batch is None else run.q[index]
+    good = np.flatnonzero(np.isfinite(q).all(axis=-1))
+    wanted = run.t[-1] if at is None else at
+    reached = good[run.t[good] <= wanted + 1e-9 * abs(wanted)]
+    if not reached.size:
+        raise InputError(
+            f"linear: found no sample up to t = {wanted:g} s; expected one from {run.t[0]:g} s on"
+        )
+    return int(reached[-1])
