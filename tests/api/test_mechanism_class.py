@@ -127,7 +127,7 @@ def results(mech, method, given, **options):
 
 def test_list_of_methods_is_complete():
     """A new quantity has to be added here, and so gets its shapes and messages tested."""
-    public = {n for n, f in vars(art.Mechanism).items() if not n.startswith("_") and inspect.isfunction(f)}
+    public = {n for n, _ in inspect.getmembers(art.Mechanism, inspect.isfunction) if not n.startswith("_")}
     assert {n for n in public if n in {*QUANTITIES, "derivatives"}} == set(METHODS) | ABOUT_CONSTRAINTS
 
 
@@ -429,7 +429,7 @@ def test_docstring_example_runs():
 
 
 def test_everything_public_is_documented():
-    bare = [n for n, f in vars(art.Mechanism).items() if not n.startswith("_") and not inspect.getdoc(f)]
+    bare = [n for n, f in inspect.getmembers(art.Mechanism) if not n.startswith("_") and not inspect.getdoc(f)]
     bare += [n for n in art.__all__ if not inspect.getdoc(getattr(art, n))]
     assert bare == []
 
