@@ -429,7 +429,9 @@ def test_docstring_example_runs():
 
 
 def test_everything_public_is_documented():
-    bare = [n for n, f in inspect.getmembers(art.Mechanism) if not n.startswith("_") and not inspect.getdoc(f)]
+    bare = [
+        n for n, f in inspect.getmembers(art.Mechanism) if not n.startswith("_") and not inspect.getdoc(f)
+    ]
     bare += [n for n in art.__all__ if not inspect.getdoc(getattr(art, n))]
     assert bare == []
 
