@@ -36,7 +36,7 @@ from articulus.dynamics.loops import Problem
 from articulus.dynamics.mass_matrix import mass_matrix, mass_matrix_of_columns
 from articulus.dynamics.passes import Inline, Rolled, Runner
 from articulus.dynamics.passive import passive_forces, passive_rates
-from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree import Tree, tree_of
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.mechanism import Description
 from articulus.mechanism.questions import plain_name
@@ -540,4 +540,4 @@ def _asked(description: Description, name: str, frames: Sequence[str], wrenches:
         raise UnsupportedOperation(f"'{name}' of a mechanism with flexible bodies: it has no form for them")
     for frame in (*frames, *wrenches):
         description.carrier(frame)
-    return Tree(description, quantity.merge_fixed, quantity.regroup)
+    return tree_of(description, quantity.merge_fixed, quantity.regroup)

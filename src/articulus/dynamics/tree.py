@@ -6,6 +6,7 @@ the last carries the body. Parents come before children.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from dataclasses import dataclass
@@ -336,6 +337,13 @@ class Tree:
         self._place = {name: self._in_working_frame(*at) for name, at in self._place.items()}
         self._joints = {name: self._in_working_frame(*at) for name, at in self._joints.items()}
 
+    def regrouped(self) -> Tree:
+        """Return the same tree, symbols included, with inertia that hinges do not move counted with the parents."""
+        other = copy.copy(self)
+        other.__dict__.pop("nodes", None)
+        other.parts = tuple(regrouped(list(self.parts)))
+        return other
+
     # numbers of the model as symbols
 
     def number(self, x: Number) -> SX:
@@ -460,6 +468,16 @@ class Tree:
         if node == ROOT:
             return node, X
         return node, _transform(self._working.inner[node]).inverse() @ X
+
+
+def tree_of(description: Description, merge_fixed: bool = True, regroup: bool = False) -> Tree:
+    """Return the tree of a mechanism, made once: many quantities of one mechanism are asked one after the other."""
+    return _made(description, merge_fixed, regroup)
+
+
+@functools.lru_cache(maxsize=8)
+def _made(description: Description, merge_fixed: bool, regroup: bool) -> Tree:
+    return _made(description, merge_fixed, False).regrouped() if regroup else Tree(description, merge_fixed)
 
 
 class _WorkingFrames:

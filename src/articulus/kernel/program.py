@@ -23,6 +23,8 @@ Ranks = tuple[tuple[int, ...], tuple[int, ...]]
 """Trailing axes of each input and of each output."""
 
 MOST_BLOCKS = 3
+STEPS_TOGETHER = 32
+"""Steps whose calls are one function."""
 NEAR_BYTES = 70 * 1024  # workspaces of all blocks together; both figures measured
 
 
@@ -81,47 +83,67 @@ class Program:
         parts, calls, scratch = shared.text, [], shared.scratch
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
-                calls += shared.call(step, number)
+                calls.append(shared.call(step, number))
                 continue
             text, call, used = self._emit(step, f"{prefix}step{number}", target)
             parts += text
-            calls += call.split("\n")
+            calls.append(call)
             scratch = max(scratch, used)
         parts.append(shared.table())
         products = [s for s in self.steps if isinstance(s, Product)]
         return Code(prefix, parts, calls, self.slots + scratch, products)
 
-    def _emit(self, step: Step, name: str, target: Target) -> tuple[list[str], str, int]:
-        """Return the functions of a step, the text that calls them, and the scratch slots it uses."""
+    def _emit(self, step: Step, name: str, target: Target) -> tuple[list[str], list[str], int]:
+        """Return the functions of a step, the texts that call them, and the scratch slots it uses."""
         if isinstance(step, Product):
-            return [product.emit(step, name, target)], f"call void @{name}(ptr %w)", 0
+            return [product.emit(step, name, target)], [f"call void @{name}(ptr %w)"], 0
         assert isinstance(step, Body)
         placed = lower.place(
             step.code, [x.tolist() for x in step.inputs], [x.tolist() for x in step.outputs], self.slots
         )
         calls = [f"call void @{name}.{k}(ptr %w)" for k in range(len(placed.chunks))]
-        return lower.emit(placed, name, target), "\n".join(calls), placed.scratch
+        return lower.emit(placed, name, target), calls, placed.scratch
 
 
 @dataclass(frozen=True)
 class Code:
-    """The text of one program: functions, the calls that run it on a workspace `%w`, and what those need."""
+    """The text of one program: functions, the calls that run it on a workspace `%w`, and what those need.
+
+    Calls are listed step by step: pointers that the first call of a step makes serve its others too.
+    """
 
     prefix: str
     parts: list[str]
-    calls: list[str]
+    calls: list[list[str]]
     slots: int
     products: list[Product]
 
     def body(self, blocks: int) -> str:
-        """Return the text of `@<prefix>body.k(ptr %w0, ...)`: every call for each of the k workspaces in turn."""
-        lines = []
-        for call in self.calls:
-            for k in range(blocks):
-                lines.append(call.replace("%w", f"%w{k}").replace("%c", f"%c{k}."))
-        pointers = ", ".join(f"ptr noalias %w{k}" for k in range(blocks))
-        text = "\n".join(lines)
-        return f"define internal void @{self.prefix}body.{blocks}({pointers}) nounwind {{\n{text}\nret void\n}}\n"
+        """Return the text of `@<prefix>body.k(ptr %w0, ...)`: every call for each of the k workspaces in turn.
+
+        The calls are cut into functions of a few steps each: the time that LLVM takes grows faster than the length of one.
+        """
+        name, works = f"{self.prefix}body.{blocks}", range(blocks)
+        pieces = [self.calls[i : i + STEPS_TOGETHER] for i in range(0, len(self.calls), STEPS_TOGETHER)]
+        texts = [
+            [
+                call.replace("%w", f"%w{k}").replace("%c", f"%c{k}.")
+                for step in piece
+                for call in step
+                for k in works
+            ]
+            for piece in pieces
+        ]
+        arguments = ", ".join(f"ptr %w{k}" for k in works)
+        parts = [_void(f"{name}.{i}", blocks, lines) for i, lines in enumerate(texts)]
+        whole = [f"call void @{name}.{i}({arguments})" for i in range(len(texts))]
+        return "\n".join([*parts, _void(name, blocks, whole)])
+
+
+def _void(name: str, blocks: int, lines: list[str]) -> str:
+    """Return the text of an internal function of so many workspaces."""
+    pointers, text = ", ".join(f"ptr noalias %w{k}" for k in range(blocks)), "\n".join(lines)
+    return f"define internal void @{name}({pointers}) nounwind {{\n{text}\nret void\n}}\n"
 
 
 def blocks_together(slots: int, target: Target) -> int:

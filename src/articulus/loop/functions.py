@@ -18,7 +18,7 @@ from articulus import dynamics, kernel
 from articulus.dynamics.loops.forms import DEFAULT, DUAL, Form
 from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import dissipated_power
-from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree import tree_of
 from articulus.loop.constraint_equations import Closing
 from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
 
@@ -363,7 +363,7 @@ class System:
 
     def _dissipation(self) -> SX:
         """Return the power that friction in the joints and damping of the modes take [W]."""
-        tree = Tree(self.description)
+        tree = tree_of(self.description)
         found = ca.Function("dissipation", [tree.q, tree.v, tree.p], [dissipated_power(tree, tree.v)])
         return found(self.network.q, self.network.v, self.model)
 
