@@ -12,6 +12,8 @@ from articulus.compiled import CompiledMechanism, Params, Wrenches, argument
 from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.late import registered
 from articulus.mechanism import GROUND
+from articulus.mechanism.edit.methods import Editing
+from articulus.mechanism.named import Named
 
 if TYPE_CHECKING:
     from articulus.linear import LinearModel
@@ -24,7 +26,7 @@ OPEN = 1e-6
 Array = np.ndarray
 
 
-class Mechanism(CompiledMechanism):
+class Mechanism(CompiledMechanism, Editing, Named):
     """A mechanism of rigid bodies and joints, open or with closed loops.
 
     Build one by hand (`body`, `joint`, `frame`, `loop`, `constrain`), or get one from `articulus.load`. Every numeric method takes one

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from articulus.errors import Finding
+from articulus.errors import Finding, InputError
 from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import (
     Number,
     Vector,
     as_number,
+    as_vector,
     convert,
     quantity,
     six,
@@ -135,6 +137,20 @@ class Body:
                 "the largest at most the sum of the other two (triangle inequality)",
                 "No rigid body has such moments: check the units and the order Ixx, Iyy, Izz, Ixy, Ixz, Iyz.",
             )
+
+
+def six_of(inertia: Any) -> Vector:
+    """Return six inertia numbers from three (diagonal), six, or a symmetric 3 x 3 array."""
+    if np.ndim(inertia) == 2:
+        I = np.asarray(inertia, dtype=float)
+        if I.shape != (3, 3) or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max():
+            raise InputError("expected a symmetric 3 x 3 array")
+        return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
+    if np.ndim(inertia) == 0:
+        raise InputError("expected three or six numbers, or a symmetric 3 x 3 array")
+    if len(inertia) == 3:
+        return (*as_vector(inertia, 3), 0.0, 0.0, 0.0)
+    return as_vector(inertia, 6)
 
 
 def _text(moments: np.ndarray) -> str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from articulus.errors import Finding, InputError, did_you_mean
-from articulus.mechanism.body import Body, Frame
+from articulus.mechanism.body import Body, Frame, six_of
 from articulus.mechanism.connection import Connection, Limits, Rotor
 from articulus.mechanism.constraint import Constraint, LoopJoint
 from articulus.mechanism.description import STANDARD_GRAVITY, Description
@@ -104,7 +104,7 @@ class MechanismBuilder:
             _name("body", name),
             _checked(where, "mass", as_number, mass),
             _checked(where, "com", as_vector, com, 3),
-            _checked(where, "inertia", _six, inertia),
+            _checked(where, "inertia", six_of, inertia),
             massless,
             visuals=_checked(where, "visuals", as_visuals, visuals),
         )
@@ -353,20 +353,6 @@ def mapping(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{name}: found {value!r}; expected a dict from name to value")
     return value
-
-
-def _six(inertia: Any) -> tuple:
-    """Return six inertia numbers from three (diagonal), six, or a symmetric 3 x 3 array."""
-    if np.ndim(inertia) == 2:
-        I = np.asarray(inertia, dtype=float)
-        if I.shape != (3, 3) or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max():
-            raise InputError("expected a symmetric 3 x 3 array")
-        return as_vector((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]), 6)
-    if np.ndim(inertia) == 0:
-        raise InputError("expected three or six numbers, or a symmetric 3 x 3 array")
-    if len(inertia) == 3:
-        return (*as_vector(inertia, 3), 0.0, 0.0, 0.0)
-    return as_vector(inertia, 6)
 
 
 def _per_freedom(held: Any, nv: int) -> tuple:
