@@ -9,7 +9,7 @@ import pytest
 from articulus.beams import Assembly, Beam, Chain, Section, simulate, static, turning
 from articulus.errors import InputError
 
-RUBBER = Section(400.0, (1.0, 2.0), 1.5, mass=1.0, rotary=(0.02, 0.03), shear=(200.0, 150.0))
+RUBBER = Section(1.0, 400.0, 1.0, 2.0, 1.5, 200.0, 150.0, rotary=(0.05, 0.02, 0.03))
 
 
 def thrown(steps, rho_inf=0.9, t_end=1.0):
@@ -79,7 +79,7 @@ def test_order_in_time():
 
 def test_rigid_pendulum():
     """A stiff bar on a hinge under gravity, released level: w^2 = 3 g sin / L; 3e-4 is rotary inertia and the end's."""
-    stiff = Section(1e7, (1e6, 1e6), 1e5, mass=2.0, rotary=(1e-4, 1e-4))
+    stiff = Section(2.0, 1e7, 1e6, 1e6, 1e5, rotary=(0.0002, 1e-4, 1e-4))
     bar = Beam.straight(1.0, 8, stiff).support(0, "hinge y").weighing((0, 0, -9.81))
     run = simulate(bar, 0.4, 400, rho_inf=0.6)
     x, _, z = run.position[-1, -1]
@@ -89,13 +89,13 @@ def test_rigid_pendulum():
 
 def test_loads_with_a_history():
     """A free stiff bar pushed at its middle by sin^2: velocity is the impulse over the mass."""
-    stiff = Section(1e5, (1e3, 1e3), 1e3, mass=2.0, rotary=(1e-2, 1e-2))
+    stiff = Section(2.0, 1e5, 1e3, 1e3, 1e3, rotary=(0.02, 1e-2, 1e-2))
     bar = Beam.straight(1.0, 2, stiff).load(1, force=(0, 3.0, 0), history=lambda t: np.sin(np.pi * t) ** 2)
     run = simulate(bar, 1.0, 200)
     np.testing.assert_allclose(run.energy(-1).linear, [0, 1.5, 0], atol=1e-4)
 
 
-SPIN = Section(2.8e7, (1.4e4, 1.4e4), 1e4, mass=1.2, rotary=(6e-4, 6e-4), shear=(1e7, 1e7))
+SPIN = Section(1.2, 2.8e7, 1.4e4, 1.4e4, 1e4, 1e7, 1e7, rotary=(0.0012, 6e-4, 6e-4))
 
 
 def spin_angle(t):

@@ -8,7 +8,7 @@ from articulus.beams import Beam, Section, modes, static
 from articulus.errors import InputError
 
 LENGTH, EI, MASS = 2.0, 30.0, 1.5
-SLENDER = Section(1e8, (EI, 4 * EI), 1e3, mass=MASS, rotary=(1e-9, 1e-9))
+SLENDER = Section(MASS, 1e8, EI, 4 * EI, 1e3, rotary=(2e-09, 1e-9, 1e-9))
 SCALE = np.sqrt(EI / MASS) / LENGTH**2
 
 
@@ -53,7 +53,7 @@ def test_clamped_and_pinned_at_both_ends():
 
 
 def test_free_beam_has_six_rigid_modes():
-    section = Section(1e8, (EI, 4 * EI), 1e3, mass=MASS, rotary=(1e-5, 1e-5))
+    section = Section(MASS, 1e8, EI, 4 * EI, 1e3, rotary=(2e-05, 1e-5, 1e-5))
     w, shapes = modes(Beam.straight(LENGTH, 24, section, direction=(0, 1, 1), y=(1, 0, 0)), 8)
     np.testing.assert_allclose(w[:6], 0.0, atol=1e-3 * w[6])
     np.testing.assert_allclose(w[6], FREE[0] ** 2 * SCALE, rtol=2e-4)
@@ -63,7 +63,7 @@ def test_free_beam_has_six_rigid_modes():
 def test_shear_and_rotary_inertia():
     """A pinned Timoshenko beam: w^4 - w^2 (a + b) + c = 0 for each half wave, sines in rotation and deflection."""
     kGA, rotary, k = 2000.0, 0.06, np.pi / LENGTH
-    section = Section(1e8, (EI, 4 * EI), 1e3, mass=MASS, rotary=(rotary, rotary), shear=(kGA, kGA))
+    section = Section(MASS, 1e8, EI, 4 * EI, 1e3, kGA, kGA, rotary=(2 * rotary, rotary, rotary))
     K = np.array([[kGA * k**2, -kGA * k], [-kGA * k, EI * k**2 + kGA]])
     wanted = np.sqrt(np.linalg.eigvals(np.linalg.solve(np.diag([MASS, rotary]), K)).min())
     beam = Beam.straight(LENGTH, 32, section).support(0, "pinned").support(-1, "pinned")
@@ -71,7 +71,7 @@ def test_shear_and_rotary_inertia():
 
 
 def test_torsion_and_stretch():
-    section = Section(50.0, (1e5, 1e5), 3.0, mass=MASS, rotary=(0.02, 0.03))
+    section = Section(MASS, 50.0, 1e5, 1e5, 3.0, rotary=(0.05, 0.02, 0.03))
     w, shapes = modes(Beam.straight(LENGTH, 40, section).support(0), 4)
     for component, stiffness, inertia in ((0, 3.0, 0.05), (3, 50.0, MASS)):
         own = w[(np.abs(shapes).max(axis=1) * ([LENGTH] * 3 + [1] * 3)).argmax(axis=1) == component]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus import beams
 from articulus.structure import Lumped, Section, Spring, beam, beam_body
 
 P = art.Parameter("x", 1.0)
@@ -42,7 +41,8 @@ def test_parameters_are_explained():
         lambda: Lumped(0, P),
         lambda: Lumped(0, 1.0, (P, 1.0, 1.0)),
         lambda: Spring(0, 1, (P,) * 6),
-        lambda: beams.Section(1.0, pairs, 1.0, 1.0, (1.0, 1.0)),
+        lambda: Section(1.0, 1.0, 1.0, 1.0, 1.0, rotary=(P, 1.0, 1.0)),
+        lambda: Section.tube(P, 0.0, 1.0, 1.0, 1.0),
     ):
         with pytest.raises(art.InputError, match="Parameter"):
             make()

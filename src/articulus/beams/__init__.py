@@ -5,8 +5,8 @@ from articulus.beams.beam import SUPPORTS, Base, Beam, Body, Load, turning
 from articulus.beams.chain import Chain, Element
 from articulus.beams.dynamics import Motion, Run, simulate
 from articulus.beams.modes import modes
-from articulus.beams.section import Section
 from articulus.beams.statics import static
+from articulus.structure import Section
 
 __all__ = [
     "SUPPORTS",

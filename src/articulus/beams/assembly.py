@@ -104,7 +104,7 @@ class Assembly:
         """Return the inertia of every node; see `node` for the quadrature."""
         mass, moment, turning = np.zeros(self.nodes), np.zeros((self.nodes, 3)), np.zeros((self.nodes, 3, 3))
         for k, (d0, h, section) in enumerate(zip(self.undeformed, self.lengths, self.beam.sections)):
-            rotary = np.diag([sum(section.rotary), *section.rotary])
+            rotary = np.diag(section.rotary)
             for end, inwards in ((k, 1), (k + 1, -1)):
                 mass[end] += section.mass * h / 2
                 moment[end] += inwards * section.mass * h * d0[3:] / 12

@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.beams.section import Section
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism.pose import quaternion_of
+from articulus.structure import Section
 
 COMPONENTS = ("rx", "ry", "rz", "x", "y", "z")
 SUPPORTS = {
@@ -64,7 +64,7 @@ class Beam:
     poses : array, (nodes, 7)
         Undeformed section frames: quaternion (w, x, y, z) and position [m]; x along the beam.
     sections : tuple of Section
-        One an element.
+        One per element; all stiffnesses, mass and rotary inertias positive.
     supports : dict of int to str
         Key of `SUPPORTS` by node.
     bodies, loads : tuple
@@ -91,6 +91,8 @@ class Beam:
             raise InputError(
                 f"beam: {len(self.sections)} sections; expected {len(poses) - 1}, one for each element"
             )
+        for section in dict.fromkeys(self.sections):
+            _require_full(section)
         norms = np.linalg.norm(poses[:, :4], axis=1, keepdims=True)
         if not (norms > 1e-6).all():
             raise InputError("beam: a quaternion is zero; expected (w, x, y, z) of unit norm")
@@ -265,6 +267,16 @@ def _frame(direction: Sequence[float], y: Sequence[float]) -> np.ndarray:
 def _require_positive(name: str, value: float) -> None:
     if not (np.isfinite(value) and value > 0):
         raise InputError(f"beam: {name} = {value!r}; expected a positive number")
+
+
+def _require_full(section: Section) -> None:
+    """Refuse a section that leaves a motion without stiffness or inertia."""
+    for name in ("mass", "EA", "EIy", "EIz", "GJ", "GAy", "GAz"):
+        value = getattr(section, name)
+        if not value > 0 or (np.isinf(value) and not name.startswith("GA")):
+            raise InputError(f"beam: a section has {name} = {value!r}; expected a positive number")
+    if not (min(section.rotary) > 0 and np.isfinite(section.rotary).all()):
+        raise InputError(f"beam: a section has rotary = {section.rotary!r}; expected three positive numbers")
 
 
 def _require_elements(elements: int) -> None:

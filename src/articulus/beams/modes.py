@@ -33,7 +33,7 @@ def modes(beam: Beam, count: int, at: np.ndarray | None = None) -> tuple[np.ndar
     K = whole.sparse(whole.blocks(0.0, q, still, still, 0.0, 0.0))
     none = np.zeros((whole.nodes - 1, 6, 6))
     M = whole.sparse((whole.inertia, none, none))
-    first = min(min(s.bending) / s.mass for s in beam.sections) / whole.lengths.sum() ** 4
+    first = min(min(s.EIy, s.EIz) / s.mass for s in beam.sections) / whole.lengths.sum() ** 4
     values, vectors = eigsh((K + K.T) / 2, count, M, sigma=-first, v0=np.ones(K.shape[0]))
     order = np.argsort(values)
     values, vectors = values[order], vectors[:, order]

@@ -1,4 +1,4 @@
-"""The cross-section of a slender element: stiffnesses and inertia of a unit of length."""
+"""The cross-section of a slender element or beam: stiffness and inertia per unit length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Section:
     Parameters
     ----------
     mass : float [kg/m]
-        Mass of a unit of length.
+        Mass per unit length.
     EA : float [N]
         Stiffness against stretching.
     EIy, EIz : float [N m^2]
@@ -25,9 +25,10 @@ class Section:
     GJ : float [N m^2]
         Stiffness against twisting.
     GAy, GAz : float [N]
-        Stiffness against shear along y and z, shear coefficient included; only Timoshenko beams read it.
+        Stiffness against shear along y and z, shear coefficient included; only Timoshenko beams and beams of large deflection
+        (`articulus.beams`) read it. Infinite: no shear.
     rotary : three floats [kg m]
-        Moments of inertia of a unit of length about x, y and z.
+        Moments of inertia per unit length about x, y and z.
     """
 
     mass: float
@@ -49,7 +50,7 @@ class Section:
                 raise InputError(f"section: {name} = {value}; expected a number that is not negative")
         if len(self.rotary) != 3 or not min(self.rotary) >= 0:
             raise InputError(
-                f"section: rotary = {self.rotary}; expected three moments of inertia a unit of length about x, y, z"
+                f"section: rotary = {self.rotary}; expected three moments of inertia per unit length, about x, y, z"
             )
 
     @staticmethod
@@ -86,3 +87,50 @@ class Section:
         rotary = (density * (Iy + Iz), density * Iy, density * Iz)
         GA = shear * G * area
         return Section(density * area, E * area, E * Iy, E * Iz, G * J, GA, GA, rotary)
+
+    @staticmethod
+    def rectangle(
+        width: float, height: float, E: float, G: float, density: float, shear: float = 5 / 6
+    ) -> Section:
+        """Return a solid rectangle.
+
+        Parameters
+        ----------
+        width, height : float [m]
+            Along y and along z.
+        E, G : float [Pa]
+            Moduli.
+        density : float [kg/m^3]
+        shear : float [-]
+            Shear coefficient.
+        """
+        require_plain("section", (0,), width=width, height=height, E=E, G=G, density=density, shear=shear)
+        Iy, Iz = width * height**3 / 12, height * width**3 / 12
+        long, short = max(width, height), min(width, height)
+        n = np.arange(1, 200, 2)
+        series = np.sum(np.tanh(n * np.pi * long / (2 * short)) / n**5)
+        J = long * short**3 / 3 * (1 - 192 * short / (np.pi**5 * long) * series)
+        return Section.of_material(
+            E=E, density=density, area=width * height, Iy=Iy, Iz=Iz, J=J, G=G, shear=shear
+        )
+
+    @staticmethod
+    def tube(outer: float, inner: float, E: float, G: float, density: float) -> Section:
+        """Return a round tube of outer and inner radius [m], solid if the inner one is 0; moduli [Pa], density [kg/m^3].
+
+        The shear coefficient is that of Cowper 1966 for a Poisson ratio of 0.3.
+        """
+        require_plain("section", (0,), outer=outer, inner=inner, E=E, G=G, density=density)
+        if not 0 <= inner < outer:
+            raise InputError(
+                f"section: radii {outer!r} and {inner!r}; expected the outer one first, the inner less"
+            )
+        area, about = np.pi * (outer**2 - inner**2), np.pi / 4 * (outer**4 - inner**4)
+        m2 = (inner / outer) ** 2
+        shear = 6 * 1.3 * (1 + m2) ** 2 / ((7 + 6 * 0.3) * (1 + m2) ** 2 + (20 + 12 * 0.3) * m2)
+        return Section.of_material(E=E, density=density, area=area, Iy=about, Iz=about, G=G, shear=shear)
+
+    @property
+    def compliance(self) -> np.ndarray:
+        """Strains by section forces, (6,): torsion, bending about y, z, stretch, shear along y, z; all stiffnesses positive."""
+        return 1 / np.array([self.GJ, self.EIy, self.EIz, self.EA, self.GAy, self.GAz])

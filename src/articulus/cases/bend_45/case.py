@@ -5,7 +5,7 @@ import numpy as np
 from articulus.beams import Beam, Section, static
 
 E = 1e7
-SQUARE = Section(E, (E / 12, E / 12), E / 12, mass=1.0, rotary=(1 / 12, 1 / 12), shear=(E / 2, E / 2))
+SQUARE = Section(1.0, E, E / 12, E / 12, E / 12, E / 2, E / 2, rotary=(1 / 6, 1 / 12, 1 / 12))
 
 
 def compute() -> dict:

@@ -12,7 +12,7 @@ from articulus.structure import beam_body
 
 EXACT = 64
 """Elements of the exact beam."""
-STIFF = Section(axial=1e7, bending=(1.0, 1.0), torsion=1e4, mass=1.0, rotary=(1e-8, 1e-8))
+STIFF = Section(1.0, 1e7, 1.0, 1.0, 1e4, rotary=(2e-08, 1e-8, 1e-8))
 Forces = dict[str, float]
 CLAMPED: Forces = {"tip": 0.3}
 """Station and force along y [N]: the tip deflects by 0.099 m of 1 m."""

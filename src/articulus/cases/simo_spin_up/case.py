@@ -8,7 +8,7 @@ from articulus.beams import Beam, Chain, Section, simulate, turning
 from articulus.beams.modes import modes
 
 LENGTH, T_END = 10.0, 20.0
-SECTION = Section(2.8e7, (1.4e4, 1.4e4), 1e4, mass=1.2, rotary=(6e-4, 6e-4), shear=(1e7, 1e7))
+SECTION = Section(1.2, 2.8e7, 1.4e4, 1.4e4, 1e4, 1e7, 1e7, rotary=(0.0012, 6e-4, 6e-4))
 
 
 def angle(t: SX) -> SX:
@@ -43,7 +43,7 @@ def exact_beam(elements: int, steps: int) -> tuple[np.ndarray, np.ndarray, float
 
 def chain(elements: int, steps: int) -> np.ndarray:
     """Return the deflection of the tip in hub axes."""
-    links = Chain.uniform(LENGTH, elements, SECTION.bending[1], SECTION.mass)
+    links = Chain.uniform(LENGTH, elements, SECTION.EIz, SECTION.mass)
     t, theta, _ = links.simulate(T_END, steps, hub=angle)
     return across(t, links.position(theta)[:, -1])
 
