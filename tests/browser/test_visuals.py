@@ -58,7 +58,7 @@ def test_packed_meshes_lose_less_than_a_step() -> None:
 def test_loose_triangles_grow_together() -> None:
     mesh = ball(20)
     loose = Mesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(mesh.triangles.size).reshape(-1, 3))
-    vertices, triangles = merged(loose, 0.0)
+    vertices, triangles, _ = merged(loose, 0.0)
     assert (len(vertices), len(triangles)) == (len(mesh.vertices), len(mesh.triangles))
 
 

@@ -75,7 +75,7 @@ def test_what_cannot_be_drawn_is_left_out_with_one_warning(tmp_path: Path) -> No
     broken = [
         '<geometry><mesh filename="none.stl"/></geometry>',
         '<geometry><mesh filename="cut.stl"/></geometry>',
-        '<geometry><mesh filename="x.dae"/></geometry>',
+        '<geometry><mesh filename="x.fbx"/></geometry>',
         '<geometry><mesh filename="whole.stl" scale="1 0 1"/></geometry>',
         '<geometry><mesh filename="package://other/x.stl"/></geometry>',
         '<geometry><box size="1 2"/></geometry>',
@@ -97,7 +97,7 @@ def test_what_cannot_be_drawn_is_left_out_with_one_warning(tmp_path: Path) -> No
     (said,) = [str(w.message) for w in caught]
     assert said.splitlines()[0] == f"{len(broken)} shapes are not drawn:"
     for k, expected in enumerate(
-        ["'none.stl': no such file", "'cut.stl': 100 bytes", "'x.dae': the suffix '.dae'", "a scale of zero", "package_roots=",
+        ["'none.stl': no such file", "'cut.stl': 100 bytes", "'x.fbx': the suffix '.fbx'", "a scale of zero", "package_roots=",
          'size="1 2"', "found -1.0", "2 shapes", 'xyz="a b c"', "without <geometry>"],
     ):  # fmt: skip
         line = said.splitlines()[k + 1]

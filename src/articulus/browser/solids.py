@@ -62,6 +62,10 @@ class PackedMesh:
     triangles : str
         Three vertices each, four bytes a number if `wide`, else two.
     wide : bool
+    palette : list of str
+        Colours "#rrggbb" of its triangles; empty when all have that of the solid.
+    colours : str
+        Number in the palette of each triangle, a byte each.
     """
 
     origin: Point
@@ -69,6 +73,8 @@ class PackedMesh:
     vertices: str
     triangles: str
     wide: bool
+    palette: tuple[str, ...] = ()
+    colours: str = ""
 
 
 def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[Solid, ...]:
@@ -125,8 +131,8 @@ def packed_meshes(
 def _packed(meshes: tuple[Mesh, ...], size: float, room: float) -> tuple[PackedMesh | None, ...]:
     for part in CELLS:
         found = [merged(mesh, part * size) for mesh in meshes]
-        if sum(4 / 3 * (v.size * 2 + t.size * _width(v)) for v, t in found) <= room:
-            return tuple(pack_mesh(*pair) for pair in found)
+        if sum(4 / 3 * (v.size * 2 + t.size * _width(v) + len(t)) for v, t, _ in found) <= room:
+            return tuple(pack_mesh(*parts) for parts in found)
     return (None,) * len(meshes)
 
 
@@ -135,8 +141,8 @@ def _width(vertices: np.ndarray) -> int:
     return 4 if len(vertices) > STEPS else 2
 
 
-def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n, 3) [m] and triangles (m, 3) of a mesh in which those vertices that share a cell of a grid are one.
+def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return vertices (n, 3) [m], triangles (m, 3) and their colours of a mesh in which those vertices that share a cell of a grid are one.
 
     They meet in their mean, and triangles that lose a side vanish (Rossignac & Borrel 1993). Cells are at least as wide as the steps of
     packed coordinates, so that loose triangles grow together.
@@ -148,13 +154,17 @@ def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray]:
     sums = [np.bincount(index, mesh.vertices[:, k]) for k in range(3)]
     vertices = np.stack(sums, axis=1) / np.bincount(index)[:, None]
     a, b, c = index[mesh.triangles].T
-    triangles = np.stack([a, b, c], axis=1)[(a != b) & (b != c) & (c != a)]
+    whole = (a != b) & (b != c) & (c != a)
+    triangles = np.stack([a, b, c], axis=1)[whole]
     used = np.zeros(len(vertices), dtype=bool)
     used[triangles] = True
-    return vertices[used], (np.cumsum(used) - 1)[triangles]
+    colours = None if mesh.colours is None else mesh.colours[whole]
+    return vertices[used], (np.cumsum(used) - 1)[triangles], colours
 
 
-def pack_mesh(vertices: np.ndarray, triangles: np.ndarray) -> PackedMesh | None:
+def pack_mesh(
+    vertices: np.ndarray, triangles: np.ndarray, colours: np.ndarray | None = None
+) -> PackedMesh | None:
     """Return a mesh as short texts; None for one without a triangle."""
     if len(triangles) == 0:
         return None
@@ -163,7 +173,19 @@ def pack_mesh(vertices: np.ndarray, triangles: np.ndarray) -> PackedMesh | None:
     whole = np.round((vertices - low) / np.where(step > 0, step, 1.0)).astype("<u2")
     width = _width(vertices)
     numbers = _text(triangles.astype(f"<u{width}"))
-    return PackedMesh(_point(low), _point(step), _text(whole), numbers, width == 4)
+    palette, chosen = ((), "") if colours is None else _palette(colours)
+    return PackedMesh(_point(low), _point(step), _text(whole), numbers, width == 4, palette, chosen)
+
+
+def _palette(colours: np.ndarray) -> tuple[tuple[str, ...], str]:
+    """Return at most 256 colours and which of them each triangle has; where there are more, similar ones become one."""
+    for levels in (256, 52, 26, 13, 9, 6):  # 6 x 6 x 6 is below 256
+        steps = np.round(colours / 255 * (levels - 1)).astype(int)
+        found, index = np.unique((steps[:, 0] << 16) + (steps[:, 1] << 8) + steps[:, 2], return_inverse=True)
+        if len(found) <= 256:
+            break
+    rgb = np.stack([found >> 16, (found >> 8) & 255, found & 255], axis=1) * 255 // (levels - 1)
+    return tuple("#{:02x}{:02x}{:02x}".format(*row) for row in rgb.tolist()), _text(index.astype(np.uint8))
 
 
 def _text(numbers: np.ndarray) -> str:

@@ -189,15 +189,22 @@ class Mesh(Visual):
     vertices : array, (n, 3) [m]
     triangles : array of int, (m, 3)
         Vertices of each, counted from zero, counter-clockwise seen from outside; at most a million.
+    colours : array of bytes, (m, 3), or None
+        Red, green and blue of each triangle; without them all have the colour of the whole.
     """
 
     type_name: ClassVar[str] = "mesh"
     vertices: np.ndarray
     triangles: np.ndarray
+    colours: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        convert(self, vertices=_vertices, triangles=_triangles)
+        convert(self, vertices=_vertices, triangles=_triangles, colours=_colours)
+        if self.colours is not None and len(self.colours) != len(self.triangles):
+            raise InputError(
+                f"Mesh.colours: found {len(self.colours)} colours; expected {len(self.triangles)}, one per triangle"
+            )
         if not 0 <= self.triangles.min() <= self.triangles.max() < len(self.vertices):
             raise InputError(
                 f"Mesh.triangles: found the vertex {self.triangles.max()}; "
@@ -219,9 +226,10 @@ class Mesh(Visual):
 
     @functools.cached_property
     def geometry(self) -> str:
-        """Return a hash of vertices and triangles: meshes with equal ones look alike but for pose and colour."""
+        """Return a hash of vertices, triangles and their colours: meshes with equal ones differ at most in pose and colour."""
         digest = hashlib.sha256(self.vertices.tobytes())
         digest.update(self.triangles.tobytes())
+        digest.update(b"" if self.colours is None else self.colours.tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -310,6 +318,15 @@ def _triangles(x: Any) -> np.ndarray:
             f"found a vertex {found.min()} or {found.max()}; expected 0 to {3 * MAX_TRIANGLES - 1}"
         )
     return _kept(found.astype(np.int32))
+
+
+def _colours(x: Any) -> np.ndarray | None:
+    if x is None:
+        return None
+    found = _array(x, np.int64)
+    if found.max() > 255 or found.min() < 0:
+        raise InputError(f"found a colour of {found.min()} or {found.max()}; expected 0 to 255")
+    return _kept(found.astype(np.uint8))
 
 
 def _array(x: Any, kind: type) -> np.ndarray:

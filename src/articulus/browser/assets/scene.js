@@ -114,7 +114,7 @@
   }
 
   // Return the triangles of a packed mesh (solids.py).
-  function unpackMesh({ origin, step, vertices, triangles, wide }) {
+  function unpackMesh({ origin, step, vertices, triangles, wide, palette, colours }) {
     const points = Float32Array.from(numbersOf(vertices, Uint16Array), (x, i) => origin[i % 3] + step[i % 3] * x);
     const corners = numbersOf(triangles, wide ? Uint32Array : Uint16Array);
     const spread = new Float32Array(3 * corners.length);
@@ -122,6 +122,12 @@
     const geometry = new T.BufferGeometry();
     geometry.setAttribute("position", new T.BufferAttribute(spread, 3));
     geometry.setAttribute("normal", new T.BufferAttribute(cornerNormals(points, corners), 3));
+    if (palette.length) {
+      const rgb = palette.map((text) => new T.Color(text).toArray());
+      const painted = new Float32Array(spread.length);
+      numbersOf(colours, Uint8Array).forEach((k, i) => [0, 3, 6].forEach((corner) => painted.set(rgb[k], 9 * i + corner)));
+      geometry.setAttribute("color", new T.BufferAttribute(painted, 3));
+    }
     return geometry;
   }
 
@@ -280,8 +286,10 @@
     // Add visuals to a group; each colour is a material of its own.
     #solids(solids, group, materials, body) {
       for (const solid of solids) {
-        const colour = solid.colour || body.colour;
-        const material = (materials[`${colour} ${solid.opacity}`] ??= this.#material(colour, solid.opacity));
+        const painted = !this.ghost && solid.kind === "mesh" && this.meshes[solid.mesh].hasAttribute("color");
+        const colour = painted ? "#ffffff" : solid.colour || body.colour;
+        const material = (materials[`${colour} ${solid.opacity} ${painted}`] ??= this.#material(colour, solid.opacity));
+        material.vertexColors = painted;
         if (solid.kind === "mesh") material.side = T.DoubleSide; // files do not always say which side is out
         const mesh = solidMesh(solid, this.meshes, material);
         mesh.castShadow = mesh.receiveShadow = !this.ghost;

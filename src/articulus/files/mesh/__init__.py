@@ -1,1 +1,1 @@
-"""Meshes of what is drawn: STL and OBJ."""
+"""Meshes of what is drawn: STL, OBJ, PLY, and scenes such as COLLADA and glTF."""

@@ -19,7 +19,7 @@ class MeshFile:
     """Keys of the table, with the meanings of `mechanism.Mesh`."""
 
     file: str = dataclasses.field(
-        metadata={"meaning": "STL or OBJ file in the folder of this one or below it"}
+        metadata={"meaning": "STL, OBJ, PLY, COLLADA or glTF file in the folder of this one or below it"}
     )
     scale: Vector = quantity(
         "-", "factors of x, y, z: 0.001 for a file in millimetres", size="3", default=(1.0, 1.0, 1.0)

@@ -8,6 +8,7 @@ from typing import Any
 
 from articulus.errors import InputError
 from articulus.files.mesh.obj import obj_text
+from articulus.files.mesh.ply import ply_bytes
 from articulus.files.modes_file import modes_bytes
 from articulus.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
@@ -50,7 +51,7 @@ def attached_files(description: Description, stem: str = "") -> dict[str, bytes]
     """Return the files that the text of a mechanism refers to, content by name; equal modes and equal meshes have one each."""
     modes, meshes = _mode_files(description, stem), _mesh_files(description, stem)
     out = {modes[b.name]: modes_bytes(b.modes) for b in description.bodies if b.modes is not None}
-    return out | {meshes[m.geometry]: obj_text(m).encode() for m in _meshes(description)}
+    return out | {meshes[m.geometry]: _mesh_bytes(m) for m in _meshes(description)}
 
 
 def _meshes(description: Description) -> Iterator[Mesh]:
@@ -61,7 +62,15 @@ def _meshes(description: Description) -> Iterator[Mesh]:
 
 def _mesh_files(description: Description, stem: str) -> dict[str, str]:
     """Return the file of each geometry of meshes."""
-    return {m.geometry: f"{stem}mesh{k}.obj" for k, m in enumerate(_meshes(description))}
+    suffix = {True: "obj", False: "ply"}
+    return {
+        m.geometry: f"{stem}mesh{k}.{suffix[m.colours is None]}" for k, m in enumerate(_meshes(description))
+    }
+
+
+def _mesh_bytes(mesh: Mesh) -> bytes:
+    """Return the file of a mesh: OBJ, which people can read, or PLY where triangles have colours."""
+    return obj_text(mesh).encode() if mesh.colours is None else ply_bytes(mesh)
 
 
 def _mode_files(description: Description, stem: str) -> dict[str, str]:
