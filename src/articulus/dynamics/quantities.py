@@ -17,6 +17,7 @@ from articulus.dynamics import (
     closed,
     composite,
     constraints,
+    coupled,
     energy,
     forward,
     inverse,
@@ -487,7 +488,10 @@ def function(
         Inputs in the order of the quantity, then `p` (named parameters, when the mechanism has any), then
         `wrench_0`, `wrench_1`, ... in the order of `wrenches`.
     """
-    return form(_asked(description, name, frames, wrenches), plain_name(name), frames, wrenches)
+    tree = _asked(description, name, frames, wrenches)
+    if description.couplings:
+        return _coupled(description, plain_name(name), frames, wrenches, calls=False)
+    return form(tree, plain_name(name), frames, wrenches)
 
 
 def compilable(
@@ -497,6 +501,8 @@ def compilable(
     tree = _asked(description, name, frames, wrenches)
     quantity = QUANTITIES[plain_name(name)]
     long = quantity.rolled is not None and len(tree) >= quantity.roll_from
+    if description.couplings:
+        return _coupled(description, plain_name(name), frames, wrenches, long and not description.flexible)
     return form(tree, plain_name(name), frames, wrenches, calls=long and not description.flexible)
 
 
@@ -506,24 +512,63 @@ def form(
     """Return one form of a quantity: written out, or with `calls` as a graph of calls; for flexible bodies their own."""
     quantity, description = QUANTITIES[name], tree.description
     kind: Any = MX if calls else SX
-    sizes = {"q": description.nq, "t": 1, "multipliers": len(description.constraint_rows)}
-    symbols = {n: kind.sym(n, sizes.get(n, description.nv)) for n in INPUTS}
-    symbols["p"] = kind.sym("p", len(description.parameters))
+    symbols = _symbols(description, kind)
     if not calls:
         symbols |= {"q": tree.q, "v": tree.v, "p": tree.p}
     external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
-    inputs = {n: symbols[n] for n in (*quantity.inputs, *(["p"] if description.parameters else []))}
+    inputs = _inputs(name, description, symbols)
     answer = quantity.rolled if calls else quantity.written_out(tree)
     assert answer is not None
     run = Rolled(tree, inputs) if calls else None
     outputs = answer(Question(tree, symbols, tuple(frames), external, run))
-    inputs |= {f"wrench_{i}": wrench for i, wrench in enumerate(external.values())}
-    return ca.Function(
-        name, list(inputs.values()), [ca.densify(x) for x in outputs], list(inputs), list(quantity.outputs)
-    )
+    return _function(name, inputs, external, outputs)
 
 
 INPUTS = ("q", "v", "vdot", "tau", "t", "multipliers")
+
+
+def _symbols(description: Description, kind: Any) -> dict[str, Any]:
+    """Return a symbol for everything that goes into quantities, but the wrenches."""
+    sizes = {"q": description.nq, "t": 1, "multipliers": len(description.constraint_rows)}
+    symbols = {n: kind.sym(n, sizes.get(n, description.nv)) for n in INPUTS}
+    return symbols | {"p": kind.sym("p", len(description.parameters))}
+
+
+def _inputs(name: str, description: Description, symbols: dict[str, Any]) -> dict[str, Any]:
+    """Return the symbols that go into one quantity."""
+    return {
+        n: symbols[n] for n in (*QUANTITIES[name].inputs, *(["p"] if description.parameters else []))
+    }
+
+
+def _function(
+    name: str, inputs: dict[str, Any], external: dict[str, Any], outputs: Sequence[Any]
+) -> ca.Function:
+    """Return the function of a quantity; the wrenches are its last inputs."""
+    inputs = inputs | {f"wrench_{i}": wrench for i, wrench in enumerate(external.values())}
+    dense = [ca.densify(x) for x in outputs]
+    return ca.Function(name, list(inputs.values()), dense, list(inputs), list(QUANTITIES[name].outputs))
+
+
+def _coupled(
+    description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str], calls: bool
+) -> ca.Function:
+    """Return a quantity of a mechanism with coupled joints, from those of its tree."""
+    if name not in coupled.ANSWERS:
+        raise UnsupportedOperation(f"'{name}' of a mechanism with coupled joints: it has no form for them")
+    kind: Any = MX if calls else SX
+    make = compilable if calls else function
+
+    def of_tree(asked: str, frames: tuple[str, ...]) -> ca.Function:
+        acting = wrenches if QUANTITIES[asked].external else ()
+        return make(description.uncoupled, asked, frames, acting)
+
+    symbols = _symbols(description, kind)
+    external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
+    motion = coupled.Coupled(description)
+    question = coupled.CoupledQuestion(name, motion, symbols, tuple(frames), external, of_tree)
+    outputs = coupled.ANSWERS[name](question)
+    return _function(name, _inputs(name, description, symbols), external, outputs)
 
 
 def _asked(description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str]) -> Tree:

@@ -310,7 +310,7 @@ class Tree:
     """
 
     def __init__(self, description: Description, merge_fixed: bool = True, regroup: bool = False):
-        self.description = description
+        self.description = description = description.uncoupled
         self._merge_fixed = merge_fixed
         self.q = SX.sym("q", description.nq)
         self.v = SX.sym("v", description.nv)

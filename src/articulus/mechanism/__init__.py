@@ -21,6 +21,7 @@ from articulus.mechanism.constraint import (
     TimeFunction,
     Touching,
 )
+from articulus.mechanism.coupling import Coupling
 from articulus.mechanism.description import MAX_BODIES, STANDARD_GRAVITY, Description
 from articulus.mechanism.expression import Expression, Parameter, Varying
 from articulus.mechanism.joint import (
@@ -53,6 +54,7 @@ __all__ = [
     "Capsule",
     "Connection",
     "Constraint",
+    "Coupling",
     "CustomConstraint",
     "CustomTimeFunction",
     "CustomVelocityConstraint",

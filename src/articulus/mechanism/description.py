@@ -17,6 +17,7 @@ from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.mechanism.body import GROUND, Body, Frame
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, references
+from articulus.mechanism.coupling import Coupling, coupling_findings, in_order
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.physical import Physical, physical
@@ -43,7 +44,7 @@ class Description:
 
     Bodies are kept in declaration order. `connections` are put in an order in which every parent comes before
     its children; declaration order decides where there is a choice. Positions `q` and velocities `v` follow
-    that order.
+    that order; coupled joints have no place in them.
 
     Parameters
     ----------
@@ -98,8 +99,12 @@ class Description:
         parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
         draft = Description(name, *parts, source, tuple(constraints), tuple(visuals), tuple(findings))
         wrong = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
+        findings += draft._coupling_findings()
         if not wrong:
-            draft = dataclasses.replace(draft, connections=draft._sorted_connections())
+            ordered, _ = in_order(draft.couplings)
+            draft = dataclasses.replace(
+                draft, connections=draft._sorted_connections(), couplings=tuple(ordered)
+            )
             wrong = list(singular_findings(draft.bodies, draft.connections))
         if wrong:
             raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in wrong)
@@ -109,11 +114,29 @@ class Description:
 
     @functools.cached_property
     def nq(self) -> int:
-        return sum(c.joint.nq + len(self._modes_behind(c)) for c in self.connections)
+        return sum(self._nq(c) + len(self._modes_behind(c)) for c in self.connections)
 
     @functools.cached_property
     def nv(self) -> int:
-        return sum(c.joint.nv + len(self._modes_behind(c)) for c in self.connections)
+        return sum(self._nv(c) + len(self._modes_behind(c)) for c in self.connections)
+
+    def _nq(self, c: Connection) -> int:
+        """Return how many entries of q a joint has: none when it is coupled."""
+        return 0 if c.name in self.coupled else c.joint.nq
+
+    def _nv(self, c: Connection) -> int:
+        """Return how many entries of v a joint has: none when it is coupled."""
+        return 0 if c.name in self.coupled else c.joint.nv
+
+    @functools.cached_property
+    def coupled(self) -> dict[str, Coupling]:
+        """Return the coupling of each joint that follows others."""
+        return {c.joint: c for c in self.couplings}
+
+    @functools.cached_property
+    def uncoupled(self) -> Description:
+        """Return the same mechanism with every joint free to move by itself: the tree that the recursions run over."""
+        return dataclasses.replace(self, couplings=()) if self.couplings else self
 
     @functools.cached_property
     def flexible(self) -> bool:
@@ -172,26 +195,29 @@ class Description:
 
     @functools.cached_property
     def neutral(self) -> np.ndarray:
-        """Return the position at which every joint frame coincides with its parent's, shape (nq,)."""
-        parts = [(c.joint.neutral(), np.zeros(len(self._modes_behind(c)))) for c in self.connections]
+        """Return the position at which every joint frame coincides with its parent's (but for coupled joints), (nq,)."""
+        parts = [
+            (c.joint.neutral()[: self._nq(c)], np.zeros(len(self._modes_behind(c)))) for c in self.connections
+        ]
         return np.concatenate([np.zeros(0), *(x for pair in parts for x in pair)])
 
     @functools.cached_property
     def q_slices(self) -> dict[str, slice]:
-        """Return where each joint's coordinates stand in q."""
-        return _slices([(c.name, c.joint.nq, len(self._modes_behind(c))) for c in self.connections])
+        """Return where each joint's coordinates stand in q; empty for coupled joints."""
+        return _slices([(c.name, self._nq(c), len(self._modes_behind(c))) for c in self.connections])
 
     @functools.cached_property
     def v_slices(self) -> dict[str, slice]:
-        """Return where each joint's velocities stand in v."""
-        return _slices([(c.name, c.joint.nv, len(self._modes_behind(c))) for c in self.connections])
+        """Return where each joint's velocities stand in v; empty for coupled joints."""
+        return _slices([(c.name, self._nv(c), len(self._modes_behind(c))) for c in self.connections])
 
     def coordinate_names(self, rates: bool = False) -> tuple[str, ...]:
         """Return a name for every entry of q (or of v), such as "lift" or "base.qw"."""
         out = []
         for c in self.connections:
             parts = c.joint.velocity_names if rates else c.joint.coordinate_names
-            out += [f"{c.name}.{part}" if part else c.name for part in parts]
+            if c.name not in self.coupled:
+                out += [f"{c.name}.{part}" if part else c.name for part in parts]
             out += [f"{c.child}.{mode}" for mode in self._modes_behind(c)]
         return tuple(out)
 
@@ -199,7 +225,7 @@ class Description:
         """Return a unit for every entry of v: of freedoms that turn, that slide, and of modes."""
         out: list[str] = []
         for c in self.connections:
-            out += [turning if turns else sliding for turns in c.joint.rotational[: c.joint.nv]]
+            out += [turning if turns else sliding for turns in c.joint.rotational[: self._nv(c)]]
             out += [modal] * len(self._modes_behind(c))
         return tuple(out)
 
@@ -354,6 +380,11 @@ class Description:
                     hint = did_you_mean(str(name), known[kind])
                     bad.append(Finding(f"{where}.{field}", repr(name), expected[kind], hint))
             yield from bad or c.findings(where, self)
+
+    def _coupling_findings(self) -> list[Finding]:
+        joints = {c.name: c.joint for c in self.connections}
+        bad = [f for c in self.couplings for f in not_finite(f"coupling.{c.joint}", c)]
+        return bad or list(coupling_findings(self.couplings, joints))
 
     def _station_findings(self) -> Iterator[Finding]:
         """Yield a finding for every joint or frame on a station that its body does not have."""

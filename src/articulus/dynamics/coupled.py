@@ -1,0 +1,391 @@
+"""Mechanisms with coupled joints: every quantity of the independent coordinates, from those of the tree.
+
+    q_t = S(q),   v_t = T v,   vdot_t = T vdot + T' v   (here T' = dT/dt),   tau = T^T tau_t
+
+The tree keeps a node for every joint; S puts in the positions of the joints that follow others, and T, its derivative, is the
+identity with a row more for each coupled joint. It follows for the equations of motion (d'Alembert's principle)
+
+    M = T^T M_t T,   bias = T^T (M_t (dT/dt) v + bias_t),   J = J_t T.
+
+Forces in a coupled joint (springs, friction, rotors) stay there and act through its row of T.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics import closed
+from articulus.dynamics.constraints import Constraints
+from articulus.dynamics.flexible.factors import mass_matrix_factors as factors
+from articulus.dynamics.loops import Problem
+from articulus.dynamics.loops.factor import Factored
+from articulus.mechanism import Description, Number, Parameter
+
+
+class Coupled:
+    """Positions and velocities of all joints by the independent ones, on symbols.
+
+    Attributes
+    ----------
+    description : Description
+    q, v, p : SX
+        Independent positions and velocities, named parameters.
+    kept_q, kept_v : list of int
+        Entries of the tree's q and v that are independent.
+    """
+
+    def __init__(self, description: Description):
+        self.description, tree = description, description.uncoupled
+        self.q, self.v = SX.sym("q", description.nq), SX.sym("v", description.nv)
+        self.p = SX.sym("p", len(description.parameters))
+        self.kept_q = _without(tree.nq, [tree.q_slices[name].start for name in description.coupled])
+        self.kept_v = _without(tree.nv, [tree.v_slices[name].start for name in description.coupled])
+
+    @functools.cached_property
+    def positions(self) -> SX:
+        """S, the positions of all joints, (nq of the tree,)."""
+        tree = self.description.uncoupled
+        out = SX.zeros(tree.nq)
+        out[self.kept_q] = self.q
+        for c in self.description.couplings:
+            followed = [out[tree.q_slices[name].start] for name in c.to]
+            out[tree.q_slices[c.joint].start] = c.position(followed, self.number)
+        return out
+
+    @functools.cached_property
+    def T(self) -> SX:
+        """dS by displacements in the directions of v, (nv of the tree, nv), sparse."""
+        tree = self.description.uncoupled
+        out = SX(tree.nv, self.description.nv)
+        for k, at in enumerate(self.kept_v):
+            out[at, k] = 1
+        for name in self.description.coupled:
+            out[tree.v_slices[name].start, :] = self.by_displacement(
+                self.positions[tree.q_slices[name].start]
+            )
+        return ca.sparsify(out)
+
+    @functools.cached_property
+    def rate(self) -> SX:
+        """dT/dt, (nv of the tree, nv), sparse."""
+        rates = ca.mtimes(self._directions, self.v)
+        return ca.sparsify(ca.reshape(ca.jtimes(ca.vec(ca.densify(self.T)), self.q, rates), self.T.shape))
+
+    @functools.cached_property
+    def carried(self) -> SX:
+        """(dT/dt) v, the accelerations of the coupled joints at constant v, (nv of the tree,)."""
+        return ca.mtimes(self.rate, self.v)
+
+    def by_displacement(self, expression: SX) -> SX:
+        """Return the derivative of an expression of followed joints by displacements, (rows, nv)."""
+        return ca.mtimes(ca.jacobian(expression, self.q), self._directions)
+
+    @functools.cached_property
+    def _directions(self) -> SX:
+        """dq/dt by v for the joints that others may follow, those of one degree of freedom, (nq, nv)."""
+        d = self.description
+        out = SX(d.nq, d.nv)
+        for c in d.connections:
+            if c.joint.nv == 1 and c.name not in d.coupled:
+                out[d.q_slices[c.name].start, d.v_slices[c.name].start] = 1
+        return out
+
+    def number(self, x: Number) -> SX:
+        """Return a number of the model, a parameter as its symbol."""
+        names = [p.name for p in self.description.parameters]
+        return self.p[names.index(x.name)] if isinstance(x, Parameter) else SX(x)
+
+
+def _without(n: int, left_out: Sequence[int]) -> list[int]:
+    return [k for k in range(n) if k not in set(left_out)]
+
+
+@dataclass(frozen=True)
+class CoupledQuestion:
+    """A question about a mechanism with couplings.
+
+    Parameters
+    ----------
+    name : str
+        Of the quantity.
+    motion : Coupled
+    symbols : dict of str to SX or MX
+        By name: q, v, vdot, tau, t, multipliers of the independent coordinates, and p.
+    frames : tuple of str
+    wrenches : dict of str to SX or MX
+        External wrenches by frame.
+    functions : callable
+        (name of a quantity, frames) -> the function of the tree.
+    """
+
+    name: str
+    motion: Coupled
+    symbols: dict[str, Any]
+    frames: tuple[str, ...]
+    wrenches: dict[str, Any]
+    functions: Callable[[str, tuple[str, ...]], ca.Function]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.symbols[name]
+
+    def of(self, expression: SX, held: SX | None = None, value: Any = None) -> Any:
+        """Return an expression of `motion` on the symbols of the question; `held` is a symbol more in it, with its value."""
+        if expression.is_constant():
+            return type(self["q"])(ca.DM(expression))
+        m, more = self.motion, [] if held is None else [(held, value)]
+        symbols, values = zip((m.q, self["q"]), (m.v, self["v"]), (m.p, self["p"]), *more)
+        return ca.Function("of", symbols, [expression])(*values)
+
+    @property
+    def T(self) -> Any:
+        return self.of(self.motion.T)
+
+    @property
+    def carried(self) -> Any:
+        return self.of(self.motion.carried)
+
+    def of_tree(self, name: str, frames: tuple[str, ...] = (), **others: Any) -> tuple:
+        """Return a quantity of the tree at the positions, velocities and accelerations of all joints.
+
+        Parameters
+        ----------
+        name : str
+        frames : tuple of str
+        **others
+            Inputs that are given as the tree takes them, for example vdot=....
+        """
+        found = self.functions(name, frames)
+        labels = found.name_in()
+        inputs = [others[label] if label in others else self._of_tree(label, found) for label in labels]
+        return tuple(found.call(inputs))
+
+    def _of_tree(self, label: str, found: ca.Function) -> Any:
+        match label:
+            case "q":
+                return self.of(self.motion.positions)
+            case "v":
+                return ca.mtimes(self.T, self["v"])
+            case "vdot":
+                return ca.mtimes(self.T, self["vdot"]) + self.carried
+            case "p":
+                return self["p"][: found.numel_in("p")]
+            case "t" | "multipliers":
+                return self[label]
+        return list(self.wrenches.values())[int(label.removeprefix("wrench_"))]
+
+    # the reduced equations
+
+    def mass(self) -> Any:
+        """Return T^T M_t T."""
+        return ca.mtimes([self.T.T, self.of_tree("mass_matrix")[0], self.T])
+
+    def bias(self) -> Any:
+        """Return the forces at zero acceleration of the independent coordinates; external wrenches are taken off."""
+        return ca.mtimes(self.T.T, self.of_tree("inverse_dynamics", vdot=self.carried)[0])
+
+    def solve(self, M: Any, b: Any) -> Any:
+        """Return M^-1 b."""
+        if isinstance(M, SX):
+            return Factored(M).solve(b)
+        symbols = SX.sym("M", M.sparsity()), SX.sym("b", b.sparsity())
+        return ca.Function("solve", symbols, [ca.densify(Factored(symbols[0]).solve(symbols[1]))])(M, b)
+
+    def inverse_mass(self) -> Any:
+        """Return M^-1."""
+        return self.solve(self.mass(), type(self["q"]).eye(self.motion.description.nv))
+
+
+Answer = Callable[[CoupledQuestion], tuple]
+
+
+# what the couplings make of quantities, by kind
+
+
+def same(s: CoupledQuestion) -> tuple:
+    """Return what bodies and frames do: the tree's answer at the positions of all joints."""
+    return s.of_tree(s.name, s.frames)
+
+
+def forces(s: CoupledQuestion) -> tuple:
+    """Return joint forces: T^T times those of the tree."""
+    return tuple(ca.mtimes(s.T.T, x) for x in s.of_tree(s.name))
+
+
+def columns(s: CoupledQuestion) -> tuple:
+    """Return matrices with a column per velocity: those of the tree times T."""
+    return tuple(ca.mtimes(x, s.T) for x in s.of_tree(s.name, s.frames))
+
+
+def positions(s: CoupledQuestion) -> tuple:
+    """Return what has the entries of q: those of the independent joints."""
+    return tuple(x[s.motion.kept_q] for x in s.of_tree(s.name))
+
+
+# what the couplings make of single quantities
+
+
+def tangent_rate(s: CoupledQuestion) -> tuple:
+    kept, n = s.motion.kept_v, s.motion.description.uncoupled.nv
+    v = ca.mtimes(ca.DM.eye(n)[:, kept], s["v"])  # joints that others follow turn no directions
+    return tuple(x[kept, kept] for x in s.of_tree(s.name, v=v))
+
+
+def jacobian_rate(s: CoupledQuestion) -> tuple:
+    (rate,), (J,) = s.of_tree(s.name, s.frames), s.of_tree("jacobian", s.frames)
+    return (ca.mtimes(rate, s.T) + ca.mtimes(J, s.of(s.motion.rate)),)
+
+
+def mass_matrix(s: CoupledQuestion) -> tuple:
+    return (s.mass(),)
+
+
+def bias(s: CoupledQuestion) -> tuple:
+    return (s.bias(),)
+
+
+def forward_dynamics(s: CoupledQuestion) -> tuple:
+    return (s.solve(s.mass(), s["tau"] - s.bias()),)
+
+
+def mass_matrix_inverse(s: CoupledQuestion) -> tuple:
+    return (s.inverse_mass(),)
+
+
+def solve_mass_matrix(s: CoupledQuestion) -> tuple:
+    return (s.solve(s.mass(), s["tau"]),)
+
+
+def mass_matrix_factors(s: CoupledQuestion) -> tuple:
+    return factors(s.mass())
+
+
+def operational_inertia(s: CoupledQuestion) -> tuple:
+    one, other = (ca.mtimes(s.of_tree("jacobian", (frame,))[0], s.T) for frame in s.frames)
+    return (ca.mtimes(one, s.solve(s.mass(), other.T)),)
+
+
+# derivatives
+
+
+def _inverse_dynamics_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
+    """Return d tau/d q, d tau/d v and M at accelerations of the independent coordinates.
+
+    tau = T^T tau_t(S, T v, T vdot + T' v), so that with polynomials T and T' v change with q as well.
+    """
+    m, T = s.motion, s.T
+    at = ca.mtimes(T, vdot) + s.carried
+    by_q, by_v, M = s.of_tree("inverse_dynamics_derivatives", vdot=at)
+    (tau,) = s.of_tree("inverse_dynamics", vdot=at)
+    dv_dq, da_dq, da_dv = _motion_derivatives(s, vdot)
+    reduced_q = ca.mtimes(by_q, T) + ca.mtimes(by_v, dv_dq) + ca.mtimes(M, da_dq)
+    reduced_v = ca.mtimes(by_v, T) + ca.mtimes(M, da_dv)
+    return (
+        ca.mtimes(T.T, reduced_q) + _turned(s, m.T, tau),
+        ca.mtimes(T.T, reduced_v),
+        ca.mtimes([T.T, M, T]),
+    )
+
+
+def _motion_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
+    """Return d(T v)/dq, d(T vdot + T' v)/dq and d(T vdot + T' v)/dv."""
+    m = s.motion
+    a = SX.sym("vdot", m.description.nv)
+    carried = ca.mtimes(m.T, a) + m.carried
+    found = [
+        m.by_displacement(ca.mtimes(m.T, m.v)),
+        m.by_displacement(carried),
+        ca.jacobian(carried, m.v),
+    ]
+    return tuple(s.of(x, a, vdot) for x in found)
+
+
+def _turned(s: CoupledQuestion, T: SX, tau: Any) -> Any:
+    """Return d(T^T tau)/dq at constant tau."""
+    held = SX.sym("tau", T.shape[0])
+    return s.of(s.motion.by_displacement(ca.mtimes(T.T, held)), held, tau)
+
+
+def inverse_dynamics_derivatives(s: CoupledQuestion) -> tuple:
+    return _inverse_dynamics_derivatives(s, s["vdot"])
+
+
+def derivatives(s: CoupledQuestion) -> tuple:
+    inverse = s.inverse_mass()
+    by_q, by_v, _ = _inverse_dynamics_derivatives(s, ca.mtimes(inverse, s["tau"] - s.bias()))
+    return -ca.mtimes(inverse, by_q), -ca.mtimes(inverse, by_v), inverse
+
+
+# constraints
+
+
+def closed_dynamics(s: CoupledQuestion) -> tuple:
+    (g,), (rate,) = s.of_tree("constraint_residual"), s.of_tree("constraint_rate")
+    (gamma,) = s.of_tree("constraint_acceleration", vdot=s.carried)
+    rows = Constraints(g, ca.sparsify(_constraint_jacobian(s)), rate, gamma)
+    solution = closed.closed_dynamics(Problem(ca.sparsify(s.mass()), s["tau"] - s.bias(), rows))
+    return solution.vdot, solution.multipliers
+
+
+def _constraint_jacobian(s: CoupledQuestion) -> Any:
+    return ca.mtimes(s.of_tree("constraint_jacobian")[0], s.T)
+
+
+def constraint_forces(s: CoupledQuestion) -> tuple:
+    _, multipliers = closed_dynamics(s)
+    return -ca.mtimes(_constraint_jacobian(s).T, multipliers), multipliers
+
+
+def constraint_derivatives(s: CoupledQuestion) -> tuple:
+    T, (G,) = s.T, s.of_tree("constraint_jacobian")
+    force, rate, acceleration, acceleration_v = s.of_tree(s.name)
+    dv_dq, da_dq, da_dv = _motion_derivatives(s, s["vdot"])
+    return (
+        ca.mtimes([T.T, force, T]) + _turned(s, s.motion.T, ca.mtimes(G.T, s["multipliers"])),
+        ca.mtimes(rate, T) + ca.mtimes(G, dv_dq),
+        ca.mtimes(acceleration, T) + ca.mtimes(acceleration_v, dv_dq) + ca.mtimes(G, da_dq),
+        ca.mtimes(acceleration_v, T) + ca.mtimes(G, da_dv),
+    )
+
+
+ANSWERS: dict[str, Answer] = {
+    "inverse_dynamics": forces,
+    "forward_dynamics": forward_dynamics,
+    "mass_matrix": mass_matrix,
+    "bias": bias,
+    "gravity": forces,
+    "energy": same,
+    "momentum": same,
+    "centroidal_momentum": same,
+    "centroidal_momentum_matrix": columns,
+    "center_of_mass": same,
+    "pose": same,
+    "velocity": same,
+    "acceleration": same,
+    "jacobian": columns,
+    "jacobian_rate": jacobian_rate,
+    "position_rate": positions,
+    "integrate_position": positions,
+    "tangent_rate": tangent_rate,
+    "reactions": same,
+    "constraint_residual": same,
+    "constraint_rate": same,
+    "constraint_acceleration": same,
+    "constraint_jacobian": columns,
+    "closed_dynamics": closed_dynamics,
+    "constraint_forces": constraint_forces,
+    "closed_reactions": same,
+    "constraint_derivatives": constraint_derivatives,
+    "mass_matrix_factors": mass_matrix_factors,
+    "mass_matrix_inverse": mass_matrix_inverse,
+    "solve_mass_matrix": solve_mass_matrix,
+    "operational_inertia": operational_inertia,
+    "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
+    "derivatives": derivatives,
+}
+"""What couplings make of every quantity of `dynamics.quantities`, by its name."""
