@@ -204,6 +204,8 @@ def random_state(mech: art.Mechanism, rng: np.random.Generator | int, speed: flo
     rng = np.random.default_rng(rng)
     parts = [np.zeros(0)]
     for c in mech.description.connections:
+        if c.name in mech.description.coupled:
+            continue
         if c.joint.nq != c.joint.nv:  # a quaternion first
             quaternion = rng.normal(size=4)
             parts += [quaternion / np.linalg.norm(quaternion), rng.uniform(-1, 1, c.joint.nq - 4)]

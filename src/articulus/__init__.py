@@ -11,6 +11,7 @@ from articulus.errors import ArticulusError, InputError, ModelError, NumericalEr
 from articulus.late import register as _register
 from articulus.load import load
 from articulus.mechanism import (
+    Coupling,
     CustomConstraint,
     CustomVelocityConstraint,
     Cylindrical,
@@ -78,6 +79,7 @@ __version__ = _version("articulus")
 
 __all__ = [
     "ArticulusError",
+    "Coupling",
     "CustomConstraint",
     "CustomVelocityConstraint",
     "Cylindrical",

@@ -9,12 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from numpy.testing import assert_allclose
 
 import articulus as art
+import coupled_zoo
 from articulus.errors import InputError, ModelError
 from articulus.files import parse_toml, read_toml, toml_text, write_toml
 from articulus.files.lump import lump_fixed
 from articulus.files.toml.lines import key_lines
 from articulus.mechanism import (
     Body,
+    Coupling,
     CustomConstraint,
     CustomVelocityConstraint,
     Description,
@@ -312,3 +314,66 @@ def test_too_many_bodies_are_refused() -> None:
     assert "model.toml:3: body: found 20001 bodies; expected at most 20000" in message(
         lambda: parse_toml(text)
     )
+
+
+COUPLED = (
+    CRANE
+    + """
+[body.rack]
+mass = 1
+com = [0, 0, 0]
+inertia = [1, 1, 1]
+
+[joint.slide]
+type = "prismatic"
+parent = "ground"
+child = "rack"
+
+[coupling.slide]
+to = "lift"
+ratio = "20 mm/rad"
+offset = "10 mm"
+"""
+)
+
+
+def test_coupling_has_the_units_of_its_joints() -> None:
+    crane = parse_toml(COUPLED)
+    assert crane.couplings == (Coupling("slide", "lift", 0.02, 0.01),)
+    assert crane.coordinate_names() == ("lift",)
+    assert parse_toml(toml_text(crane)) == crane
+
+
+def test_couplings_of_every_kind_come_back() -> None:
+    for name in coupled_zoo.ALL:
+        d = coupled_zoo.get(name).coupled.description
+        assert repr(parse_toml(toml_text(d))) == repr(d)
+
+
+COUPLING_MISTAKES = {
+    "unknown joint": ('to = "lift"', 'to = "lft"', "coupling.slide.to", "did you mean 'lift'"),
+    "no joint": ('to = "lift"\n', "", "coupling.slide", "no to"),
+    "a number": ('to = "lift"', "to = 3", "coupling.slide.to", "a list of joints"),
+    "coupled joint": ("[coupling.slide]", "[coupling.slde]", "coupling.slde", "did you mean 'slide'"),
+    "unit of ratio": ('"20 mm/rad"', '"20 mm"', "coupling.slide.ratio", "[m], not [m/rad]"),
+    "unit of offset": ('"10 mm"', '"10 deg"', "coupling.slide.offset", "[rad], not [m]"),
+    "count": ('"20 mm/rad"', "[1, 2]", "coupling.slide.ratio", "a list of 1 numbers"),
+    "key": ("offset", "ofset", "coupling.slide.ofset", "did you mean 'offset'"),
+    "both": ('offset = "10 mm"', "polynomial = [0, 1, 2]", "coupling.slide.polynomial", "the polynomial alone"),
+    "no table": ("[coupling.slide]\n", "[coupling]\n", "coupling.to", "a table"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COUPLING_MISTAKES)
+def test_coupling_mistake(case: str) -> None:
+    old, new, where, reason = COUPLING_MISTAKES[case]
+    assert old in COUPLED
+    text = message(lambda: parse_toml(COUPLED.replace(old, new), "crane.toml"))
+    assert text.startswith("crane.toml:")
+    assert where in text
+    assert reason in text
+
+
+def test_lumped_bodies_keep_their_couplings() -> None:
+    crane = parse_toml(COUPLED.replace('{parameter = "payload"}', "2.0").replace('payload = "2 kg"', ""))
+    assert lump_fixed(crane).couplings == crane.couplings

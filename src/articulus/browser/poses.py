@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from articulus import kernel
 from articulus.api import Mechanism
 from articulus.compiled import physics_version
+from articulus.dynamics.coupled import Coupled
 from articulus.dynamics.flexible import FlexibleTree, flexible_tree
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Description
@@ -40,8 +41,10 @@ def _poses(d: Description) -> ca.Function:
     tree = Tree(d)
     moving: Tree | FlexibleTree = flexible_tree(tree) if d.flexible else tree
     rows = [ca.vec(moving.world_frame(b.name).matrix()[:3, :]).T for b in d.bodies]
-    inputs = [tree.q, tree.p] if d.parameters else [tree.q]
-    return ca.Function("poses", inputs, [ca.densify(ca.vertcat(*rows))])
+    found = ca.Function("of_tree", [tree.q, tree.p], [ca.densify(ca.vertcat(*rows))])
+    motion = Coupled(d)
+    inputs = [motion.q, motion.p] if d.parameters else [motion.q]
+    return ca.Function("poses", inputs, [found(motion.positions, motion.p[: tree.p.numel()])])
 
 
 def _continuous(quaternion: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Mechanisms with coupled joints: every quantity of the independent coordinates, from those of the tree.
 
-    q_t = S(q),   v_t = T v,   vdot_t = T vdot + T' v   (here T' = dT/dt),   tau = T^T tau_t
+    q_t = S(q),   v_t = T v,   vdot_t = T vdot + (dT/dt) v,   tau = T^T tau_t
 
 The tree keeps a node for every joint; S puts in the positions of the joints that follow others, and T, its derivative, is the
 identity with a row more for each coupled joint. It follows for the equations of motion (d'Alembert's principle)
@@ -13,7 +13,7 @@ Forces in a coupled joint (springs, friction, rotors) stay there and act through
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,8 @@ from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.flexible.factors import mass_matrix_factors as factors
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.factor import Factored
-from articulus.mechanism import Description, Number, Parameter
+from articulus.mechanism import Description, Number
+from articulus.mechanism.expression import evaluated
 
 
 class Coupled:
@@ -41,11 +42,10 @@ class Coupled:
     """
 
     def __init__(self, description: Description):
-        self.description, tree = description, description.uncoupled
+        self.description = description
         self.q, self.v = SX.sym("q", description.nq), SX.sym("v", description.nv)
         self.p = SX.sym("p", len(description.parameters))
-        self.kept_q = _without(tree.nq, [tree.q_slices[name].start for name in description.coupled])
-        self.kept_v = _without(tree.nv, [tree.v_slices[name].start for name in description.coupled])
+        self.kept_q, self.kept_v = description.kept
 
     @functools.cached_property
     def positions(self) -> SX:
@@ -97,13 +97,16 @@ class Coupled:
         return out
 
     def number(self, x: Number) -> SX:
-        """Return a number of the model, a parameter as its symbol."""
+        """Return a number of the model, parameters in it as their symbols."""
         names = [p.name for p in self.description.parameters]
-        return self.p[names.index(x.name)] if isinstance(x, Parameter) else SX(x)
+        return SX(evaluated(x, lambda p: self.p[names.index(p.name)], ca))
 
 
-def _without(n: int, left_out: Sequence[int]) -> list[int]:
-    return [k for k in range(n) if k not in set(left_out)]
+def every_joint(description: Description) -> ca.Function:
+    """(q, v, p) -> positions and velocities of all joints, and T: the state of the tree."""
+    m = Coupled(description)
+    outputs = [m.positions, ca.densify(ca.mtimes(m.T, m.v)), m.T]
+    return ca.Function("every_joint", [m.q, m.v, m.p], outputs, ["q", "v", "p"], ["q_tree", "v_tree", "T"])
 
 
 @dataclass(frozen=True)
@@ -182,8 +185,8 @@ class CoupledQuestion:
     # the reduced equations
 
     def mass(self) -> Any:
-        """Return T^T M_t T."""
-        return ca.mtimes([self.T.T, self.of_tree("mass_matrix")[0], self.T])
+        """Return T^T M_t T, symmetric to the last bit."""
+        return ca.triu2symm(ca.triu(ca.mtimes([self.T.T, self.of_tree("mass_matrix")[0], self.T])))
 
     def bias(self) -> Any:
         """Return the forces at zero acceleration of the independent coordinates; external wrenches are taken off."""
@@ -276,7 +279,7 @@ def operational_inertia(s: CoupledQuestion) -> tuple:
 def _inverse_dynamics_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
     """Return d tau/d q, d tau/d v and M at accelerations of the independent coordinates.
 
-    tau = T^T tau_t(S, T v, T vdot + T' v), so that with polynomials T and T' v change with q as well.
+    tau = T^T tau_t(S, T v, T vdot + (dT/dt) v), so that with polynomials T and dT/dt change with q as well.
     """
     m, T = s.motion, s.T
     at = ca.mtimes(T, vdot) + s.carried
@@ -288,12 +291,12 @@ def _inverse_dynamics_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
     return (
         ca.mtimes(T.T, reduced_q) + _turned(s, m.T, tau),
         ca.mtimes(T.T, reduced_v),
-        ca.mtimes([T.T, M, T]),
+        s.mass(),
     )
 
 
 def _motion_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
-    """Return d(T v)/dq, d(T vdot + T' v)/dq and d(T vdot + T' v)/dv."""
+    """Return d(T v)/dq, d(T vdot + (dT/dt) v)/dq and d(T vdot + (dT/dt) v)/dv."""
     m = s.motion
     a = SX.sym("vdot", m.description.nv)
     carried = ca.mtimes(m.T, a) + m.carried

@@ -536,9 +536,7 @@ def _symbols(description: Description, kind: Any) -> dict[str, Any]:
 
 def _inputs(name: str, description: Description, symbols: dict[str, Any]) -> dict[str, Any]:
     """Return the symbols that go into one quantity."""
-    return {
-        n: symbols[n] for n in (*QUANTITIES[name].inputs, *(["p"] if description.parameters else []))
-    }
+    return {n: symbols[n] for n in (*QUANTITIES[name].inputs, *(["p"] if description.parameters else []))}
 
 
 def _function(

@@ -34,8 +34,9 @@ def lump_fixed(description: Description) -> Description:
     d = description
     standing = d.visuals + _drawn(parts.get(GROUND, []))
     return Description.build(
-        d.name, bodies, joints, merged + frames, d.gravity, d.source, d.constraints, standing
-    )
+        d.name, bodies, joints, merged + frames, d.gravity, d.source, d.constraints, standing,
+        couplings=d.couplings,
+    )  # fmt: skip
 
 
 def _names(bodies: tuple[Body, ...]) -> set[str]:

@@ -9,14 +9,12 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.constraints import Constraints, View, constraints
-from articulus.dynamics.external import External
+from articulus.dynamics.closed_equations import ClosedEquations
+from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops.base import Problem, suggested_penalty
 from articulus.dynamics.loops.forms import DUAL, Form, Given
 from articulus.dynamics.loops.pivoted import Following
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.quantities import Question, equations, stored_energy
-from articulus.dynamics.tree import Tree
 from articulus.loop.displacement import displacement
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import value_of
@@ -34,20 +32,16 @@ class Closing:
 
     def __init__(self, description: Description, form: Form):
         self.description, self.form = description, form
-        self.tree = Tree(description, regroup=True)
         self.t = SX.sym("t")
         self.active = SX.sym("active", len(description.constraints))
-        self.rows = constraints(self.tree, self.tree.v, self.t)
-        self.M, _ = self._equations({})
+        self._whole = ClosedEquations(description, self.t)
+        self.tree, self.rows = self._whole.symbols, self._whole.rows
+        self.M, _ = self._whole.equations({})
 
     @property
     def names(self) -> list[str]:
         """Names of the constraints, one for each row."""
-        return [name for name, count in self._counts() for _ in range(count)]
-
-    def _counts(self) -> list[tuple[str, int]]:
-        view = View(self.tree, self.tree.v, self.t)
-        return [(c.name, c.residual(view).numel()) for c in self.description.constraints]
+        return [name for name, count in self._whole.counts() for _ in range(count)]
 
     def _on(self) -> SX:
         """Return 1 for every row that holds and 0 for the others."""
@@ -69,10 +63,6 @@ class Closing:
         M, G = (np.array(x) for x in found(start, 0.0, p))
         return SX(suggested_penalty(M, G, 1.0))
 
-    def _equations(self, external: External) -> tuple[SX, SX]:
-        """Return the mass matrix and the bias of the tree."""
-        return equations(Question(self.tree, {"v": self.tree.v}, (), external))
-
     @property
     def n_own(self) -> int:
         """Number of the form's own states."""
@@ -83,8 +73,8 @@ class Closing:
         tree, rows, on = self.tree, self.rows, self._on()
         tau, h, own = SX.sym("tau", self.description.nv), SX.sym("h"), SX.sym("own", self.n_own)
         wrenches = [SX.sym(f"wrench_{i}", 6) for i in range(len(frames))]
-        _, bias = self._equations(dict(zip(frames, wrenches)))
-        applied = tau + self._equations({})[1] - bias if frames else tau
+        _, bias = self._whole.equations(dict(zip(frames, wrenches)))
+        applied = tau + self._whole.equations({})[1] - bias if frames else tau
         G = ca.mtimes(ca.diag(on), rows.G)
         held = Constraints(on * rows.g, G, on * rows.rate, on * rows.gamma)
         given = Given(tree, Problem(self.M, tau - bias, held), applied, self.masses, on, self.t, h, own)
@@ -132,8 +122,7 @@ class Closing:
         dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
         q = displaced(tree.q, dq)
         dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
-        stored = stored_energy(Question(tree, {"q": tree.q, "v": tree.v}, (), {}))
-        energy = ca.Function("energy", [tree.q, tree.v, tree.p], [stored])
+        energy = ca.Function("energy", [tree.q, tree.v, tree.p], [self._whole.energy()])
         change = energy(q, tree.v + dv, tree.p) - energy(tree.q, tree.v, tree.p)
         out = ca.cse([ca.densify(q), ca.densify(tree.v + dv), change])
         return ca.Function("projection", [tree.q, tree.v, self.t, self.active, tree.p], out)

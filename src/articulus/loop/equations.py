@@ -19,6 +19,7 @@ import numpy as np
 from casadi import SX
 
 from articulus import dynamics
+from articulus.dynamics.coupled import every_joint
 from articulus.errors import InputError, did_you_mean
 from articulus.loop.component import Actuator, Component, Controller, Disturbance, Sensor
 from articulus.mechanism import Description, Number, Parameter
@@ -212,6 +213,14 @@ class Network:
     def _model_parameters(self) -> SX:
         return ca.vertcat(SX(0, 1), *(self._symbols[p.name] for p in self.description.parameters))
 
+    @functools.cached_property
+    def every_joint(self) -> tuple[SX, SX, SX]:
+        """Positions and velocities of all joints, coupled ones included, and the matrix T that gives these from v."""
+        if not self.description.couplings:
+            return self.q, self.v, SX.eye(self.description.nv)
+        q, v, T = every_joint(self.description)(self.q, self.v, self._model_parameters())
+        return q, v, T
+
     # the state
 
     @functools.cached_property
@@ -256,7 +265,11 @@ class Network:
         tau = SX.zeros(d.nv) if self.driven else SX(self.commands)
         for effects in self.effects:
             for joint, value in effects.forces.items():
-                tau[d.v_slices[joint]] += value
+                if joint in d.coupled:
+                    row = self.every_joint[2][d.uncoupled.v_slices[joint], :]
+                    tau += ca.densify(ca.mtimes(row.T, value))
+                else:
+                    tau[d.v_slices[joint]] += value
         for i, joint in enumerate(self.stops):  # zero but where the response to it is asked for
             tau[d.v_slices[joint]] += self.push[i]
         return tau
@@ -340,10 +353,10 @@ class _Scope:
         return self.network.ask(quantity, *inputs, frames=frames)
 
     def joint_q(self, joint: str) -> SX:
-        return self.q[self._slice(joint, self.description.q_slices)]
+        return self.network.every_joint[0][self._slice(joint, self.description.uncoupled.q_slices)]
 
     def joint_v(self, joint: str) -> SX:
-        return self.v[self._slice(joint, self.description.v_slices)]
+        return self.network.every_joint[1][self._slice(joint, self.description.uncoupled.v_slices)]
 
     def _slice(self, joint: str, slices: dict[str, slice]) -> slice:
         if joint not in slices:
@@ -400,7 +413,7 @@ class _Scope:
         return self.network.commands[self.network.command_names.index(self.component.name)]
 
     def force(self, joint: str, value: SX) -> None:
-        at = self._slice(joint, self.description.v_slices)
+        at = self._slice(joint, self.description.uncoupled.v_slices)
         if SX(value).numel() != at.stop - at.start:
             raise self._error(f"force on joint '{joint}': found {SX(value).numel()} elements; expected {at.stop - at.start}")  # fmt: skip
         self.effects.forces[joint] = self.effects.forces.get(joint, SX(0)) + value

@@ -365,7 +365,8 @@ class System:
         """Return the power that friction in the joints and damping of the modes take [W]."""
         tree = tree_of(self.description)
         found = ca.Function("dissipation", [tree.q, tree.v, tree.p], [dissipated_power(tree, tree.v)])
-        return found(self.network.q, self.network.v, self.model)
+        q, v, _ = self.network.every_joint
+        return found(q, v, self.model[: tree.p.numel()])
 
     @functools.cached_property
     def updates(self) -> tuple[Update, ...]:
@@ -429,9 +430,16 @@ class System:
             ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.active, self.model)
             ways["projected"] = lambda: net.continuous[PROJECTED][0]
             ways["multipliers"] = lambda: self.multipliers
+        if self.description.couplings:
+            ways["coupled"] = self._coupled
         if net.stops and self.stopping.is_a("SXFunction"):
             ways["stops"] = lambda: self.stopping.call(self.arguments)[0]
         return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
+
+    def _coupled(self) -> SX:
+        """Return the positions of the coupled joints, in the order of the joints."""
+        slices, q = self.description.uncoupled.q_slices, self.network.every_joint[0]
+        return ca.vertcat(*(q[slices[name]] for name in slices if name in self.description.coupled))
 
     def _energies(self) -> SX:
         net, states = self.network, self.network.continuous

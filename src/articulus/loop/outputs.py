@@ -11,7 +11,7 @@ from articulus import kernel
 from articulus.errors import InputError, did_you_mean
 from articulus.loop.component import Actuator, Component
 from articulus.loop.functions import System, native
-from articulus.results.signal import Signal, force_signal, position_signal, velocity_signal
+from articulus.results.signal import Signal, coupled_signal, force_signal, position_signal, velocity_signal
 
 ENERGY = ("kinetic", "potential", "input", "dissipated")
 MOMENTUM = ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")
@@ -77,6 +77,8 @@ class Outputs:
             return position_signal(d, values)
         if name == "v":
             return velocity_signal(d, values)
+        if name == "coupled":
+            return coupled_signal(d, values)
         if name == "vdot":
             rates = velocity_signal(d, values)
             return Signal("vdot", values, rates.labels, tuple(f"{u}^2" for u in rates.units), "acceleration")
@@ -126,7 +128,10 @@ class Outputs:
             return tuple(part for part in parts for _ in range(count // len(parts)))
         joints = getattr(component, "joint", "") or getattr(component, "joints", ())
         chosen = {joints} if isinstance(joints, str) else set(joints)
-        found = [c.joint for c in self.system.description.connections if c.name in chosen or not chosen]
+        d = self.system.description
+        found = [
+            c.joint for c in (d.connections if chosen else d.independent) if not chosen or c.name in chosen
+        ]
         turns = [t for joint in found for t in joint.rotational[: joint.nv]]
         return tuple(turning if t else sliding for t in turns) if len(turns) == count else (unit,) * count
 

@@ -12,6 +12,7 @@ from articulus.errors import Finding, InputError, did_you_mean
 from articulus.mechanism.body import Body, Frame, six_of
 from articulus.mechanism.connection import Connection, Limits, Rotor
 from articulus.mechanism.constraint import Constraint, LoopJoint
+from articulus.mechanism.coupling import Coupling
 from articulus.mechanism.description import STANDARD_GRAVITY, Description
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.modes import Modes
@@ -54,6 +55,7 @@ class MechanismBuilder:
         self._connections: tuple[Connection, ...] = ()
         self._frames: tuple[Frame, ...] = ()
         self._constraints: tuple[Constraint, ...] = ()
+        self._couplings: tuple[Coupling, ...] = ()
         self._visuals = _checked(f"mechanism '{name}'", "visuals", as_visuals, visuals)
         self._findings: tuple[Finding, ...] = ()
 
@@ -63,13 +65,14 @@ class MechanismBuilder:
         self = cls(description.name, description.gravity, description.source, description.visuals)
         self._bodies, self._frames = description.bodies, description.frames
         self._connections, self._constraints = description.connections, description.constraints
-        self._findings = description.findings
+        self._couplings, self._findings = description.couplings, description.findings
         self.__dict__["description"] = description
         return self
 
     def __repr__(self) -> str:
         bodies, joints = len(self._bodies), len(self._connections)
-        rest = f", {len(self._constraints)} constraints" if self._constraints else ""
+        counted = {"constraints": self._constraints, "couplings": self._couplings}
+        rest = "".join(f", {len(held)} {name}" for name, held in counted.items() if held)
         return f"<Mechanism '{self.name}': {bodies} bodies, {joints} joints{rest}>"
 
     # building
@@ -239,6 +242,39 @@ class MechanismBuilder:
         self._constraints += (constraint,)
         return self._changed()
 
+    def couple(
+        self, joint: str, to: Any, ratio: Any = 1.0, offset: Any = 0.0, *, polynomial: Sequence[Any] = ()
+    ) -> Self:
+        """Let a joint follow others, and return the mechanism: mimic joints, gears, racks, fixed tendons.
+
+        The coupled joint is no coordinate any more: q and v are those of the other joints, and what acts in the coupled joint
+        acts on them through its ratio. Every joint named here has one degree of freedom.
+
+        Parameters
+        ----------
+        joint : str
+            Joint that follows.
+        to : str or sequence of str
+            Joint or joints that it follows; these may follow others.
+        ratio : number, or one per joint in `to` [rad/rad, m/rad, rad/m or m/m]
+            The position is offset + ratio q (with several joints: offset + ratio_1 q_1 + ratio_2 q_2 + ...).
+        offset : number [rad or m]
+        polynomial : numbers c0, c1, ...
+            In place of ratio and offset, with one joint in `to`: the position is c0 + c1 q + c2 q^2 + ... .
+
+        Examples
+        --------
+        >>> import articulus as art
+        >>> m = art.Mechanism("gears", gravity=(0, 0, 0))
+        >>> for k, I in (("a", 2.0), ("b", 3.0)):
+        ...     _ = m.body(k, mass=1.0, inertia=(I, I, I))
+        ...     _ = m.joint(f"axis_{k}", art.Revolute(axis=(0, 0, 1)), parent="ground", child=k)
+        >>> m.couple("axis_b", to="axis_a", ratio=-2.0).mass_matrix([0.0])
+        array([[14.]])
+        """
+        self._couplings += (Coupling(joint, to, ratio, offset, tuple(polynomial)),)
+        return self._changed()
+
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and name not in ("name", "source"):
             raise InputError(
@@ -279,6 +315,7 @@ class MechanismBuilder:
             self._constraints,
             self._visuals,
             self._findings,
+            couplings=self._couplings,
         )
 
     @property

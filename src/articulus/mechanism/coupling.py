@@ -37,17 +37,20 @@ class Coupling:
         to the power k.
     """
 
-    joint: str
+    joint: str = field(metadata={"names_table": True})
     to: tuple[str, ...] = field(metadata={"meaning": "joint or joints that it follows"})
     ratio: Vector = quantity(
-        "-", "speed over that of each joint that it follows [rad or m over rad or m]", size="any", default=ONE
+        "m/m, rad/rad, m/rad or rad/m",
+        "speed over that of each joint that it follows",
+        size="any",
+        default=ONE,
     )
     offset: Number = quantity(
         "rad or m", "position where the joints that it follows are at zero", default=0.0
     )
     polynomial: Vector = quantity(
-        "-",
-        "c0, c1, ... in place of ratio and offset [rad or m over (rad or m)^k]",
+        "that of the joint over that of the other to the power k",
+        "c0, c1, c2, ... in place of ratio and offset",
         size="any",
         default=(),
     )
@@ -93,7 +96,9 @@ class Coupling:
         if self.joint in self.to:
             yield Finding(f"{where}.to", f"'{self.joint}', the coupled joint itself", "other joints")
         if len(self.ratio) != len(self.to):
-            yield Finding(f"{where}.ratio", f"{len(self.ratio)} numbers", f"{len(self.to)}, one per joint in `to`")
+            yield Finding(
+                f"{where}.ratio", f"{len(self.ratio)} numbers", f"{len(self.to)}, one per joint in `to`"
+            )
         if self.polynomial and (len(self.to) != 1 or self.ratio != ONE or self.offset != 0.0):
             yield Finding(
                 f"{where}.polynomial",

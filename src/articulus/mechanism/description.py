@@ -64,6 +64,8 @@ class Description:
         What is drawn for ground: things that stand still.
     findings : tuple of Finding
         What is doubtful in the file it was read from, or was left out of it. No part of the equations.
+    couplings : tuple of Coupling
+        Joints that follow others, each after those that it follows.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Description:
     constraints: tuple[Constraint, ...] = ()
     visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)
     findings: tuple[Finding, ...] = dataclasses.field(default=(), repr=False, compare=False)
+    couplings: tuple[Coupling, ...] = ()
 
     @staticmethod
     def build(
@@ -90,6 +93,7 @@ class Description:
         visuals: tuple[Visual, ...] = (),
         findings: tuple[Finding, ...] = (),
         locate: Locate = _nowhere,
+        couplings: tuple[Coupling, ...] = (),
     ) -> Description:
         """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
 
@@ -97,9 +101,10 @@ class Description:
         "crane.toml:12: body.boom.mass".
         """
         parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
-        draft = Description(name, *parts, source, tuple(constraints), tuple(visuals), tuple(findings))
+        others = (tuple(constraints), tuple(visuals), tuple(findings), tuple(couplings))
+        draft = Description(name, *parts, source, *others)
         wrong = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
-        findings += draft._coupling_findings()
+        wrong += draft._coupling_findings()
         if not wrong:
             ordered, _ = in_order(draft.couplings)
             draft = dataclasses.replace(
@@ -132,6 +137,37 @@ class Description:
     def coupled(self) -> dict[str, Coupling]:
         """Return the coupling of each joint that follows others."""
         return {c.joint: c for c in self.couplings}
+
+    @functools.cached_property
+    def independent(self) -> tuple[Connection, ...]:
+        """Return the joints that follow no others: those whose coordinates stand in q and v."""
+        return tuple(c for c in self.connections if c.name not in self.coupled)
+
+    @functools.cached_property
+    def kept(self) -> tuple[list[int], list[int]]:
+        """Return where the entries of q and of v stand in those of `uncoupled`."""
+        tree = self.uncoupled
+        left_q, left_v = ({at[name].start for name in self.coupled} for at in (tree.q_slices, tree.v_slices))
+        return (
+            [k for k in range(tree.nq) if k not in left_q],
+            [k for k in range(tree.nv) if k not in left_v],
+        )
+
+    def require_independent(self, joint: str, what: str) -> None:
+        """Raise InputError for a coupled joint where one with its own coordinates is needed; `what` begins the message."""
+        if joint in self.coupled:
+            followed = ", ".join(f"'{name}'" for name in self.leaders(joint))
+            raise InputError(
+                f"{what}: found '{joint}', a coupled joint that follows {followed} and has no coordinate of its own; "
+                f"expected a joint that follows no other, such as {followed}"
+            )
+
+    def leaders(self, joint: str) -> tuple[str, ...]:
+        """Return the joints that a joint follows in the end, itself where it follows none."""
+        if joint not in self.coupled:
+            return (joint,)
+        found = [name for other in self.coupled[joint].to for name in self.leaders(other)]
+        return tuple(dict.fromkeys(found))
 
     @functools.cached_property
     def uncoupled(self) -> Description:

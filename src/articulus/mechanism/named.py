@@ -62,6 +62,8 @@ def by_name(d: Description, given: Mapping[str, Any], start: Array, rates: bool 
     rates : bool
     """
     what = "v" if rates else "q"
+    for name in given:
+        d.require_independent(name, what)
     places = _places(d, rates)
     entries = {name: _entry(what, name, value, places) for name, value in given.items()}
     try:

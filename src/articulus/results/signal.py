@@ -73,8 +73,16 @@ def position_signal(description: Description, values: np.ndarray) -> Signal:
     """Return positions (..., time, nq) as the signal "q"."""
     units: list[str] = []
     for c in description.connections:
-        units += [*_position_units(c.joint), *_modal(description, c, "-")]
+        own = [] if c.name in description.coupled else _position_units(c.joint)
+        units += [*own, *_modal(description, c, "-")]
     return Signal("q", values, description.coordinate_names(), tuple(units), "position")
+
+
+def coupled_signal(description: Description, values: np.ndarray) -> Signal:
+    """Return positions of the coupled joints (..., time, joints) as the signal "coupled"."""
+    joints = [c for c in description.connections if c.name in description.coupled]
+    units = tuple(unit for c in joints for unit in _position_units(c.joint))
+    return Signal("coupled", values, tuple(c.name for c in joints), units, "position of coupled joints")
 
 
 def velocity_signal(description: Description, values: np.ndarray) -> Signal:

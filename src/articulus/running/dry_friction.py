@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from articulus.dynamics.coupled import every_joint
 from articulus.dynamics.passive import coefficients
 from articulus.dynamics.tree import Tree
 from articulus.loop.functions import System
@@ -37,11 +38,16 @@ def rate(system: System, q: np.ndarray, v: np.ndarray, p: np.ndarray, t: float, 
         Time of the first sample, step.
     """
     model = p[: len(system.description.parameters)]
-    dry, slow = (np.array(x).ravel() for x in _numbers(system.description)(model))
+    numbers = _numbers(system.description)
+    dry, slow = (np.array(x).ravel() for x in numbers(model[: numbers.numel_in(0)]))
     P = np.linalg.inv(system.mass_matrix(q[0], model))
     if system.closing is not None:
         G = np.array(system.closing.jacobian(q[0], t, model))
         P = P - P @ G.T @ np.linalg.pinv(G @ P @ G.T, rcond=1e-10, hermitian=True) @ G @ P
+    if system.description.couplings:
+        every = every_joint(system.description)
+        T = np.array(every(q[0], v[0], model)[2])
+        P, v = T @ P @ T.T, np.array([np.array(every(*each, model)[1]).ravel() for each in zip(q, v)])
     lowest = np.nanmin(np.abs(v), axis=0)
     near = (lowest <= np.maximum(slow, h * dry * np.diag(P))) | (
         np.nanmin(v, axis=0) * np.nanmax(v, axis=0) < 0

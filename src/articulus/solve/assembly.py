@@ -192,6 +192,7 @@ def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "ass
             raise InputError(
                 f"{what}: no joint or flexible body '{name}' in '{mechanism.name}'; {did_you_mean(str(name), held)}"
             )
+        d.require_independent(name, f"{what}, fixed")
         moving[held[name]] = False
     return moving
 

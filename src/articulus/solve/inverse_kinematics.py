@@ -114,7 +114,7 @@ class _Search:
         for c in d.connections:
             v, at = d.v_slices[c.name], d.q_slices[c.name]
             self.moving[d.mode_slices(c.child)[0]] = False
-            if c.joint.nq == c.joint.nv:
+            if c.joint.nq == c.joint.nv and c.name not in d.coupled:
                 self.places[v] = np.arange(at.start, at.stop)
                 self.lower[v] = values_of(c.limits.lower) or -np.inf
                 self.upper[v] = values_of(c.limits.upper) or np.inf

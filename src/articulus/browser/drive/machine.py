@@ -149,7 +149,7 @@ def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
 
 
 def _driven(mechanism: Mechanism, q: np.ndarray) -> list[Connection]:
-    found = [c for c in mechanism.description.connections if c.joint.nv == 1]
+    found = [c for c in mechanism.description.independent if c.joint.nv == 1]
     if not mechanism.constraint_names:
         return found
     names = independent_rows(mechanism, q)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -52,8 +52,8 @@ class Given:
 
     Parameters
     ----------
-    tree : Tree
-        On whose symbols q, v, p everything is written.
+    tree : Tree or Coupled
+        On whose symbols q, v, p everything is written; forms that go along the joints refuse coupled ones.
     problem : Problem
         M, f and the constraint rows; rows that are switched off are zero.
     tau : SX, (nv,)
@@ -68,7 +68,7 @@ class Given:
         The form's own states.
     """
 
-    tree: Tree
+    tree: Any
     problem: Problem
     tau: SX
     mass: SX
@@ -266,6 +266,13 @@ def _not_flexible(description: Description) -> str:
     return "is for rigid bodies; found flexible ones" if description.flexible else ""
 
 
+def _not_coupled(description: Description) -> str:
+    """Return why a form that goes along the joints of the tree cannot serve a mechanism with couplings."""
+    if description.couplings:
+        return f"goes along the tree joint by joint; found joint '{description.couplings[0].joint}' coupled to others"
+    return _not_flexible(description)
+
+
 def _not_wide(description: Description) -> str:
     m, n = len(description.holonomic_rows), description.nv
     if m * n * min(m, n) <= WIDEST:
@@ -280,13 +287,13 @@ def _no_rotors(description: Description) -> str:
     for c in description.connections:
         if c.rotor is not None or any(c.per_freedom("armature")):
             return f"has no place for armature or a rotor, which belong to no body; found one at joint '{c.name}'"
-    return _not_flexible(description)
+    return _not_coupled(description)
 
 
 def _chains_and_member(description: Description) -> str:
     if not _held(description):
         return "is for chains that hold a body; found none on a free joint to the ground"
-    return _not_flexible(description)
+    return _not_coupled(description)
 
 
 FORMS = (
@@ -329,7 +336,7 @@ FORMS = (
         "spatial operators, the mass matrix is never formed",
         "Rodriguez, Jain & Kreutz 1989, equations 3.9 to 3.13",
         _operator,
-        refusal=_not_flexible,
+        refusal=_not_coupled,
     ),
     Form(
         "absolute",

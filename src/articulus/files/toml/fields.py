@@ -52,8 +52,8 @@ class Field:
     name : str
         The key.
     kind : str
-        "number", "vector", "text", "pose", "record" (a nested table), "function" (one with a type) or "visuals" (a list of
-        such).
+        "number", "vector", "text", "pose", "record" (a nested table), "function" (one with a type), "visuals" (a list of
+        such) or "names" (a name or a list of them).
     record : type or None
         Class of a nested table.
     unit, meaning, size : str
@@ -98,7 +98,7 @@ def fields_of(cls: type) -> tuple[Field, ...]:
 
 def _field(field: dataclasses.Field[Any], hint: Any) -> Field | None:
     kind, record = _kind(field, hint)
-    if not kind or field.name == "name":
+    if not kind or field.name == "name" or "names_table" in field.metadata:
         return None
     meta = field.metadata
     return Field(
@@ -122,6 +122,8 @@ def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
         return "pose", Pose
     if hint in (TimeFunction, TimeFunction | None):
         return "function", TimeFunction
+    if hint == tuple[str, ...]:
+        return "names", None
     if hint == tuple[Visual, ...]:
         return "visuals", None
     for record in (Rotor, Limits):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from articulus.files.toml.beam import Beam
 from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, VISUALS, Field, fields_of
 from articulus.files.units import UNITS, base_text
-from articulus.mechanism import Body, Connection, Frame, Joint, Limits, LoopJoint, Pose, Rotor
+from articulus.mechanism import Body, Connection, Coupling, Frame, Joint, Limits, LoopJoint, Pose, Rotor
 
 TABLES: dict[str, type] = {
     "body": Body,
@@ -16,6 +16,7 @@ TABLES: dict[str, type] = {
     "rotor": Rotor,
     "limits": Limits,
     "loop": LoopJoint,
+    "coupling": Coupling,
     **CONSTRAINTS,
     **TIME_FUNCTIONS,
     **VISUALS,
@@ -57,6 +58,7 @@ _KINDS = {
     "record": "table",
     "function": "function of time",
     "visuals": "list of tables",
+    "names": "text or list of texts",
 }
 _SIZES = {
     "1": "number",

@@ -11,11 +11,13 @@ from articulus.files.mesh.obj import obj_text
 from articulus.files.mesh.ply import ply_bytes
 from articulus.files.modes_file import modes_bytes
 from articulus.files.storage import StrPath, as_path, write_bytes, write_text
+from articulus.files.toml.couplings import coupling_pairs
 from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
 from articulus.mechanism import (
     Body,
     Connection,
     Constraint,
+    Coupling,
     Description,
     Expression,
     Frame,
@@ -98,6 +100,7 @@ def toml_text(description: Description, stem: str = "") -> str:
     blocks += ["\n".join(_connection(c)) for c in description.connections]
     blocks += ["\n".join(_frame(f)) for f in description.frames]
     blocks += ["\n".join(_constraint(c)) for c in description.constraints]
+    blocks += ["\n".join(_coupling(c)) for c in description.couplings]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -165,6 +168,11 @@ def _constraint(constraint: Constraint) -> Iterator[str]:
     yield from _pairs(constraint, tuple(f.name for f in fields_of(kind) if f.required))
 
 
+def _coupling(coupling: Coupling) -> Iterator[str]:
+    yield f"[coupling.{_key(coupling.joint)}]"
+    yield from coupling_pairs(coupling, _value)
+
+
 def _pairs(
     thing: Any, always: tuple[str, ...], only: tuple[str, ...] = (), skip: tuple[str, ...] = ()
 ) -> Iterator[str]:
@@ -187,7 +195,10 @@ def _value(field: Field, held: Any) -> str:
         case "number":
             return _number(held)
         case "vector":
-            return _number(held[0]) if field.size in ("nv", "nq") and len(held) == 1 else _vector(held)
+            single = field.size in ("nv", "nq") or field.name == "ratio"
+            return _number(held[0]) if single and len(held) == 1 else _vector(held)
+        case "names":
+            return quoted(held[0]) if len(held) == 1 else "[" + ", ".join(map(quoted, held)) + "]"
         case "function":
             return _function(held)
         case _:

@@ -107,7 +107,7 @@ def rate_at_time(s: Scope, component: Component, field: str, size: int, order: i
 
 def freedoms(s: Scope, component: Component, joints: Sequence[str]) -> tuple[SX, SX]:
     """Return positions and velocities of the named joints (all if none is named), whose velocities are position rates."""
-    chosen = [find_joint(s, component, j) for j in joints] or list(s.description.connections)
+    chosen = [find_joint(s, component, j) for j in joints] or list(s.description.independent)
     for c in chosen:
         if c.joint.nq != c.joint.nv:
             raise wrong(

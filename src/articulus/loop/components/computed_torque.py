@@ -129,6 +129,8 @@ class ComputedTorque(Controller):
     def _check_joints(self, s: Scope) -> None:
         """Raise InputError unless as many joints are named as the constraints leave degrees of freedom."""
         freedoms(s, self, self.joints)
+        for joint in self.joints:
+            s.description.require_independent(joint, f"ComputedTorque '{self.name}', joints")
         count = sum(s.description.joint_type(j).nv for j in self.joints)
         left = degrees_of_freedom(s.description)
         if not self.joints or (left is not None and count != left):

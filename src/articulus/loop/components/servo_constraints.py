@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.constraints import constraints
+from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.loops.base import Problem
 from articulus.dynamics.loops.servo import joint_directions, servo
-from articulus.dynamics.quantities import Question, equations
-from articulus.dynamics.tree import Tree
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import at_least, one_freedom, sampling, wrong
 from articulus.loop.components.tracking import names
@@ -93,7 +91,7 @@ class ServoConstraints(Controller):
         """Return the mechanism with the program as constraints after its own."""
         d = description
         parts = (d.name, d.bodies, d.connections, d.frames, d.gravity, d.source)
-        whole = Description.build(*parts, (*d.constraints, *self.program))
+        whole = Description.build(*parts, (*d.constraints, *self.program), couplings=d.couplings)
         rows = len(whole.holonomic_rows) - len(d.holonomic_rows)
         if rows != len(self.joints):
             raise wrong(
@@ -103,11 +101,11 @@ class ServoConstraints(Controller):
 
     def _law(self, whole: Description, loops: int) -> ca.Function:
         """(q, v, t, p, frequency, damping) -> forces of the motors; the first `loops` rows are those of the mechanism."""
-        tree, t, w, mu = Tree(whole, regroup=True), SX.sym("t"), SX.sym("w"), SX.sym("mu")
-        M, bias = equations(Question(tree, {"v": tree.v}, (), {}))
-        rows = constraints(tree, tree.v, t)
+        t, w, mu = SX.sym("t"), SX.sym("w"), SX.sym("mu")
+        found = ClosedEquations(whole, t)
+        tree, rows, (M, bias) = found.symbols, found.rows, found.equations({})
         held, program = rows.rows(range(loops)), rows.rows(range(loops, rows.g.numel()))
         Z = SX(joint_directions(whole, self.joints))
-        found = servo(Problem(M, -bias, program), Z, held, w, mu)
-        out = ca.cse([ca.densify(-found.multipliers)])
+        solution = servo(Problem(M, -bias, program), Z, held, w, mu)
+        out = ca.cse([ca.densify(-solution.multipliers)])
         return ca.Function("servo", [tree.q, tree.v, t, tree.p, w, mu], out)

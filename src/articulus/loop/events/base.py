@@ -94,6 +94,7 @@ def one_freedom(description: Description, name: str, joint: str) -> slice:
     if joint not in slices:
         raise InputError(f"event '{name}': no joint '{joint}'; {did_you_mean(joint, slices)}")
     at = slices[joint]
+    description.require_independent(joint, f"event '{name}', joint")
     if at.stop - at.start != 1:
         raise InputError(
             f"event '{name}': joint '{joint}' has {at.stop - at.start} coordinates; expected one"

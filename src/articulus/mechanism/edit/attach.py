@@ -10,6 +10,7 @@ from articulus.mechanism.body import GROUND, Body
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, NoSlip, PrescribedPoint, Touching, references
 from articulus.mechanism.description import Description
+from articulus.mechanism.edit.couplings import renamed
 from articulus.mechanism.edit.rebuild import composed, rebuilt, taken_over
 from articulus.mechanism.joint import Fixed, Free, Joint
 from articulus.mechanism.pose import Pose
@@ -65,6 +66,7 @@ def attached(
         connections=(*d.connections, here, *moved),
         frames=(*d.frames, *frames),
         constraints=(),
+        couplings=d.couplings + renamed(other.couplings, prefix),
     )
     in_place = resting and here.at.is_identity
     theirs = [_constraint(c, prefix, mount.name, in_place) for c in other.constraints]

@@ -13,6 +13,7 @@ from articulus.mechanism.body import Body
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, Lock, Prescribed, references
 from articulus.mechanism.description import Description
+from articulus.mechanism.edit.couplings import held_followers
 from articulus.mechanism.edit.rebuild import composed, rebuilt, require_names, taken_over
 from articulus.mechanism.joint import Fixed
 from articulus.mechanism.numbers import parameters_in
@@ -22,7 +23,7 @@ from articulus.mechanism.pose import Pose
 def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Description:
     """Return the mechanism with joints that are held: each becomes a fixed joint at the given position.
 
-    Bodies, frames and visuals stay, so that everything can still be asked about them; the equations count bodies behind
+    Joints that follow held ones alone are held with them. Bodies, frames and visuals stay, so that everything can still be asked about them; the equations count bodies behind
     fixed joints as one. The mass matrix is the block of the old one that belongs to the joints that are left.
 
     Parameters
@@ -32,6 +33,7 @@ def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Descript
         Its coordinates.
     """
     require_names("locked", "joint", positions, (c.name for c in d.connections), d.name)
+    positions, couplings = held_followers(d, positions)
     bodies, connections = list(d.bodies), list[Connection]()
     for c in d.connections:
         if c.name in positions and c.joint.nq:
@@ -40,7 +42,7 @@ def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Descript
             connections += rest
         else:
             connections.append(c)
-    bare = rebuilt(d, bodies=tuple(bodies), connections=tuple(connections), constraints=())
+    bare = rebuilt(d, bodies=tuple(bodies), connections=tuple(connections), constraints=(), couplings=couplings)
     kept = [c for c in d.constraints if not _replaced(c, positions)]
     held = {
         f"{name}.{part}" if part else name: float(value)

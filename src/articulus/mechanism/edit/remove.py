@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from articulus.mechanism.constraint import references
 from articulus.mechanism.description import Description
+from articulus.mechanism.edit.couplings import without_joints
 from articulus.mechanism.edit.rebuild import rebuilt, require_names, taken_over
 
 
 def without(d: Description, bodies: Sequence[str]) -> Description:
     """Return the mechanism without bodies and everything that hangs on them.
 
-    Their joints and frames go with them, and so do the constraints that name a body, frame or joint that goes: a loop is
+    Their joints and frames go with them, and so do the couplings and constraints that name a body, frame or joint that goes: a loop is
     open without one of its bodies.
 
     Parameters
@@ -28,10 +29,13 @@ def without(d: Description, bodies: Sequence[str]) -> Description:
     connections = tuple(c for c in d.connections if c.child not in gone)
     frames = tuple(f for f in d.frames if f.body not in gone)
     kept_bodies = tuple(b for b in d.bodies if b.name not in gone)
-    bare = rebuilt(d, bodies=kept_bodies, connections=connections, frames=frames, constraints=())
     lost = {
         "frame": gone | {f.name for f in d.frames if f.body in gone},
         "joint": {c.name for c in d.connections if c.child in gone},
     }
+    couplings = without_joints(d.couplings, lost["joint"])
+    bare = rebuilt(
+        d, bodies=kept_bodies, connections=connections, frames=frames, constraints=(), couplings=couplings
+    )
     kept = [c for c in d.constraints if not any(name in lost[kind] for _, kind, name in references(c))]
     return rebuilt(bare, constraints=taken_over("without", kept, d, bare))

@@ -24,6 +24,7 @@ from articulus.mechanism.constraint import (
 )
 from articulus.mechanism.constraint.formula import Formula
 from articulus.mechanism.description import Description
+from articulus.mechanism.edit.couplings import scaled_couplings
 from articulus.mechanism.edit.rebuild import CUSTOM, rebuilt
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.modes import Modes, Station
@@ -86,6 +87,7 @@ def scaled(d: Description, s: Scale) -> Description:
         gravity=tuple(_times(x, s.of("m/s^2")) for x in d.gravity),
         constraints=tuple(_constraint(c, d, s) for c in d.constraints),
         visuals=tuple(_fields(v, s) for v in d.visuals),
+        couplings=scaled_couplings(d, s.length, _times),
     )
 
 

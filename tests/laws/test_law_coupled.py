@@ -1,0 +1,185 @@
+"""Coupled joints: the reduced equations against the tree's, laws of every mechanism, and cases by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import articulus as art
+import coupled_zoo
+import laws
+import zoo
+from articulus.dynamics import QUANTITIES, coupled
+from laws import close
+from zoo import ask
+
+UNAWARE = (
+    laws.momentum_changes_by_outer_forces,
+    laws.every_body_obeys_newton_and_euler,
+    laws.reactions_along_free_directions_are_the_drive,
+    laws.energy_changes_by_power,
+)
+"""Laws whose reference knows no couplings; their place is taken by the comparison with the tree."""
+LAWS = [law for law in (*laws.LAWS, *laws.SMALL_LAWS) if law not in UNAWARE]
+
+
+@pytest.fixture(params=coupled_zoo.ALL)
+def case(request):
+    return coupled_zoo.get(request.param)
+
+
+def state(case, seed: int = 5):
+    return zoo.random_state(case.coupled, seed)
+
+
+def test_every_quantity_says_what_couplings_make_of_it():
+    assert set(coupled.ANSWERS) == set(QUANTITIES)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_law(case, law):
+    law(case.coupled, state(case))
+
+
+def test_equations_are_those_of_the_tree_with_multipliers(case):
+    """M_t a + G' lambda = tau_t - bias_t with the rows of G on the coupled joints; a = T vdot + dT/dt v solves it."""
+    s = state(case)
+    t, T = case.tree_state(s), case.T(s.q)
+    M, bias = ask(case.free, "mass_matrix", t.q), ask(case.free, "bias", t.q, t.v)
+    G = np.linalg.svd(T.T)[2][T.shape[1] :]  # rows that vanish on the columns of T
+    m = len(G)
+    assert m == len(case.rows)
+    whole = np.block([[M, G.T], [G, np.zeros((m, m))]])
+    right = np.r_[t.tau - bias, G @ case.carried(s.q, s.v)]
+    a = np.linalg.solve(whole, right)[: case.free.nv]
+    found = ask(case.coupled, "forward_dynamics", s.q, s.v, s.tau)
+    tolerance = laws.EXACT + 100 * laws.EPS * np.linalg.cond(whole)
+    close(T @ found + case.carried(s.q, s.v), a, tolerance)
+
+
+def test_forces_are_projected_and_bodies_move_as_in_the_tree(case):
+    s = state(case)
+    t, T = case.tree_state(s), case.T(s.q)
+    m, free = case.coupled, case.free
+    close(ask(m, "mass_matrix", s.q), T.T @ ask(free, "mass_matrix", t.q) @ T)
+    close(ask(m, "inverse_dynamics", s.q, s.v, s.vdot), T.T @ ask(free, "inverse_dynamics", t.q, t.v, t.vdot))
+    close(ask(m, "gravity", s.q), T.T @ ask(free, "gravity", t.q))
+    for name in ("energy", "momentum", "centroidal_momentum"):
+        close(np.hstack([np.ravel(x) for x in ask(m, name, s.q, s.v)]),
+              np.hstack([np.ravel(x) for x in ask(free, name, t.q, t.v)]))  # fmt: skip
+    close(ask(m, "pose", s.q, frames=("tool",)), ask(free, "pose", t.q, frames=("tool",)))
+    close(ask(m, "velocity", s.q, s.v, frames=("tool",)), ask(free, "velocity", t.q, t.v, frames=("tool",)))
+    close(ask(m, "reactions", s.q, s.v, s.vdot), ask(free, "reactions", t.q, t.v, t.vdot))
+
+
+def test_energy_changes_by_power(case):
+    """dE/dt = tau' v + what friction in all joints, coupled ones included, takes."""
+    s = state(case)
+    t = case.tree_state(s)
+    vdot = ask(case.coupled, "forward_dynamics", s.q, s.v, s.tau)
+    rates = laws.along(case.coupled, "energy", s, vdot)
+    loss = laws.Reference(case.free).friction(t.v) @ t.v
+    close(rates.sum(), s.tau @ s.v + loss, laws.solved(case.coupled, s), scale=np.abs(rates).max())
+
+
+def test_native_code_in_batches_is_the_expression(case):
+    m, s = case.coupled, state(case)
+    batch = [np.tile(x, (5, 1)) for x in (s.q, s.v, s.tau)]
+    close(m.forward_dynamics(*batch)[3], ask(m, "forward_dynamics", s.q, s.v, s.tau), laws.solved(m, s))
+
+
+def test_parameters_of_a_coupling_are_set_by_name():
+    case, other = coupled_zoo.get("parameters"), coupled_zoo.get("parameters").coupled
+    s = state(case)
+    written = art.Mechanism.from_description(
+        zoo.with_numbers(other.description, {"ratio": -0.5, "offset": 1.1})
+    )
+    found = ask(other, "forward_dynamics", s.q, s.v, s.tau, params={"ratio": -0.5, "offset": 1.1})
+    close(found, ask(written, "forward_dynamics", s.q, s.v, s.tau))
+
+
+# by hand
+
+
+def wheels(*inertias: float) -> art.Mechanism:
+    m = art.Mechanism("wheels", gravity=(0, 0, 0))
+    for k, J in enumerate(inertias):
+        m.body(f"wheel{k}", mass=1.0, inertia=(J, J, J))
+        m.joint(f"axis{k}", art.Revolute(axis=(0, 0, 1)), parent="ground", child=f"wheel{k}")
+    return m
+
+
+def test_gear_pair_has_the_reflected_inertia():
+    """J1 + n^2 J2 on the first shaft; a torque M accelerates it by M over that."""
+    m = wheels(2.0, 3.0).couple("axis1", to="axis0", ratio=-4.0)
+    assert m.nq == m.nv == 1
+    assert m.q_names == ("axis0",)
+    assert m.mass_matrix([0.3]).item() == pytest.approx(2.0 + 16 * 3.0, rel=1e-15)
+    assert m.forward_dynamics([0.3], [1.0], [5.0]).item() == pytest.approx(0.1, rel=1e-15)
+
+
+def test_gear_train_resolves_whatever_the_order():
+    """Three wheels, ratios -2 and -3: J1 + 4 J2 + 36 J3."""
+    m = wheels(1.0, 1.0, 1.0).couple("axis2", to="axis1", ratio=-3.0).couple("axis1", to="axis0", ratio=-2.0)
+    assert m.mass_matrix([0.0]).item() == pytest.approx(1 + 4 + 36, rel=1e-15)
+
+
+def test_rack_moves_by_radius_times_angle():
+    m = wheels(0.5)
+    m.body("rack", mass=2.0, inertia=(1, 1, 1)).joint(
+        "slide", art.Prismatic(axis=(1, 0, 0)), "ground", "rack"
+    )
+    m.couple("slide", to="axis0", ratio=0.1)
+    assert m.pose("rack", [2.0])[0, 3] == pytest.approx(0.2, rel=1e-15)
+    assert m.mass_matrix([2.0]).item() == pytest.approx(0.5 + 0.01 * 2.0, rel=1e-15)
+
+
+def test_differential_is_the_mean_of_its_sides():
+    """A carrier that turns with the mean of two wheels: M = J I + J/4 [[1, 1], [1, 1]]."""
+    m = wheels(1.0, 1.0, 2.0).couple("axis2", to=("axis0", "axis1"), ratio=(0.5, 0.5))
+    close(m.mass_matrix([0.0, 0.0]), [[1.5, 0.5], [0.5, 1.5]], 1e-15)
+
+
+def test_friction_of_a_coupled_joint_acts_through_its_ratio():
+    """Damping d on a joint that turns n times as fast resists with n^2 d."""
+    m = wheels(1.0)
+    m.body("b", mass=1.0, inertia=(1, 1, 1)).joint(
+        "geared", art.Revolute(axis=(0, 0, 1)), "ground", "b", damping=0.2
+    )
+    m.couple("geared", to="axis0", ratio=3.0)
+    assert m.bias([0.0], [2.0]).item() == pytest.approx(9 * 0.2 * 2.0, rel=1e-14)
+
+
+# mistakes
+
+
+@pytest.mark.parametrize(
+    ("couple", "text"),
+    [
+        ({"joint": "axis1", "to": "axsi0"}, "axsi0"),
+        ({"joint": "axle", "to": "axis0"}, "axle"),
+        ({"joint": "axis1", "to": "axis1"}, "itself"),
+        ({"joint": "axis1", "to": ("axis0", "axis2"), "ratio": (1.0, 2.0, 3.0)}, "one per joint"),
+        ({"joint": "axis1", "to": "axis0", "ratio": 2.0, "polynomial": (0.0, 1.0)}, "polynomial"),
+        ({"joint": "axis1", "to": "ball"}, "one degree of freedom"),
+        ({"joint": "axis1", "to": "axis0", "ratio": float("nan")}, "finite"),
+    ],
+)
+def test_mistakes_are_named(couple, text):
+    m = wheels(1.0, 1.0, 1.0)
+    m.body("b", mass=1.0, inertia=(1, 1, 1)).joint("ball", art.Spherical(), "ground", "b")
+    with pytest.raises(art.ModelError, match=text):
+        _ = m.couple(**couple).description
+
+
+def test_cycles_and_second_couplings_are_refused():
+    with pytest.raises(art.ModelError, match="a cycle"):
+        _ = wheels(1.0, 1.0).couple("axis0", to="axis1").couple("axis1", to="axis0").description
+    m = wheels(1.0, 1.0, 1.0).couple("axis1", to="axis0").couple("axis1", to="axis2")
+    with pytest.raises(art.ModelError, match="second coupling"):
+        _ = m.description
+
+
+def test_names_that_are_no_names_are_refused():
+    with pytest.raises(art.InputError, match=r"Coupling\.to"):
+        wheels(1.0).couple("axis0", to=3)
