@@ -66,16 +66,16 @@ def scaled_couplings(
     d: Description, length: float, times: Callable[[Number, float], Number]
 ) -> tuple[Coupling, ...]:
     """Return couplings in another unit of length; `times` multiplies a number by a factor."""
-    size = {
-        c.name: 1.0 if c.joint.nv != 1 or c.joint.rotational[0] else length for c in d.connections
-    }
+    size = {c.name: 1.0 if c.joint.nv != 1 or c.joint.rotational[0] else length for c in d.connections}
     out = []
     for c in d.couplings:
         own, other = size[c.joint], size[c.to[0]]
         out.append(
             dataclasses.replace(
                 c,
-                ratio=tuple(times(r, own / size[name]) for r, name in zip(c.ratio, c.to)) if not c.polynomial else c.ratio,
+                ratio=tuple(times(r, own / size[name]) for r, name in zip(c.ratio, c.to))
+                if not c.polynomial
+                else c.ratio,
                 offset=times(c.offset, own),
                 polynomial=tuple(times(x, own / other**k) for k, x in enumerate(c.polynomial)),
             )

@@ -42,7 +42,9 @@ def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Descript
             connections += rest
         else:
             connections.append(c)
-    bare = rebuilt(d, bodies=tuple(bodies), connections=tuple(connections), constraints=(), couplings=couplings)
+    bare = rebuilt(
+        d, bodies=tuple(bodies), connections=tuple(connections), constraints=(), couplings=couplings
+    )
     kept = [c for c in d.constraints if not _replaced(c, positions)]
     held = {
         f"{name}.{part}" if part else name: float(value)
