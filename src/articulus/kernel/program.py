@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from . import fold, graph, lower, placement, product
+from .copies import Copies
 from .driver import driver
 from .elementary import helpers
 from .graph import Body, Call, Graph, Product, Step
@@ -80,16 +81,20 @@ class Program:
     def code(self, target: Target, prefix: str = "") -> Code:
         """Return the functions of all steps, their names behind a prefix, and the calls that run them."""
         shared = Procedures([s for s in self.steps if isinstance(s, Call)], self.slots, target, prefix)
+        copies = Copies(target, prefix)
         parts, calls, scratch = shared.text, [], shared.scratch
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
                 calls.append(shared.call(step, number))
                 continue
+            if isinstance(step, Body) and (looped := copies.call(step)):
+                calls.append([looped])
+                continue
             text, call, used = self._emit(step, f"{prefix}step{number}", target)
             parts += text
             calls.append(call)
             scratch = max(scratch, used)
-        parts.append(shared.table())
+        parts += [shared.table(), *copies.text()]
         products = [s for s in self.steps if isinstance(s, Product)]
         return Code(prefix, parts, calls, self.slots + scratch, products)
 

@@ -1,0 +1,62 @@
+"""Copies of many values by a loop over a table of places: written out, each would be two instructions to compile."""
+
+from __future__ import annotations
+
+from .graph import Body
+from .target import Target
+from .writer import Writer
+
+LOOPED_FROM = 8
+"""Copies from which a step is a loop."""
+
+
+class Copies:
+    """The table of places that the copying steps of a program read.
+
+    Parameters
+    ----------
+    target : Target
+    prefix : str
+        Begins every name, so that several programs fit in one module.
+    """
+
+    def __init__(self, target: Target, prefix: str = ""):
+        self._target, self._prefix = target, prefix
+        self._offsets: list[int] = []
+
+    def call(self, step: Body) -> str | None:
+        """Return the text that runs a step; None for a step that computes something or copies little."""
+        if step.operations or step.code.constant or sum(map(len, step.outputs)) < LOOPED_FROM:
+            return None
+        begin = len(self._offsets)
+        for values, places in zip(step.code.outputs, step.outputs):
+            for value, place in zip(values.tolist(), places.tolist()):
+                source = step.inputs[step.code.first[value]][step.code.second[value]]
+                self._offsets += [int(source) * self._target.bytes, place * self._target.bytes]
+        table = f"ptr @{self._prefix}places, i64 {begin}, i64 {len(self._offsets)}"
+        return f"call void @{self._prefix}copies(ptr %w, {table})"
+
+    def text(self) -> list[str]:
+        """Return the table and the loop; complete after the last `call`."""
+        if not self._offsets:
+            return []
+        values = ", ".join(f"i32 {x}" for x in self._offsets)
+        size = f"[{len(self._offsets)} x i32]"
+        return [f"@{self._prefix}places = internal constant {size} [{values}], align 64\n", self._loop()]
+
+    def _loop(self) -> str:
+        w = Writer(self._target)
+        w.label("entry")
+        w.line("br label %next")
+        w.label("next")
+        at = w.phi("i64", "%begin", "entry")
+        where = w.do(f"getelementptr inbounds i32, ptr %places, i64 {at}")
+        source, place = (w.load(w.offset(where, 4 * k), "i32", 4) for k in range(2))
+        source, place = (w.do(f"zext i32 {x} to i64") for x in (source, place))
+        w.store(w.load(w.offset("%w", source)), w.offset("%w", place))
+        following = w.do(f"add i64 {at}, 2")
+        w.close(at, following, "next")
+        w.line(f"br i1 {w.do(f'icmp slt i64 {following}, %end')}, label %next, label %done")
+        w.label("done")
+        w.line("ret void")
+        return w.function(f"internal void @{self._prefix}copies(ptr %w, ptr %places, i64 %begin, i64 %end)")
