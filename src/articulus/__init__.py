@@ -60,6 +60,8 @@ _LATE = {
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
 
 _register("view", "articulus.browser", "view")
+_register("loop_text", "articulus.study.loop_text", "loop_text")
+_register("origin", "articulus.study.loop_text", "origin_of")
 
 
 def __getattr__(name: str) -> _Any:

@@ -203,5 +203,5 @@ def test_messages(desk: Desk) -> None:
     with pytest.raises(InputError, match="found a batch of 2 runs"):
         Desk(run.again({"kp": np.array([1.0, 2.0])}))
     by_hand = art.Run(run.mechanism, run.t, run.signals)
-    with pytest.raises(UnsupportedOperation, match="comes from a file or another process"):
+    with pytest.raises(UnsupportedOperation, match="put together by hand"):
         Desk(by_hand)

@@ -13,6 +13,7 @@ from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.files.storage import StrPath
 from articulus.late import registered
+from articulus.results.recipe import Recipe
 from articulus.results.signal import Signal
 from articulus.results.status import Doubt, Failure, Occurrence, RunStatus, State
 
@@ -34,6 +35,9 @@ class Origin(Protocol):
 
     def ports(self, run: Run) -> Ports:
         """Return names and units of the inputs and outputs of `linear`."""
+
+    def recipe(self) -> Recipe:
+        """Return the same as data, for files and other processes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +85,9 @@ class Run:
         Where it comes from: see `provenance`. Plain numbers, texts, lists and dicts only.
     final : State
         What the runs need to go on; None where this is not known.
-    origin : Origin
-        What `again` and `linear` need; None for a run from a file, from another process or put together by hand. Neither
-        written to files nor pickled: its equations exist in one process only.
+    origin : Origin or Recipe
+        What `again` and `linear` need; None for a run that was put together by hand. Equations exist in one process only: files
+        and other processes get a `Recipe`, from which they are built again when they are needed.
     """
 
     mechanism: Mechanism
@@ -96,7 +100,7 @@ class Run:
     meta: Mapping[str, Any] = field(default_factory=dict)
     final: State | None = None
     doubts: tuple[Doubt, ...] = ()
-    origin: Origin | None = None
+    origin: Origin | Recipe | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -109,7 +113,12 @@ class Run:
         put(self, "signals", self._ended(dict(self.signals)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "origin": None}
+        return {**self.__dict__, "origin": self.recipe}
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """How it was made, as data; None where this is not known."""
+        return self.origin if self.origin is None or isinstance(self.origin, Recipe) else self.origin.recipe()
 
     def _check_signals(self) -> None:
         for name in ("q", "v"):
@@ -235,6 +244,8 @@ class Run:
     def again(self, params: Mapping[str, Any] | None = None) -> Run:
         """Return the same run with other values of some parameters; equations and native code are those of this run.
 
+        A run from a file or another process builds them again from its components, once.
+
         Parameters
         ----------
         params : dict of parameter name to number or array (batch,)
@@ -256,20 +267,28 @@ class Run:
         Raises
         ------
         UnsupportedOperation
-            The loop has a Python controller, whose derivatives nobody knows.
+            The loop has a Python controller, whose derivatives are not known; or the run comes from a file or another process,
+            and its components cannot be written as text.
         NumericalError
             The equations have no finite derivative at that state.
         """
         return self.require_origin("linear").linear(self, at, run)
 
     def require_origin(self, what: str) -> Origin:
-        """Return how it was made, or raise UnsupportedOperation when this is not known."""
+        """Return how it was made; raise UnsupportedOperation when this is not known, or cannot be built again."""
         if self.origin is None:
             raise UnsupportedOperation(
-                f"{what}: this run comes from a file or another process, or was put together by hand; expected one that "
-                "simulate or rollout returned in this process"
+                f"{what}: this run was put together by hand, or comes from a file of an earlier version; expected one that "
+                "simulate or rollout returned"
             )
-        return self.origin
+        if not isinstance(self.origin, Recipe):
+            return self.origin
+        try:
+            found = registered("origin")(self, self.origin)
+        except UnsupportedOperation as error:
+            raise UnsupportedOperation(f"{what}: {error}") from None
+        object.__setattr__(self, "origin", found)
+        return found
 
     # run diagnostics
 

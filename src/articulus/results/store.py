@@ -19,6 +19,7 @@ from articulus.errors import ArticulusError, InputError, ModelError, Unsupported
 from articulus.files import parse_toml, toml_text
 from articulus.files.storage import StrPath, as_path, write_bytes
 from articulus.files.toml.writer import attached_files
+from articulus.results.recipe import Recipe
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.results.status import Cause, Doubt, Failure, Occurrence, RunStatus, State
@@ -70,6 +71,7 @@ def save(run: Run, path: StrPath) -> None:
         dims = ("final_entry",) if run.final.x.ndim == 1 else ("batch", "final_entry")
         rest = {"step": run.final.step, "t": run.final.t, "rng": _json(run.final.rng)}
         data["final_x"] = (dims, run.final.x, {"long_name": "complete state at the end", **rest})
+    _put_recipe(data, run.recipe)
     data.attrs["checksum"] = _checksum(data)
     write_bytes(path, data.to_netcdf(engine=ENGINE))
 
@@ -109,6 +111,7 @@ def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Ru
         meta=json.loads(data.attrs["meta"]),
         final=_final(data),
         doubts=tuple(Doubt(**d) for d in json.loads(data.attrs.get("doubts", "[]"))),
+        origin=_recipe(data),
     )
 
 
@@ -233,6 +236,20 @@ def _put_files(data: xarray.Dataset, mechanism: Mechanism) -> None:
         data[f"model_file_{k}"] = (f"model_file_{k}_byte", held, {"filename": filename})
 
 
+def _put_recipe(data: xarray.Dataset, recipe: Recipe | None) -> None:
+    """Keep how the run was made: texts as attributes, arrays as variables unless they are empty."""
+    if recipe is None:
+        return
+    texts = {"text": recipe.text, "refused": recipe.refused}
+    data.attrs |= {"loop": _json(texts | {"settings": dict(recipe.settings), "params": dict(recipe.params)})}
+    data["loop_states"] = (("loop_row", "time", "loop_state"), recipe.states)
+    for name in ("q0", "v0", "p"):
+        held = getattr(recipe, name)
+        if held is not None and held.size:
+            dims = tuple(f"loop_{name}_{k}" for k in range(held.ndim))
+            data[f"loop_{name}"] = (dims, held)
+
+
 def _json(value: Any) -> str:
     return json.dumps(dict(value) if isinstance(value, Mapping) else value, default=_plain)
 
@@ -274,6 +291,15 @@ def _columns(data: xarray.Dataset, kind: str, names: tuple[str, ...]) -> Any:
     if kind not in data.sizes:
         return ()
     return zip(*(data[f"{kind}_{name}"].values for name in names))
+
+
+def _recipe(data: xarray.Dataset) -> Recipe | None:
+    if "loop" not in data.attrs:
+        return None
+    held, states = json.loads(data.attrs["loop"]), data["loop_states"].values
+    arrays = {name: data[f"loop_{name}"].values for name in ("q0", "v0", "p") if f"loop_{name}" in data}
+    p = arrays.pop("p", np.zeros((len(states), 0)))
+    return Recipe(**held, q0=arrays.get("q0"), v0=arrays.get("v0"), p=p, states=states)
 
 
 def _final(data: xarray.Dataset) -> State | None:

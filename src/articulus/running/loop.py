@@ -139,7 +139,7 @@ class Loop:
         **settings: Any,
     ) -> Run:
         """Return one run; the arguments are those of `articulus.simulate`, settings those of `RunSettings`."""
-        setup = self._setup(RunSettings.of(t_end, settings), q0, v0, params, True)
+        setup = self.setup(RunSettings.of(t_end, settings), q0, v0, params, True)
         return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
     def rollout(
@@ -161,12 +161,13 @@ class Loop:
         found = RunSettings.of(t_end, given)
         if found.events:
             raise InputError("rollout: found events; expected none: use simulate for a run with events")
-        setup = self._setup(found, q0, v0, params, False)
+        setup = self.setup(found, q0, v0, params, False)
         return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 
-    def _setup(
+    def setup(
         self, settings: RunSettings, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool
     ) -> Setup:
+        """Return the specification of one run, or of many at once unless `single`."""
         if not isinstance(params or {}, Mapping):
             raise InputError(f"params: found {params!r}; expected a dict from name to value")
         given = {name: copy.copy(value) for name, value in (params or {}).items()}
@@ -213,7 +214,7 @@ class Loop:
         settings = RunSettings(
             t + step, t, step, outputs=None if outputs is None else tuple(outputs), fixed=tuple(fixed)
         )
-        setup = self._setup(settings, q, v, params, True)
+        setup = self.setup(settings, q, v, params, True)
         (c,), (p,), *_ = setup.start()
         system, d = setup.system, setup.system.d0
         for update in system.updates:

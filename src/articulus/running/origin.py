@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import ArticulusError, InputError
+from articulus.late import registered
 from articulus.linear import LinearModel, Ports
 from articulus.loop.linear_model import linear_model, model_signals, ports, require_derivatives
+from articulus.results.recipe import Recipe
 from articulus.results.run import Run
 
 if TYPE_CHECKING:
@@ -50,6 +52,22 @@ class Simulated:
         """Return inputs and outputs of `linear`, without deriving anything; raises UnsupportedOperation where it does."""
         require_derivatives(self.setup.system, self.setup.outside)
         return ports(self.setup.system, model_signals(run.signals), {"tau": 0})
+
+    def recipe(self) -> Recipe:
+        """Return the same as data, for files and other processes."""
+        setup, system = self.setup, self.setup.system
+        try:
+            text, refused = registered("loop_text")(setup), ""
+        except ArticulusError as error:
+            text, refused = "", str(error)
+        names = ("t_end", "t0", "step", "sample", "method", "rtol", "atol", "outputs", "fixed", "seed")
+        settings = {name: getattr(setup.settings, name) for name in names} | {"loops": system.form.name}
+        own = np.ones(system.nc + system.nd, dtype=bool)
+        for name in "qv":
+            own[system.places[name]] = False
+        q0, v0 = (None if x is None else np.asarray(x, dtype=float) for x in (setup.q0, setup.v0))
+        params = {name: np.asarray(x, dtype=float).tolist() for name, x in setup.params.items()}
+        return Recipe(text, refused, settings, q0, v0, params, self.p, self.samples[..., own])
 
 
 def _row(run: Run, at: float | None, index: int) -> int:

@@ -54,15 +54,28 @@ def read_study(path: StrPath) -> Study:
     return parse_study(load_text(place), place.name, place.parent)
 
 
-def parse_study(text: str, name: str = "study.toml", folder: Path = Path()) -> Study:
-    """Return the study of a TOML text; `name` stands for the file in messages, other files are sought in `folder`."""
+def parse_study(
+    text: str, name: str = "study.toml", folder: Path = Path(), mechanism: Mechanism | None = None
+) -> Study:
+    """Return the study of a TOML text.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Of the file, for messages.
+    folder : Path
+        Where other files are looked for.
+    mechanism : Mechanism
+        To be taken instead of the model that the text names.
+    """
     try:
-        return _parse(text, name, folder)
+        return _parse(text, name, folder, mechanism)
     except RecursionError:
         raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
 
 
-def _parse(text: str, name: str, folder: Path) -> Study:
+def _parse(text: str, name: str, folder: Path, mechanism: Mechanism | None) -> Study:
     data = load_tables(text, name)
     report = Report(name, key_lines(text))
     if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
@@ -71,7 +84,7 @@ def _parse(text: str, name: str, folder: Path) -> Study:
             "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
         )
     report.raise_if_any()
-    return _Reader(data, text, report, folder).study()
+    return _Reader(data, text, report, folder).study(mechanism)
 
 
 class _Reader:
@@ -82,10 +95,10 @@ class _Reader:
         self.numbers = StudyNumbers(report, data.get("parameters", {}))
         self.values = Components(report, self.numbers, folder, None)
 
-    def study(self) -> Study:
+    def study(self, mechanism: Mechanism | None = None) -> Study:
         self.values.unknown_keys(self.data, TOP, "")
         head = self._head()
-        mechanism = self._mechanism(head)
+        mechanism = mechanism or self._mechanism(head)
         description = mechanism.description if mechanism else None
         self.values.description = description
         self._declare_model_parameters(description)

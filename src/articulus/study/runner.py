@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,7 @@ def replay(outcome: Outcome) -> str:
 def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:
     """Run a study and check what it gives; write nothing but the checkpoint."""
     run = _run(study, checkpoint)
+    run = dataclasses.replace(run, meta={**run.meta, "study": study.text})
     return Outcome(study, run, tuple(check.verdict(run) for check in study.checks))
 
 

@@ -15,7 +15,7 @@ from articulus.browser.recording import Params, Runs, lanes, motion, recording
 from articulus.browser.viewer.posing import Posing, pose_of
 from articulus.browser.viewer.shapes import mode_motion, natural_modes
 from articulus.browser.web import MessageError
-from articulus.errors import ArticulusError, InputError
+from articulus.errors import ArticulusError, InputError, UnsupportedOperation
 from articulus.results import Run
 from articulus.solve.assembly import one_state
 
@@ -172,7 +172,10 @@ def _desk(
         return None
     from articulus.browser.desk import Desk
 
-    return Desk(run, ranges, wrenches)
+    try:
+        return Desk(run, ranges, wrenches)
+    except UnsupportedOperation:  # from a file, with components that could not be written
+        return None
 
 
 def _numbers(name: str, given: Any, count: int) -> np.ndarray:

@@ -1,0 +1,204 @@
+"""Components and events of a run as the tables of a study, and the loop that such tables describe.
+
+A run that was saved, or sent to another process, is rebuilt from them when `Run.again` or `Run.linear` needs its equations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.errors import ArticulusError, InputError, UnsupportedOperation
+from articulus.files.report import Report
+from articulus.files.toml.lines import key_lines
+from articulus.files.toml.numbers import Declared
+from articulus.files.toml.reader import load_tables
+from articulus.files.toml.writer import quoted
+from articulus.loop.component import Component
+from articulus.loop.components import Observer
+from articulus.loop.equations import Network
+from articulus.loop.events import Event
+from articulus.loop.table import Table
+from articulus.mechanism import Parameter, Varying
+from articulus.mechanism.expression import text_of
+from articulus.results.recipe import Recipe
+from articulus.results.run import Run
+from articulus.running.loop import Loop
+from articulus.running.origin import Simulated
+from articulus.running.settings import RunSettings
+from articulus.running.specification import Setup
+from articulus.study.components import Components
+from articulus.study.event_reader import EVENTS, read_events
+from articulus.study.fields import TYPES, ComponentField, component_fields
+from articulus.study.numbers import StudyNumbers
+from articulus.study.reader import parse_study
+
+Parts = tuple[tuple[Component, ...], tuple[Event, ...]]
+
+
+# writing
+
+
+def loop_text(setup: Setup) -> str:
+    """Return components and events of a run as TOML; reading it gives equal ones.
+
+    Raises
+    ------
+    InputError
+        Something in them has no form in a file: a Python function, a CasADi function, a class of the user's own.
+    """
+    if setup.outside is not None:
+        raise InputError(f"the controller '{setup.outside.name}' is a Python function")
+    return parts_text(setup.mechanism, setup.system.network, setup.settings.events)
+
+
+def parts_text(mechanism: Mechanism, network: Network, events: Sequence[Event] = ()) -> str:
+    """Return the components of a network, and events, as TOML; raise InputError where reading it would not give equal ones."""
+    own = {p.name for p in mechanism.description.parameters}
+    more = [f"{p.name} = {p.value!r}" for p in network.parameters if p.name not in own]
+    blocks = [["[parameters]", *more]]
+    blocks += [["[[component]]", *_component(c)] for c in network.components]
+    blocks += [["[[event]]", *_event(e)] for e in events]
+    text = "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    written: list[Component | Event] = [*network.components, *events]
+    components, found = read_parts(text, mechanism)
+    for one, back in zip(written, (*components, *found), strict=True):
+        if one != back:
+            raise InputError(f"'{one.name}' is not the same when it is read from its text")
+    return text
+
+
+def _component(component: Component) -> Iterator[str]:
+    kind = type(component)
+    if TYPES.get(component.type_name) is not kind:
+        raise InputError(
+            f"component '{component.name}' is of class {kind.__name__}, which has no form in a file"
+        )
+    yield f"type = {quoted(component.type_name)}"
+    yield from _pairs(component, f"component '{component.name}'")
+
+
+def _event(event: Event) -> Iterator[str]:
+    kind = type(event)
+    if EVENTS.get(event.type_name) is not kind:
+        raise InputError(f"event '{event.name}' is of class {kind.__name__}, which has no form in a file")
+    yield f"type = {quoted(event.type_name)}"
+    yield from _pairs(event, f"event '{event.name}'", always=("name",))
+
+
+def _pairs(thing: Any, where: str, always: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield `key = value` for the fields that differ from their default."""
+    kind: type = type(thing)
+    defaults = {f.name: f.default for f in dataclasses.fields(kind)}
+    for field in component_fields(kind):
+        held = getattr(thing, field.name)
+        if field.name in always or repr(held) != repr(defaults[field.name]):
+            yield f"{field.name} = {_value(field, held, f'{where}, {field.name}')}"
+
+
+def _value(field: ComponentField, held: Any, where: str) -> str:
+    match field.kind:
+        case "numbers":
+            return _numeric(held, where)
+        case "word":
+            return quoted(next(word for word, number in field.words.items() if number == held))
+        case "component" if isinstance(held, Component):
+            return _inline(_component(held))
+        case "observer" if isinstance(held, Observer):
+            return _inline(_pairs(held, where))
+        case "names" | "component" | "text" | "refers" if isinstance(held, str):
+            return quoted(held)
+        case "names" if isinstance(held, tuple):
+            return "[" + ", ".join(map(quoted, held)) + "]"
+        case "integer" | "flag" if isinstance(held, int):
+            return str(held).lower()
+    raise InputError(f"{where}: a {type(held).__name__} has no form in a file")
+
+
+def _numeric(held: Any, where: str) -> str:
+    """Return a number, a tuple of numbers, a matrix or a table over time."""
+    if isinstance(held, Parameter):
+        return f"{{parameter = {quoted(held.name)}}}"
+    if isinstance(held, Varying):
+        return f"{{expression = {quoted(text_of(held))}}}"
+    if isinstance(held, Table):
+        times, values = _numeric(held.times, where), _numeric(held.values, where)
+        return f"{{times = {times}, values = {values}, held = {str(held.held).lower()}}}"
+    if isinstance(held, tuple):
+        return "[" + ", ".join(_numeric(x, where) for x in held) + "]"
+    if isinstance(held, (int, float)):
+        return repr(float(held))
+    raise InputError(f"{where}: a {type(held).__name__} has no form in a file")
+
+
+def _inline(pairs: Iterator[str]) -> str:
+    return "{" + ", ".join(pairs) + "}"
+
+
+# reading
+
+
+def read_parts(text: str, mechanism: Mechanism) -> Parts:
+    """Return the components and events of a text of `loop_text`; raise ModelError with everything that is wrong in it."""
+    data = load_tables(text, "loop")
+    report = Report("loop", key_lines(text))
+    numbers = StudyNumbers(report, data.get("parameters", {}))
+    for p in mechanism.description.parameters:
+        numbers.declared[p.name] = Declared(Parameter(p.name, p.value), None, "")
+    values = Components(report, numbers, Path(), mechanism.description)
+    components = [values.component(t, f"component[{i}]") for i, t in enumerate(data.get("component", []))]
+    tables = [(f"event[{i}]", t) for i, t in enumerate(data.get("event", []))]
+    events = read_events(values, tables, mechanism.description)
+    report.raise_if_any()
+    return tuple(c for c in components if c is not None), events
+
+
+def origin_of(run: Run, recipe: Recipe) -> Simulated:
+    """Return the origin of a run that comes from a file or another process: its loop is built again.
+
+    Raises
+    ------
+    UnsupportedOperation
+        Its components or events could not be written as text, or the text cannot be read.
+    """
+    try:
+        components, events = _parts(run, recipe)
+        settings = dict(recipe.settings)
+        loop = Loop(run.mechanism, components=components, loops=settings.pop("loops"))
+        asked = RunSettings(**settings, events=events)
+        setup = loop.setup(asked, recipe.q0, recipe.v0, recipe.params, run.batch is None)
+    except ArticulusError as error:
+        raise UnsupportedOperation(f"the loop of this run cannot be built again: {error}") from None
+    return Simulated(setup, recipe.p, _samples(run, recipe, setup))
+
+
+def _parts(run: Run, recipe: Recipe) -> Parts:
+    if recipe.text:
+        return read_parts(recipe.text, run.mechanism)
+    if "study" in run.meta:
+        study = parse_study(run.meta["study"], mechanism=run.mechanism)
+        return study.components, study.events
+    raise InputError(recipe.refused)
+
+
+def _samples(run: Run, recipe: Recipe, setup: Setup) -> np.ndarray:
+    """Return the states (rows, time, nc + nd) from the signals q and v and the other states."""
+    system = setup.system
+    out = np.empty((*recipe.states.shape[:2], system.nc + system.nd))
+    own = np.ones(out.shape[-1], dtype=bool)
+    for name in "qv":
+        values = run.signals[name].values
+        out[..., system.places[name]] = values if values.ndim == 3 else values[None]
+        own[system.places[name]] = False
+    if recipe.states.shape[-1] != own.sum():
+        raise UnsupportedOperation(
+            f"the loop of this run has {own.sum()} states besides q and v; found {recipe.states.shape[-1]} in the file. "
+            "It was written by another version"
+        )
+    out[..., own] = recipe.states
+    return out
