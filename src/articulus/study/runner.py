@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from articulus.browser import replay_fragment
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import StrPath, as_path, write_text
 from articulus.loop.components import FrameWrench
@@ -100,6 +99,8 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
 
 def replay(outcome: Outcome) -> str:
     """Return an HTML element that plays the run of a study; empty where nothing moved."""
+    from articulus.browser import replay_fragment
+
     study, run = outcome.study, outcome.run
     if not np.isfinite(run.q).all(axis=-1).any():
         return ""
