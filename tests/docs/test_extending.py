@@ -153,9 +153,11 @@ def test_method(scratch: Scratch) -> None:
         "from articulus.integrate.three_eighths import ThreeEighths\n",
     )
     scratch.enter(entry, "AB4(), RK4(), AM4()", ", ThreeEighths()")
-    tests = LOOP.replace(PACKAGE, "tests")
     scratch.passes(
-        "tests/integrate/test_methods.py", f"{tests}/test_open.py", "-k", "three_eighths or kinds or by_name"
+        "tests/integrate/test_methods.py",
+        "tests/running/test_open.py",
+        "-k",
+        "three_eighths or kinds or by_name",
     )
 
 
