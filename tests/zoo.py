@@ -50,6 +50,11 @@ class State:
     t: float = 0.25
     multipliers: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(0))
 
+    @property
+    def q_end(self) -> np.ndarray:
+        """Another position; its quaternions are not unit."""
+        return self.q + 0.1
+
 
 class _Maker:
     """Draws the numbers of one mechanism; wraps some in parameters."""
@@ -250,6 +255,7 @@ _VECTORS = frozenset(
         "D",
         "kinetic",
         "potential",
+        "step",
     ]
 )
 

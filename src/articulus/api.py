@@ -13,7 +13,8 @@ from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.late import registered
 from articulus.mechanism import GROUND
 from articulus.mechanism.edit.methods import Editing
-from articulus.mechanism.named import Named
+from articulus.mechanism.inertias import inertial_parameters, total_mass
+from articulus.mechanism.random_position import random_position
 
 if TYPE_CHECKING:
     from articulus.linear import LinearModel
@@ -26,7 +27,7 @@ OPEN = 1e-6
 Array = np.ndarray
 
 
-class Mechanism(CompiledMechanism, Editing, Named):
+class Mechanism(CompiledMechanism, Editing):
     """A mechanism of rigid bodies and joints, open or with closed loops.
 
     Build one by hand (`body`, `joint`, `frame`, `loop`, `constrain`), or get one from `articulus.load`. Every numeric method takes one
@@ -108,6 +109,65 @@ class Mechanism(CompiledMechanism, Editing, Named):
         """Return the position reached from q by the displacement `step` = v h, (..., nq); quaternions stay unit."""
         self._require_rotations(q)  # a quaternion of zeros would stay one
         return self._ask("integrate_position", (q, step))
+
+    def position_difference(self, q: Any, q_end: Any) -> Array:
+        """Return the step that leads from q to q_end: integrate_position(q, step) = q_end, (..., nv) [rad, m].
+
+        Of the two turns between quaternions the shorter one, at most half a turn; angles of hinges are not wrapped.
+        """
+        self._require_rotations(q)
+        self._require_rotations(q_end)
+        return self._ask("position_difference", (q, q_end))
+
+    def interpolate_position(self, q: Any, q_end: Any, share: Any) -> Array:
+        """Return the position at a share of the way from q (0) to q_end (1), (..., nq): a path of constant velocity v.
+
+        Quaternions turn about one axis, floating bodies follow a screw. `share` broadcasts with the batch: shape (m, 1) of it
+        with q (n, nq) gives (m, n, nq).
+        """
+        step = self.position_difference(q, q_end)
+        return self.integrate_position(self.positions(q), argument("share", share)[..., None] * step)
+
+    def position_distance(self, q: Any, q_end: Any) -> Array:
+        """Return the length of `position_difference`, (...) [rad, m together]."""
+        return np.linalg.norm(self.position_difference(q, q_end), axis=-1)
+
+    def random_position(
+        self, seed: int | np.random.Generator, size: int | tuple[int, ...] = (), *, reach: float = 1.0
+    ) -> Array:
+        """Return random positions within the limits of the joints, (*size, nq) [rad, m].
+
+        Uniform between the limits; without them angles between -pi and pi, slides between -reach and reach, and rotations of ball
+        and free joints uniform over all rotations. Modal coordinates are zero. Loops are not closed: see `articulus.assemble`.
+
+        Parameters
+        ----------
+        seed : int or numpy Generator
+        size : int or tuple of int
+            Leading axes of the result.
+        reach : float [m]
+        """
+        return random_position(self.description, np.random.default_rng(seed), size, reach)
+
+    def poses(self, q: Any, *, params: Params | None = None) -> dict[str, Array]:
+        """Return the poses of all bodies and frames in the ground frame by name, each (..., 4, 4) [-, m], in one call."""
+        names = (*self.body_names, *self.frame_names)
+        found = self._ask("all_poses", (q,), (), params)
+        found = found.reshape(*found.shape[:-2], len(names), 4, 4)
+        return {name: found[..., i, :, :] for i, name in enumerate(names)}
+
+    def local_jacobian(self, frame: str, q: Any, *, params: Params | None = None) -> Array:
+        """Return J with J v the velocity of a frame's origin in the frame's own axes, (..., 6, nv): angular first [-, m]."""
+        return self._ask("local_jacobian", (q,), (frame,), params)
+
+    def relative_jacobian(self, frame: str, other: str, q: Any, *, params: Params | None = None) -> Array:
+        """Return J with J v the velocity of a frame's origin as seen from another, in that one's axes, (..., 6, nv) [-, m]."""
+        return self._ask("relative_jacobian", (q,), (frame, other), params)
+
+    def center_of_mass_jacobian(self, q: Any, *, params: Params | None = None) -> Array:
+        """Return J with J v the velocity of the centre of mass of everything that moves, ground axes, (..., 3, nv) [m]."""
+        self._require_moving()
+        return self._ask("center_of_mass_jacobian", (q,), (), params)
 
     # dynamics
 
@@ -294,9 +354,38 @@ class Mechanism(CompiledMechanism, Editing, Named):
 
     def center_of_mass(self, q: Any, *, params: Params | None = None) -> Array:
         """Return the centre of mass of everything that moves, ground frame, (..., 3) [m]."""
+        self._require_moving()
+        return self._ask("center_of_mass", (q,), (), params)
+
+    def _require_moving(self) -> None:
         if not self.nv:
             raise InputError(f"'{self.name}' has no moving body and therefore no centre of mass")
-        return self._ask("center_of_mass", (q,), (), params)
+
+    def coriolis_matrix(self, q: Any, v: Any, *, params: Params | None = None) -> Array:
+        """Return C, (..., nv, nv) [kg m^2/s, kg m/s, kg/s]: C v are the Coriolis forces, and dM/dt - 2 C is skew-symmetric.
+
+        Of the tree that is left when every loop is cut. Friction, springs and gravity are not in it.
+        """
+        return self._ask("coriolis_matrix", (q, v), (), params)
+
+    def regressor(self, q: Any, v: Any, vdot: Any, *, params: Params | None = None) -> Array:
+        """Return Y, (..., nv, 10 bodies): Y times `inertial_parameters` are the joint forces of the bodies' inertia and weight.
+
+        `inverse_dynamics` (of the cut tree) [N m or N] is that plus armature, rotors, friction and springs. Not for flexible bodies.
+        """
+        return self._ask("regressor", (q, v, vdot), (), params)
+
+    def inertial_parameters(self, *, params: Params | None = None) -> Array:
+        """Return mass, first moment and inertia of the bodies as `regressor` takes them, (..., 10 bodies).
+
+        Of each body, in the order of `body_names`: m [kg], m c (three) [kg m], and Jxx, Jyy, Jzz, Jxy, Jxz, Jyz about the body's
+        origin [kg m^2], body axes.
+        """
+        return inertial_parameters(self.description, self._parameter_row(params))
+
+    def total_mass(self, *, params: Params | None = None) -> Array:
+        """Return the mass of everything that moves, (...) [kg]; bodies welded to the ground do not count."""
+        return total_mass(self.description, self._parameter_row(params))
 
     def reactions(
         self,
@@ -411,7 +500,9 @@ class Mechanism(CompiledMechanism, Editing, Named):
         """Return `mass_matrix_inverse` times tau, (..., nv); without constraints in O(n)."""
         if not self.description.constraints:
             return self._ask("solve_mass_matrix", (q, tau), (), params)
-        return (self.mass_matrix_inverse(q, t, params=params) @ argument("tau", tau)[..., None])[..., 0]
+        return (self.mass_matrix_inverse(q, t, params=params) @ self.velocities(tau, "tau")[..., None])[
+            ..., 0
+        ]
 
     def tree_solve_mass_matrix(self, q: Any, tau: Any, *, params: Params | None = None) -> Array:
         """Return M^-1 tau of the tree that is left when every loop is cut, in O(n), (..., nv)."""
@@ -506,9 +597,13 @@ class Mechanism(CompiledMechanism, Editing, Named):
         """
         from articulus.dynamics.small_motions import Labels, closed_model, open_model
 
-        q0 = self.neutral if q is None else self._one("q", q, self.nq)
-        v0 = np.zeros(self.nv) if v is None else self._one("v", v, self.nv)
-        u0 = self.bias(q0, v0, params=params) if u is None else self._one("u", u, self.nv)
+        q0 = self._one("q", self.positions(q), self.nq)
+        v0 = self._one("v", self.velocities(v), self.nv)
+        u0 = (
+            self.bias(q0, v0, params=params)
+            if u is None
+            else self._one("u", self.velocities(u, "u"), self.nv)
+        )
         turning, d = self._ask("tangent_rate", (v0,)), self.description
         units = (
             d.velocity_units("rad", "m", "-"),

@@ -14,6 +14,7 @@ from articulus import kernel as native
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.kernel import Kernel
 from articulus.mechanism.builder import MechanismBuilder, mapping
+from articulus.mechanism.named import Named
 from articulus.mechanism.numbers import as_array
 from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
 
@@ -30,13 +31,14 @@ MOTIONS = frozenset(
     {
         "pose", "velocity", "acceleration", "jacobian", "jacobian_rate", "position_rate", "integrate_position",
         "tangent_rate", "center_of_mass", "constraint_residual", "constraint_rate", "constraint_jacobian",
-        "constraint_acceleration",
+        "constraint_acceleration", "all_poses", "local_jacobian", "relative_jacobian", "center_of_mass_jacobian",
+        "position_difference",
     }
 )  # fmt: skip
 """Questions that no mass matrix has a part in."""
 
 
-class CompiledMechanism(MechanismBuilder):
+class CompiledMechanism(MechanismBuilder, Named):
     """A mechanism whose quantities are answered by kernels; these are made when first asked for and kept until it changes."""
 
     derived: ClassVar[tuple[str, ...]] = (*MechanismBuilder.derived, "_kernels", "_doubtful")
@@ -139,6 +141,20 @@ class CompiledMechanism(MechanismBuilder):
         except NumericalError:
             self._require_rotations(arguments[0])  # the likeliest reason
             raise
+        except InputError:
+            if not any(isinstance(x, Mapping) for x in arguments):
+                raise
+        return self._ask(name, self._arrays(name, arguments), frames, params, wrenches)
+
+    def _arrays(self, name: str, arguments: tuple) -> tuple:
+        """Return the arguments of a quantity with arrays in place of dicts of names."""
+        from articulus.dynamics import QUANTITIES
+
+        inputs = QUANTITIES[plain_name(name)].inputs
+        return tuple(
+            (self.q if symbol in ("q", "q_end") else self.v)(x) if isinstance(x, Mapping) else x
+            for symbol, x in zip(inputs, arguments)
+        )
 
     @functools.cached_property
     def _doubtful(self) -> Definite | None:
@@ -150,7 +166,7 @@ class CompiledMechanism(MechanismBuilder):
 
     def _require_definite(self, name: str, q: Any, params: Params | None) -> None:
         """Raise NumericalError if the mass matrix is indefinite at a position; wrong shapes are left to the kernel."""
-        positions = argument("q", q)
+        positions = self.positions(q)
         if self._doubtful is None or positions.shape[-1:] != (self.nq,):
             return
         values = self._parameter_row(params) if self.description.parameters else np.zeros(0)
@@ -174,7 +190,7 @@ class CompiledMechanism(MechanismBuilder):
         if not self.description.quaternions:
             return
         try:
-            array = np.asarray(q, dtype=float)
+            array = np.asarray(self.q(q) if isinstance(q, Mapping) else q, dtype=float)
         except (TypeError, ValueError):
             return
         if array.shape[-1:] == (self.nq,):
@@ -203,7 +219,7 @@ class CompiledMechanism(MechanismBuilder):
             name = next(iter(given))
             raise InputError(f"no parameter '{name}' in '{self.name}'; {did_you_mean(name, self.parameters)}")
         try:
-            return np.stack(np.broadcast_arrays(*columns), axis=-1)
+            return np.stack(np.broadcast_arrays(*columns), axis=-1) if columns else np.zeros(0)
         except ValueError:
             shapes = {p.name: c.shape for p, c in zip(self.description.parameters, columns)}
             raise InputError(f"params: shapes do not broadcast: {shapes}") from None

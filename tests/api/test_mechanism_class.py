@@ -27,6 +27,12 @@ METHODS = {
     "jacobian_rate": ("frame", "q", "v"),
     "position_rate": ("q", "v"),
     "integrate_position": ("q", "v"),
+    "position_difference": ("q", "q_end"),
+    "local_jacobian": ("frame", "q"),
+    "relative_jacobian": ("frame", "frame", "q"),
+    "center_of_mass_jacobian": ("q",),
+    "coriolis_matrix": ("q", "v"),
+    "regressor": ("q", "v", "vdot"),
     "inverse_dynamics": ("q", "v", "vdot"),
     "forward_dynamics": ("q", "v", "tau"),
     "mass_matrix": ("q",),
@@ -55,7 +61,7 @@ ABOUT_CONSTRAINTS = {
     "closed_dynamics",
 }
 """Tested in test_closed.py, on a mechanism that has constraints."""
-TAKES_PARAMS = [m for m in METHODS if m not in ("position_rate", "integrate_position")]
+TAKES_PARAMS = [m for m in METHODS if m not in ("position_rate", "integrate_position", "position_difference")]
 
 
 def shapes(mech):
@@ -70,6 +76,12 @@ def shapes(mech):
         "jacobian_rate": [(6, n)],
         "position_rate": [(q,)],
         "integrate_position": [(q,)],
+        "position_difference": [(n,)],
+        "local_jacobian": [(6, n)],
+        "relative_jacobian": [(6, n)],
+        "center_of_mass_jacobian": [(3, n)],
+        "coriolis_matrix": [square],
+        "regressor": [(n, 10 * len(mech.body_names))],
         "inverse_dynamics": [(n,)],
         "forward_dynamics": [(n,)],
         "mass_matrix": [square],

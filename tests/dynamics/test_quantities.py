@@ -24,7 +24,7 @@ def test_functions_carry_their_names_and_are_dense(which, name):
     assert tuple(f.name_in()) == inputs
     assert f.name() == name
     sizes = {"q": mech.nq, "v": mech.nv, "vdot": mech.nv, "tau": mech.nv, "p": len(mech.parameters)}
-    sizes |= {"t": 1, "multipliers": 0}
+    sizes |= {"q_end": mech.nq, "t": 1, "multipliers": 0}
     assert [f.size1_in(i) for i in range(f.n_in())] == [sizes[k] for k in inputs]
     assert all(f.sparsity_out(i).is_dense() for i in range(f.n_out()))
 

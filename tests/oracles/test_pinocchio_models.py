@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import zoo
 from zoo import ask
 
 pin = pytest.importorskip("pinocchio")
-from pinocchio_twin import Twin  # noqa: E402
+from pinocchio_twin import SWAP, Twin  # noqa: E402
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 """Two exact algorithms; entries are of size 1 to 100."""
@@ -83,3 +84,66 @@ def test_an_appended_model_is_pinocchios() -> None:
     assert_allclose(ask(both, "mass_matrix", s.q)[np.ix_(order, order)], M, **CLOSE)
     tau = pin.rnea(model, data, s.q[order], s.v[order], s.vdot[order])
     assert_allclose(ask(both, "inverse_dynamics", s.q, s.v, s.vdot)[order], tau, **CLOSE)
+
+
+# configurations and quantities
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[art.Mechanism, Twin]:
+    mech = zoo.random_mechanism(54, 9, floating=True)
+    return mech, Twin(mech)
+
+
+Pair = tuple[art.Mechanism, Twin]
+
+
+def test_difference_and_interpolation(pair: Pair) -> None:
+    mech, twin = pair
+    a, b = mech.random_position(1), mech.random_position(2)
+    step = pin.difference(twin.model, twin.q(a), twin.q(b))
+    assert_allclose(ask(mech, "position_difference", a, b), twin.vector(step), **CLOSE)
+    for share in (0.0, 0.3, 1.0):
+        theirs = pin.interpolate(twin.model, twin.q(a), twin.q(b), share)
+        ours = ask(mech, "integrate_position", a, share * ask(mech, "position_difference", a, b))
+        off = pin.difference(twin.model, twin.q(ours), theirs)
+        assert_allclose(off, 0, atol=1e-12)
+
+
+def test_coriolis_matrix(pair: Pair) -> None:
+    mech, twin = pair
+    s = zoo.random_state(mech, 4)
+    C = pin.computeCoriolisMatrix(twin.model, twin.data, twin.q(s.q), twin.v(s.v))
+    assert_allclose(ask(mech, "coriolis_matrix", s.q, s.v), twin.matrix(C), **CLOSE)
+
+
+def test_jacobians(pair: Pair) -> None:
+    mech, twin = pair
+    s = zoo.random_state(mech, 5)
+    J = pin.jacobianCenterOfMass(twin.model, twin.data, twin.q(s.q))
+    assert_allclose(ask(mech, "center_of_mass_jacobian", s.q), twin.vector(J), **CLOSE)
+    local = pin.computeFrameJacobian(
+        twin.model, twin.data, twin.q(s.q), twin.frame("tool"), pin.ReferenceFrame.LOCAL
+    )
+    assert_allclose(ask(mech, "local_jacobian", s.q, frames=("tool",)), twin.vector(local)[SWAP], **CLOSE)
+    assert mech.total_mass() == pytest.approx(pin.computeTotalMass(twin.model), rel=1e-13)
+
+
+def test_regressor() -> None:
+    """One body a joint, frames at the joints: then Pinocchio's parameters are ours but for their order."""
+    mech = art.Mechanism("chain")
+    rng, links = np.random.default_rng(6), ("ground", "a", "b", "c")
+    for parent, name in itertools.pairwise(links):
+        mech.body(
+            name, rng.uniform(1, 2), tuple(rng.uniform(-0.2, 0.2, 3)), (0.2, 0.3, 0.25, 0.01, 0.02, 0.03)
+        )
+        pose = art.Pose(tuple(rng.uniform(-0.5, 0.5, 3)), rpy=tuple(rng.uniform(-1, 1, 3)))
+        mech.joint(f"to_{name}", art.Revolute((0.0, 0.6, 0.8)), parent, name, at=pose)
+    twin, s = Twin(mech), zoo.random_state(mech, 7)
+    theirs = pin.computeJointTorqueRegressor(twin.model, twin.data, twin.q(s.q), twin.v(s.v), twin.v(s.vdot))
+    order = np.array([0, 1, 2, 3, 4, 7, 5, 8, 9, 6])  # theirs: xx, xy, yy, xz, yz, zz
+    ours = ask(mech, "regressor", s.q, s.v, s.vdot).reshape(3, 3, 10)[:, :, order].reshape(3, 30)
+    assert_allclose(ours, theirs, **CLOSE)
+    phi = mech.inertial_parameters().reshape(3, 10)[:, order]
+    for row, joint in zip(phi, range(1, 4)):
+        assert_allclose(row, twin.model.inertias[joint].toDynamicParameters(), **CLOSE)

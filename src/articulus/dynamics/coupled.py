@@ -244,6 +244,19 @@ def jacobian_rate(s: CoupledQuestion) -> tuple:
     return (ca.mtimes(rate, s.T) + ca.mtimes(J, s.of(s.motion.rate)),)
 
 
+def position_difference(s: CoupledQuestion) -> tuple:
+    d = s.motion.description.uncoupled
+    spread = ca.DM.eye(d.nq)[:, s.motion.kept_q]
+    ends = {name: ca.mtimes(spread, s[name]) for name in ("q", "q_end")}
+    return (s.of_tree(s.name, **ends)[0][s.motion.kept_v],)
+
+
+def coriolis_matrix(s: CoupledQuestion) -> tuple:
+    """Return T^T (C_t T + M_t dT/dt): of M = T^T M_t T, dM/dt - 2 C is skew with it."""
+    (C,), (M,) = s.of_tree(s.name), s.of_tree("mass_matrix")
+    return (ca.mtimes(s.T.T, ca.mtimes(C, s.T) + ca.mtimes(M, s.of(s.motion.rate))),)
+
+
 def mass_matrix(s: CoupledQuestion) -> tuple:
     return (s.mass(),)
 
@@ -368,12 +381,19 @@ ANSWERS: dict[str, Answer] = {
     "centroidal_momentum_matrix": columns,
     "center_of_mass": same,
     "pose": same,
+    "all_poses": same,
     "velocity": same,
     "acceleration": same,
     "jacobian": columns,
     "jacobian_rate": jacobian_rate,
+    "local_jacobian": columns,
+    "relative_jacobian": columns,
+    "center_of_mass_jacobian": columns,
+    "coriolis_matrix": coriolis_matrix,
+    "regressor": forces,
     "position_rate": positions,
     "integrate_position": positions,
+    "position_difference": position_difference,
     "tangent_rate": tangent_rate,
     "reactions": same,
     "constraint_residual": same,

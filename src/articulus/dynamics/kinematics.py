@@ -120,6 +120,17 @@ def integrate_position(tree: Tree, step: SX) -> SX:
     return ca.vertcat(SX(0, 1), *parts)
 
 
+def position_difference(tree: Tree, end: SX) -> SX:
+    """Return the step with integrate_position(q, step) = end, (nv,); the shortest turn of quaternions."""
+    d = tree.description
+    parts = []
+    for c in d.connections:
+        modes, at = d.mode_slices(c.child)[1], d.q_slices[c.name]
+        parts += [c.joint.step_between(tree.q[at], end[at])] if c.joint.nv else []
+        parts += [end[modes] - tree.q[modes]] if modes.stop > modes.start else []
+    return ca.vertcat(SX(0, 1), *parts)
+
+
 def tangent_rate(tree: Tree, v: SX) -> SX:
     """Return G with d(delta)/dt = G delta + delta v for a small displacement delta of the position, (nv, nv).
 

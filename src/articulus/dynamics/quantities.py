@@ -17,14 +17,17 @@ from articulus.dynamics import (
     closed,
     composite,
     constraints,
+    coriolis,
     coupled,
     energy,
     forward,
     inverse,
+    jacobians,
     kinematics,
     linearise,
     operators,
     reactions,
+    regressor,
     rolled,
 )
 from articulus.dynamics.external import External, taken_up
@@ -81,7 +84,7 @@ class Quantity:
     Parameters
     ----------
     inputs, outputs : tuple of str
-        Names; inputs are among q, v, vdot, tau, t, multipliers.
+        Names; inputs are among q, q_end, v, vdot, tau, t, multipliers.
     answer : callable
         From the symbols to one expression for each output.
     flexible : callable or bool
@@ -219,6 +222,23 @@ def closed_reactions(s: Question) -> SX:
     return reactions.reactions(s.run, s["v"], s["vdot"], external)
 
 
+def found(s: Question, name: str, *frames: str) -> Any:
+    """Return the first output of another quantity at the same state, for rigid and flexible bodies."""
+    return QUANTITIES[name].written_out(s.tree)(replace(s, frames=frames))[0]
+
+
+def local_jacobian(s: Question) -> tuple[SX]:
+    """Return the Jacobian of a frame in its own axes."""
+    frame = s.frames[0]
+    return (jacobians.in_axes(found(s, "pose", frame)[:3, :3], found(s, "jacobian", frame)),)
+
+
+def all_poses(s: Question) -> tuple[SX]:
+    """Return the poses of all bodies, then of all frames, one below the other, (4 of each, 4)."""
+    names = [b.name for b in s.tree.description.bodies] + [f.name for f in s.tree.description.frames]
+    return (ca.vertcat(SX(0, 4), *(found(s, "pose", name) for name in names)),)
+
+
 def by_passes(inputs: tuple[str, ...], outputs: tuple[str, ...], answer: Answer, **others: Any) -> Quantity:
     """Return a quantity whose answer is passes alone, so that it is its own rolled form."""
     return Quantity(inputs, outputs, answer, rolled=answer, **others)
@@ -313,6 +333,7 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         flexible=flexible.of_motion(flexible_kinematics.pose),
     ),
+    "all_poses": Quantity(("q",), ("poses",), all_poses, ranks=(2,), flexible=True),
     "velocity": Quantity(
         ("q", "v"),
         ("velocity",),
@@ -343,11 +364,48 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         flexible=flexible.of_motion(flexible_kinematics.jacobian_rate, "v"),
     ),
+    "local_jacobian": Quantity(("q",), ("J",), local_jacobian, frames=1, ranks=(2,), flexible=True),
+    "relative_jacobian": Quantity(
+        ("q",),
+        ("J",),
+        lambda s: (jacobians.relative_jacobian(s.tree, *s.frames),),
+        frames=2,
+        ranks=(2,),
+        flexible=lambda s: (
+            jacobians.difference(*(found(s, of, frame) for frame in s.frames for of in ("pose", "jacobian"))),
+        ),
+    ),
+    "center_of_mass_jacobian": Quantity(
+        ("q",),
+        ("J",),
+        lambda s: (jacobians.center_of_mass_jacobian(s.tree),),
+        ranks=(2,),
+        flexible=lambda s: (constraints.by_displacement(s.tree, found(s, "center_of_mass")),),
+    ),
+    "coriolis_matrix": Quantity(
+        ("q", "v"),
+        ("C",),
+        lambda s: (coriolis.coriolis_matrix(s.tree, s["v"]),),
+        ranks=(2,),
+        flexible=lambda s: (coriolis.coriolis_matrix_of(s.tree, found(s, "mass_matrix"), s["v"]),),
+    ),
+    "regressor": Quantity(
+        ("q", "v", "vdot"),
+        ("Y",),
+        lambda s: (regressor.regressor(s.tree, s["v"], s["vdot"]),),
+        ranks=(2,),
+    ),
     "position_rate": Quantity(
         ("q", "v"), ("qdot",), lambda s: (kinematics.position_rate(s.tree, s["v"]),), flexible=True
     ),
     "integrate_position": Quantity(
         ("q", "v"), ("q_next",), lambda s: (kinematics.integrate_position(s.tree, s["v"]),), flexible=True
+    ),
+    "position_difference": Quantity(
+        ("q", "q_end"),
+        ("step",),
+        lambda s: (kinematics.position_difference(s.tree, s["q_end"]),),
+        flexible=True,
     ),
     "tangent_rate": Quantity(
         ("v",), ("rate",), lambda s: (kinematics.tangent_rate(s.tree, s["v"]),), ranks=(2,), flexible=True
@@ -524,12 +582,13 @@ def form(
     return _function(name, inputs, external, outputs)
 
 
-INPUTS = ("q", "v", "vdot", "tau", "t", "multipliers")
+INPUTS = ("q", "q_end", "v", "vdot", "tau", "t", "multipliers")
 
 
 def _symbols(description: Description, kind: Any) -> dict[str, Any]:
     """Return a symbol for everything that goes into quantities, but the wrenches."""
-    sizes = {"q": description.nq, "t": 1, "multipliers": len(description.constraint_rows)}
+    rows = len(description.constraint_rows)
+    sizes = {"q": description.nq, "q_end": description.nq, "t": 1, "multipliers": rows}
     symbols = {n: kind.sym(n, sizes.get(n, description.nv)) for n in INPUTS}
     return symbols | {"p": kind.sym("p", len(description.parameters))}
 

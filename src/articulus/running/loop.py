@@ -172,7 +172,10 @@ class Loop:
             raise InputError(f"params: found {params!r}; expected a dict from name to value")
         given = {name: copy.copy(value) for name, value in (params or {}).items()}
         system = self.equations(settings.events) if settings.events else self.system
-        state = copy.copy(q0), copy.copy(v0)
+        state = (
+            self.mechanism.q(q0) if isinstance(q0, Mapping) else copy.copy(q0),
+            self.mechanism.v(v0) if isinstance(v0, Mapping) else copy.copy(v0),
+        )
         return Setup(self.mechanism, system, self.outside, *state, given, single, settings)
 
     # linear models

@@ -87,8 +87,8 @@ def assemble(
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26, with least steps in place of a fixed set of
     dependent coordinates.
     """
-    position = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
-    velocity = one_state("v", np.zeros(mechanism.nv) if v is None else v, mechanism.nv)
+    position = one_state("q", mechanism.positions(q), mechanism.nq)
+    velocity = one_state("v", mechanism.velocities(v), mechanism.nv)
     moving = moving_freedoms(mechanism, fixed)
     modes = modal_freedoms(mechanism)
     if (moving & modes).any():

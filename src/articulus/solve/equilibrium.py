@@ -75,8 +75,8 @@ def equilibrium(
     NumericalError
         With the force out of balance that was reached, and where.
     """
-    forces = one_state("tau", np.zeros(mechanism.nv) if tau is None else tau, mechanism.nv)
-    start = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
+    forces = one_state("tau", mechanism.velocities(tau, "tau"), mechanism.nv)
+    start = one_state("q", mechanism.positions(q), mechanism.nq)
     balance = _Balance(mechanism, forces, t, params)
     if mechanism.description.constraints:
         start = assemble(mechanism, start, t=t, params=params).q

@@ -84,7 +84,7 @@ def inverse_kinematics(
     params : dict of parameter name to number
     """
     goal = _target(target)
-    x = one_state("q", mechanism.neutral if q is None else q, mechanism.nq)
+    x = one_state("q", mechanism.positions(q), mechanism.nq)
     search = _Search(mechanism, frame, goal, moving_freedoms(mechanism, fixed, "inverse_kinematics"), params)
     x, steps = search.run(search.closed(search.within(x)))
     x = search.closed(x)

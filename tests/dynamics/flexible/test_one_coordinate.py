@@ -38,7 +38,9 @@ def still() -> art.Mechanism:
 
 
 @pytest.mark.parametrize("make", [cantilever, hinged, still])
-@pytest.mark.parametrize("name", [n for n in QUANTITIES if n != "center_of_mass"])
+@pytest.mark.parametrize(
+    "name", [n for n, row in QUANTITIES.items() if n != "center_of_mass" and row.flexible]
+)
 def test_every_quantity_has_its_shape(make, name):
     m = make()
     f = m.function(name, ("tip", "tip")[: QUANTITIES[name].frames])

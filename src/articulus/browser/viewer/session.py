@@ -62,7 +62,7 @@ class Session:
         self.desk: Desk | None = None
         if isinstance(what, Mechanism):
             self.mechanism = what.with_values(params or {})
-            start = one_state("q", what.neutral if q is None else q, what.nq)
+            start = one_state("q", what.positions(q), what.nq)
             shown = [_still(self.mechanism, start)]
         else:
             if q is not None:

@@ -87,6 +87,10 @@ class Joint(abc.ABC):
         """Return nv rows that vanish when two positions are the same, of first order in their difference."""
         return end - start
 
+    def step_between(self, start: SX, end: SX) -> SX:
+        """Return the step with integrate(start, step) = end, (nv,)."""
+        return end - start
+
     def closure(self, X: Transform) -> SX:
         """Return 6 - nv independent rows that vanish when X_AB is a pose that the joint allows."""
         raise UnsupportedOperation(

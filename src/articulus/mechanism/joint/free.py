@@ -7,7 +7,12 @@ import numpy as np
 from casadi import SX
 
 from articulus.mechanism.joint.base import Joint
-from articulus.mechanism.joint.spherical import quaternion_exponential, rotation_between
+from articulus.mechanism.joint.spherical import (
+    quaternion_exponential,
+    quaternion_logarithm,
+    rotation_between,
+    turn_between,
+)
 from articulus.spatial import (
     Motion,
     Transform,
@@ -54,6 +59,11 @@ class Free(Joint):
     def difference(self, start: SX, end: SX) -> SX:
         return ca.vertcat(rotation_between(start, end), end[4:7] - start[4:7])
 
+    def step_between(self, start: SX, end: SX) -> SX:
+        turn = quaternion_logarithm(turn_between(start, end))
+        shift = ca.mtimes(quaternion_matrix(start[:4]).T, end[4:7] - start[4:7])
+        return ca.vertcat(turn, screw_velocity(turn, shift))
+
 
 def screw_advance(w: SX, v: SX) -> SX:
     """Return the displacement after one second of a constant body-fixed twist (w, v), in the starting axes."""
@@ -63,3 +73,13 @@ def screw_advance(w: SX, v: SX) -> SX:
     a = ca.if_else(small, 0.5 - square / 24, (1 - ca.cos(angle)) / angle**2)
     b = ca.if_else(small, 1 / 6 - square / 120, (angle - ca.sin(angle)) / angle**3)
     return v + a * cross(w, v) + b * cross(w, cross(w, v))
+
+
+def screw_velocity(w: SX, shift: SX) -> SX:
+    """Return the v of the constant twist (w, v) whose displacement after one second is `shift`; |w| is at most pi."""
+    square = ca.dot(w, w)
+    small = square < 1e-3
+    half = ca.sqrt(ca.if_else(small, 1.0, square)) / 2
+    series = 1 / 12 + square / 720 + square**2 / 30240
+    c = ca.if_else(small, series, (1 - half * ca.cos(half) / ca.sin(half)) / (4 * half**2))
+    return shift - 0.5 * cross(w, shift) + c * cross(w, cross(w, shift))

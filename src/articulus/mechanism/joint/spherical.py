@@ -40,14 +40,33 @@ class Spherical(Joint):
     def difference(self, start: SX, end: SX) -> SX:
         return rotation_between(start, end)
 
+    def step_between(self, start: SX, end: SX) -> SX:
+        return quaternion_logarithm(turn_between(start, end))
+
     def closure(self, X: Transform) -> SX:
         return X.p
 
 
 def rotation_between(start: SX, end: SX) -> SX:
     """Return 2 tan(angle/2) times the axis of the rotation that leads from one quaternion to another."""
-    turn = quaternion_product(ca.vertcat(start[0], -start[1:4]), end)
+    turn = turn_between(start, end)
     return 2 * turn[1:4] / turn[0]
+
+
+def turn_between(start: SX, end: SX) -> SX:
+    """Return the quaternion of the rotation that leads from one quaternion to another, in the axes of the first."""
+    return quaternion_product(ca.vertcat(start[0], -start[1:4]), end[:4])
+
+
+def quaternion_logarithm(quaternion: SX) -> SX:
+    """Return the rotation vector of a quaternion of any norm, at most pi long; a power series takes over near zero."""
+    w, u = ca.fabs(quaternion[0]), ca.if_else(quaternion[0] < 0, -1, 1) * quaternion[1:4]
+    square = ca.dot(u, u)
+    small = square < 1e-6 * w**2
+    sine = ca.sqrt(ca.if_else(small, 1.0, square))
+    ratio = ca.if_else(small, square / w**2, 0.0)
+    series = 2 * (1 - ratio / 3 * (1 - 0.6 * ratio)) / ca.if_else(small, w, 1.0)
+    return u * ca.if_else(small, series, 2 * ca.atan2(sine, w) / sine)
 
 
 def quaternion_exponential(rotation_vector: SX) -> SX:

@@ -1,0 +1,48 @@
+"""Jacobians besides those of frames in ground axes: in the frame's own axes, relative to another frame, of the centre of mass."""
+
+from __future__ import annotations
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.energy import total_mass
+from articulus.dynamics.relative import relative
+from articulus.dynamics.tree import ROOT, Tree
+from articulus.spatial import skew
+
+
+def in_axes(R: SX, J: SX) -> SX:
+    """Return the rows (angular, linear) of a Jacobian, given in ground axes, in the axes of a frame with rotation R."""
+    return ca.vertcat(ca.mtimes(R.T, J[:3, :]), ca.mtimes(R.T, J[3:, :]))
+
+
+def relative_jacobian(tree: Tree, frame: str, other: str) -> SX:
+    """Return J with J v the velocity of a frame's origin as seen from another frame, in the other's axes, (6, nv) [-, m]."""
+    seen = relative(tree, tree.v, other, frame)
+    J = SX.zeros(6, tree.description.nv)
+    for k, column in seen.columns.items():
+        J[:, k] = ca.vertcat(ca.mtimes(seen.X.R, column.w), ca.mtimes(seen.X.R, column.v))
+    return J
+
+
+def difference(X: SX, J: SX, X_other: SX, J_other: SX) -> SX:
+    """Return the same from poses (4, 4) and Jacobians of both in ground axes."""
+    shift = skew(X[:3, 3] - X_other[:3, 3])
+    carried = ca.vertcat(J_other[:3, :], J_other[3:, :] - ca.mtimes(shift, J_other[:3, :]))
+    return in_axes(X_other[:3, :3], J - carried)
+
+
+def center_of_mass_jacobian(tree: Tree) -> SX:
+    """Return J with J v the velocity of the centre of mass of everything that moves, ground axes, (3, nv) [m].
+
+    Column k is the linear momentum of the bodies behind freedom k when it alone moves with unit rate, over the mass. O(n).
+    """
+    behind = [node.inertia for node in tree.nodes]
+    J = SX.zeros(3, tree.description.nv)
+    for i in reversed(range(len(tree))):
+        node, p = tree.nodes[i], tree.parents[i]
+        if p != ROOT:
+            behind[p] += node.X.inertia_to_parent(behind[i])
+        for S, k in zip(node.S, tree.freedoms[i]):
+            J[:, k] = ca.mtimes(tree.world[i].R, (behind[i] @ S).f)
+    return J / total_mass(tree)

@@ -1,0 +1,53 @@
+"""Random positions within the limits of the joints."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.mechanism.description import Description
+from articulus.mechanism.joint import Joint
+from articulus.mechanism.named import limit_arrays
+
+
+def random_position(
+    d: Description, rng: np.random.Generator, size: int | tuple[int, ...] = (), reach: float = 1.0
+) -> np.ndarray:
+    """Return random positions, (*size, nq) [rad, m]; modal coordinates are zero.
+
+    Parameters
+    ----------
+    d : Description
+    rng : numpy Generator
+    size : int or tuple of int
+        Leading axes.
+    reach : float [m]
+        Slides without limits are between -reach and reach.
+    """
+    if not 0 <= reach < math.inf:
+        raise InputError(f"random_position: reach = {reach!r}; expected a length of zero or more")
+    lead = (size,) if isinstance(size, int) else tuple(size)
+    out, limits = np.broadcast_to(d.neutral, (*lead, d.nq)).copy(), limit_arrays(d)
+    for c in d.connections:
+        at = d.q_slices[c.name]
+        if at.stop == at.start:
+            continue
+        low, high = _range(c.joint, limits.lower[at], limits.upper[at], reach)
+        out[..., at] = rng.uniform(low, high, (*lead, at.stop - at.start))
+        if c.joint.nq != c.joint.nv:  # a quaternion first; normal numbers have no direction
+            turn = rng.normal(size=(*lead, 4))
+            out[..., at.start : at.start + 4] = turn / np.linalg.norm(turn, axis=-1, keepdims=True)
+    return out
+
+
+def _range(joint: Joint, lower: np.ndarray, upper: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the range of each coordinate, finite ones."""
+    turning = (
+        (True,) * 4 + (False,) * (joint.nq - 4) if joint.nq != joint.nv else joint.rotational[: joint.nv]
+    )
+    half = np.where(turning, math.pi, reach)
+    low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * half, -half))
+    high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * half, half))
+    return low, high
