@@ -23,6 +23,7 @@ from articulus.loop.components import (
     ALL_COMPONENTS,
     PD,
     PID,
+    Accelerometer,
     ComputedTorque,
     DeadBand,
     Expression,
@@ -37,6 +38,7 @@ from articulus.loop.components import (
     JointRate,
     JointSensor,
     JointStop,
+    LinearDrive,
     Measured,
     Motor,
     PiezoPair,
@@ -51,6 +53,7 @@ from articulus.loop.components import (
     StateFeedback,
     StrainSensor,
     Torque,
+    Velocimeter,
     WhiteNoise,
 )
 from articulus.mechanism import Polynomial, Prescribed
@@ -75,6 +78,8 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     FrameVelocity: lambda m: FrameVelocity("wrist"),
     FrameAcceleration: lambda m: FrameAcceleration("wrist"),
     RateGyro: lambda m: RateGyro("wrist"),
+    Accelerometer: lambda m: Accelerometer("wrist"),
+    Velocimeter: lambda m: Velocimeter("wrist"),
     ForceSensor: lambda m: ForceSensor("stick"),
     StrainSensor: lambda m: StrainSensor("near", "far", depth=0.01, axis=(0, 1, 0)),
     Measured: lambda m: Measured(RateGyro("wrist"), period=0.001, delay=2, noise=0.1, resolution=0.01),
@@ -91,6 +96,9 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
         Prescribed("course", "swing", Polynomial((0.1, 0.3))), ("swing",), frequency=20.0
     ),
     Torque: lambda m: Torque("boom", limit=3.0),
+    LinearDrive: lambda m: LinearDrive(
+        ("boom", "stick"), (1.0, -2.0), gain=3.0, stiffness=2.0, damping=1.0, lower=-50.0, upper=50.0
+    ),
     Motor: lambda m: Motor("boom", ratio=10.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
     HydraulicRotary: lambda m: HydraulicRotary("boom", supply=10.0, gear=1.0, damping=10.0),
     ProofMass: lambda m: ProofMass("wrist", mass=0.3, stroke=0.1, stop_stiffness=10.0),
@@ -114,7 +122,9 @@ BENDS = {JointStop, GroundContact, Saturation, DeadBand, RateLimit, HydraulicRot
 
 
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
-"""Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates."""
+ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",)}
+"""Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
+sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""
 
 NOISY = {Measured, WhiteNoise}
 """Components whose runs have noise of their own, by their number in a batch."""

@@ -13,6 +13,7 @@ from articulus.loop.components import (
     FirstOrderActuator,
     FrameWrench,
     HydraulicRotary,
+    LinearDrive,
     Motor,
     ProofMass,
     RateLimit,
@@ -35,6 +36,32 @@ def test_torque_is_the_command_up_to_its_limit() -> None:
         loop = Loop(slider(mass=2.0), constant(command), Torque("lift", limit=5.0))
         assert loop.signal("lift_torque.force") == force
         assert loop.rate("v") == force / 2.0
+
+
+def test_linear_drive_of_one_joint_is_a_servo() -> None:
+    servo = LinearDrive("lift", ratios=2.0, gain=30.0, offset=1.0, stiffness=30.0, damping=4.0, upper=20.0)
+    loop = Loop(slider(mass=2.0), constant(0.5), servo).put(q=0.1, v=0.3)
+    force = 30.0 * 0.5 + 1.0 - 30.0 * 0.2 - 4.0 * 0.6  # position and speed of the drive are twice the joint's
+    assert loop.signal("lift_linear_drive.position")[0] == pytest.approx(0.2)
+    assert loop.signal("lift_linear_drive.force")[0] == pytest.approx(force)
+    assert loop.rate("v")[0] == pytest.approx(2.0 * force / 2.0)
+    assert loop.put(q=-1.0).signal("lift_linear_drive.force")[0] == 20.0
+
+
+def test_linear_drive_over_several_joints_does_the_work_of_its_force() -> None:
+    arm = art.load("two_link")
+    drive = LinearDrive(arm.joint_names, ratios=(0.5, -2.0), name="cable")
+    loop = Loop(arm, constant(3.0), drive).put(v=[0.2, 0.7])
+    assert loop.signal("tau") == pytest.approx([1.5, -6.0])
+    speed = 0.5 * 0.2 - 2.0 * 0.7
+    assert loop.signal("tau") @ [0.2, 0.7] == pytest.approx(3.0 * speed)
+
+
+def test_linear_drive_refuses_bounds_in_the_wrong_order() -> None:
+    with pytest.raises(art.InputError, match="at most upper"):
+        LinearDrive("lift", lower=1.0, upper=-1.0)
+    with pytest.raises(art.InputError, match="joints"):
+        LinearDrive(())
 
 
 def test_motor_stall_torque_and_no_load_speed() -> None:

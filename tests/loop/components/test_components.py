@@ -20,6 +20,7 @@ from articulus.loop.components import (
     PD,
     PID,
     SENSORS,
+    Accelerometer,
     ComputedTorque,
     DeadBand,
     Expression,
@@ -34,6 +35,7 @@ from articulus.loop.components import (
     JointRate,
     JointSensor,
     JointStop,
+    LinearDrive,
     Measured,
     Motor,
     Observer,
@@ -49,6 +51,7 @@ from articulus.loop.components import (
     StateFeedback,
     StrainSensor,
     Torque,
+    Velocimeter,
     WhiteNoise,
 )
 from articulus.loop.equations import Network
@@ -69,6 +72,8 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     FrameVelocity: lambda: FrameVelocity("wrist"),
     FrameAcceleration: lambda: FrameAcceleration("wrist"),
     RateGyro: lambda: RateGyro("wrist"),
+    Accelerometer: lambda: Accelerometer("wrist"),
+    Velocimeter: lambda: Velocimeter("wrist"),
     ForceSensor: lambda: ForceSensor("stick"),
     StrainSensor: lambda: StrainSensor("near", "far", depth=0.01),
     Measured: lambda: Measured(RateGyro("wrist"), period=0.02, delay=2, noise=0.1, resolution=0.01),
@@ -83,6 +88,9 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
         Prescribed("course", "boom", Polynomial((0.1, 0.2))), ("boom",)
     ),
     Torque: lambda: Torque("boom", limit=3.0),
+    LinearDrive: lambda: LinearDrive(
+        ("boom", "stick"), (1.0, -2.0), gain=3.0, stiffness=2.0, damping=1.0, lower=-50.0, upper=50.0
+    ),
     Motor: lambda: Motor("boom", ratio=100.0, torque_constant=0.1, resistance=1.0, inductance=0.01),
     HydraulicRotary: lambda: HydraulicRotary(
         "boom", supply=7000.0, gear=545.0, damping=1e5, pressure_feedback=1e-5

@@ -7,6 +7,7 @@ import pytest
 
 import articulus as art
 from articulus.loop.components import (
+    Accelerometer,
     ForceSensor,
     FrameAcceleration,
     FramePose,
@@ -15,6 +16,7 @@ from articulus.loop.components import (
     Measured,
     PrescribedForce,
     RateGyro,
+    Velocimeter,
 )
 
 from .support import Loop, floater, slider
@@ -73,6 +75,23 @@ def test_force_sensor_feels_the_weight_behind_it() -> None:
     assert held.signal("weld_force_sensor.force") == pytest.approx([0, 0, 30.0])
     falling = Loop(m, ForceSensor("weld"))
     assert falling.signal("weld_force_sensor.force") == pytest.approx([0, 0, 0], abs=1e-12)
+
+
+def test_accelerometer_and_velocimeter_in_their_own_axes() -> None:
+    loop = arm(Accelerometer(FRAME), Velocimeter(FRAME))
+    R, vdot = ARM.pose(FRAME, Q)[:3, :3], ARM.forward_dynamics(Q, V, np.zeros(6))
+    felt = ARM.acceleration(FRAME, Q, V, vdot)[3:] - ARM.description.gravity
+    assert loop.signal(f"{FRAME}_accelerometer.specific_force") == pytest.approx(R.T @ felt)
+    assert loop.signal(f"{FRAME}_velocimeter.velocity") == pytest.approx(
+        R.T @ (ARM.jacobian(FRAME, Q) @ V)[3:]
+    )
+
+
+def test_accelerometer_at_rest_and_in_free_fall() -> None:
+    held = Loop(slider(gravity=-9.81), Accelerometer("carriage"), PrescribedForce("lift", 2 * 9.81))
+    assert held.signal("carriage_accelerometer.specific_force") == pytest.approx([0, 0, 9.81])
+    falling = Loop(slider(gravity=-9.81), Accelerometer("carriage"))
+    assert falling.signal("carriage_accelerometer.specific_force") == pytest.approx([0, 0, 0], abs=1e-12)
 
 
 # on the way from the sensor

@@ -1,6 +1,7 @@
 """Components, one file each. `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
 
 from articulus.loop.component import Component
+from articulus.loop.components.accelerometer import Accelerometer
 from articulus.loop.components.computed_torque import ComputedTorque
 from articulus.loop.components.dead_band import DeadBand
 from articulus.loop.components.expression import Expression
@@ -15,6 +16,7 @@ from articulus.loop.components.hydraulic_rotary import HydraulicRotary
 from articulus.loop.components.joint_rate import JointRate
 from articulus.loop.components.joint_sensor import JointSensor
 from articulus.loop.components.joint_stop import JointStop
+from articulus.loop.components.linear_drive import LinearDrive
 from articulus.loop.components.measured import Measured
 from articulus.loop.components.motor import Motor
 from articulus.loop.components.observer import Observer
@@ -32,6 +34,7 @@ from articulus.loop.components.servo_constraints import ServoConstraints
 from articulus.loop.components.state_feedback import StateFeedback
 from articulus.loop.components.strain_sensor import StrainSensor
 from articulus.loop.components.torque import Torque
+from articulus.loop.components.velocimeter import Velocimeter
 from articulus.loop.components.white_noise import WhiteNoise
 from articulus.loop.table import Table
 
@@ -41,6 +44,8 @@ SENSORS = (
     FrameVelocity,
     FrameAcceleration,
     RateGyro,
+    Accelerometer,
+    Velocimeter,
     ForceSensor,
     StrainSensor,
     Measured,
@@ -48,6 +53,7 @@ SENSORS = (
 CONTROLLERS = (PD, PID, ComputedTorque, StateFeedback, Expression, JointRate, ResolvedRate, ServoConstraints)
 ACTUATORS = (
     Torque,
+    LinearDrive,
     Motor,
     HydraulicRotary,
     ProofMass,
@@ -63,9 +69,10 @@ DISTURBANCES = (PrescribedForce, FrameWrench, WhiteNoise, JointStop, GroundConta
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
 
 __all__ = [
-    "ACTUATORS", "ALL_COMPONENTS", "CONTROLLERS", "DISTURBANCES", "PD", "PID", "SENSORS", "ComputedTorque", "DeadBand",
-    "Expression", "FirstOrderActuator", "ForceSensor", "FrameAcceleration", "FramePose", "FrameVelocity", "FrameWrench",
-    "GroundContact", "HydraulicRotary", "JointRate", "JointSensor", "JointStop", "Measured", "Motor", "Observer",
-    "PiezoPair", "PrescribedForce", "ProofMass", "RateGyro", "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator",
-    "ServoConstraints", "StateFeedback", "StrainSensor", "Table", "Torque", "WhiteNoise",
+    "ACTUATORS", "ALL_COMPONENTS", "CONTROLLERS", "DISTURBANCES", "PD", "PID", "SENSORS", "Accelerometer",
+    "ComputedTorque", "DeadBand", "Expression", "FirstOrderActuator", "ForceSensor", "FrameAcceleration", "FramePose",
+    "FrameVelocity", "FrameWrench", "GroundContact", "HydraulicRotary", "JointRate", "JointSensor", "JointStop",
+    "LinearDrive", "Measured", "Motor", "Observer", "PiezoPair", "PrescribedForce", "ProofMass", "RateGyro",
+    "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator", "ServoConstraints", "StateFeedback",
+    "StrainSensor", "Table", "Torque", "Velocimeter", "WhiteNoise",
 ]  # fmt: skip
