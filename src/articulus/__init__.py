@@ -62,6 +62,7 @@ _LATE = {
 _register("view", "articulus.browser", "view")
 _register("loop_text", "articulus.study.loop_text", "loop_text")
 _register("origin", "articulus.study.loop_text", "origin_of")
+_register("components_of", "articulus.loop.components.devices", "components_of")
 
 
 def __getattr__(name: str) -> _Any:

@@ -78,6 +78,19 @@ class Mechanism(CompiledMechanism, Editing):
         """
         return registered("view")(self, q=q, params=params, **options)
 
+    def components(self) -> list[Any]:
+        """Return the actuators and sensors of the file that the mechanism was read from.
+
+        They are what `simulate` takes as `components`; with actuators among them a controller commands these, in their
+        order.
+
+        Returns
+        -------
+        list of articulus.loop.component.Component
+            Empty where the file has none: those of MJCF have them.
+        """
+        return registered("components_of")(self.description.equipment.devices)
+
     # kinematics
 
     def pose(self, frame: str, q: Any, *, params: Params | None = None) -> Array:

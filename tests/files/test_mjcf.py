@@ -115,13 +115,12 @@ def test_switched_off_forces() -> None:
 
 LEFT_OUT = {
     "fluid": (CHAIN.replace("<worldbody>", '<option density="1.2"/><worldbody>'), ["fluid"]),
-    "gravity compensation": (CHAIN.replace('name="b"', 'name="b" gravcomp="1"'), ["gravity compensation of body 'b'"]),
     "tendon": (CHAIN.replace("</mujoco>", '<tendon><fixed name="t" stiffness="1"><joint joint="h" coef="1"/></fixed></tendon></mujoco>'), ["tendon 't' with stiffness"]),
     "tendon limit": (CHAIN.replace("</mujoco>", '<tendon><fixed name="t" limited="true" range="0 1"><joint joint="h" coef="1"/></fixed></tendon></mujoco>'), ["limits of tendon 't'"]),
     "ball spring": (BALL.replace('damping="0.3"', 'stiffness="1"'), ["spring that turns freely in space in joint 'ball'"]),
     "two at once": (
-        CHAIN.replace('name="b"', 'name="b" gravcomp="1"').replace("<worldbody>", '<option viscosity="1"/><worldbody>'),
-        ["fluid", "gravity compensation"],
+        BALL.replace('damping="0.3"', 'stiffness="1"').replace("<worldbody>", '<option viscosity="1"/><worldbody>'),
+        ["fluid", "spring"],
     ),
 }  # fmt: skip
 
@@ -140,10 +139,10 @@ def test_what_is_left_out_is_named(case: str) -> None:
 
 
 def test_findings_have_lines() -> None:
-    text = CHAIN.replace('name="b"', 'name="b" gravcomp="1"')
+    text = BALL.replace('damping="0.3"', 'stiffness="1"')
     with pytest.warns(DoubtfulModel):
         found = parse_mjcf(text, "robot.xml").findings
-    assert [f.where for f in found] == ["robot.xml:7: body.b"]
+    assert found[0].where == "robot.xml:4: joint.ball"
 
 
 def test_contacts_are_noted_without_a_warning() -> None:
@@ -205,10 +204,12 @@ def test_switched_off_equalities_are_left_out() -> None:
     assert parse_mjcf(text.replace("<worldbody>", flag)).constraints == ()
 
 
-def test_tendons_without_force_and_actuators_are_left_out() -> None:
+def test_equipment_is_no_part_of_the_equations() -> None:
     more = """<tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>
       <actuator><motor joint="h"/></actuator><sensor><jointpos joint="h"/></sensor></mujoco>"""
-    assert parse_mjcf(CHAIN.replace("</mujoco>", more)) == parse_mjcf(CHAIN)
+    equipped = parse_mjcf(CHAIN.replace("</mujoco>", more))
+    assert [d.type for d in equipped.equipment.devices] == ["linear_drive", "joint_sensor"]
+    assert equipped.fingerprint == parse_mjcf(CHAIN).fingerprint
 
 
 def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:

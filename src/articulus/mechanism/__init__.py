@@ -23,6 +23,7 @@ from articulus.mechanism.constraint import (
 )
 from articulus.mechanism.coupling import Coupling
 from articulus.mechanism.description import MAX_BODIES, STANDARD_GRAVITY, Description
+from articulus.mechanism.equipment import Device, Equipment, NamedState, State
 from articulus.mechanism.expression import Expression, Parameter, Varying
 from articulus.mechanism.joint import (
     ALL_JOINTS,
@@ -61,8 +62,10 @@ __all__ = [
     "Cylinder",
     "Cylindrical",
     "Description",
+    "Device",
     "Distance",
     "Ellipsoid",
+    "Equipment",
     "Expression",
     "Fixed",
     "Frame",
@@ -74,6 +77,7 @@ __all__ = [
     "Lock",
     "LoopJoint",
     "Mesh",
+    "NamedState",
     "NoSlip",
     "Number",
     "Parameter",
@@ -88,6 +92,7 @@ __all__ = [
     "Rotor",
     "Sphere",
     "Spherical",
+    "State",
     "TimeFunction",
     "Touching",
     "Universal",

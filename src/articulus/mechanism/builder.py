@@ -14,6 +14,7 @@ from articulus.mechanism.connection import Connection, Limits, Rotor
 from articulus.mechanism.constraint import Constraint, LoopJoint
 from articulus.mechanism.coupling import Coupling
 from articulus.mechanism.description import STANDARD_GRAVITY, Description
+from articulus.mechanism.equipment import NO_EQUIPMENT, NamedState, State
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import Parameter, as_number, as_vector, values_of, with_values
@@ -58,6 +59,7 @@ class MechanismBuilder:
         self._couplings: tuple[Coupling, ...] = ()
         self._visuals = _checked(f"mechanism '{name}'", "visuals", as_visuals, visuals)
         self._findings: tuple[Finding, ...] = ()
+        self._equipment = NO_EQUIPMENT
 
     @classmethod
     def from_description(cls, description: Description) -> Self:
@@ -66,6 +68,7 @@ class MechanismBuilder:
         self._bodies, self._frames = description.bodies, description.frames
         self._connections, self._constraints = description.connections, description.constraints
         self._couplings, self._findings = description.couplings, description.findings
+        self._equipment = description.equipment
         self.__dict__["description"] = description
         return self
 
@@ -316,12 +319,27 @@ class MechanismBuilder:
             self._visuals,
             self._findings,
             couplings=self._couplings,
+            equipment=self._equipment,
         )
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is doubtful in the file the mechanism was read from, or was left out of it; each with its line."""
         return self.description.findings
+
+    @property
+    def states(self) -> dict[str, State]:
+        """States that the file the mechanism was read from gives a name (keyframes of MJCF): q, v and commands."""
+        return {state.name: self._state(state) for state in self.description.equipment.states}
+
+    def _state(self, state: NamedState) -> State:
+        d = self.description
+        q, v = d.neutral.copy(), np.zeros(d.nv)
+        for vector, held, slices in ((q, state.positions, d.q_slices), (v, state.velocities, d.v_slices)):
+            for joint, numbers in held:
+                if joint in slices and joint not in d.coupled:
+                    vector[slices[joint]] = numbers
+        return State(q, v, dict(state.commands))
 
     @property
     def nq(self) -> int:

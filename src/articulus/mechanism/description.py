@@ -18,6 +18,7 @@ from articulus.mechanism.body import GROUND, Body, Frame
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, references
 from articulus.mechanism.coupling import Coupling, coupling_findings, in_order
+from articulus.mechanism.equipment import NO_EQUIPMENT, Equipment
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.physical import Physical, physical
@@ -66,6 +67,8 @@ class Description:
         What is doubtful in the file it was read from, or was left out of it. No part of the equations.
     couplings : tuple of Coupling
         Joints that follow others, each after those that it follows.
+    equipment : Equipment
+        Actuators, sensors and named states of the file it was read from. No part of the equations.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Description:
     visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)
     findings: tuple[Finding, ...] = dataclasses.field(default=(), repr=False, compare=False)
     couplings: tuple[Coupling, ...] = ()
+    equipment: Equipment = dataclasses.field(default=NO_EQUIPMENT, repr=False)
 
     @staticmethod
     def build(
@@ -94,6 +98,7 @@ class Description:
         findings: tuple[Finding, ...] = (),
         locate: Locate = _nowhere,
         couplings: tuple[Coupling, ...] = (),
+        equipment: Equipment = NO_EQUIPMENT,
     ) -> Description:
         """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
 
@@ -102,7 +107,7 @@ class Description:
         """
         parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
         others = (tuple(constraints), tuple(visuals), tuple(findings), tuple(couplings))
-        draft = Description(name, *parts, source, *others)
+        draft = Description(name, *parts, source, *others, equipment)
         wrong = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
         wrong += draft._coupling_findings()
         if not wrong:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.files.mjcf.devices import Devices, Names, compensated
 from articulus.files.mjcf.equalities import Equalities
 from articulus.files.mjcf.unsupported import Omission
 from articulus.files.mjcf.visuals import body_visuals
@@ -69,17 +70,25 @@ class _Converter:
             bodies += [Body(c.child, massless=f"between the joints of {self.bodies[i]}") for c in chain[:-1]]
             bodies.append(replace(self._body(i), visuals=body_visuals(m, i)))
             joints += chain
-        frames = tuple(self._site(i) for i in range(m.nsite))
+        sites = tuple(self._site(i) for i in range(m.nsite))
+        centres = tuple(
+            Frame(frame, self.bodies[i], Pose(_floats(m.body_ipos[i])))
+            for i, frame in compensated(m, self.disabled, self.bodies)
+        )
+        frames = sites + centres
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
         standing = body_visuals(m, 0)
-        constraints = self._constraints([f.name for f in frames])
-        parts = (tuple(bodies), tuple(joints), frames, gravity, source, constraints)
-        return Description.build(title, *parts, visuals=standing, locate=locate)
+        names = Names(self.bodies, [f.name for f in sites], self.joints)
+        parts = (tuple(bodies), tuple(joints), frames, gravity, source, self._constraints(names))
+        built = Description.build(title, *parts, visuals=standing, locate=locate)
+        devices = Devices(m, self.disabled, built, names)
+        self.omissions += devices.omissions
+        return replace(built, equipment=devices.equipment)
 
-    def _constraints(self, sites: list[str]) -> tuple[Constraint, ...]:
+    def _constraints(self, names: Names) -> tuple[Constraint, ...]:
         if EQUALITY in self.disabled:
             return ()
-        held = Equalities(self.model, self.bodies, sites, self.joints)
+        held = Equalities(self.model, *names)
         self.omissions += held.omissions
         return tuple(held.constraints)
 

@@ -48,6 +48,10 @@ def notes(model: Any, disabled: set[str]) -> Iterator[Omission]:
     if model.nmocap:
         names = [model.body(i).name or str(i) for i in np.flatnonzero(np.asarray(model.body_mocapid) >= 0)]
         yield Omission("", f"mocap bodies that stand still: {', '.join(names)}", "note on mocap bodies")
+    if np.any(model.body_gravcomp):
+        names = [model.body(int(i)).name or str(i) for i in np.flatnonzero(model.body_gravcomp)]
+        found = f"gravity compensation, one of Mechanism.components(): {', '.join(names)}"
+        yield Omission("", found, "note on gravity compensation")
     idle = [model.eq(i).name or str(i) for i in range(model.neq) if not model.eq_active0[i]]
     if idle:
         yield Omission(
@@ -59,10 +63,6 @@ def _whole(m: Any) -> Iterator[Omission]:
     if m.opt.density or m.opt.viscosity:
         found = f"a fluid (density {m.opt.density:g}, viscosity {m.opt.viscosity:g})"
         yield Omission("", found, "omitted fluid")
-    for i in np.flatnonzero(m.body_gravcomp):
-        name = m.body(int(i)).name or str(i)
-        found = f"gravity compensation of body '{name}'"
-        yield Omission(f"body.{name}", found, "omitted gravity compensation")
 
 
 def _joints(m: Any) -> Iterator[Omission]:
@@ -111,7 +111,7 @@ def _tendons(m: Any) -> Iterator[Omission]:
 
 
 def _actuators(m: Any) -> Iterator[Omission]:
-    for i in range(m.nu):
+    for i in range(len(m.actuator_trntype)):
         acting = [p for p in ("armature", "damping", "dampingpoly") if np.any(_field(m, f"actuator_{p}", i))]
         if acting:
             name = m.actuator(i).name or str(i)

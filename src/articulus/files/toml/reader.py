@@ -14,6 +14,7 @@ from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_bytes, load_text
 from articulus.files.toml.beam import LISTS, Beam
 from articulus.files.toml.couplings import read_coupling
+from articulus.files.toml.equipment import read_equipment
 from articulus.files.toml.fields import CONSTRAINTS, JOINTS, fields_of
 from articulus.files.toml.lines import key_lines
 from articulus.files.toml.numbers import Numbers, shown
@@ -35,7 +36,7 @@ from articulus.mechanism.numbers import parameters_in
 SCHEMA = 1
 TOP = (
     "schema", "name", "source", "gravity", "visuals", "parameters", "body", "joint", "frame", "loop", "constraint",
-    "coupling",
+    "coupling", "component", "state",
 )  # fmt: skip
 MAX_VALUES = 1_000_000
 """Lines and list entries of a text; a body of a large model takes some 25."""
@@ -151,6 +152,7 @@ class _Reader(Values):
         top["constraints"] = self._constraints()
         found = [read_coupling(self, name, t, self.joints) for name, t in self._tables("coupling")]
         top["couplings"] = tuple(c for c in found if c is not None)
+        top["equipment"] = read_equipment(self.data, self.report)
         self.numbers.note_unused()
         return self._build(name, bodies, connections, frames, **top)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,7 +11,9 @@ from articulus.files.mesh.ply import ply_bytes
 from articulus.files.modes_file import modes_bytes
 from articulus.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.files.toml.couplings import coupling_pairs
+from articulus.files.toml.equipment import equipment_blocks
 from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
+from articulus.files.toml.texts import BARE, key, long_text, quoted
 from articulus.mechanism import (
     Body,
     Connection,
@@ -31,9 +32,6 @@ from articulus.mechanism import (
 )
 from articulus.mechanism.expression import text_of
 from articulus.mechanism.modes import Modes
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+", re.A)
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def write_toml(description: Description, path: StrPath) -> None:
@@ -80,7 +78,7 @@ def _mode_files(description: Description, stem: str) -> dict[str, str]:
     first: dict[Modes, str] = {}
     for i, b in enumerate(description.bodies):
         if b.modes is not None:
-            plain = b.name if _BARE.fullmatch(b.name) else f"body {i}"
+            plain = b.name if BARE.fullmatch(b.name) else f"body {i}"
             first.setdefault(b.modes, f"{stem}{plain}.npz")
     return {b.name: first[b.modes] for b in description.bodies if b.modes is not None}
 
@@ -101,6 +99,7 @@ def toml_text(description: Description, stem: str = "") -> str:
     blocks += ["\n".join(_frame(f)) for f in description.frames]
     blocks += ["\n".join(_constraint(c)) for c in description.constraints]
     blocks += ["\n".join(_coupling(c)) for c in description.couplings]
+    blocks += equipment_blocks(description.equipment)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -108,13 +107,13 @@ def _top(description: Description, meshes: Mapping[str, str]) -> Iterator[str]:
     yield "schema = 1"
     yield f"name = {quoted(description.name)}"
     if description.source:
-        yield f"source = {_long_text(description.source)}"
+        yield f"source = {long_text(description.source)}"
     yield f"gravity = {_vector(description.gravity)}"
     yield from _visuals(description.visuals, meshes)
 
 
 def _body(body: Body, files: Mapping[str, str], meshes: Mapping[str, str]) -> Iterator[str]:
-    yield f"[body.{_key(body.name)}]"
+    yield f"[body.{key(body.name)}]"
     if body.modes is not None:
         yield f"flexible = {quoted(files[body.name])}"
         return
@@ -134,7 +133,7 @@ def _visuals(visuals: tuple[Visual, ...], meshes: Mapping[str, str]) -> Iterator
 
 
 def _connection(connection: Connection) -> Iterator[str]:
-    yield f"[joint.{_key(connection.name)}]"
+    yield f"[joint.{key(connection.name)}]"
     yield from _jointed(connection, connection.joint)
 
 
@@ -150,12 +149,12 @@ def _jointed(thing: Connection | LoopJoint, joint: Joint) -> Iterator[str]:
 
 
 def _frame(frame: Frame) -> Iterator[str]:
-    yield f"[frame.{_key(frame.name)}]"
+    yield f"[frame.{key(frame.name)}]"
     yield from _pairs(frame, ("body",))
 
 
 def _constraint(constraint: Constraint) -> Iterator[str]:
-    yield f"[{constraint.table}.{_key(constraint.name)}]"
+    yield f"[{constraint.table}.{key(constraint.name)}]"
     if isinstance(constraint, LoopJoint):
         yield from _jointed(constraint, constraint.joint)
         return
@@ -169,7 +168,7 @@ def _constraint(constraint: Constraint) -> Iterator[str]:
 
 
 def _coupling(coupling: Coupling) -> Iterator[str]:
-    yield f"[coupling.{_key(coupling.joint)}]"
+    yield f"[coupling.{key(coupling.joint)}]"
     yield from coupling_pairs(coupling, _value)
 
 
@@ -230,26 +229,3 @@ def _number(number: Any) -> str:
     if isinstance(number, Expression):
         return f"{{expression = {quoted(text_of(number))}}}"
     return repr(float(number))
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else quoted(name)
-
-
-def quoted(text: str) -> str:
-    """Return a text as a TOML string on one line."""
-    return '"' + "".join(map(_escape, text)) + '"'
-
-
-def _long_text(text: str) -> str:
-    """Return a text as a TOML string that keeps its line breaks as line breaks."""
-    if "\n" not in text:
-        return quoted(text)
-    return '"""\n' + "".join(c if c == "\n" else _escape(c) for c in text) + '"""'
-
-
-def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 32 or code == 127 else character

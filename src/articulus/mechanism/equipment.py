@@ -1,4 +1,4 @@
-"""What a model file says about actuators, sensors and states besides the mechanism itself: plain data."""
+"""What a model file holds besides the mechanism itself: actuators, sensors and named states, as plain data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ class Device:
     type : str
         Type name of the component, such as "rate_gyro".
     values : tuple of pairs
-        Field and value: numbers, names, tuples of these, or the `Device` that stands behind.
+        Field and value: a number, a name, a tuple of these, or the `Device` that a command goes on to.
     """
 
     type: str
     values: tuple[tuple[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        return str(dict(self.values).get("name", ""))
 
 
 @dataclass(frozen=True)
@@ -32,15 +36,26 @@ class NamedState:
     ----------
     name : str
     positions, velocities : tuple of pairs
-        Joint, and its coordinates [rad, m] or velocities [rad/s, m/s].
+        Joint, and its coordinates [rad, m] or velocities [rad/s, m/s]; neutral and zero where a joint is not named.
     commands : tuple of pairs
         Actuator, and its command.
     """
 
     name: str
-    positions: tuple[tuple[str, tuple[float, ...]], ...]
+    positions: tuple[tuple[str, tuple[float, ...]], ...] = ()
     velocities: tuple[tuple[str, tuple[float, ...]], ...] = ()
     commands: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """Devices and states of a model file; no part of the equations of the mechanism."""
+
+    devices: tuple[Device, ...] = ()
+    states: tuple[NamedState, ...] = ()
+
+
+NO_EQUIPMENT = Equipment()
 
 
 class State(NamedTuple):
