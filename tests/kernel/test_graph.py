@@ -9,7 +9,7 @@ import pytest
 from articulus import kernel
 from articulus.errors import UnsupportedOperation
 from articulus.kernel import program
-from articulus.kernel.graph import Call, Product
+from articulus.kernel.graph import Call, Product, Run
 
 from .support import run, same_bits, targets
 
@@ -111,6 +111,35 @@ def test_a_function_called_repeatedly_is_emitted_once():
     calls = [s for s in built.steps if isinstance(s, Call)]
     assert len(calls) == 5
     assert len({id(s.procedure) for s in calls}) == 1
+
+
+def test_a_graph_called_repeatedly_is_emitted_once():
+    """Of calls inside calls: each graph is one routine, whose inputs and outputs are matrices, full or with zeros."""
+    x, y = ca.SX.sym("x", 4), ca.SX.sym("y", 4)
+    leaf = ca.Function("leaf", [x, y], [ca.sin(x) * y[::-1] + 0.5, ca.dot(x, y)])
+    a, b = ca.MX.sym("a", 4, 2), ca.MX.sym("b", ca.Sparsity.lower(2))
+    first, one = leaf(a[:, 0], a[:, 1])
+    second, two = leaf(first, a[:, 0])
+    graph = ca.Function("graph", [a, b], [ca.horzcat(second, first), one * b, two])
+    matrix, factor, _ = graph(a, b)
+    again = ca.Function("again", [a, b], list(graph(matrix + a, factor)))
+    p, q = ca.MX.sym("p", 4, 2), ca.MX.sym("q", ca.Sparsity.lower(2))
+    outer, factor, total = again(p, q)
+    last = again(outer, 0.5 * factor)
+    built = check(ca.Function("f", [p, q], [outer + last[0], last[1], total * last[2]]), rows=30)
+    runs = [s for s in built.steps if isinstance(s, Run)]
+    assert len(runs) == 2
+    assert runs[0].routine is runs[1].routine
+    assert built.signature.instruction_count >= 2 * runs[0].operations > 0
+
+
+def test_long_copies():
+    """Columns of matrices in another order, more of them than are written out."""
+    n = 12
+    a, b = ca.MX.sym("a", n, n), ca.MX.sym("b", n, n)
+    order = list(reversed(range(n)))
+    stacked = ca.vertcat(a[order, :], b)
+    check(ca.Function("f", [a, b], [stacked.T @ stacked[:, order], stacked[::3, :], ca.vec(a.T)]))
 
 
 def test_constant_arguments_of_a_shared_function():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .graph import Body
 from .target import Target
 from .writer import Writer
@@ -28,11 +30,14 @@ class Copies:
         """Return the text that runs a step; None for a step that computes something or copies little."""
         if step.operations or step.code.constant or sum(map(len, step.outputs)) < LOOPED_FROM:
             return None
+        code, values = step.code, np.concatenate(step.code.outputs).tolist()
+        sources = [step.inputs[code.first[x]][code.second[x]] for x in values]
+        return self.between(np.array(sources), np.concatenate(step.outputs))
+
+    def between(self, sources: np.ndarray, places: np.ndarray) -> str:
+        """Return the text that copies values from slots to other slots."""
         begin = len(self._offsets)
-        for values, places in zip(step.code.outputs, step.outputs):
-            for value, place in zip(values.tolist(), places.tolist()):
-                source = step.inputs[step.code.first[value]][step.code.second[value]]
-                self._offsets += [int(source) * self._target.bytes, place * self._target.bytes]
+        self._offsets += (np.stack([sources, places], axis=1).ravel() * self._target.bytes).tolist()
         table = f"ptr @{self._prefix}places, i64 {begin}, i64 {len(self._offsets)}"
         return f"call void @{self._prefix}copies(ptr %w, {table})"
 

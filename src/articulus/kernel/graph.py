@@ -8,9 +8,10 @@ rearrangement, nor a call, nor a dense product is expanded to SX by itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -136,7 +137,50 @@ class Call:
         return self.outputs
 
 
-Step = Body | Product | Elementwise | Call
+@dataclass(frozen=True)
+class Routine:
+    """A whole program that several steps run, each time on the same slots of its own.
+
+    Parameters
+    ----------
+    program : Program
+    inputs, outputs : list of array
+        Slot of each nonzero of each input and output.
+    """
+
+    program: Any
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a routine: the inputs are copied to its slots, the outputs from there."""
+
+    routine: Routine
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+
+    @property
+    def operations(self) -> int:
+        """Rows that compute something."""
+        return self.routine.program.signature.instruction_count
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations."""
+        return self.routine.program.signature.flops
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return self.inputs
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return self.outputs
+
+
+Step = Body | Product | Elementwise | Call | Run
 
 
 @dataclass
@@ -236,17 +280,22 @@ def _calls(function: ca.Function) -> list[tuple[ca.Function, int]]:
 
 
 class Tracer:
-    """Walks a function and appends its steps to a graph."""
+    """Walks a function and appends its steps to a graph.
 
-    def __init__(self, function: ca.Function, graph: Graph):
-        self.graph = graph
-        self.once = self._called_once(function)
+    Parameters
+    ----------
+    function : casadi.Function
+    graph : Graph
+    routine : callable
+        Makes a routine of an MX function.
+    """
+
+    def __init__(self, function: ca.Function, graph: Graph, routine: Callable[[ca.Function], Routine]):
+        self.graph, self._routine = graph, routine
+        calls = _calls(function) if function.is_a("MXFunction") else []
+        self.once = {called.__hash__() for called, times in calls if times == 1}
         self.procedures: dict[int, Procedure] = {}
-
-    def _called_once(self, function: ca.Function) -> set[int]:
-        if not function.is_a("MXFunction"):
-            return set()
-        return {called.__hash__() for called, times in _calls(function) if times == 1}
+        self.routines: dict[int, Routine] = {}
 
     def trace(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Append the steps of one call; return the numbers of its outputs' nonzeros."""
@@ -270,6 +319,15 @@ class Tracer:
         procedure = self.procedures[key]
         outputs = [self.graph.fresh(size) for size in procedure.outputs]
         self.graph.steps.append(Call(procedure, [self._contiguous(a) for a in arguments], outputs))
+        return outputs
+
+    def _run(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        key = function.__hash__()
+        if key not in self.routines:
+            self.routines[key] = self._routine(function)
+        routine = self.routines[key]
+        outputs = [self.graph.fresh(len(slots)) for slots in routine.outputs]
+        self.graph.steps.append(Run(routine, list(arguments), outputs))
         return outputs
 
     def _contiguous(self, numbers: np.ndarray) -> np.ndarray:
@@ -307,7 +365,9 @@ class Tracer:
             written_out = called.__hash__() in self.once and not constant
             return self._straight_line(called, operands) if written_out else self._call(called, operands)
         if node.is_call():
-            return self.trace(node.which_function(), operands)
+            called = node.which_function()
+            again = called.is_a("MXFunction") and called.__hash__() not in self.once and _keeps_graph(called)
+            return self._run(called, operands) if again else self.trace(called, operands)
         if node.is_constant():
             return [self.graph.constant(node.to_DM().nonzeros())]
         if _multiply_adds(node):

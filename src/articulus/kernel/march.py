@@ -60,7 +60,7 @@ class March:
         """Return the LLVM text of the whole module."""
         codes = [each.code(target, f"map{j}.") for j, each in enumerate(self.programs)]
         slots = max(code.slots for code in codes) + 1  # the last slot holds the number of the failed step
-        codes = [program.Code(c.prefix, c.parts, c.calls, slots, c.products) for c in codes]
+        codes = [replace(c, slots=slots) for c in codes]
         blocks = program.blocks_together(slots, target)
         return program.module(target, codes, blocks, _Driver(self, target, slots).text(blocks))
 

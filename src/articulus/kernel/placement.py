@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from . import graph, product
-from .graph import Body, Call, Graph, Product, Step
+from .graph import Body, Call, Graph, Product, Run, Step
 from .instructions import Instructions
 
 
@@ -159,6 +159,9 @@ def _resolve(
             top = _resolve_product(step, slot, top, resolved)
         elif isinstance(step, Call):
             top = _resolve_call(step, slot, top, resolved, constants)
+        elif isinstance(step, Run):
+            places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
+            resolved.append(Run(step.routine, *places))
     return resolved, top
 
 

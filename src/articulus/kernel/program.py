@@ -15,7 +15,7 @@ from . import fold, graph, lower, placement, product
 from .copies import Copies
 from .driver import driver
 from .elementary import helpers
-from .graph import Body, Call, Graph, Product, Step
+from .graph import Body, Call, Graph, Product, Routine, Run, Step
 from .procedure import Procedures
 from .target import Target
 
@@ -24,6 +24,8 @@ Ranks = tuple[tuple[int, ...], tuple[int, ...]]
 """Trailing axes of each input and of each output."""
 
 MOST_BLOCKS = 3
+TOGETHER = "together "
+"""Begins the text of a call that takes the workspaces of all blocks."""
 STEPS_TOGETHER = 32
 """Steps whose calls are one function."""
 NEAR_BYTES = 70 * 1024  # workspaces of all blocks together; both figures measured
@@ -80,31 +82,34 @@ class Program:
 
     def code(self, target: Target, prefix: str = "") -> Code:
         """Return the functions of all steps, their names behind a prefix, and the calls that run them."""
-        shared = Procedures([s for s in self.steps if isinstance(s, Call)], self.slots, target, prefix)
+        routines = _Routines(self.steps, self.slots, target, prefix)
+        first = routines.end
+        shared = Procedures([s for s in self.steps if isinstance(s, Call)], first, target, prefix)
         copies = Copies(target, prefix)
-        parts, calls, scratch = shared.text, [], shared.scratch
+        parts, calls, scratch = [*shared.text], list[list[str]](), shared.scratch
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
                 calls.append(shared.call(step, number))
-                continue
-            if isinstance(step, Body) and (looped := copies.call(step)):
+            elif isinstance(step, Run):
+                calls.append(routines.call(step, number, copies))
+            elif isinstance(step, Body) and (looped := copies.call(step)):
                 calls.append([looped])
-                continue
-            text, call, used = self._emit(step, f"{prefix}step{number}", target)
-            parts += text
-            calls.append(call)
-            scratch = max(scratch, used)
+            else:
+                text, call, used = self._emit(step, f"{prefix}step{number}", target, first)
+                parts += text
+                calls.append(call)
+                scratch = max(scratch, used)
         parts += [shared.table(), *copies.text()]
         products = [s for s in self.steps if isinstance(s, Product)]
-        return Code(prefix, parts, calls, self.slots + scratch, products)
+        return Code(prefix, parts, calls, first + scratch, products, routines.codes)
 
-    def _emit(self, step: Step, name: str, target: Target) -> tuple[list[str], list[str], int]:
+    def _emit(self, step: Step, name: str, target: Target, first: int) -> tuple[list[str], list[str], int]:
         """Return the functions of a step, the texts that call them, and the scratch slots it uses."""
         if isinstance(step, Product):
             return [product.emit(step, name, target)], [f"call void @{name}(ptr %w)"], 0
         assert isinstance(step, Body)
         placed = lower.place(
-            step.code, [x.tolist() for x in step.inputs], [x.tolist() for x in step.outputs], self.slots
+            step.code, [x.tolist() for x in step.inputs], [x.tolist() for x in step.outputs], first
         )
         calls = [f"call void @{name}.{k}(ptr %w)" for k in range(len(placed.chunks))]
         return lower.emit(placed, name, target), calls, placed.scratch
@@ -122,27 +127,74 @@ class Code:
     calls: list[list[str]]
     slots: int
     products: list[Product]
+    routines: list[Code]
+
+    def whole(self) -> list[Code]:
+        """Return this code and that of all routines that it runs."""
+        return [self, *(code for routine in self.routines for code in routine.whole())]
 
     def body(self, blocks: int) -> str:
         """Return the text of `@<prefix>body.k(ptr %w0, ...)`: every call for each of the k workspaces in turn.
 
         The calls are cut into functions of a few steps each: the time that LLVM takes grows faster than the length of one.
         """
-        name, works = f"{self.prefix}body.{blocks}", range(blocks)
+        name = f"{self.prefix}body.{blocks}"
         pieces = [self.calls[i : i + STEPS_TOGETHER] for i in range(0, len(self.calls), STEPS_TOGETHER)]
-        texts = [
-            [
-                call.replace("%w", f"%w{k}").replace("%c", f"%c{k}.")
-                for step in piece
-                for call in step
-                for k in works
-            ]
-            for piece in pieces
-        ]
-        arguments = ", ".join(f"ptr %w{k}" for k in works)
+        texts = [[text for step in piece for call in step for text in _on(call, blocks)] for piece in pieces]
+        arguments = ", ".join(f"ptr %w{k}" for k in range(blocks))
         parts = [_void(f"{name}.{i}", blocks, lines) for i, lines in enumerate(texts)]
         whole = [f"call void @{name}.{i}({arguments})" for i in range(len(texts))]
         return "\n".join([*parts, _void(name, blocks, whole)])
+
+
+def _on(call: str, blocks: int) -> list[str]:
+    """Return the texts of a call for each of so many workspaces; that of a routine takes all of them together."""
+    if not call.startswith(TOGETHER):
+        return [call.replace("%w", f"%w{k}").replace("%c", f"%c{k}.") for k in range(blocks)]
+    name, pointer = call.removeprefix(TOGETHER).split()
+    pointers = ", ".join(f"ptr {pointer.replace('%c', f'%c{k}.')}" for k in range(blocks))
+    return [f"call void @{name}.{blocks}({pointers})"]
+
+
+class _Routines:
+    """The routines of a program: their code, and the slots that each has in the program's workspace.
+
+    Parameters
+    ----------
+    steps : list of Step
+    start : int
+        First slot for the routines; `end` is the first after them.
+    target : Target
+    prefix : str
+        Begins every name.
+    """
+
+    def __init__(self, steps: list[Step], start: int, target: Target, prefix: str):
+        self._target = target
+        self._places: dict[int, tuple[str, int]] = {}
+        self.codes: list[Code] = []
+        self.end = start
+        for routine in (step.routine for step in steps if isinstance(step, Run)):
+            if id(routine) not in self._places:
+                name = f"{prefix}routine{len(self.codes)}."
+                self.codes.append(routine.program.code(target, name))
+                self._places[id(routine)] = f"{name}body", self.end
+                self.end += self.codes[-1].slots
+
+    def call(self, step: Run, number: int, copies: Copies) -> list[str]:
+        """Return the texts that run a routine."""
+        name, start = self._places[id(step.routine)]
+        own_in, own_out = (
+            start + np.concatenate([np.zeros(0, int), *slots])
+            for slots in (step.routine.inputs, step.routine.outputs)
+        )
+        pointer = f"%c{number}"
+        return [
+            copies.between(np.concatenate([np.zeros(0, int), *step.inputs]), own_in),
+            f"{pointer} = getelementptr inbounds i8, ptr %w, i64 {start * self._target.bytes}",
+            f"{TOGETHER}{name} {pointer}",
+            copies.between(own_out, np.concatenate([np.zeros(0, int), *step.outputs])),
+        ]
 
 
 def _void(name: str, blocks: int, lines: list[str]) -> str:
@@ -160,11 +212,13 @@ def blocks_together(slots: int, target: Target) -> int:
 
 def module(target: Target, codes: list[Code], blocks: int, driver_text: str) -> str:
     """Return the text of a module: programs that share one workspace layout, and the driver that calls them."""
+    slots = max(code.slots for code in codes)
+    codes = [inner for code in codes for inner in code.whole()]
     parts = [part for code in codes for part in code.parts]
     parts += [code.body(k) for code in codes for k in sorted({1, blocks})]
     parts.append(driver_text)
     parts.append(product.tiles(target, [step for code in codes for step in code.products]))
-    parts.append(f"@slots = constant i64 {max(code.slots for code in codes) * blocks}\n")
+    parts.append(f"@slots = constant i64 {slots * blocks}\n")
     text = "\n".join(parts)
     return text + helpers(target, text)
 
@@ -174,13 +228,24 @@ def build(function: ca.Function) -> Program:
     function = graph.expanded(function)
     n_in = sum(function.numel_in(k) for k in range(function.n_in()))
     n_out = sum(function.numel_out(k) for k in range(function.n_out()))
-    inputs = _slots(function.n_in(), function.sparsity_in, 0)
-    outputs = _slots(function.n_out(), function.sparsity_out, n_in)
+    inputs, outputs = _places(function)
     flow = Graph(n_in)
-    results = graph.Tracer(function, flow).trace(function, inputs)
+    results = graph.Tracer(function, flow, _routine).trace(function, inputs)
     flow.steps = fold.simplify(flow, results)
     steps, top = placement.place(flow, results, outputs, n_in, n_out)
     return Program(_signature(function, steps), steps, top)
+
+
+def _routine(function: ca.Function) -> Routine:
+    """Return the routine of an MX function."""
+    return Routine(build(function), *_places(function))
+
+
+def _places(function: ca.Function) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the slots of the nonzeros of all inputs and of all outputs."""
+    n_in = sum(function.numel_in(k) for k in range(function.n_in()))
+    inputs = _slots(function.n_in(), function.sparsity_in, 0)
+    return inputs, _slots(function.n_out(), function.sparsity_out, n_in)
 
 
 def _slots(count: int, sparsity: Callable[[int], ca.Sparsity], start: int) -> list[np.ndarray]:
