@@ -98,7 +98,7 @@ def test_skeletons_are_drawn_where_there_is_nothing_else() -> None:
     m.body("frame", massless="only a frame").joint("weld", art.Fixed(), "plain", "frame")
     assert [b.bare for b in scene_of(m).bodies] == [False, True, False]
     assert all(b.shapes for b in scene_of(m).bodies), "the skeleton can still be asked for"
-    assert all(b.bare for b in scene_of(art.load("puma600")).bodies)
+    assert all(b.bare for b in scene_of(art.load("pendulum_chain", n=3)).bodies)
 
 
 def test_size_and_outline_cover_visuals_of_bodies_and_not_those_of_ground() -> None:

@@ -5,7 +5,8 @@ import pytest
 
 import articulus as art
 from articulus import library
-from articulus.files import parse_toml, toml_text
+from articulus.library.looks import LOOKS
+from articulus.library.looks.shapes import plate
 
 SIZES = {"hub_with_appendages": {"modes": 12}, "bayo_link": {"modes": 3}}
 """Arguments that keep the tests fast."""
@@ -38,9 +39,29 @@ def test_reads_and_says_where_it_comes_from(name):
 
 
 @rigid
-def test_survives_writing_and_reading(name):
-    held = art.load(name).description
-    assert parse_toml(toml_text(held)) == held
+def test_survives_writing_and_reading(name, tmp_path):
+    held = art.load(name)
+    held.save(tmp_path / "x.toml")
+    assert art.load(tmp_path / "x.toml").description == held.description
+
+
+def test_looks_belong_to_models_and_cover_their_rigid_bodies():
+    for name in LOOKS:
+        d = HELD[name]
+        assert d.visuals or any(b.visuals for b in d.bodies)
+        assert all(b.visuals for b in d.bodies if b.modes is None), name
+
+
+def test_plates_are_closed_and_face_outwards():
+    """The area of a simple polygon (shoelace formula) times its width is the volume that its plate encloses."""
+    outline = [(0, 0), (3, 0), (3, 2), (2, 0.5), (1, 2), (0, 2)]  # concave
+    x, y = np.array(outline, float).T
+    area = 0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1))
+    mesh = plate(outline, 0.5, "#ffffff")
+    a, b, c = (mesh.vertices[mesh.triangles[:, k]].astype(float) for k in range(3))
+    assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(
+        0.5 * area, rel=1e-6
+    )  # single precision
 
 
 @models

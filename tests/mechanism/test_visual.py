@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import articulus as art
 from articulus.mechanism import ALL_VISUALS, Body, Pose
-from articulus.mechanism.visual import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, colour_text
+from articulus.mechanism.visual import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Strut, colour_text
 
 SOME = {
     "box": Box((1.0, 2.0, 3.0)),
@@ -16,11 +16,12 @@ SOME = {
     "capsule": Capsule(0.5, 2.0),
     "sphere": Sphere(0.7),
     "ellipsoid": Ellipsoid((1.0, 2.0, 0.5)),
+    "strut": Strut("rod", (0.0, 0.0, -1.0), 0.05),
     "mesh": Mesh(np.eye(3), [[0, 1, 2]]),
 }
 HALF = {
     "box": (0.5, 1, 1.5), "cylinder": (0.5, 0.5, 1.5), "capsule": (0.5, 0.5, 1.5), "sphere": (0.7, 0.7, 0.7),
-    "ellipsoid": (1, 2, 0.5),
+    "ellipsoid": (1, 2, 0.5), "strut": (0.05, 0.05, 0.05),
 }  # fmt: skip
 
 
@@ -133,3 +134,18 @@ def test_a_flexible_body_has_none():
     joint = art.mechanism.Connection("root", art.Fixed(), "ground", "beam")
     with pytest.raises(art.ModelError, match=r"body.beam.visuals: found 1 shapes on a flexible body"):
         art.mechanism.Description.build("m", (body,), (joint,))
+
+
+def test_a_strut_names_a_body_that_is_there():
+    assert pendulum(standing=[Strut("rod", (0, 0, -1), 0.05)]).description.visuals
+    with pytest.raises(art.ModelError, match=r"a strut to 'rd'.*did you mean 'rod'"):
+        _ = pendulum(standing=[Strut("rd", (0, 0, -1), 0.05)]).description
+    crane = art.load("cat215b")
+    on = art.load("two_link").attached(crane, "tip", prefix="a_")
+    ends = {v.body for b in on.description.bodies for v in b.visuals if isinstance(v, Strut)}
+    assert ends == {"a_boom", "a_stick", "a_bucket"}
+    less = crane.without("bucket")
+    assert {v.body for b in less.description.bodies for v in b.visuals if isinstance(v, Strut)} == {
+        "boom",
+        "stick",
+    }

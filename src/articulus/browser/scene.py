@@ -147,6 +147,8 @@ class Scene:
         Visuals of ground.
     meshes : tuple of PackedMesh
         To which solids refer.
+    depth : float [m]
+        How far the visuals of ground reach below its origin.
     """
 
     name: str
@@ -158,6 +160,7 @@ class Scene:
     size: float
     standing: tuple[Solid, ...] = ()
     meshes: tuple[PackedMesh, ...] = ()
+    depth: float = 0.0
 
     def plain(self) -> dict[str, Any]:
         """Return everything as dicts, lists, texts and numbers."""
@@ -197,7 +200,13 @@ def scene_of(mechanism: Mechanism, mesh_bytes: float = MESH_BYTES) -> Scene:
         size,
         standing,
         meshes,
+        _depth(d, up),
     )
+
+
+def _depth(d: Description, up: np.ndarray) -> float:
+    """Return how far the visuals of ground reach below its origin [m]."""
+    return max([0.0, *(-float((v.corners() @ up).min()) for v in d.visuals)])
 
 
 def outline(d: Description, body: str) -> np.ndarray:

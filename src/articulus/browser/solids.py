@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.browser.skeleton import Point
-from articulus.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
+from articulus.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Strut, Visual
 from articulus.mechanism.pose import quaternion_of
 
 MESH_BYTES = 1_500_000
@@ -28,7 +28,7 @@ class Solid:
     Parameters
     ----------
     kind : str
-        "box", "cylinder", "capsule", "sphere", "ellipsoid" or "mesh".
+        "box", "cylinder", "capsule", "sphere", "ellipsoid", "strut" or "mesh".
     size : tuple of float [m]
         Lengths along x, y, z; radius and length along z; radius; half axes; nothing for a mesh.
     position : three numbers [m]
@@ -38,6 +38,10 @@ class Solid:
     opacity : float [-]
     mesh : int
         Which of the meshes of the scene; -1 for other kinds.
+    body : str
+        Body at the other end of a strut.
+    end : three numbers [m]
+        Where on that body.
     """
 
     kind: str
@@ -47,6 +51,8 @@ class Solid:
     colour: str
     opacity: float
     mesh: int = -1
+    body: str = ""
+    end: Point = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -90,8 +96,16 @@ def _solid(v: Visual, mesh: int) -> Solid:
     X = v.at.matrix()
     position = (float(X[0, 3]), float(X[1, 3]), float(X[2, 3]))
     opacity = int(v.colour[7:] or "ff", 16) / 255
+    other = (v.body, _point(np.array(v.end))) if isinstance(v, Strut) else ("", (0.0, 0.0, 0.0))
     return Solid(
-        v.type_name, _size(v), position, quaternion_of(X[:3, :3]), v.colour[:7], round(opacity, 3), mesh
+        v.type_name,
+        _size(v),
+        position,
+        quaternion_of(X[:3, :3]),
+        v.colour[:7],
+        round(opacity, 3),
+        mesh,
+        *other,
     )
 
 
@@ -101,7 +115,7 @@ def _size(v: Visual) -> tuple[float, ...]:
             return lengths
         case Cylinder() | Capsule():
             return v.radius, v.length
-        case Sphere():
+        case Sphere() | Strut():
             return (v.radius,)
         case _:
             return ()

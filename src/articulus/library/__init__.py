@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.files import read_toml
+from articulus.library.looks import with_looks
 from articulus.mechanism import Description
 
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ def names() -> list[str]:
 def read(name: str, **arguments: Any) -> Description:
     """Return a mechanism of the library by its name."""
     if name in GENERATORS:
-        return _generated(name, arguments)
+        return with_looks(_generated(name, arguments), name)
     if name not in names():
         raise InputError(f"no library model '{name}'; {did_you_mean(name, names())}")
     if arguments:
         raise InputError(f"library model '{name}' takes no arguments, found {sorted(arguments)}")
     with as_file(files(__package__) / f"{name}.toml") as path:
-        return read_toml(path)
+        return with_looks(read_toml(path), name)
 
 
 def structure(name: str, **arguments: Any) -> Structure:

@@ -40,7 +40,17 @@ from articulus.mechanism.joint import (
 )
 from articulus.mechanism.numbers import Number, Vector, value_of, values_of
 from articulus.mechanism.pose import Pose
-from articulus.mechanism.visual import ALL_VISUALS, Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Visual
+from articulus.mechanism.visual import (
+    ALL_VISUALS,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Mesh,
+    Sphere,
+    Strut,
+    Visual,
+)
 
 __all__ = [
     "ALL_CONSTRAINTS",
@@ -93,6 +103,7 @@ __all__ = [
     "Sphere",
     "Spherical",
     "State",
+    "Strut",
     "TimeFunction",
     "Touching",
     "Universal",

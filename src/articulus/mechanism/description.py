@@ -23,7 +23,7 @@ from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.physical import Physical, physical
 from articulus.mechanism.regular import singular_findings
-from articulus.mechanism.visual import Visual
+from articulus.mechanism.visual import Strut, Visual
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
@@ -331,6 +331,15 @@ class Description:
             yield from bad or c.findings(where)
         for frame in self.frames:
             yield from not_finite(f"frame.{frame.name}.at", frame.at)
+        yield from self._strut_findings()
+
+    def _strut_findings(self) -> Iterator[Finding]:
+        bodies = {b.name for b in self.bodies} | {GROUND}
+        for owner, visuals in ((GROUND, self.visuals), *((b.name, b.visuals) for b in self.bodies)):
+            for v in visuals:
+                if isinstance(v, Strut) and v.body not in bodies:
+                    where = "visuals" if owner == GROUND else f"body.{owner}.visuals"
+                    yield Finding(where, f"a strut to '{v.body}'", "a body", did_you_mean(v.body, bodies))
 
     def _name_findings(self) -> Iterator[Finding]:
         if not self.bodies:

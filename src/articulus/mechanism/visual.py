@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -69,6 +69,10 @@ class Visual(abc.ABC):
         """Return the eight corners of the box around it in the body frame, (8, 3) [m]."""
         X = self.at.matrix()
         return box_corners(self.bounds()) @ X[:3, :3].T + X[:3, 3]
+
+    def renamed(self, name: Callable[[str], str]) -> Visual:
+        """Return the same shape where bodies have other names."""
+        return self
 
     def moved(self, X: np.ndarray) -> Visual:
         """Return the same shape on a body in which this one's body has the pose X, (4, 4)."""
@@ -180,6 +184,38 @@ class Ellipsoid(Visual):
         return _about_origin(np.array(self.radii))
 
 
+@dataclass(frozen=True)
+class Strut(Visual):
+    """A telescope between two bodies, such as a hydraulic cylinder: from the origin of `at` to a point of another body.
+
+    Parameters
+    ----------
+    body : str
+        Body at its other end.
+    end : three numbers [m]
+        Its other end, in the frame of that body.
+    radius : float [m]
+        Of the barrel; the rod is about half as thick.
+    """
+
+    type_name: ClassVar[str] = "strut"
+    body: str = dataclasses.field(metadata={"meaning": "body at its other end"})
+    end: tuple[float, ...] = quantity("m", "its other end, in the frame of that body", size="3")
+    radius: float = quantity("m", "radius of the barrel")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        convert(self, end=_point, radius=_length)
+        if not isinstance(self.body, str):
+            raise InputError(f"Strut.body: found {self.body!r}; expected the name of a body")
+
+    def bounds(self) -> np.ndarray:
+        return _about_origin(np.full(3, self.radius))
+
+    def renamed(self, name: Callable[[str], str]) -> Strut:
+        return dataclasses.replace(self, body=name(self.body))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh(Visual):
     """Triangles. Arrays are copied, kept in single precision and cannot be written to.
@@ -243,7 +279,7 @@ class Mesh(Visual):
         return f"<Mesh of {len(self.triangles)} triangles>"
 
 
-ALL_VISUALS: tuple[type[Visual], ...] = (Box, Cylinder, Capsule, Sphere, Ellipsoid, Mesh)
+ALL_VISUALS: tuple[type[Visual], ...] = (Box, Cylinder, Capsule, Sphere, Ellipsoid, Strut, Mesh)
 
 
 def as_visuals(given: Any) -> tuple[Visual, ...]:
@@ -294,6 +330,13 @@ def _length(x: Any) -> float:
 
 def _lengths(x: Any) -> tuple[float, ...]:
     return tuple(map(_length, three(x)))
+
+
+def _point(x: Any) -> tuple[float, ...]:
+    numbers = three(x)
+    if any(isinstance(n, Varying) or not abs(n) <= LARGEST for n in numbers):
+        raise InputError(f"found {x!r}; expected three plain numbers, up to {LARGEST:g} m")
+    return values_of(numbers)
 
 
 def _about_origin(half: np.ndarray) -> np.ndarray:

@@ -90,7 +90,6 @@ def test_pages_are_served_with_the_token_only(driven) -> None:
         "drive.js",
         "drive.css",
         "view.js",
-        "excavator.js",
         "three.min.js",
         "numbers.js",
         "scene.js",

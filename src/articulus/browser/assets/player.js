@@ -135,14 +135,17 @@
       this.trails = [];
       this.watchers = []; // called with the time after every change of it
       const { scene } = data.runs[0];
-      const feet = scene.bodies.some((b) => b.solids.length) ? 0 : undefined; // drawn machines stand on the grid themselves
-      this.stage = new articulus.Stage($("view"), scene.up, ...enclosing(data.runs), scene.size, { feet, many: articulus.isLarge(scene) });
+      const drawn = scene.standing.length > 0 || scene.bodies.some((b) => b.solids.length);
+      const feet = drawn ? scene.depth : undefined; // drawn machines stand on the grid themselves
+      const stands = scene.standing.length > 0;
+      this.stage = new articulus.Stage($("view"), scene.up, ...enclosing(data.runs), scene.size, { feet, stands, many: articulus.isLarge(scene) });
       this.#theme(matchMedia("(prefers-color-scheme: dark)").matches);
       this.#side();
       this.#transport();
       this.#pointer();
       this.#keyboard();
-      if (articulus.isLarge(scene)) $("show-mass").checked = false; // a hundred translucent balls take longer than all the rest
+      // Drawn machines are shown as they look; and a hundred translucent balls take longer to draw than all the rest.
+      if (drawn || articulus.isLarge(scene)) $("show-mass").checked = false;
       this.put(data.runs, tracks);
       this.resize();
       this.stage.controls.addEventListener("change", () => this.draw());

@@ -7,6 +7,7 @@
   const Y = new T.Vector3(0, 1, 0);
   const MANY = 40; // bodies beyond which each is drawn more coarsely
   const JOINT = "#7c8896";
+  const ROD = "#b4bac0";
   const AXES = ["#d64545", "#2f9e5b", "#3b7de0"];
   const CREASE = Math.cos(Math.PI / 6); // triangles that meet at less than 30 degrees are shaded as one surface
 
@@ -228,6 +229,7 @@
       this.parts = { link: [], joint: [], mass: [], frame: [], axis: [], shape: [], bones: [] };
       this.solid = scene.standing.length > 0 || scene.bodies.some((b) => b.solids.length);
       this.meshes = scene.meshes.map(unpackMesh);
+      this.struts = [];
       this.bodies = scene.bodies.map((body) => this.#body(body));
       this.byName = new Map(scene.bodies.map((b, k) => [b.name, k]));
       this.eta = scene.bodies.map((b) => (b.flexible ? new Float32Array(b.flexible.stations[0].translation[0].length) : []));
@@ -283,9 +285,41 @@
       return { group, chain, materials };
     }
 
+    // Add a telescope between two bodies: a barrel and a rod, which `set` puts in their place.
+    #strut(solid, materials, body) {
+      const colour = solid.colour || body.colour;
+      const [r] = solid.size;
+      const parts = [[r, (materials[`${colour} 1 false`] ??= this.#material(colour))], [0.52 * r, (materials.rod ??= this.#material(ROD))]];
+      const meshes = parts.map(([radius, material]) => new T.Mesh(new T.CylinderGeometry(radius, radius, 1, 20), material));
+      for (const mesh of meshes) {
+        mesh.castShadow = !this.ghost;
+        mesh.userData.body = body.name ?? "ground";
+        this.parts.shape.push(mesh);
+        this.root.add(mesh);
+      }
+      this.struts.push({ meshes, from: body.name ?? "ground", start: vector(solid.position), to: solid.body, end: vector(solid.end), barrel: 0 });
+    }
+
+    #placeStruts() {
+      for (const strut of this.struts) {
+        const a = strut.start.clone().applyMatrix4(this.#matrix(strut.from));
+        const b = strut.end.clone().applyMatrix4(this.#matrix(strut.to));
+        const length = a.distanceTo(b);
+        strut.barrel ||= 0.62 * length;
+        const at = (s) => a.clone().lerp(b, Math.min(s / (length || 1), 1));
+        const [barrel, rod] = strut.meshes;
+        barrel.scale.y = between(barrel, a, at(strut.barrel)) || 1e-9;
+        rod.scale.y = between(rod, at(0.9 * strut.barrel), b) || 1e-9;
+      }
+    }
+
     // Add visuals to a group; each colour is a material of its own.
     #solids(solids, group, materials, body) {
       for (const solid of solids) {
+        if (solid.kind === "strut") {
+          this.#strut(solid, materials, body);
+          continue;
+        }
         const painted = !this.ghost && solid.kind === "mesh" && this.meshes[solid.mesh].hasAttribute("color");
         const colour = painted ? "#ffffff" : solid.colour || body.colour;
         const material = (materials[`${colour} ${solid.opacity} ${painted}`] ??= this.#material(colour, solid.opacity));
@@ -419,6 +453,7 @@
       this.scene.rods.forEach(([a, b], k) => {
         this.rods[k].scale.y = between(this.rods[k], this.position(a), this.position(b)) || 1e-9;
       });
+      this.#placeStruts();
     }
 
     #matrix(body) {
@@ -457,7 +492,7 @@
 
   // Ground, light and camera for mechanisms inside a box, "up" against gravity; skeletons stand on feet, visuals on the ground.
   articulus.Stage = class {
-    constructor(canvas, up, low, high, size, { feet = 0.05 * size, many = false } = {}) {
+    constructor(canvas, up, low, high, size, { feet = 0.05 * size, stands = false, many = false } = {}) {
       this.software = articulus.drawnBySoftware();
       this.renderer = new T.WebGLRenderer({ canvas, antialias: !(this.software && many), preserveDrawingBuffer: true });
       this.sharpness = 1;
@@ -470,6 +505,7 @@
       this.camera.up.copy(this.up);
       this.size = size;
       this.feet = feet;
+      this.stands = stands;
       this.enclose(low, high);
       this.#floorLevel();
       this.#lights();
@@ -486,12 +522,12 @@
         new T.Vector3((k & 1 ? high : low)[0], (k & 2 ? high : low)[1], (k & 4 ? high : low)[2]));
     }
 
-    // The floor is at the height of the ground frame, unless the motion is below it or far above.
+    // The floor is at the foot of what is drawn of ground, else at its frame, unless the motion is below it or far above.
     #floorLevel() {
       const heights = this.corners.map((corner) => corner.dot(this.up));
       const bottom = Math.min(...heights);
       const top = Math.max(...heights);
-      const near = bottom > -0.35 * (top - bottom) && bottom < 0.6 * this.radius;
+      const near = this.stands || (bottom > -0.35 * (top - bottom) && bottom < 0.6 * this.radius);
       this.floor = (near ? 0 : bottom) - this.feet;
     }
 

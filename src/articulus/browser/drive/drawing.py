@@ -26,7 +26,7 @@ def introduction(machine: Machine) -> dict[str, Any]:
         "notes": dict(machine.notes),
         "nq": d.nq,
         "nv": d.nv,
-        "drawing": machine.drawing,
+        "seat": None if machine.seat is None else dataclasses.asdict(machine.seat),
         "flexible": [(modes.start, modes.stop) for modes in bent],
         "scene": scene_of(machine.mechanism).plain(),
         "header": list(HEADER),

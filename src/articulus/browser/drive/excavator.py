@@ -6,18 +6,17 @@ import dataclasses
 
 import numpy as np
 
-from articulus.browser.drive.machine import Axis, Machine
+from articulus.browser.drive.machine import Axis, Machine, Seat
 from articulus.browser.drive.rates import OperatorRates
 from articulus.browser.drive.soil import Soil
 from articulus.browser.drive.sticks import Sticks
 from articulus.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
+from articulus.library.looks.cat215b import GROUND
 from articulus.load import load
 
 PERIOD = 0.001
 """Sampling period of the control and of the soil [s]. The source has 0.01 s for the control, too slow for the bucket on its
 lines (34 Hz, table 5.2)."""
-GROUND = -0.9
-"""Assumed: the swing bearing stands 0.9 m above the ground [m]."""
 LOWER = np.radians([-1e6, -45.0, -155.0, -160.0])
 """Assumed ends of swing, boom, stick and bucket; the thesis prints none [rad]."""
 UPPER = np.radians([1e6, 65.0, -25.0, 30.0])
@@ -71,7 +70,7 @@ def cat215b() -> Machine:
         settle=3.0,
         ground=GROUND,
         soil=True,
-        drawing="excavator",
+        seat=Seat("cab", (0.85, 0.74, 1.62), (6.0, 0.1, 0.2)),
         notes={
             "JOINT": "Each stick axis asks one joint for a rate, as the levers of the machine do.",
             "RESOLVED": "The sticks move the hinge of the bucket out, around and up; the joints follow together.",

@@ -58,6 +58,22 @@ class Axis:
     resolved: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Seat:
+    """Where the operator sits, and looks from; what is drawn of that body is hidden then.
+
+    Parameters
+    ----------
+    body : str
+    at, look : three numbers [m]
+        Eyes, and a point that they look at, in the frame of the body.
+    """
+
+    body: str
+    at: tuple[float, float, float]
+    look: tuple[float, float, float]
+
+
 @dataclass(frozen=True, eq=False)
 class Machine:
     """A mechanism that an operator can drive.
@@ -79,8 +95,8 @@ class Machine:
         Height of the ground on the page.
     soil : bool
         Whether the components hold a soil that the operator can switch.
-    drawing : str
-        Name of a drawing that the page knows; a skeleton if not given.
+    seat : Seat or None
+        Where the operator sits.
     notes : dict of str to str
         What the page should say about it: title to text.
     """
@@ -94,7 +110,7 @@ class Machine:
     settle: float = 0.0
     ground: float = 0.0
     soil: bool = False
-    drawing: str = ""
+    seat: Seat | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -42,7 +42,7 @@ SILENCE = 4.0
 def pages() -> dict[str, bytes]:
     """Return every file that is served, by its name in the address."""
     here, shared = files("articulus.browser.drive") / "page", files("articulus.browser") / "assets"
-    own = ("index.html", "drive.css", "drive.js", "view.js", "excavator.js")
+    own = ("index.html", "drive.css", "drive.js", "view.js")
     return contents(
         *(here / name for name in own),
         *(shared / name for name in ("three.min.js", "numbers.js", "scene.js")),

@@ -49,13 +49,14 @@ def attached(
     """
     body, frame = d.carrier(at)
     _require_new_names(d, other, prefix, base)
-    mount = Body(prefix + base, massless=f"the ground of '{other.name}'", visuals=other.visuals)
+    seen = lambda visuals: tuple(v.renamed(lambda n: _named(n, prefix, prefix + base)) for v in visuals)  # noqa: E731
+    mount = Body(prefix + base, massless=f"the ground of '{other.name}'", visuals=seen(other.visuals))
     here = Connection(
         mount.name, joint or Fixed(), body, mount.name, _placed(frame.at, pose), node=frame.node
     )
     resting = body == GROUND and joint is None
     moved = [_renamed(c, prefix, mount.name, resting) for c in other.connections]
-    bodies = [dataclasses.replace(b, name=prefix + b.name) for b in other.bodies]
+    bodies = [dataclasses.replace(b, name=prefix + b.name, visuals=seen(b.visuals)) for b in other.bodies]
     frames = [
         dataclasses.replace(f, name=prefix + f.name, body=_named(f.body, prefix, mount.name))
         for f in other.frames

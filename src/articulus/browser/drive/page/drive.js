@@ -77,7 +77,7 @@ function begin(machine) {
   $("title").textContent = $("welcome").textContent = machine.title;
   $("source").textContent = machine.source;
   $("source").title = machine.source;
-  $("about").textContent = machine.drawing
+  $("about").textContent = machine.seat
     ? "A real-time simulation: rigid-body dynamics and hydraulics at 1 kHz. You sit at its two sticks."
     : "A real-time simulation of this mechanism at 1 kHz. Each stick axis asks one joint for a speed.";
   const notes = machine.modes.filter((mode) => machine.notes[mode]);

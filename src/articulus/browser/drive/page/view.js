@@ -13,8 +13,8 @@ class View {
     this.renderer.toneMapping = THREE.ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.12;
     this.scene = new THREE.Scene();
-    this.size = machine.drawing ? 12 : Math.max(machine.scene.size, 0.1);
-    this.drawn = machine.drawing === "excavator" ? this.excavator(machine) : this.skeleton(machine);
+    this.size = Math.max(machine.scene.size, 0.1);
+    this.drawn = this.mechanism(machine);
     this.surroundings(machine.ground);
     this.cameras(machine);
     this.slow = 0;
@@ -49,26 +49,16 @@ class View {
     this.scene.add(grid);
   }
 
-  excavator({ scene, ground }) {
-    this.bodies = scene.bodies.map(() => new THREE.Group());
-    this.bodies.forEach((body) => this.scene.add(body));
-    const place = (poses) => this.bodies.forEach((body, i) => {
-      const [x, y, z, w, a, b, c] = poses.subarray(7 * i, 7 * i + 7);
-      body.position.set(x, y, z);
-      body.quaternion.set(a, b, c, w);
-    });
-    return { ...Excavator.build(this.scene, this.bodies, ground), place };
-  }
-
-  // A mechanism that has no drawing of its own, as the player shows it; flexible bodies bend.
-  skeleton({ scene, flexible }) {
+  // The mechanism as the player shows it; flexible bodies bend. A seat is a place on a body from which the operator looks.
+  mechanism({ scene, flexible, seat }) {
     const view = new articulus.SceneView(scene);
     view.show("mass", false);
     view.root.traverse((each) => (each.receiveShadow = each.castShadow));
     this.bodies = view.bodies.map(({ group }) => group);
     this.scene.add(view.root);
     const place = (poses, q) => view.set(poses, flexible.map(([start, stop]) => q.subarray(start, stop)));
-    return { update() {}, place, view, seat: null, centre: null, distance: 1.9 * this.size };
+    const index = seat && scene.bodies.findIndex((b) => b.name === seat.body);
+    return { place, view, seat: seat && { ...seat, body: index, hide: this.bodies[index] }, centre: null, distance: 1.9 * this.size };
   }
 
   cameras(machine) {
@@ -160,7 +150,6 @@ class View {
       this.resize();
     }
     this.scene.updateMatrixWorld();
-    this.drawn.update();
     const seat = this.drawn.seat;
     if (seat && this.names[this.chosen] === "Cab") {
       const body = this.bodies[seat.body];
