@@ -6,6 +6,7 @@ the state of `free` from formulas that are written out here, not taken from the 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ import numpy as np
 
 import articulus as art
 import zoo
+from articulus import structure
 from zoo import State
 
 A, B, C = 0.7, -1.3, 0.4
@@ -52,9 +54,8 @@ class Case:
             else:
                 out[f.v_slices[name], c.v_slices[name]] = np.eye(self._nv(name))
         for body in f.bodies:
-            out[f.mode_slices(body.name)[0], c.mode_slices(body.name)[0]] = np.eye(
-                body.modes.count if body.modes else 0
-            )
+            modes = f.mode_slices(body.name)[0]
+            out[modes, c.mode_slices(body.name)[0]] = np.eye(modes.stop - modes.start)
         return out
 
     def carried(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -65,6 +66,18 @@ class Case:
             for other, bend in row(self._named(q))[2].items():
                 out[f.v_slices[name].start] = bend * v[c.v_slices[other].start] ** 2
         return out
+
+    def state(self, seed: int = 5) -> State:
+        """Return a random state of the coupled mechanism; modes are deflected little."""
+        s, d = zoo.random_state(self.coupled, seed), self.coupled.description
+        if not d.flexible:
+            return s
+        q, joints = np.zeros(d.nq), list(s.q)
+        for name, at in d.q_slices.items():
+            if at.stop > at.start:
+                q[at] = joints.pop(0)
+                q[d.mode_slices(d.connections[list(d.q_slices).index(name)].child)[1]] = 0.02
+        return dataclasses.replace(s, q=q)
 
     def tree_state(self, s: State) -> State:
         """Return the state of `free` with random forces that do the work of s.tau."""
@@ -141,7 +154,65 @@ def _parameters() -> Case:
     return Case(m, free, {"j2": lambda q: (A * q["j1"] + C, {"j1": A}, {})})
 
 
-BUILDERS = {"linear": _linear, "polynomial": _polynomial, "parameters": _parameters}
+def _flexible() -> Case:
+    """Hinges at both ends of a flexible boom, the outer one geared to the inner one by a cubic."""
+
+    def arm() -> art.Mechanism:
+        m = art.Mechanism("flexible", gravity=(0.3, -0.4, -9.7))
+        m.body("hub", mass=2.0, inertia=(0.1, 0.2, 0.15), com=(0.02, 0.01, 0.1))
+        m.flexible("boom", structure.beam_body(1.0, EI=300.0, mass_per_length=2.0, modes=2, planes="z"))
+        m.body("hand", mass=0.8, inertia=(0.01, 0.02, 0.02), com=(0.1, 0.02, 0.0))
+        m.joint("swing", art.Revolute(axis=(0, 0, 1)), "ground", "hub", damping=0.1)
+        m.joint("lift", art.Revolute(axis=(0, 1, 0)), "hub", "boom", at=(0.1, 0, 0.2), stiffness=2.0)
+        m.joint("wrist", art.Revolute(axis=(0, 1, 0)), "boom", "hand", node="tip", damping=0.05)
+        return m.frame("tool", "hand", (0.2, 0, 0)).frame("camera", "hub").frame("bench", "ground")
+
+    m, free = _twice(arm)
+    m.couple("lift", to="wrist", polynomial=(0.1, -0.5, 0.0, 0.2))
+
+    def cubic(q):
+        x = q["wrist"]
+        return 0.1 - 0.5 * x + 0.2 * x**3, {"wrist": -0.5 + 0.6 * x**2}, {"wrist": 1.2 * x}
+
+    return Case(m, free, {"lift": cubic})
+
+
+def four_bar(couple: bool = True) -> art.Mechanism:
+    """Return a four-bar whose coupler carries a wheel geared to the crank's pin, and whose rocker a rack driven by the wheel."""
+    m, y = art.Mechanism("geared four-bar"), (0, 1, 0)
+    m.body("crank", mass=1.0, com=(0, 0, 0.25), inertia=(0.02, 0.03, 0.01))
+    m.body("coupler", mass=1.5, com=(0.5, 0, 0), inertia=(0.02, 0.1, 0.1))
+    m.body("rocker", mass=1.2, com=(0, 0, 0.4), inertia=(0.05, 0.06, 0.01))
+    m.body("wheel", mass=0.7, com=(0.05, 0, 0.02), inertia=(0.01, 0.02, 0.01))
+    m.body("rack", mass=0.3, inertia=(0.01, 0.01, 0.01))
+    m.joint("crank", art.Revolute(axis=y), "ground", "crank")
+    m.joint("coupler", art.Revolute(axis=y), "crank", "coupler", at=(0, 0, 0.5), damping=0.1)
+    m.joint("rocker", art.Revolute(axis=y), "ground", "rocker", at=(1, 0, 0))
+    m.joint("wheel", art.Revolute(axis=y), "coupler", "wheel", at=(0.5, 0, 0.1), damping=0.05, stiffness=0.3)
+    m.joint("rack", art.Prismatic(axis=(1, 0, 0)), "rocker", "rack", at=(0, 0, 0.5))
+    m.loop("pin", art.Revolute(axis=y), "coupler", "rocker", at=(1, 0, 0), child_at=(0, 0, 0.8))
+    if couple:
+        m.couple("wheel", to="coupler", ratio=-3.0, offset=0.2)
+        m.couple("rack", to="wheel", polynomial=(0.0, 0.02, 0.01))
+    return m
+
+
+def _wheel(q):
+    return 0.2 - 3 * q["coupler"], {"coupler": -3.0}, {}
+
+
+def _rack(q):
+    x = 0.2 - 3 * q["coupler"]
+    return 0.02 * x + 0.01 * x**2, {"coupler": -3 * (0.02 + 0.02 * x)}, {"coupler": 9 * 0.02}
+
+
+@functools.cache
+def linkage() -> Case:
+    """Return the geared four-bar; its loop is part of both mechanisms."""
+    return Case(four_bar(), four_bar(couple=False), {"wheel": _wheel, "rack": _rack})
+
+
+BUILDERS = {"linear": _linear, "polynomial": _polynomial, "parameters": _parameters, "flexible": _flexible}
 ALL = tuple(BUILDERS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -28,22 +29,18 @@ def case(request):
     return coupled_zoo.get(request.param)
 
 
-def state(case, seed: int = 5):
-    return zoo.random_state(case.coupled, seed)
-
-
 def test_every_quantity_says_what_couplings_make_of_it():
     assert set(coupled.ANSWERS) == set(QUANTITIES)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_law(case, law):
-    law(case.coupled, state(case))
+    law(case.coupled, case.state())
 
 
 def test_equations_are_those_of_the_tree_with_multipliers(case):
     """M_t a + G' lambda = tau_t - bias_t with the rows of G on the coupled joints; a = T vdot + dT/dt v solves it."""
-    s = state(case)
+    s = case.state()
     t, T = case.tree_state(s), case.T(s.q)
     M, bias = ask(case.free, "mass_matrix", t.q), ask(case.free, "bias", t.q, t.v)
     G = np.linalg.svd(T.T)[2][T.shape[1] :]  # rows that vanish on the columns of T
@@ -58,7 +55,7 @@ def test_equations_are_those_of_the_tree_with_multipliers(case):
 
 
 def test_forces_are_projected_and_bodies_move_as_in_the_tree(case):
-    s = state(case)
+    s = case.state()
     t, T = case.tree_state(s), case.T(s.q)
     m, free = case.coupled, case.free
     close(ask(m, "mass_matrix", s.q), T.T @ ask(free, "mass_matrix", t.q) @ T)
@@ -73,24 +70,28 @@ def test_forces_are_projected_and_bodies_move_as_in_the_tree(case):
 
 
 def test_energy_changes_by_power(case):
-    """dE/dt = tau' v + what friction in all joints, coupled ones included, takes."""
-    s = state(case)
+    """dE/dt = tau' v less what friction in all joints, coupled ones included, and damping of modes take."""
+    s = case.state()
     t = case.tree_state(s)
     vdot = ask(case.coupled, "forward_dynamics", s.q, s.v, s.tau)
     rates = laws.along(case.coupled, "energy", s, vdot)
-    loss = laws.Reference(case.free).friction(t.v) @ t.v
-    close(rates.sum(), s.tau @ s.v + loss, laws.solved(case.coupled, s), scale=np.abs(rates).max())
+    power = s.tau @ s.v + laws.Reference(case.free).friction(t.v) @ t.v
+    for body in case.free.description.bodies:
+        if body.modes is not None:
+            rate = t.v[case.free.description.mode_slices(body.name)[0]]
+            power -= rate @ body.modes.damping @ rate
+    close(rates.sum(), power, laws.solved(case.coupled, s), scale=np.abs(rates).max())
 
 
 def test_native_code_in_batches_is_the_expression(case):
-    m, s = case.coupled, state(case)
+    m, s = case.coupled, case.state()
     batch = [np.tile(x, (5, 1)) for x in (s.q, s.v, s.tau)]
     close(m.forward_dynamics(*batch)[3], ask(m, "forward_dynamics", s.q, s.v, s.tau), laws.solved(m, s))
 
 
 def test_parameters_of_a_coupling_are_set_by_name():
     case, other = coupled_zoo.get("parameters"), coupled_zoo.get("parameters").coupled
-    s = state(case)
+    s = case.state()
     written = art.Mechanism.from_description(
         zoo.with_numbers(other.description, {"ratio": -0.5, "offset": 1.1})
     )
@@ -183,3 +184,69 @@ def test_cycles_and_second_couplings_are_refused():
 def test_names_that_are_no_names_are_refused():
     with pytest.raises(art.InputError, match=r"Coupling\.to"):
         wheels(1.0).couple("axis0", to=3)
+
+
+# loops
+
+
+@pytest.fixture(scope="module")
+def closed_state():
+    """A state of the geared four-bar on its constraints, with forces."""
+    m = coupled_zoo.linkage().coupled
+    at = art.assemble(m, [0.3, 0.2, 0.1], [1.0, 0.0, 0.0], fixed=["crank"])
+    return zoo.State(at.q, at.v, np.zeros(3), np.array([0.4, -0.2, 0.7]))
+
+
+def test_closed_mechanism_is_the_tree_with_all_multipliers(closed_state):
+    """Couplings as further rows of the same equations give the same accelerations of all joints and the same multipliers."""
+    case, s = coupled_zoo.linkage(), closed_state
+    t, T = case.tree_state(s), case.T(s.q)
+    M, bias = ask(case.free, "mass_matrix", t.q), ask(case.free, "bias", t.q, t.v)
+    G = ask(case.free, "constraint_jacobian", t.q, 0.0)
+    gamma = np.ravel(ask(case.free, "constraint_acceleration", t.q, t.v, np.zeros(5), 0.0))
+    rows = np.linalg.svd(T.T)[2][T.shape[1] :]
+    both, right = np.vstack([G, rows]), np.r_[-gamma, rows @ case.carried(s.q, s.v)]
+    whole = np.block([[M, both.T], [both, np.zeros((len(both),) * 2)]])
+    a = np.linalg.lstsq(whole, np.r_[t.tau - bias, right], rcond=1e-12)[0][:5]
+    vdot, _ = case.coupled.closed_dynamics(s.q, s.v, s.tau)
+    close(T @ vdot + case.carried(s.q, s.v), a, 1e-9)  # `closed_dynamics` is exact to 2e-10
+
+
+def test_closed_derivatives_are_differences(closed_state):
+    """Along the one motion that the loop leaves, by two states on the constraints close by."""
+    m, s, h = coupled_zoo.linkage().coupled, closed_state, 1e-4
+    by_q, by_v, _ = m.derivatives(s.q, s.v, s.tau)
+    states = [art.assemble(m, s.q + k * h * s.v, s.v, fixed=["crank"]) for k in (1, -1)]
+    found = [m.forward_dynamics(x.q, x.v, s.tau) for x in states]
+    dq, dv = (states[0].q - states[1].q), (states[0].v - states[1].v)
+    expected = found[0] - found[1]
+    close(by_q @ dq + by_v @ dv, expected, 1e-7, scale=0.0)  # truncation h^2 of central differences
+    assert np.abs(expected).max() > 1e-4
+
+
+def test_closed_mechanism_keeps_its_energy(closed_state):
+    """The rate of the energy is tau' v less what the dampers take, constraints and couplings take none."""
+    case, s = coupled_zoo.linkage(), closed_state
+    t = case.tree_state(s)
+    vdot = case.coupled.forward_dynamics(s.q, s.v, s.tau)
+    rates = laws.along(case.coupled, "energy", s, vdot)
+    power = s.tau @ s.v + laws.Reference(case.free).friction(t.v) @ t.v
+    close(rates.sum(), power, 1e-9, scale=np.abs(rates).max())
+
+
+def test_locks_act_on_coupled_joints():
+    """A lock on a geared wheel holds the motor: no acceleration, and a multiplier of its torque over the ratio."""
+    m = wheels(2.0, 3.0).couple("axis1", to="axis0", ratio=-4.0)
+    m.constrain(art.Lock("brake", "axis1", 0.0))
+    vdot, multipliers = m.closed_dynamics([0.0], [0.0], [5.0])
+    assert abs(vdot.item()) < 1e-9
+    assert multipliers.item() == pytest.approx(-5.0 / 4.0, rel=1e-9)
+
+
+def test_functions_of_the_user_see_the_independent_coordinates():
+    """q of a constraint is that of the mechanism: one entry here, though there are two joints."""
+    q, t = ca.SX.sym("q", 1), ca.SX.sym("t")
+    m = wheels(2.0, 3.0).couple("axis0", to="axis1", ratio=0.5)
+    m.constrain(art.CustomConstraint("drive", ca.Function("g", [q, t], [q - t**2])))
+    assert m.constraint_residual([3.0], 1.0).item() == pytest.approx(2.0)
+    assert m.forward_dynamics([1.0], [2.0], [0.0], 1.0).item() == pytest.approx(2.0, rel=1e-9)

@@ -126,25 +126,21 @@ def wrenches(tree: Tree, v: SX, t: SX, multipliers: SX) -> External:
 
 @dataclass(frozen=True)
 class View:
-    """A mechanism as its constraints see it (`mechanism.constraint.Kinematics`); q and v without coupled joints.
+    """A mechanism as its constraints see it (`mechanism.constraint.Kinematics`).
 
     Bodies in `moved` are displaced, and those in `pushed` have another velocity, by a small (angular, linear) amount
     about their origins in their own axes, without the bodies behind them.
     """
 
     tree: Tree
-    v_tree: SX
+    v: SX
     t: SX
     moved: dict[str, SX] = field(default_factory=dict)
     pushed: dict[str, SX] = field(default_factory=dict)
 
     @property
     def q(self) -> SX:
-        return self.tree.q[self.tree.kept[0]]
-
-    @property
-    def v(self) -> SX:
-        return self.v_tree[self.tree.kept[1]]
+        return self.tree.q
 
     @property
     def _flexible(self) -> FlexibleTree | None:
@@ -188,11 +184,7 @@ class View:
 
     def velocity(self, frame: str) -> Motion:
         flexible = self._flexible
-        found = (
-            flexible_velocity(flexible, frame, self.v_tree)
-            if flexible
-            else velocity(self.tree, frame, self.v_tree)
-        )
+        found = flexible_velocity(flexible, frame, self.v) if flexible else velocity(self.tree, frame, self.v)
         V = Motion.of(found)
         body, _ = self.tree.description.carrier(frame)
         if body not in self.pushed:
@@ -205,7 +197,7 @@ class View:
         return self.tree.q[self.tree.description.q_slices[joint]]
 
     def rates(self, joint: str) -> SX:
-        return self.v_tree[self.tree.description.v_slices[joint]]
+        return self.v[self.tree.description.v_slices[joint]]
 
     def joint_type(self, joint: str) -> Joint:
         return self.resolved(self.tree.description.joint_type(joint))
@@ -252,9 +244,9 @@ class _Traced(View):
 
     def relative(self, a: str, b: str) -> Transform:
         if self._flexible is not None:
-            motion = flexible_relative(self._flexible, self.v_tree, a, b)
+            motion = flexible_relative(self._flexible, self.v, a, b)
         else:
-            motion = relative(self.tree, self.v_tree, a, b)
+            motion = relative(self.tree, self.v, a, b)
         numbers = ca.densify(motion.X.pack())
         changing = [i for i in range(12) if not numbers[i].is_constant()]
         self.seen.append(_Pose(motion, changing, SX.sym("x", len(changing))))

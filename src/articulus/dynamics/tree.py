@@ -303,8 +303,6 @@ class Tree:
         Where the rates of every node stand in v.
     gravity : SX
         Acceleration of gravity in ground axes [m/s^2].
-    kept : two lists of int
-        Entries of q and of v that belong to the mechanism: all but those of coupled joints.
 
     Coupled joints are nodes like all others, free to move by themselves: `dynamics.coupled` makes them follow.
     With `merge_fixed=False` a fixed joint is a node without freedom, so that its force can be told. With
@@ -313,7 +311,6 @@ class Tree:
     """
 
     def __init__(self, description: Description, merge_fixed: bool = True, regroup: bool = False):
-        self.kept = description.kept
         self.description = description = description.uncoupled
         self._merge_fixed = merge_fixed
         self.q = SX.sym("q", description.nq)

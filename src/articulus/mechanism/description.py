@@ -151,7 +151,9 @@ class Description:
     @functools.cached_property
     def kept(self) -> tuple[list[int], list[int]]:
         """Return where the entries of q and of v stand in those of `uncoupled`."""
-        tree = self.uncoupled
+        return self._kept(self.uncoupled)
+
+    def _kept(self, tree: Description) -> tuple[list[int], list[int]]:
         left_q, left_v = ({at[name].start for name in self.coupled} for at in (tree.q_slices, tree.v_slices))
         return (
             [k for k in range(tree.nq) if k not in left_q],
@@ -177,7 +179,11 @@ class Description:
     @functools.cached_property
     def uncoupled(self) -> Description:
         """Return the same mechanism with every joint free to move by itself: the tree that the recursions run over."""
-        return dataclasses.replace(self, couplings=()) if self.couplings else self
+        if not self.couplings:
+            return self
+        tree = dataclasses.replace(self, couplings=())
+        lifted = tuple(c.lifted(*self._kept(tree), tree) for c in self.constraints)
+        return dataclasses.replace(tree, constraints=lifted)
 
     @functools.cached_property
     def flexible(self) -> bool:

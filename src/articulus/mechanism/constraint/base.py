@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from casadi import SX
@@ -90,6 +90,10 @@ class Constraint(abc.ABC):
     @abc.abstractmethod
     def residual(self, k: Kinematics) -> SX:
         """Return the rows; they may use the velocity only when the constraint is not holonomic."""
+
+    def lifted(self, q: Sequence[int], v: Sequence[int], description: Description) -> Constraint:
+        """Return the constraint for a mechanism with more coordinates, of which those at q and v are the present ones."""
+        return self
 
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         """Yield what is wrong with the constraint in this mechanism; all names in it are known to exist."""

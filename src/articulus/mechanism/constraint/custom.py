@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import casadi as ca
 from casadi import SX
 
 from articulus.errors import Finding
@@ -42,6 +43,11 @@ class CustomConstraint(Constraint):
 
     def residual(self, k: Kinematics) -> SX:
         return self.function(k.q, k.t)
+
+    def lifted(self, q: Sequence[int], v: Sequence[int], description: Description) -> CustomConstraint:
+        every, t = SX.sym("q", description.nq), SX.sym("t")
+        rows = self.function(every[list(q)], t)
+        return replace(self, function=Formula(ca.Function("lifted", [every, t], [rows]), "q, t"))
 
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         yield from wrong_sizes(f"{where}.function", self.function, {"q": description.nq, "t": 1})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -44,6 +44,13 @@ class CustomVelocityConstraint(Constraint):
 
     def residual(self, k: Kinematics) -> SX:
         return self.function(k.q, k.v, k.t)
+
+    def lifted(
+        self, q: Sequence[int], v: Sequence[int], description: Description
+    ) -> CustomVelocityConstraint:
+        every, rates, t = SX.sym("q", description.nq), SX.sym("v", description.nv), SX.sym("t")
+        rows = self.function(every[list(q)], rates[list(v)], t)
+        return replace(self, function=Formula(ca.Function("lifted", [every, rates, t], [rows]), "q, v, t"))
 
     def findings(self, where: str, description: Description) -> Iterator[Finding]:
         sizes = {"q": description.nq, "v": description.nv, "t": 1}
