@@ -11,7 +11,7 @@ from articulus.files.findings import announce, counted
 from articulus.mechanism import Body, Connection, Description, Revolute
 
 INERTIA = Finding("arm.urdf:3: link.a.inertia", "1, 2, 9", "moments of a body", kind="doubtful inertia")
-MESH = Finding("arm.urdf:7: link.a.mesh", "no file", "a file", kind="missing mesh")
+MESH = Finding("arm.urdf:7: link.a.mesh", "no file", "a file", kind="mesh")
 
 
 def pendulum(findings: tuple[Finding, ...] = ()) -> Description:
@@ -21,14 +21,14 @@ def pendulum(findings: tuple[Finding, ...] = ()) -> Description:
 
 
 def test_kinds_are_counted_in_the_plural() -> None:
-    assert counted([INERTIA, MESH, INERTIA]) == "2 doubtful inertias, 1 missing mesh"
-    assert counted([MESH, MESH]) == "2 missing meshes"
+    assert counted([INERTIA, MESH, INERTIA]) == "2 doubtful inertias, 1 mesh"
+    assert counted([MESH, MESH]) == "2 meshes"
     assert counted([Finding("a", "b", "c", kind="ignored body")] * 2) == "2 ignored bodies"
     assert counted([Finding("a", "b", "c")]) == "1 finding"
 
 
 def test_one_warning_for_all_of_them_at_the_place_of_the_call() -> None:
-    with pytest.warns(DoubtfulModel, match=r"arm\.urdf: 1 doubtful inertia, 1 missing mesh: see") as caught:
+    with pytest.warns(DoubtfulModel, match=r"arm\.urdf: 1 doubtful inertia, 1 mesh: see") as caught:
         announce([INERTIA, MESH], "arm.urdf", strict=False)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -41,10 +41,12 @@ def test_no_findings_say_nothing() -> None:
         announce([], "arm.urdf", strict=True)
 
 
-def test_strict_refuses_with_every_finding() -> None:
+def test_strict_refuses_all_but_pictures() -> None:
     with pytest.raises(ModelError) as caught:
-        announce([INERTIA, MESH], "arm.urdf", strict=True)
-    assert caught.value.findings == (INERTIA, MESH)
+        announce([INERTIA, MESH, INERTIA], "arm.urdf", strict=True)
+    assert caught.value.findings == (INERTIA, INERTIA)
+    with pytest.warns(DoubtfulModel, match="1 mesh"):
+        announce([MESH], "arm.urdf", strict=True)
 
 
 def test_findings_stay_with_the_mechanism_and_out_of_the_equations() -> None:

@@ -11,7 +11,7 @@ import pinocchio
 import pytest
 
 import articulus as art
-from articulus.errors import ModelError
+from articulus.errors import DoubtfulModel, ModelError
 from articulus.files import parse_mjcf, parse_toml, parse_urdf, read_mjcf, read_toml, read_urdf, write_toml
 from articulus.mechanism import Box, Capsule, Cylinder, Description, Ellipsoid, Mesh, Sphere, Visual
 from browser.drawn import MASS, ROBOT, write_robot
@@ -89,18 +89,20 @@ def test_what_cannot_be_drawn_is_left_out_with_one_warning(tmp_path: Path) -> No
         mass=MASS, material="", visual="\n".join(f"<visual>{v}</visual>" for v in [*broken, good])
     )
     (tmp_path / "r.urdf").write_text(text)
-    with pytest.warns(UserWarning, match="are not drawn") as caught:
-        found = read_urdf(tmp_path / "r.urdf")
+    with pytest.warns(DoubtfulModel) as caught:
+        found = read_urdf(tmp_path / "r.urdf", strict=True)  # pictures never stop a model
     (drawn,) = visuals(found)
     assert isinstance(drawn, Mesh)
     assert volume(drawn) == pytest.approx(1 / 6)
-    (said,) = [str(w.message) for w in caught]
-    assert said.splitlines()[0] == f"{len(broken)} shapes are not drawn:"
+    assert [str(w.message) for w in caught] == [
+        "r.urdf: 4 meshes, 6 shapes: see Mechanism.findings, or articulus info"
+    ]
+    assert len(found.findings) == len(broken)
     for k, expected in enumerate(
         ["'none.stl': no such file", "'cut.stl': 100 bytes", "'x.fbx': the suffix '.fbx'", "a scale of zero", "package_roots=",
          'size="1 2"', "found -1.0", "2 shapes", 'xyz="a b c"', "without <geometry>"],
     ):  # fmt: skip
-        line = said.splitlines()[k + 1]
+        line = str(found.findings[k])
         assert line.startswith(f"r.urdf:{k + 1}: link.a.visual[{k}]"), line
         assert expected in line
 
@@ -120,13 +122,45 @@ def test_packages_and_folders(tmp_path: Path) -> None:
         assert len(visuals(read_urdf(file, package_roots=roots))) == 1, filename
     (tmp_path / "robot" / "meshes" / "out.stl").symlink_to(tmp_path / "elsewhere" / "meshes" / "x.stl")
     file.write_text(mesh("package://robot/meshes/out.stl"))
-    with pytest.warns(UserWarning, match="which leads out of its package"):
-        assert visuals(read_urdf(file)) == []
+    with pytest.warns(DoubtfulModel, match="1 foreign path"):
+        found = read_urdf(file)
+    assert "it leads out of its package" in str(found.findings[0])
+    assert visuals(found) == []
+
+
+@pytest.mark.parametrize(
+    "filename", ["../meshes/x.stl", "package:///robot/meshes/x.stl", "package://beside/x.stl"]
+)
+def test_paths_within_the_own_package_and_beside_it(filename: str, tmp_path: Path) -> None:
+    for place in ("robot/urdf", "robot/meshes", "beside"):
+        (tmp_path / place).mkdir(parents=True)
+    for place in ("robot/meshes", "beside"):
+        (tmp_path / place / "x.stl").write_bytes(stl_bytes(TETRAHEDRON))
+    for place in ("robot", "beside"):
+        (tmp_path / place / "package.xml").write_text("<package/>")
+    file = tmp_path / "robot" / "urdf" / "r.urdf"
+    file.write_text(mesh(filename))
+    assert len(visuals(read_urdf(file))) == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "place"), [("ROS_PACKAGE_PATH", "far"), ("AMENT_PREFIX_PATH", "far/share")]
+)
+def test_packages_on_the_paths_of_ros(
+    variable: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / place / "gripper").mkdir(parents=True)
+    (tmp_path / place / "gripper" / "x.stl").write_bytes(stl_bytes(TETRAHEDRON))
+    (tmp_path / "r.urdf").write_text(mesh("package://gripper/x.stl"))
+    monkeypatch.setenv(variable, str(tmp_path / "far"))
+    assert len(visuals(read_urdf(tmp_path / "r.urdf"))) == 1
 
 
 def test_a_text_has_no_folder_for_meshes() -> None:
-    with pytest.warns(UserWarning, match=r"1 shape is not drawn:\nmodel.urdf:1: link.a.visual\[0\].mesh"):
-        assert visuals(parse_urdf(mesh("x.stl"))) == []
+    with pytest.warns(DoubtfulModel, match="1 mesh"):
+        found = parse_urdf(mesh("x.stl"))
+    assert visuals(found) == []
+    assert found.findings[0].where == "model.urdf:1: link.a.visual[0].mesh"
 
 
 def test_colours_by_name() -> None:

@@ -105,6 +105,8 @@ class Quantity:
     regroup : bool
         Whether inertia that a hinge does not move may be counted with its parent: for joint forces and
         accelerations, not for what bodies do by themselves.
+    inverts : bool
+        Whether the mass matrix is inverted, so that every freedom has to move inertia.
     """
 
     inputs: tuple[str, ...]
@@ -118,6 +120,7 @@ class Quantity:
     external: bool = False
     merge_fixed: bool = True
     regroup: bool = False
+    inverts: bool = False
 
     def written_out(self, tree: Tree) -> Answer:
         """Return the answer for the bodies of a mechanism: rigid ones, or flexible ones among them."""
@@ -262,6 +265,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=28,
         external=True,
         regroup=True,
+        inverts=True,
         flexible=lambda s: (flexible.forward_dynamics(s),),
     ),
     "mass_matrix": Quantity(
@@ -437,6 +441,7 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(1, 1),
         external=True,
         regroup=True,
+        inverts=True,
         flexible=True,
     ),
     "constraint_forces": Quantity(
@@ -446,6 +451,7 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(1, 1),
         external=True,
         regroup=True,
+        inverts=True,
         flexible=True,
     ),
     "closed_reactions": Quantity(
@@ -474,6 +480,7 @@ QUANTITIES: dict[str, Quantity] = {
         ),
         ranks=(2, 1, 2),
         regroup=True,
+        inverts=True,
         flexible=lambda s: flexible_factors(flexible_mass(flexible.inertial(s))),
     ),
     "mass_matrix_inverse": Quantity(
@@ -484,6 +491,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=50,
         ranks=(2,),
         regroup=True,
+        inverts=True,
         flexible=lambda s: (flexible.factored_mass(s).solve(SX.eye(s["v"].numel())),),
     ),
     "solve_mass_matrix": Quantity(
@@ -491,6 +499,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("vdot",),
         lambda s: (operators.solve_mass_matrix(operators.factors(s.tree), s["tau"]),),
         regroup=True,
+        inverts=True,
         flexible=lambda s: (flexible.factored_mass(s).solve(s["tau"]),),
     ),
     "operational_inertia": Quantity(
@@ -500,6 +509,7 @@ QUANTITIES: dict[str, Quantity] = {
         frames=2,
         ranks=(2,),
         regroup=True,
+        inverts=True,
         flexible=lambda s: (flexible.operational_inertia(s),),
     ),
     "inverse_dynamics_derivatives": Quantity(
@@ -520,6 +530,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=10,
         ranks=(2, 2, 2),
         regroup=True,
+        inverts=True,
         flexible=flexible.derivatives,
     ),
 }
@@ -642,4 +653,6 @@ def _asked(description: Description, name: str, frames: Sequence[str], wrenches:
         raise UnsupportedOperation(f"'{name}' of a mechanism with flexible bodies: it has no form for them")
     for frame in (*frames, *wrenches):
         description.carrier(frame)
+    if quantity.inverts:
+        description.require_inertia(name)
     return tree_of(description, quantity.merge_fixed, quantity.regroup)

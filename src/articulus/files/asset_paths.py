@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Mapping
@@ -11,6 +12,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.S)
 PACKAGE_SCHEMES = ("package", "model")
 PACKAGE_MARKS = ("__init__.py", "package.xml")
 """Files that say that a folder belongs to a package."""
+MODEL_FOLDERS = ("urdf", "urdfs", "robots", "xacro")
+"""Names of folders in which ROS packages keep their models; without a mark, what such a folder lies in is the package."""
 
 
 def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, Path]) -> str:
@@ -38,25 +41,40 @@ def why_outside(filename: str, folder: Path | None, package_roots: Mapping[str, 
 
 
 def place_of(filename: str, folder: Path, package_roots: Mapping[str, Path]) -> Path | None:
-    """Return where a file that `why_outside` lets pass should lie; None when its package is not known.
+    """Return where a file that `why_outside` lets pass should lie; None when it leads out of its package.
 
-    A package that is not declared is the nearest folder of its name in which the model itself lies, else one in the model's
-    folder.
+    A package that is not declared is the nearest folder of its name in which the model itself lies, else one beside the
+    model's own package or on the paths of ROS, else one in the model's folder.
     """
     plain = filename.replace("\\", "/")
     scheme = _SCHEME.fullmatch(plain)
     if scheme is None or scheme[1] not in PACKAGE_SCHEMES:
         return folder / (scheme[2] if scheme else plain)
-    name, _, rest = scheme[2].partition("/")
-    real = folder.resolve()
-    around = (f for f in (real, *real.parents) if f.name == name)
-    root = package_roots[name] if name in package_roots else next(around, folder / name)
+    name, _, rest = scheme[2].lstrip("/").partition("/")
+    root = package_roots[name] if name in package_roots else _package_named(name, folder)
     place = root / rest.lstrip("/")
     return None if why_not_inside(place, [root]) else place
 
 
+def _package_named(name: str, folder: Path) -> Path:
+    real = folder.resolve()
+    around = [f for f in (real, *real.parents) if f.name == name]
+    beside = package_folder(folder).parent / name
+    found = [*around, *([beside] if (beside / "package.xml").is_file() else []), *_of_ros(name)]
+    return found[0] if found else folder / name
+
+
+def _of_ros(name: str) -> list[Path]:
+    """Return the folders of a package on the paths of ROS 1 and ROS 2."""
+    first = [Path(p) / name for p in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if p]
+    second = [
+        Path(p) / "share" / name for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p
+    ]
+    return [f for f in (*first, *second) if f.is_dir()]
+
+
 def _package(path: str, package_roots: Mapping[str, Path]) -> str:
-    name, _, rest = path.partition("/")
+    name, _, rest = path.lstrip("/").partition("/")
     if name in package_roots:
         root = package_roots[name]
         return why_not_inside(root / rest.lstrip("/"), [root])
@@ -72,7 +90,8 @@ def _stays(path: str) -> bool:
 def package_folder(folder: Path) -> Path:
     """Return the outermost folder of the Python or ROS package that a folder lies in; itself where it is in none."""
     real = folder.resolve()
-    found = next((f for f in (real, *real.parents) if any((f / m).is_file() for m in PACKAGE_MARKS)), real)
+    bare = real.parent if real.name in MODEL_FOLDERS else real
+    found = next((f for f in (real, *real.parents) if any((f / m).is_file() for m in PACKAGE_MARKS)), bare)
     while (found.parent / "__init__.py").is_file():
         found = found.parent
     return found

@@ -14,11 +14,16 @@ def counted(findings: Iterable[Finding]) -> str:
     return ", ".join(f"{n} {kind if n == 1 else _plural(kind)}" for kind, n in kinds.items())
 
 
+PICTURES = ("mesh", "shape")
+"""Kinds of what is not drawn, which never stops a model."""
+
+
 def announce(findings: Iterable[Finding], name: str, strict: bool) -> None:
-    """Warn once of all findings of the model file `name`; with `strict` raise ModelError with each of them instead."""
+    """Warn once of all findings of the model file `name`; with `strict` raise ModelError with those that are no pictures."""
     held = tuple(findings)
-    if held and strict:
-        raise ModelError(held)
+    refused = [f for f in held if strict and f.kind not in PICTURES]
+    if refused:
+        raise ModelError(refused)
     if held:
         doubtful(f"{name}: {counted(held)}: see Mechanism.findings, or articulus info", DoubtfulModel)
 

@@ -18,25 +18,27 @@ def lump_fixed(description: Description) -> Description:
     """
     if description.parameters:
         raise UnsupportedOperation("lump_fixed: a mechanism with named parameters cannot be lumped")
-    carriers = _carriers(description)
-    parts: dict[str, list[tuple[Body, np.ndarray]]] = {}
-    for body in description.bodies:
-        carrier, pose = carriers[body.name]
-        parts.setdefault(carrier, []).append((body, pose))
-    bodies = tuple(
-        _merged(b.name, parts[b.name]) for b in description.bodies if carriers[b.name][0] == b.name
-    )
+    carriers, parts = _carriers(description), welded(description)
+    bodies = tuple(merged(b.name, parts[b.name]) for b in description.bodies if carriers[b.name][0] == b.name)
     joints = tuple(_moved(c, carriers) for c in description.connections if not isinstance(c.joint, Fixed))
-    merged = tuple(
+    welds = tuple(
         Frame(b.name, *_place(carriers[b.name])) for b in description.bodies if b.name not in _names(bodies)
     )
     frames = tuple(_carried(f, carriers) for f in description.frames)
     d = description
     standing = d.visuals + _drawn(parts.get(GROUND, []))
-    return Description.build(
-        d.name, bodies, joints, merged + frames, d.gravity, d.source, d.constraints, standing,
-        couplings=d.couplings,
-    )  # fmt: skip
+    kept = (d.gravity, d.source, d.constraints, standing, d.findings)
+    return Description.build(d.name, bodies, joints, welds + frames, *kept, couplings=d.couplings)
+
+
+def welded(description: Description) -> dict[str, list[tuple[Body, np.ndarray]]]:
+    """Return the bodies that move as one, each with its pose in the first of them, by the name of that one."""
+    carriers = _carriers(description)
+    parts: dict[str, list[tuple[Body, np.ndarray]]] = {}
+    for body in description.bodies:
+        carrier, pose = carriers[body.name]
+        parts.setdefault(carrier, []).append((body, pose))
+    return parts
 
 
 def _names(bodies: tuple[Body, ...]) -> set[str]:
@@ -73,7 +75,7 @@ def _carried(frame: Frame, carriers: dict[str, tuple[str, np.ndarray]]) -> Frame
     return replace(frame, body=carrier, at=Pose.from_matrix(pose @ frame.at.matrix()))
 
 
-def _merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
+def merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
     """Return the one body that the parts, each with its pose, make together."""
     heavy = [(b, X) for b, X in parts if not b.massless]
     own = next(b for b, _ in parts if b.name == name)
@@ -82,12 +84,14 @@ def _merged(name: str, parts: list[tuple[Body, np.ndarray]]) -> Body:
         return replace(own, visuals=drawn)
     masses = np.array([values_of((b.mass,))[0] for b, _ in heavy])
     points = np.array([X[:3, :3] @ np.array(values_of(b.com)) + X[:3, 3] for b, X in heavy])
-    com = masses @ points / masses.sum()
+    com = masses @ points / masses.sum() if masses.any() else np.array(values_of(heavy[0][0].com))
     I = np.zeros((3, 3))
     for (body, X), m, p in zip(heavy, masses, points - com):
         I += X[:3, :3] @ body.inertia_matrix() @ X[:3, :3].T + m * (p @ p * np.eye(3) - np.outer(p, p))
     six = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-    return Body(name, float(masses.sum()), tuple(map(float, com)), tuple(map(float, six)), visuals=drawn)
+    doubtful = next((b.doubtful for b, _ in heavy if b.doubtful), "")
+    numbers = (float(masses.sum()), tuple(map(float, com)), tuple(map(float, six)))
+    return Body(name, *numbers, visuals=drawn, doubtful=doubtful)
 
 
 def _drawn(parts: list[tuple[Body, np.ndarray]]) -> tuple[Visual, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from articulus.errors import Finding, InputError, ModelError
 
 _OWNER = re.compile(r"^\w+(?: \(\w+\))?\.(\w+): ")
 _FOUND = re.compile(r"^(?:[\w ()]+(?:\.\w+)?: )?found (.*?); expected (.*)$", re.S)
+
+UNKNOWN = "unknown name"
+"""Kind of a doubt: a name that is nearly, but not quite, a known one."""
 
 
 class Report:
@@ -29,6 +32,7 @@ class Report:
         self.lines = lines
         self.words = words or {}
         self.findings: list[Finding] = []
+        self.doubts: list[Finding] = []
 
     def locate(self, path: str) -> str:
         """Return a path with its file and line: "crane.toml:12: body.boom.mass"."""
@@ -44,6 +48,10 @@ class Report:
         """Note a finding."""
         self.findings.append(Finding(self.locate(path), found, expected, hint))
 
+    def doubt(self, kind: str, path: str, found: str, expected: str, hint: str = "") -> None:
+        """Note a finding that does not stop the model; `kind` in the singular, such as "missing limit"."""
+        self.doubts.append(Finding(self.locate(path), found, expected, hint, kind))
+
     def add_error(self, path: str, error: InputError) -> None:
         """Note what a constructor of the mechanism said about the object at `path`."""
         text = str(error)
@@ -55,9 +63,17 @@ class Report:
             self.add(where, text, "a value that makes sense")
 
     def raise_if_any(self) -> None:
-        """Raise ModelError with every finding in the order of the lines, if there is one."""
+        """Raise ModelError with every finding in the order of the lines, if there is one.
+
+        Names that are nearly known ones are told with them: a misspelled element is missing elsewhere.
+        """
         if self.findings:
-            raise ModelError(sorted(self.findings, key=self._line))
+            unknown = [f for f in self.doubts if f.kind == UNKNOWN]
+            raise ModelError(self.in_order([*self.findings, *unknown]))
+
+    def in_order(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Return findings in the order of the lines."""
+        return sorted(findings, key=self._line)
 
     def _line(self, finding: Finding) -> int:
         digits = re.match(r"\d+", finding.where.removeprefix(f"{self.name}:"))

@@ -74,6 +74,7 @@ class System:
 
     def __init__(self, network: Network, loops: str = DEFAULT):
         network.check_feedback()
+        network.description.require_inertia("motion in time")
         self.network, self.description = network, network.description
         self.form: Form = find_form(loops)
         self._own_states = SX.sym("own", self.closing.n_own if self.closing else 0)

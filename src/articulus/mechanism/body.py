@@ -32,6 +32,9 @@ GROUND = "ground"
 TRIANGLE_SLACK = 1e-3
 """Relative excess of one principal moment over the sum of the others that rounded digits explain (flat plates)."""
 
+NEGLIGIBLE = 1e-12
+"""Moment of inertia per mass that rounding makes of zero: that of a radius of gyration of a micrometre [m^2]."""
+
 
 @dataclass(frozen=True)
 class Body:
@@ -50,6 +53,9 @@ class Body:
         of x y dm, as in URDF.
     massless : str
         Why this body may have no mass and no inertia; empty for an ordinary body.
+    doubtful : str
+        Why this body may have principal moments that no rigid body has, or an inertia without mass; its numbers are
+        used as they are. Empty for an ordinary body.
     modes : Modes
         What makes the body flexible; it then holds all of the inertia, and mass, com and inertia above are not given.
     visuals : tuple of Visual
@@ -66,6 +72,7 @@ class Body:
         default=(0.0,) * 6,
     )
     massless: str = ""
+    doubtful: str = dataclasses.field(default="", kw_only=True)
     modes: Modes | None = None
     visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)  # not part of fingerprints
 
@@ -86,7 +93,7 @@ class Body:
             yield from self._massless_findings(where)
             return
         mass = value_of(self.mass)
-        if mass <= 0:
+        if mass < 0 or (mass == 0 and not self.doubtful):
             yield Finding(
                 f"{where}.mass",
                 f"{mass:.6g} kg",
@@ -123,7 +130,9 @@ class Body:
 
     def _inertia_findings(self, where: str) -> Iterator[Finding]:
         moments = np.linalg.eigvalsh(self.inertia_matrix())
-        if moments[0] <= 0:
+        if self.doubtful:
+            yield from self._negative_findings(where)
+        elif moments[0] <= 0:
             yield Finding(
                 f"{where}.inertia",
                 f"principal moments {_text(moments)} kg m^2",
@@ -136,6 +145,16 @@ class Body:
                 f"principal moments {_text(moments)} kg m^2",
                 "the largest at most the sum of the other two (triangle inequality)",
                 "No rigid body has such moments: check the units and the order Ixx, Iyy, Izz, Ixy, Ixz, Iyz.",
+            )
+
+    def _negative_findings(self, where: str) -> Iterator[Finding]:
+        own = values_of(self.inertia)[:3]
+        if min(own) < -NEGLIGIBLE * value_of(self.mass):
+            yield Finding(
+                f"{where}.inertia",
+                f"Ixx, Iyy, Izz = {_text(np.array(own))} kg m^2",
+                "none negative (positive definite)",
+                "A moment about an axis is the integral of a square over the mass.",
             )
 
 

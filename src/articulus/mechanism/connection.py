@@ -142,6 +142,8 @@ class Connection:
         Ranges; data for controllers and simulations, no force by themselves.
     node : str
         Station of a flexible parent that carries the joint; `at` is then a pose in the station's frame.
+    massless : str
+        Why the joint may move nothing that has inertia; there is no forward dynamics then. Empty for an ordinary joint.
     """
 
     name: str
@@ -163,6 +165,7 @@ class Connection:
     rotor: Rotor | None = None
     limits: Limits = Limits()
     node: str = ""
+    massless: str = ""
 
     def __post_init__(self) -> None:
         require(f"joint {self.name!r}", rotor=(self.rotor, Rotor | None), limits=(self.limits, Limits))

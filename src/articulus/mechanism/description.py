@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, did_you_mean
 from articulus.mechanism.body import GROUND, Body, Frame
 from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, references
@@ -22,7 +22,7 @@ from articulus.mechanism.equipment import NO_EQUIPMENT, Equipment
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
 from articulus.mechanism.physical import Physical, physical
-from articulus.mechanism.regular import singular_findings
+from articulus.mechanism.regular import joints_without_inertia, singular_findings
 from articulus.mechanism.visual import Strut, Visual
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -115,7 +115,7 @@ class Description:
             draft = dataclasses.replace(
                 draft, connections=draft._sorted_connections(), couplings=tuple(ordered)
             )
-            wrong = list(singular_findings(draft.bodies, draft.connections))
+            wrong = list(singular_findings(draft.bodies, draft.connections, draft.couplings))
         if wrong:
             raise ModelError(dataclasses.replace(f, where=locate(f.where)) for f in wrong)
         return draft
@@ -230,6 +230,24 @@ class Description:
                     f"q: joint '{joint}' has a quaternion of zeros{f' (row {row} of the batch)' if row else ''}; expected "
                     "w, x, y, z of a rotation, such as 1, 0, 0, 0. `Mechanism.neutral` is a position with all of them"
                 )
+
+    @functools.cached_property
+    def without_inertia(self) -> tuple[str, ...]:
+        """Return the joints that move nothing with inertia, which their `massless` allows."""
+        if not any(c.massless for c in self.connections):
+            return ()
+        return joints_without_inertia(self.bodies, self.connections, self.couplings)
+
+    def require_inertia(self, what: str) -> None:
+        """Raise UnsupportedOperation with the joints that move nothing with inertia; `what` begins the message."""
+        if self.without_inertia:
+            names = [f"'{name}'" for name in self.without_inertia]
+            shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            raise UnsupportedOperation(
+                f"{what} of '{self.name}': the motion of joint {shown} moves no inertia, so that the mass matrix has no "
+                "inverse. Poses, Jacobians and inverse dynamics can be asked for; for accelerations give the bodies behind it "
+                "a mass, give the joint an armature, or fix it"
+            )
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -25,6 +25,7 @@ TABLES: dict[str, type] = {
 
 MEANINGS: dict[tuple[type, str], str] = {
     (Body, "massless"): "why the body has neither mass nor inertia",
+    (Body, "doubtful"): "why the body has moments that no rigid body has, or an inertia without mass",
     (Body, "visuals"): "what is drawn for it; without any, a skeleton from its joints",
     (Connection, "parent"): "body that carries the joint, or `ground`",
     (Connection, "child"): "body that hangs on it",
@@ -36,6 +37,10 @@ MEANINGS: dict[tuple[type, str], str] = {
         Connection,
         "node",
     ): "station of a flexible parent that carries the joint; `at` is then a pose in the station's frame",
+    (
+        Connection,
+        "massless",
+    ): "why the joint moves nothing that has inertia; there is no forward dynamics then",
     (
         Frame,
         "node",

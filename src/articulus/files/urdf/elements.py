@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.files.report import Report
+from articulus.files.report import UNKNOWN, Report
 from articulus.files.xml_tree import Element
 from articulus.mechanism import (
     Body,
     Connection,
+    Coupling,
     Fixed,
     Free,
     Joint,
@@ -55,6 +56,7 @@ KNOWN_ATTRIBUTES = {
     "axis": ("xyz",),
     "limit": ("lower", "upper", "effort", "velocity"),
     "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
     "parent": ("link",),
     "child": ("link",),
     "box": ("size",),
@@ -164,7 +166,8 @@ class Elements:
         if found is None:
             if kind != "continuous":
                 unit = "rad" if kind == "revolute" else "m"
-                self.report.add(
+                self.report.doubt(
+                    "missing limit",
                     path,
                     "no <limit>",
                     f"<limit> in a {kind} joint, as the URDF specification demands",
@@ -174,11 +177,20 @@ class Elements:
             return Limits()
         where = f"{path}.limits"
         self.lines[where] = found.line
-        speed, effort = (self.number(found, key, where, 0.0) for key in ("velocity", "effort"))
+        speed, effort = (self._bound(found, key, where) for key in ("velocity", "effort"))
         if kind == "continuous":
             return Limits(velocity=(speed,), effort=(effort,))
         low, high = (self.number(found, key, where, 0.0, optional=True) for key in ("lower", "upper"))
         return Limits((low,), (high,), (speed,), (effort,))
+
+    def _bound(self, limit: Element, key: str, path: str) -> float:
+        """Return a number of a <limit>; infinite, and doubtful, where it is missing."""
+        if key not in limit.attributes:
+            self.report.doubt(
+                "missing limit", path, f"<limit> without {key}", f'{key}="..." with a finite number'
+            )
+            return math.inf
+        return self.number(limit, key, path, 0.0)
 
     def _dynamics(self, element: Element, connection: Connection, path: str) -> Connection:
         found = self.only(element, "dynamics", path)
@@ -198,6 +210,18 @@ class Elements:
         return replace(
             connection, damping=(damping,) if damping else (), coulomb=(friction,) if friction else ()
         )
+
+    def mimic(self, element: Element, name: str) -> Coupling:
+        """Return the coupling of a <joint> with <mimic>."""
+        path = f"coupling.{name}"
+        found = self.only(element, "mimic", f"joint.{name}")
+        assert found is not None
+        self.lines[path] = found.line
+        ratio = self.number(found, "multiplier", path, 1.0, optional=True)
+        offset = self.number(found, "offset", path, 0.0, optional=True)
+        if "joint" not in found.attributes:
+            self.report.add(path, "<mimic> without joint", '<mimic joint="..."/>')
+        return Coupling(name, (found.attributes.get("joint", ""),), (ratio,), offset)
 
     # parts
 
@@ -264,7 +288,8 @@ class Elements:
         if near:
             where = f"{path}.{word}"
             self.lines[where] = element.line
-            self.report.add(where, f"the unknown name '{word}'", "a known name", f"did you mean '{near[0]}'?")
+            hint = f"did you mean '{near[0]}'?"
+            self.report.doubt(UNKNOWN, where, f"the unknown name '{word}'", "a known name", hint)
 
 
 def _advice(words: list[str], count: int) -> str:

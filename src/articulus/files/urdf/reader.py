@@ -1,56 +1,48 @@
-"""Reading URDF, strictly: what the specification demands has to be there, and nothing is guessed."""
+"""Reading URDF: what is wrong is refused, what is doubtful is kept as it is and listed, nothing is repaired."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, did_you_mean
-from articulus.files.asset_paths import why_outside
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.files.findings import announce
 from articulus.files.lump import lump_fixed as lumped
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
 from articulus.files.urdf.elements import Elements
+from articulus.files.urdf.inertias import marked, wrong_bodies
 from articulus.files.urdf.visuals import UrdfVisuals
 from articulus.files.xml_tree import Element, parse_xml
-from articulus.mechanism import GROUND, MAX_BODIES, Body, Connection, Description, Fixed, Free, Visual
+from articulus.mechanism import (
+    GROUND,
+    MAX_BODIES,
+    STANDARD_GRAVITY,
+    Body,
+    Connection,
+    Coupling,
+    Description,
+    Fixed,
+    Free,
+    Visual,
+)
+from articulus.mechanism.regular import joints_without_inertia
 
 MAX_DEPTH = 64
+NO_INERTIA = "no inertia behind it in the URDF"
 
-Base = Literal["fixed", "floating"]
-Mimic = Literal["refuse", "independent"]
+Base = Literal["fixed", "free", "floating"]
+Mimic = Literal["couple", "independent"]
 Thing = TypeVar("Thing", Body, Connection)
 
 
-def read_urdf(
-    path: StrPath,
-    *,
-    base: Base = "fixed",
-    lump_fixed: bool = False,
-    package_roots: Mapping[str, StrPath] | None = None,
-    mimic: Mimic = "refuse",
-) -> Description:
-    """Return the mechanism of a URDF file; raise ModelError with everything that is wrong in it.
-
-    Parameters
-    ----------
-    path : path
-        The file; UTF-8, at most 64 MB.
-    base : "fixed" or "floating"
-        Whether the root link is welded to ground or hangs on it by a free joint.
-    lump_fixed : bool
-        Whether links behind fixed joints are merged into their parent; their names stay as frames.
-    package_roots : mapping of str to path
-        Folder of each package that mesh names of the form package://name/... may lie in.
-    mimic : "refuse" or "independent"
-        A joint that mimics another is refused, or becomes a joint of its own (the coupling is dropped).
-    """
+def read_urdf(path: StrPath, **options: Any) -> Description:
+    """Return the mechanism of a URDF file, at most 64 MB of UTF-8; `options` are those of `parse_urdf`."""
     place = as_path(path)
-    options = {"base": base, "lump_fixed": lump_fixed, "package_roots": package_roots, "mimic": mimic}
-    return parse_urdf(load_text(place), place.name, folder=place.parent, **options)  # type: ignore[arg-type]
+    return parse_urdf(load_text(place), place.name, folder=place.parent, **options)
 
 
 def parse_urdf(
@@ -58,22 +50,44 @@ def parse_urdf(
     name: str = "model.urdf",
     *,
     base: Base = "fixed",
+    gravity: Sequence[Any] = STANDARD_GRAVITY,
     lump_fixed: bool = False,
     package_roots: Mapping[str, StrPath] | None = None,
-    mimic: Mimic = "refuse",
+    mimic: Mimic = "couple",
+    strict: bool = False,
     folder: Path | None = None,
 ) -> Description:
-    """Return the mechanism of a URDF text, as `read_urdf` does; `name` stands for the file in messages."""
-    _one_of("base", base, ("fixed", "floating"))
-    _one_of("mimic", mimic, ("refuse", "independent"))
+    """Return the mechanism of a URDF text; raise ModelError with everything that is wrong in it.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Stands for the file in messages.
+    base : "fixed" or "free"
+        Whether the root link is welded to ground or hangs on it by a free joint ("floating" means the same).
+    gravity : three numbers [m/s^2]
+        Acceleration of gravity in ground axes, of which a URDF says nothing.
+    lump_fixed : bool
+        Whether links behind fixed joints are merged into their parent; their names stay as frames.
+    package_roots : mapping of str to path
+        Folder of each package that mesh names of the form package://name/... may lie in.
+    mimic : "couple" or "independent"
+        Whether a joint that mimics another follows it, as a `Coupling`, or has a coordinate of its own.
+    strict : bool
+        Whether what is doubtful is refused as well, instead of being listed in `Mechanism.findings`.
+    folder : Path
+        In which relative paths of meshes are looked for; without it no mesh is read.
+    """
+    _one_of("base", base, ("fixed", "free", "floating"))
+    _one_of("mimic", mimic, ("couple", "independent"))
     roots = _roots_of(package_roots)
     robot = _Robot(parse_xml(text, name, MAX_DEPTH), name)
-    robot.check_files(folder, roots)
     visuals = UrdfVisuals(robot.root, name, folder, roots)
-    description = robot.description(base, visuals)
-    if mimic == "refuse":
-        robot.refuse_mimics()
-    visuals.warn()
+    description = robot.description(base != "fixed", gravity, visuals, mimic == "couple")
+    findings = robot.report.in_order([*robot.report.doubts, *visuals.doubts()])
+    announce(findings, name, strict)
+    description = replace(description, findings=tuple(findings))
     return lumped(description) if lump_fixed else description
 
 
@@ -113,7 +127,7 @@ class _Robot:
     def __init__(self, root: Element, name: str):
         self.root = root
         self.lines: dict[str, int] = {"": root.line}
-        self.report = Report(name, self.lines, {"body": "link"})
+        self.report = Report(name, self.lines, {"body": "link", "coupling": "mimic"})
         self.elements = Elements(self.report, self.lines)
         self._check_root()
 
@@ -129,30 +143,11 @@ class _Robot:
         self.report.raise_if_any()
         self.elements.check(self.root, "robot")
 
-    # files
-
-    def check_files(self, folder: Path | None, roots: Mapping[str, Path]) -> None:
-        """Report meshes and textures that lie outside the model's folder and the declared packages."""
-        for link in [*self.root.named("link"), *self.root.named("material")]:
-            for element in link.everything():
-                filename = element.attributes.get("filename")
-                if element.tag in ("mesh", "texture") and filename is not None:
-                    self._check_file(element, link, why_outside(filename, folder, roots))
-
-    def _check_file(self, element: Element, link: Element, reason: str) -> None:
-        if reason:
-            path = f"{link.tag}.{link.attributes.get('name', '')}.{element.tag}"
-            self.lines[path] = element.line
-            self.report.add(
-                path,
-                f'filename="{element.attributes["filename"]}": {reason}',
-                "a path inside the model's folder or a declared package",
-                "Declare the folder it lies in: package_roots={'name': folder}.",
-            )
-
     # tree
 
-    def description(self, base: Base, visuals: UrdfVisuals) -> Description:
+    def description(
+        self, free: bool, gravity: Sequence[Any], visuals: UrdfVisuals, couple: bool
+    ) -> Description:
         def body(element: Element, name: str) -> Body:
             return replace(self.elements.link(element, name), visuals=visuals.of(element, name))
 
@@ -160,11 +155,27 @@ class _Robot:
         joints = self._each("joint", "joint", self.elements.joint)
         self._references({b.name for b in bodies}, joints)
         roots = self._roots(bodies, joints)
-        ground = [b for b in roots[:1] if b.name == GROUND and b.massless and base == "fixed"]
+        ground = [b for b in roots[:1] if b.name == GROUND and not free]
+        bodies, joints = self._without_ground([b for b in bodies if b not in ground], joints)
         if roots and not ground:
-            joints.insert(0, self._base(roots[0], base, {j.name for j in joints}))
-        bodies = [b for b in bodies if b not in ground]
-        return self._build(tuple(bodies), tuple(joints), ground[0].visuals if ground else ())
+            root = next(b.name for b in bodies if b.name not in {j.child for j in joints})
+            joints.insert(0, self._base(root, free, {j.name for j in joints}))
+        bodies, doubts = marked(bodies)
+        couplings = self._couplings(joints) if couple else ()
+        standing = ground[0].visuals if ground else ()
+        built = self._build(tuple(bodies), tuple(joints), couplings, gravity, standing)
+        self._judge(doubts, wrong_bodies(built))
+        return self._only_massless(built)
+
+    def _judge(self, doubts: list[Finding], wrong: set[str]) -> None:
+        """Take up what is doubtful, and refuse what is wrong among it."""
+        for f in doubts:
+            found = _in_urdf(replace(f, where=self.report.locate(f.where)))
+            if f.where.removeprefix("body.").rpartition(".")[0] in wrong:
+                self.report.findings.append(replace(found, kind=""))
+            else:
+                self.report.doubts.append(found)
+        self.report.raise_if_any()
 
     def _each(self, tag: str, kind: str, read: Callable[[Element, str], Thing]) -> list[Thing]:
         """Return an object for each element of a tag; names have to be there and unique."""
@@ -207,20 +218,52 @@ class _Robot:
             )
         return roots
 
-    def _base(self, root: Body, base: Base, taken: set[str]) -> Connection:
-        name = "floating_base" if base == "floating" else "fixed_base"
+    def _without_ground(
+        self, bodies: list[Body], joints: list[Connection]
+    ) -> tuple[list[Body], list[Connection]]:
+        """Return links and joints with another name for a link called like the fixed world."""
+        names = {b.name for b in bodies}
+        if GROUND not in names:
+            return bodies, joints
+        name = f"{GROUND}_link"
+        while name in names:
+            name += "_"
+        self.lines[f"body.{name}"] = self.lines[f"body.{GROUND}"]
+        expected = "another name: it is the fixed world"
+        self.report.doubt(
+            "renamed link", f"body.{GROUND}", f"the name '{GROUND}'", expected, f"It is '{name}' now."
+        )
+        new = {GROUND: name}
+        joints = [
+            replace(j, parent=new.get(j.parent, j.parent), child=new.get(j.child, j.child)) for j in joints
+        ]
+        return [replace(b, name=new.get(b.name, b.name)) for b in bodies], joints
+
+    def _base(self, root: str, free: bool, taken: set[str]) -> Connection:
+        name = "floating_base" if free else "fixed_base"
         while name in taken:
             name += "_"
-        self.lines[f"joint.{name}"] = self.lines[f"body.{root.name}"]
-        return Connection(name, Free() if base == "floating" else Fixed(), GROUND, root.name)
+        self.lines[f"joint.{name}"] = self.lines[f"body.{root}"]
+        return Connection(name, Free() if free else Fixed(), GROUND, root)
 
     def _build(
-        self, bodies: tuple[Body, ...], joints: tuple[Connection, ...], standing: tuple[Visual, ...]
+        self,
+        bodies: tuple[Body, ...],
+        joints: tuple[Connection, ...],
+        couplings: tuple[Coupling, ...],
+        gravity: Sequence[Any],
+        standing: tuple[Visual, ...],
     ) -> Description:
+        """Return the mechanism, in which every joint may move nothing."""
         title = self.root.attributes.get("name", "")
-        told = {"source": f"URDF file {self.report.name}", "locate": self.report.locate}
+        told = {
+            "source": f"URDF file {self.report.name}",
+            "locate": self.report.locate,
+            "couplings": couplings,
+        }
+        joints = tuple(replace(j, massless=NO_INERTIA) for j in joints)
         try:
-            built = Description.build(title, bodies, joints, visuals=standing, **told)  # type: ignore[arg-type]
+            built = Description.build(title, bodies, joints, (), gravity, visuals=standing, **told)  # type: ignore[arg-type]
         except ModelError as error:
             self.report.findings += [_in_urdf(f) for f in error.findings if not _said(f)]
             self.report.raise_if_any()
@@ -228,17 +271,34 @@ class _Robot:
         self.report.raise_if_any()
         return built
 
-    def refuse_mimics(self) -> None:
-        """Raise UnsupportedOperation that names every joint that mimics another."""
-        found = [
-            f"{self.report.locate('joint.' + j.attributes.get('name', ''))} mimics joint "
-            f"'{mimic.attributes.get('joint', '')}'"
-            for j in self.root.named("joint")
-            for mimic in j.named("mimic")
-        ]
-        if found:
-            raise UnsupportedOperation(
-                "\n".join(found)
-                + "\nCoupled joints cannot be represented; mimic='independent' reads each as a "
-                "joint of its own and drops the coupling"
+    def _only_massless(self, d: Description) -> Description:
+        """Return the mechanism in which those joints alone may move nothing that do so, each a finding."""
+        names = joints_without_inertia(d.bodies, d.connections, d.couplings)
+        for name in names:
+            self.report.doubt(
+                "massless joint",
+                f"joint.{name}",
+                "motion that moves no mass",
+                "inertia behind every freedom",
+                "There is no forward dynamics; give the link behind it a mass, or make it fixed.",
             )
+        marks = (replace(c, massless=NO_INERTIA if c.name in names else "") for c in d.connections)
+        return replace(d, connections=tuple(marks))
+
+    def _couplings(self, joints: list[Connection]) -> tuple[Coupling, ...]:
+        """Return a coupling for each joint that mimics another; one that cannot be is dropped, and doubtful."""
+        found = {j.attributes.get("name", ""): j for j in self.root.named("joint") if j.named("mimic")}
+        moving = {j.name for j in joints if j.joint.nv == 1}
+        all_of_them = [self.elements.mimic(found[j.name], j.name) for j in joints if j.name in found]
+        for c in all_of_them:
+            for name in (c.joint, *c.to):
+                if name not in moving:
+                    self._drop_mimic(c.joint, name, {j.name for j in joints})
+                    break
+        return tuple(c for c in all_of_them if {c.joint, *c.to} <= moving)
+
+    def _drop_mimic(self, joint: str, name: str, known: set[str]) -> None:
+        hint = "" if name in known else did_you_mean(name, known)
+        found = f"'{name}', which does not move" if name in known else f"'{name}'"
+        expected = "a joint with one degree of freedom"
+        self.report.doubt("dropped mimic", f"coupling.{joint}", found, expected, hint)

@@ -1,14 +1,13 @@
-"""What a URDF text draws. A picture never stops a model: what cannot be drawn is left out, and said in one warning."""
+"""What a URDF text draws. A picture never stops a model: what cannot be drawn is left out, and listed in the findings."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from articulus.errors import InputError, ModelError
-from articulus.files.asset_paths import place_of
+from articulus.errors import Finding, InputError, ModelError
+from articulus.files.asset_paths import package_folder, place_of, why_outside
 from articulus.files.mesh.reader import read_mesh
 from articulus.files.report import Report
 from articulus.files.urdf.elements import Elements
@@ -41,7 +40,8 @@ class UrdfVisuals:
         self.report = Report(name, self.lines, {"body": "link"})
         self.elements = Elements(self.report, self.lines)
         self.folder = folder
-        self.package_roots = package_roots
+        own = {} if folder is None else {"": package_folder(folder)}
+        self.roots = {**own, **package_roots}
         self.meshes: dict[Path, Mesh] = {}
         self.colours: dict[str, str] = {}
         for material in root.named("material"):
@@ -52,12 +52,9 @@ class UrdfVisuals:
         found = [self._visual(v, f"body.{name}.visual[{k}]") for k, v in enumerate(link.named("visual"))]
         return tuple(v for v in found if v is not None)
 
-    def warn(self) -> None:
-        """Say what is not drawn, if there is anything."""
-        findings = self.report.findings
-        if findings:
-            head = f"{len(findings)} shape{'s are' if len(findings) > 1 else ' is'} not drawn:"
-            warnings.warn("\n".join([head, *map(str, findings)]), stacklevel=4)
+    def doubts(self) -> list[Finding]:
+        """Return what is not drawn."""
+        return [replace(f, kind=f.kind or "shape") for f in (*self.report.findings, *self.report.doubts)]
 
     def _visual(self, element: Element, path: str) -> Visual | None:
         self.lines[path] = element.line
@@ -127,25 +124,33 @@ class UrdfVisuals:
 
     def _file(self, filename: str, path: str) -> Mesh | None:
         """Return the mesh of a file, each file read once."""
-        if self.folder is None:
-            self.report.add(path, f"the file '{filename}' in a text", "a URDF file, with a folder to look in")
-            return None
-        place = place_of(filename, self.folder, self.package_roots)
+        place = self._place(filename, path)
         if place is None:
-            self.report.add(path, f"'{filename}', which leads out of its package", "a file in it")
             return None
         try:
             mesh = self.meshes.get(place) or read_mesh(place)
         except ModelError as error:
             first = error.findings[0]
             hint = DECLARE if "://" in filename and first.found == "no such file" else first.hint
-            self.report.add(path, f"'{filename}': {first.found}", first.expected, hint)
+            self.report.doubt("mesh", path, f"'{filename}': {first.found}", first.expected, hint)
             return None
         self.meshes[place] = mesh
         if sum(len(m.triangles) for m in self.meshes.values()) > MAX_MESH_TRIANGLES:
             del self.meshes[place]
-            self.report.add(
-                path, f"'{filename}', beyond the others", f"{MAX_MESH_TRIANGLES} triangles in all"
-            )
+            expected = f"{MAX_MESH_TRIANGLES} triangles in all"
+            self.report.doubt("mesh", path, f"'{filename}', beyond the others", expected)
             return None
         return mesh
+
+    def _place(self, filename: str, path: str) -> Path | None:
+        """Return where a mesh lies; None, with a finding, where it may not be read."""
+        outside = why_outside(filename, self.folder, self.roots)
+        place = None if self.folder is None or outside else place_of(filename, self.folder, self.roots)
+        if outside or (place is None and self.folder is not None):
+            reason = outside or "it leads out of its package"
+            expected = "a path inside the model's folder or a declared package"
+            self.report.doubt("foreign path", path, f"'{filename}': {reason}", expected, DECLARE)
+        elif place is None:
+            expected = "a URDF file, with a folder to look in"
+            self.report.doubt("mesh", path, f"the file '{filename}' in a text", expected)
+        return place
