@@ -5,7 +5,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-from articulus import kernel
+from articulus import kernel, spatial
 from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError, ModelError, NumericalError, UnsupportedOperation
 from articulus.late import register as _register
@@ -131,5 +131,6 @@ __all__ = [
     "plot",
     "rollout",
     "simulate",
+    "spatial",
     "visual",
 ]

@@ -103,17 +103,8 @@ def _turn(axis: int, angle: float) -> np.ndarray:
 
 
 def quaternion_of(R: np.ndarray) -> tuple[float, float, float, float]:
-    """Return the unit quaternion (w, x, y, z), w >= 0, of a rotation matrix (largest component first)."""
-    t = np.array([np.trace(R), R[0, 0], R[1, 1], R[2, 2]])
-    k = int(np.argmax(t))
-    if k == 0:
-        q = np.array([1 + t[0], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    else:
-        i, j, l = k - 1, k % 3, (k + 1) % 3
-        q = np.zeros(4)
-        q[0] = R[l, j] - R[j, l]
-        q[1 + i] = 1 + R[i, i] - R[j, j] - R[l, l]
-        q[1 + j] = R[j, i] + R[i, j]
-        q[1 + l] = R[l, i] + R[i, l]
-    q = q / np.linalg.norm(q) * (1 if q[0] >= 0 else -1)
-    return tuple(map(float, q))  # type: ignore[return-value]
+    """Return the unit quaternion (w, x, y, z), w >= 0, of a rotation matrix."""
+    from articulus.spatial import quaternion_of_rotation
+
+    w, x, y, z = map(float, quaternion_of_rotation(R))
+    return w, x, y, z
