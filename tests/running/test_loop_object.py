@@ -8,7 +8,7 @@ import pytest
 
 import articulus as art
 import closed_zoo
-from articulus.loop.components import PD, JointSensor, Measured, RateGyro, Torque
+from articulus.loop.components import PD, PID, JointSensor, Measured, PrescribedForce, RateGyro, Torque
 
 ARM = art.load("two_link")
 START = np.array([0.4, 0.2])
@@ -117,3 +117,67 @@ def test_mistakes_are_named() -> None:
     late = art.events.Crossing(ca.Function("late", [t], [t - 1], ["t"], ["y"]))
     with pytest.raises(art.InputError, match="rollout: found events"):
         art.Loop(ARM).rollout(0.1, events=[late])
+
+
+# rest
+
+
+def pendulum(mass: float = 2.0) -> art.Mechanism:
+    """A rod of 1 m, its centre half way, that hangs down at q = 0."""
+    m = art.Mechanism("pendulum").body("rod", mass=mass, com=(0, 0, -0.5), inertia=(0.1, 0.1, 0.01))
+    return m.joint("hinge", art.Revolute(axis=(0, 1, 0)), parent="ground", child="rod")
+
+
+G = -pendulum().gravity_vector[2]
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_a_servo_rests_where_its_torque_balances_gravity(period: float | None) -> None:
+    """kp (target - q) = m g l sin q, continuous and sampled; PD alone stays off its target."""
+    m, kp, target = pendulum(), 30.0, 0.8
+    found = art.Loop(m, PD(kp=kp, kd=3.0, target=target, period=period)).equilibrium([0.5])
+    (q,) = found.q
+    assert abs(kp * (target - q) - 2.0 * G * 0.5 * np.sin(q)) < 1e-8
+    assert found.stable
+
+
+@pytest.mark.parametrize("period", [None, 0.005])
+def test_integral_action_rests_on_its_target(period: float | None) -> None:
+    """The integrator's state carries gravity: ki times it is m g l sin(target). A run that starts there stays there."""
+    target = 0.8
+    pid = PID(kp=30.0, ki=20.0, kd=6.0, target=target, period=period)
+    found = art.Loop(pendulum(), pid, [Torque("hinge")]).equilibrium([0.3])
+    np.testing.assert_allclose(found.q, [target], atol=1e-9)
+    load = 2.0 * G * 0.5 * np.sin(target)
+    assert any(
+        np.allclose(x, load / 20.0, rtol=1e-8) or np.allclose(x, load, rtol=1e-8)
+        for x in found.states.values()
+    )
+    assert found.stable
+
+
+def test_the_upright_pendulum_is_no_stable_rest() -> None:
+    found = art.Loop(pendulum()).equilibrium([3.0])
+    np.testing.assert_allclose(found.q, [np.pi], atol=1e-9)
+    assert not found.stable
+    growth = np.sqrt(2.0 * G * 0.5 / (0.1 + 2.0 * 0.25))
+    np.testing.assert_allclose(found.model.poles.real.max(), growth, rtol=1e-9)
+
+
+def test_rest_of_a_closed_mechanism_is_that_of_its_forces() -> None:
+    """Under the force of its servo, a four-bar linkage rests where `equilibrium` of the mechanism finds it."""
+    four_bar = closed_zoo.four_bar()
+    servo = PD(kp=200.0, kd=2.0, target=0.4, joints=(four_bar.joint_names[0],))
+    found = art.Loop(four_bar, servo, [Torque(four_bar.joint_names[0])]).equilibrium([0.3, -0.3, 0.3])
+    tau = np.zeros(3)
+    tau[0] = 200.0 * (0.4 - found.q[0])
+    alone = art.equilibrium(four_bar, found.q, tau)
+    np.testing.assert_allclose(alone.q, found.q, atol=1e-8)
+    assert np.abs(four_bar.constraint_residual(found.q)).max() < 1e-9
+
+
+def test_a_loop_without_rest_says_so() -> None:
+    """A constant torque beyond the largest moment of gravity turns the pendulum for ever."""
+    push = PrescribedForce("hinge", 30.0)
+    with pytest.raises(art.NumericalError, match=r"out of balance by .* most in v'\.hinge"):
+        art.Loop(pendulum(), components=[push]).equilibrium([0.3])

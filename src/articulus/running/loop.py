@@ -20,6 +20,7 @@ from articulus.linear import LinearModel
 from articulus.loop.component import Component
 from articulus.loop.components import Expression
 from articulus.loop.equations import Network
+from articulus.loop.equilibrium import LoopEquilibrium, Rest
 from articulus.loop.events import Event
 from articulus.loop.events import stops as event_stops
 from articulus.loop.functions import System, native
@@ -214,18 +215,67 @@ class Loop:
         fixed : sequence of str
             Joints that stay where they are when the loops are closed.
         """
-        settings = RunSettings(
-            t + step, t, step, outputs=None if outputs is None else tuple(outputs), fixed=tuple(fixed)
+        chosen = None if outputs is None else tuple(outputs)
+        setup = self.setup(
+            RunSettings(t + step, t, step, outputs=chosen, fixed=tuple(fixed)), q, v, params, True
         )
-        setup = self.setup(settings, q, v, params, True)
-        (c,), (p,), *_ = setup.start()
-        system, d = setup.system, setup.system.d0
-        for update in system.updates:
-            d = np.ravel(native(update.function)(c, d, p, np.zeros(system.nw), t, step))
-        signals = model_signals(Outputs(system, settings.outputs).blank())
-        at = np.concatenate([c, d])
+        system = setup.system
         require_derivatives(system, setup.outside)
+        c, d, p = _begun(setup)
+        signals = model_signals(Outputs(system, chosen).blank())
+        at = np.concatenate([c, d])
         return linear_model(system, step, signals, at, p, t, tuple(inputs), tuple(opened))
+
+    def equilibrium(
+        self,
+        q: Any = None,
+        *,
+        t: float = 0.0,
+        step: float = 1e-3,
+        params: Mapping[str, float] | None = None,
+        tolerance: float = 1e-9,
+    ) -> LoopEquilibrium:
+        """Return a state near an estimate at which the whole loop is at rest, stable or not.
+
+        Velocities are zero, states of components (integrators, motors) do not change, and sampled components repeat their
+        values; noise is zero. `articulus.equilibrium` is that of a mechanism under constant joint forces.
+
+        Parameters
+        ----------
+        q : array, (nq,)
+            Estimate of the position; neutral if not given. Loops are closed first.
+        t : float [s]
+            Time at which references and prescribed motions are held.
+        step : float [s]
+            Of which sampling periods are whole numbers.
+        params : dict of parameter name to number
+        tolerance : float [-]
+            Largest imbalance (accelerations, rates and changes, in their units), over the largest at the estimate (or 1).
+
+        Raises
+        ------
+        NumericalError
+            With the imbalance that was reached, and where.
+        """
+        setup = self.setup(RunSettings(t + step, t, step), q, None, params, True)
+        system = setup.system
+        require_derivatives(system, setup.outside)
+        c, d, p = _begun(setup)
+        rest = Rest(self.mechanism, system, c, d, p, t, step)
+        residuals = rest.find(tolerance)
+        signals = model_signals(Outputs(system).blank())
+        model = linear_model(system, step, signals, np.concatenate([rest.c, rest.d]), p, t)
+        return rest.found(model, residuals)
+
+
+def _begun(setup: Setup) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return continuous states and held values after all sampled components have worked once, and the parameters."""
+    (c,), (p,), *_ = setup.start()
+    system, s = setup.system, setup.settings
+    d = system.d0
+    for update in system.updates:
+        d = np.ravel(native(update.function)(c, d, p, np.zeros(system.nw), s.t0, s.step))
+    return c, d, p
 
 
 _systems: OrderedDict[Any, System] = OrderedDict()

@@ -1,0 +1,189 @@
+"""The state at which a whole loop is at rest: mechanism, states of components and held values of sampled ones.
+
+With v = 0 at a fixed time, the unknowns are q, the states s of components and the held values d:
+
+    v'(q, s, d) = 0,   s'(q, s, d) = 0,   d = r(q, s, d),   g(q) = 0
+
+r: all sampled components, one after the other; g: residuals of the constraints. Newton's method with exact derivatives.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.api import Mechanism
+from articulus.errors import NumericalError
+from articulus.linear import LinearModel
+from articulus.loop.functions import System
+from articulus.solve.assembly import least, newton
+
+MARGIN = 1e-7
+"""Real part of a pole over the size of the largest, below which it counts as not growing [-]: rounding splits double poles at zero by
+about the root of its own size."""
+FIXED = ("outside", "active", "resting", "push")
+"""Held values that are no state of a component."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoopEquilibrium:
+    """A state at which a loop is at rest.
+
+    Attributes
+    ----------
+    q : array, (nq,)
+    states : dict of name to array
+        States of components and held values of sampled ones.
+    stable : bool
+        Whether no pole of the loop's linear model there has a positive real part.
+    model : LinearModel
+        Of the whole loop about this state; inputs are joint forces.
+    residuals : tuple of float
+        Largest imbalance at the estimate and after each Newton step.
+    """
+
+    q: np.ndarray
+    states: Mapping[str, np.ndarray]
+    stable: bool
+    model: LinearModel
+    residuals: tuple[float, ...]
+
+
+class Rest:
+    """Balance of a loop at rest, as a function of x = (q, states of components, held values).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    system : System
+    c, d : array
+        State at which the search begins; velocities are taken as zero.
+    p : array
+        Parameters of the loop.
+    t, h : float [s]
+        Time, and step of the loop.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        system: System,
+        c: np.ndarray,
+        d: np.ndarray,
+        p: np.ndarray,
+        t: float,
+        h: float,
+    ):
+        self.mechanism, self.system, self.c, self.d = mechanism, system, c.copy(), d.copy()
+        self._rest = p, np.zeros(system.nw), t, h
+        self.t = t
+        self.c[system.places["v"]] = 0.0
+        own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
+        held = [name for name in system.held_places if name not in FIXED]
+        self.own, self.held = (
+            {n: at[n] for n in names} for names, at in ((own, system.places), (held, system.held_places))
+        )
+        self._own, self._held = _indices(self.own), _indices(self.held)
+        names = {q.name for q in mechanism.description.parameters}
+        self._params: Mapping[str, Any] = {
+            q.name: float(value) for q, value in zip(system.network.parameters, p) if q.name in names
+        }
+
+    def found(self, model: LinearModel, residuals: tuple[float, ...]) -> LoopEquilibrium:
+        """Return the present state, with its linear model."""
+        states = {name: self.c[at].copy() for name, at in self.own.items()}
+        states |= {name: self.d[at].copy() for name, at in self.held.items()}
+        poles = model.poles[np.isfinite(model.poles)]
+        stable = bool((poles.real <= MARGIN * np.abs(poles).max(initial=1.0)).all())
+        return LoopEquilibrium(self.c[self.system.places["q"]].copy(), states, stable, model, residuals)
+
+    def find(self, tolerance: float) -> tuple[float, ...]:
+        """Move c and d to rest; return the largest residual on the way.
+
+        Raises
+        ------
+        NumericalError
+            There is no such state near the first.
+        """
+        x = np.concatenate([self.c[self.system.places["q"]], self.c[self._own], self.d[self._held]])
+        wanted = tolerance * max(1.0, np.abs(self.residual(x)).max(initial=0.0))
+        x, history = newton(x, self.residual, self.step, self.moved, wanted)
+        left = np.abs(self.residual(x))
+        if not left.max(initial=0.0) <= wanted:
+            states = [name for name, at in (self.own | self.held).items() for _ in range(at.stop - at.start)]
+            labels = [
+                *(f"v'.{name}" for name in self.mechanism.v_names),
+                *states,
+                *self.mechanism.constraint_names,
+            ]
+            raise NumericalError(
+                f"equilibrium: the loop around '{self.mechanism.name}' is out of balance by {left.max():.3g} after "
+                f"{len(history) - 1} steps, most in {labels[int(left.argmax())]}; expected at most {wanted:.3g}. There may be no state of rest; try "
+                "another estimate"
+            )
+        self._put(x)
+        return history
+
+    def _put(self, x: np.ndarray) -> None:
+        nq, n = self.mechanism.nq, self._own.size
+        self.c[self.system.places["q"]], self.c[self._own], self.d[self._held] = (
+            x[:nq],
+            x[nq : nq + n],
+            x[nq + n :],
+        )
+
+    @functools.cached_property
+    def _balance(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> v', s', d - r(d), and their derivatives by c and d."""
+        s = self.system
+        parts = [s.rhs, *(u.function for u in s.updates)]
+        kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
+        c, d, *rest = (kind.sym(name, size) for name, size in zip("cdpwth", s.sizes))
+        rate, renewed = s.rhs(c, d, *rest), d
+        for update in s.updates:
+            renewed = update.function(c, renewed, *rest)
+        at = [*range(s.places["v"].start, s.places["v"].stop), *self._own.tolist()]
+        out = ca.vertcat(ca.vec(rate)[at], ca.vec(d - renewed)[self._held.tolist()])
+        by = [ca.densify(ca.jacobian(out, of)) for of in (c, d)]
+        return ca.Function("balance", [c, d, *rest], [ca.densify(out), *by])
+
+    @functools.cached_property
+    def _position_rate(self) -> ca.Function:
+        """(q, v) -> derivative of q' by v."""
+        net = self.system.network
+        E = ca.jacobian(net.ask("position_rate", net.q, net.v), net.v)
+        return ca.Function("position_rate", [net.q, net.v], [ca.densify(E)])
+
+    def residual(self, x: np.ndarray) -> np.ndarray:
+        """Return what is not balanced at x."""
+        self._put(x)
+        balance = np.array(self._balance(self.c, self.d, *self._rest)[0]).ravel()
+        g = self.mechanism.constraint_residual(x[: self.mechanism.nq], self.t, params=self._params)
+        return np.append(balance, g)
+
+    def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return the Newton step: displacement (nv), changes of states and held values."""
+        self._put(x)
+        m, places = self.mechanism, self.system.places
+        _, by_c, by_d = (np.array(y) for y in self._balance(self.c, self.d, *self._rest))
+        E = np.array(self._position_rate(self.c[places["q"]], self.c[places["v"]]))
+        J = np.hstack([by_c[:, places["q"]] @ E, by_c[:, self._own], by_d[:, self._held]])
+        G = m.constraint_jacobian(x[: m.nq], self.t, params=self._params)
+        rows = np.hstack([G, np.zeros((len(G), J.shape[1] - m.nv))])[m.description.holonomic_rows]
+        kept = np.append(np.ones(len(J), dtype=bool), m.description.holonomic_rows)
+        return least(np.vstack([J, rows]), -residual[kept], np.ones(J.shape[1], dtype=bool))
+
+    def moved(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
+        """Return x after a step."""
+        nq, nv = self.mechanism.nq, self.mechanism.nv
+        return np.append(self.mechanism.integrate_position(x[:nq], by[:nv]), x[nq:] + by[nv:])
+
+
+def _indices(places: Mapping[str, slice]) -> np.ndarray:
+    return np.array([k for at in places.values() for k in range(at.start, at.stop)], dtype=int)
