@@ -17,6 +17,7 @@ from articulus.mechanism import (
     Body,
     Connection,
     Constraint,
+    Coupling,
     Description,
     Fixed,
     Frame,
@@ -79,18 +80,19 @@ class _Converter:
         gravity = (0.0, 0.0, 0.0) if GRAVITY in self.disabled else _floats(m.opt.gravity)
         standing = body_visuals(m, 0)
         names = Names(self.bodies, [f.name for f in sites], self.joints)
-        parts = (tuple(bodies), tuple(joints), frames, gravity, source, self._constraints(names))
-        built = Description.build(title, *parts, visuals=standing, locate=locate)
+        constraints, couplings = self._constraints(names)
+        parts = (tuple(bodies), tuple(joints), frames, gravity, source, constraints)
+        built = Description.build(title, *parts, visuals=standing, locate=locate, couplings=couplings)
         devices = Devices(m, self.disabled, built, names)
         self.omissions += devices.omissions
         return replace(built, equipment=devices.equipment)
 
-    def _constraints(self, names: Names) -> tuple[Constraint, ...]:
+    def _constraints(self, names: Names) -> tuple[tuple[Constraint, ...], tuple[Coupling, ...]]:
         if EQUALITY in self.disabled:
-            return ()
+            return (), ()
         held = Equalities(self.model, *names)
         self.omissions += held.omissions
-        return tuple(held.constraints)
+        return tuple(held.constraints), tuple(held.couplings)
 
     def _point(self, name: str, stand_in: str, suffix: str) -> str:
         """Return a name that no body or frame has yet."""
