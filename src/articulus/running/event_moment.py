@@ -1,0 +1,104 @@
+"""What an event may do at its instant: change position and velocity, push by impulses, switch constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from articulus.dynamics.impulse import velocity_change
+from articulus.errors import InputError
+from articulus.loop.equations import DISSIPATED, INPUT
+
+if TYPE_CHECKING:
+    from articulus.running.numeric_engine import NumericEngine
+
+
+@dataclass
+class Moment:
+    """The state at an event, for the event to change (`events.Situation`)."""
+
+    engine: NumericEngine
+    x: np.ndarray
+    p: np.ndarray
+    w: np.ndarray
+    t: float
+
+    def __post_init__(self) -> None:
+        system = self.engine.system
+        self.q = self.x[system.places["q"]].copy()
+        self.v = self.x[system.places["v"]].copy()
+
+    def freedom(self, joint: str) -> int:
+        """Return where the velocity of a joint of one freedom stands."""
+        return self.engine.system.description.v_slices[joint].start
+
+    def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:
+        """Return the velocities after an impulse along `direction` that brings direction' v to `wanted`.
+
+        Joints that rest on a stop stay there, but for those that the impulse takes off: their stop would have to pull.
+        """
+        loops, stops = self._rows() if self._held().any() else None, self.engine.stops
+        resting = [i for i in stops.resting(self.x) if stops.direction(i) @ direction == 0]
+        while True:
+            sides = [stops.direction(i) * stops.side(i) for i in resting]
+            rows = np.vstack([direction, *sides, *([] if loops is None else [loops])])
+            targets = np.append([wanted - direction @ self.v], np.zeros(len(rows) - 1))
+            change, impulses = self._least_change(rows, targets)
+            pulls = impulses[1 : 1 + len(resting)]
+            if not (pulls > 0).any():
+                return self.v + change
+            stops.let_go(self.x, resting.pop(int(np.argmax(pulls))))
+
+    def close(self, constraint: str, active: bool) -> None:
+        """Switch a constraint; one that begins to hold takes away the velocity against it."""
+        system = self.engine.system
+        self.x[system.nc + system.switch(constraint)] = float(active)
+
+    def take_over(self, name: str) -> None:
+        """Put the changed position and velocity into the state; rows that hold get admissible velocities.
+
+        Energy that the event takes away counts as dissipated, what it adds as input.
+        """
+        system, before = self.engine.system, self._energy()
+        for label, value in (("q", self.q), ("v", self.v)):
+            at = system.places[label]
+            if value.shape != self.x[at].shape or not np.isfinite(value).all():
+                raise InputError(
+                    f"event '{name}' at t = {self.t:.6g} s: its action gave {label} = {value}; expected "
+                    f"{at.stop - at.start} finite numbers"
+                )
+            self.x[at] = value
+        if system.correction is not None:
+            nc, held = system.nc, self.x[system.nc : self.engine.logged]
+            corrected = self.engine.advancer.correct(self.x[:nc], held, self.p, self.w, self.t)
+            for label in "qv":
+                self.x[system.places[label]] = corrected[system.places[label]]
+        gain = self._energy() - before
+        self.x[system.places[INPUT if gain > 0 else DISSIPATED]] += abs(gain)
+        self.x[self.engine.logged :] = 0.0
+
+    def _energy(self) -> float:
+        """Return the energy that the mechanism stores [J]."""
+        system = self.engine.system
+        return system.energy(self.x[system.places["q"]], self.x[system.places["v"]], self._model())
+
+    def _model(self) -> np.ndarray:
+        """Return the parameters of the mechanism itself."""
+        return self.p[: len(self.engine.system.description.parameters)]
+
+    def _held(self) -> np.ndarray:
+        system = self.engine.system
+        at = system.held_places["active"]
+        return self.x[system.nc + at.start : system.nc + at.stop] > 0
+
+    def _rows(self) -> np.ndarray:
+        closing = self.engine.system.closing
+        assert closing is not None
+        G = np.array(closing.jacobian(self.q, self.t, self._model()))
+        active = {c.name for c, on in zip(closing.description.constraints, self._held()) if on}
+        return G[[i for i, name in enumerate(closing.names) if name in active]]
+
+    def _least_change(self, rows: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return velocity_change(self.engine.system.mass_matrix(self.q, self._model()), rows, targets)
