@@ -587,15 +587,15 @@ class Mechanism(CompiledMechanism, Editing):
     def linearize(
         self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None
     ) -> LinearModel:
-        """Return the linear model about one state; `.to_control()` makes a python-control system of it.
+        """Return the linear model about a state, or those about many; `.to_control()` makes a python-control system of one.
 
         Parameters
         ----------
-        q : array, (nq,)
-            Position; neutral if not given.
-        v : array, (nv,)
+        q : array, (..., nq)
+            Position; neutral if not given. Leading axes are those of many states.
+        v : array, (..., nv)
             Velocity; zero if not given.
-        u : array, (nv,) [N m or N]
+        u : array, (..., nv) [N m or N]
             Joint forces; those of zero acceleration if not given, so that rest is an equilibrium.
         t : float [s]
             Time, for prescribed motions.
@@ -606,18 +606,16 @@ class Mechanism(CompiledMechanism, Editing):
         LinearModel
             States: small displacements ("q.", in the directions of v) and velocities ("v."); inputs: joint forces ("tau.");
             outputs: all displacements and velocities. With constraints the model is minimal: its states are those of
-            independent freedoms.
+            independent freedoms. About many states it is a `LinearModels`: arrays A, B, C, D with the leading axes of the
+            states, and a `LinearModel` behind every index; with constraints the independent freedoms are those of the first.
         """
-        from articulus.dynamics.small_motions import Labels, closed_model, open_model
+        from articulus.dynamics.small_motions import Labels, closed_models, open_model
 
-        q0 = self._one("q", self.positions(q), self.nq)
-        v0 = self._one("v", self.velocities(v), self.nv)
-        u0 = (
-            self.bias(q0, v0, params=params)
-            if u is None
-            else self._one("u", self.velocities(u, "u"), self.nv)
-        )
-        turning, d = self._ask("tangent_rate", (v0,)), self.description
+        q0 = self._points("q", self.positions(q), self.nq)
+        v0 = self._points("v", self.velocities(v), self.nv)
+        u0 = None if u is None else self._points("u", self.velocities(u, "u"), self.nv)
+        u0 = self.bias(q0, v0, params=params) if u0 is None else u0
+        d = self.description
         units = (
             d.velocity_units("rad", "m", "-"),
             d.velocity_units("rad/s", "m/s", "1/s"),
@@ -625,16 +623,21 @@ class Mechanism(CompiledMechanism, Editing):
         )
         labels = Labels(self.v_names, *units, float(t), self.name)
         if not d.constraints:
-            by_q, by_v, inverse = self.derivatives(q0, v0, u0, params=params)
-            return open_model(labels, turning, by_q, by_v, inverse)
-        self._require_closed(q0, v0, t, params)
+            return open_model(labels, *self._ask("state_space", (q0, v0, u0), (), params))
+        points = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u0.shape[:-1])
+        q0, v0, u0 = (
+            np.broadcast_to(x, (*points, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q0, v0, u0)
+        )
+        for q_k, v_k in zip(q0, v0):
+            self._require_closed(q_k, v_k, t, params)
         vdot, multipliers = self.closed_dynamics(q0, v0, u0, t, params=params)
         tree = self.tree_inverse_dynamics_derivatives(q0, v0, vdot, params=params)
         rows = self.constraint_derivatives(q0, v0, vdot, multipliers, t, params=params)
-        G = self.constraint_jacobian(q0, t, params=params)
-        on_positions = self.description.holonomic_rows
-        self._doubt_singular(q0, t, G, params)
-        return closed_model(labels, turning, tree, G, rows, on_positions)
+        G, turning = self.constraint_jacobian(q0, t, params=params), self._ask("tangent_rate", (v0,))
+        for q_k, G_k in zip(q0, G):
+            self._doubt_singular(q_k, t, G_k, params)
+        found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows)
+        return found.reshaped(points) if points else found[0]
 
     def _require_closed(self, q: Array, v: Array, t: float, params: Params | None) -> None:
         """Raise InputError unless a state satisfies the constraints."""
@@ -675,10 +678,10 @@ class Mechanism(CompiledMechanism, Editing):
                 "them away is of second order"
             )
 
-    def _one(self, name: str, value: Any, size: int) -> Array:
+    def _points(self, name: str, value: Any, size: int) -> Array:
         array = argument(name, value)
-        if array.shape != (size,):
-            raise InputError(f"linearize: argument '{name}' has shape {array.shape}; expected ({size},)")
+        if array.shape[-1:] != (size,):
+            raise InputError(f"linearize: argument '{name}' has shape {array.shape}; expected (..., {size})")
         return array
 
 

@@ -129,6 +129,21 @@ def test_linear_model_against_differences(kind):
         assert_allclose(found[independent], expected, atol=1e-4 * max(1, np.abs(expected).max()))
 
 
+def test_linear_models_of_a_four_bar_about_many_states():
+    """Each is the model about its state, in the free coordinates of the first one."""
+    m = four_bar()
+    q = np.array([art.assemble(m, [angle, 0.0, 0.0], fixed=["crank_pin"]).q for angle in (0.3, 0.4, 0.5)])
+    models = m.linearize(q)
+    assert models.shape == (3,)
+    for k in range(3):
+        one = m.linearize(q[k])
+        assert_allclose(np.sort(models[k].poles), np.sort(one.poles), rtol=1e-9)
+        gain, alone = models[k].response([1.0]), one.response([1.0])
+        assert_allclose(gain, alone, rtol=1e-9, atol=1e-12)
+    with pytest.raises(art.InputError, match="no operating point"):
+        m.linearize(np.zeros((0, 3)))
+
+
 def test_linear_model_needs_a_closed_state():
     with pytest.raises(art.InputError, match=r"'pin\.\w' open by .*assemble"):
         four_bar().linearize(q=[0.3, 0.0, 0.0])

@@ -16,6 +16,7 @@ import articulus as art
 import zoo
 from articulus import api
 from articulus.dynamics import QUANTITIES
+from articulus.linear import LinearModel, LinearModels
 
 FRAME, OTHER = "tool", "camera"
 
@@ -397,14 +398,28 @@ def test_linear_model_of_wrong_arguments():
         mech.linearize(u=np.zeros(1))
 
 
-def test_linear_model_of_a_batch_is_refused():
-    try:
-        arm().linearize(q=np.zeros((3, 2)))
-    except art.InputError:
-        return
-    except Exception as error:
-        raise AssertionError(type(error)) from error
-    raise AssertionError("accepted")
+def test_linear_models_about_many_states_are_those_about_each():
+    mech, rng = arm(), np.random.default_rng(3)
+    q, v, u = rng.normal(size=(2, 3, 2)), rng.normal(size=(3, 2)), rng.normal(size=2)
+    models = mech.linearize(q, v, u)
+    assert isinstance(models, LinearModels)
+    assert models.shape == (2, 3)
+    for i, j in np.ndindex(2, 3):
+        one, found = mech.linearize(q[i, j], v[j], u), models[i, j]
+        assert type(found) is LinearModel
+        for name in "ABCD":
+            np.testing.assert_array_equal(getattr(found, name), getattr(one, name))
+        assert (found.states, found.inputs, found.outputs) == (one.states, one.inputs, one.outputs)
+        np.testing.assert_allclose(models.poles[i, j], one.poles, rtol=1e-12)
+        np.testing.assert_allclose(models.response([1.0, 2.0])[i, j], one.response([1.0, 2.0]), rtol=1e-12)
+    assert [m.shape for m in models] == [(3,), (3,)]
+    assert models[1, 1:].between(models.inputs[0], models.outputs[1]).D.shape == (2, 1, 1)
+    with pytest.raises(art.InputError, match="expected one"):
+        models.to_control()
+
+
+def test_linear_models_about_no_state():
+    assert arm().linearize(np.zeros((0, 2))).A.shape == (0, 4, 4)
 
 
 def test_labels_of_the_linear_model_stay_apart_in_python_control():

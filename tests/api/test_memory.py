@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 import numpy as np
 
 from articulus import kernel
+from articulus.dynamics import tree
 from articulus.kernel import jit
 from articulus.loop.functions import native
 from articulus.running import loop
@@ -46,6 +47,7 @@ def test_mechanisms_are_forgotten(monkeypatch, tmp_path):
     for k in range(12):
         use(k)
         native.cache_clear()  # a table of 512 functions
+        tree._made.cache_clear()  # a table of 8 trees
         counts.append(alive())
     grown = {name: (counts[FEW][name], counts[-1][name]) for name in TYPES}
     assert all(last <= first for first, last in grown.values()), grown

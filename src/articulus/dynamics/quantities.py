@@ -177,6 +177,23 @@ def derivatives(s: Question) -> tuple[SX, SX, SX]:
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
+def state_space(s: Question) -> tuple[Any, Any]:
+    """Return A and B of x' = A x + B tau for small displacements and velocities x.
+
+    A = [[G, 1], [d vdot/d q, d vdot/d v]], B = [0; M^-1], with G of `kinematics.tangent_rate`.
+    """
+    calls = s.calls is not None
+    row = QUANTITIES["derivatives"]
+    by_q, by_v, inverse_mass = rolled.derivatives(s) if calls else row.written_out(s.tree)(s)
+    kind: Any = MX if calls else SX
+    n, turning = (
+        s.tree.description.nv,
+        s.run.expression(ca.densify(kinematics.tangent_rate(s.tree, s.tree.v))),
+    )
+    A = ca.vertcat(ca.horzcat(ca.densify(turning), kind(ca.DM.eye(n).full())), ca.horzcat(by_q, by_v))
+    return A, ca.vertcat(kind(ca.DM.zeros(n, n)), inverse_mass)
+
+
 def constraint_rows(s: Question) -> constraints.Constraints:
     """Return all constraint rows at the state and time in question."""
     return constraints.constraints(s.tree, s["v"], s["t"])
@@ -532,6 +549,9 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=flexible.derivatives,
+    ),
+    "state_space": by_passes(
+        ("q", "v", "tau"), ("A", "B"), state_space, roll_from=10, ranks=(2, 2), regroup=True, flexible=True
     ),
 }
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.dynamics.loops.free_coordinates import following, split, tangent
-from articulus.linear import LinearModel
+from articulus.dynamics.loops.null_space import Partition
+from articulus.errors import InputError
+from articulus.linear import LinearModel, LinearModels
+
+
+ILL_CONDITIONED = 1e6
+"""Condition of the rows of dependent freedoms above which other freedoms should be the states."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +40,19 @@ class Labels:
     def model(
         self, A: np.ndarray, B: np.ndarray, C: np.ndarray, displaced: Sequence[int], moving: Sequence[int]
     ) -> LinearModel:
-        """Return a model whose states are the given displacements and velocities; all of both are outputs."""
+        """Return a model whose states are the given displacements and velocities; all of both are outputs.
+
+        With leading axes in A and B, of operating points, it is one model for each of them.
+        """
         q, v, tau = ([f"{kind}.{name}" for name in self.freedoms] for kind in ("q", "v", "tau"))
-        return LinearModel(
+        points, D = A.shape[:-2], np.zeros((C.shape[-2], B.shape[-1]))
+        if points:
+            C, D = (np.broadcast_to(x, (*points, *x.shape[-2:])) for x in (C, D))
+        return (LinearModels if points else LinearModel)(
             A,
             B,
             C,
-            np.zeros((len(C), B.shape[1])),
+            D,
             states=(*(q[k] for k in displaced), *(v[k] for k in moving)),
             inputs=tuple(tau),
             outputs=(*q, *v),
@@ -51,17 +63,47 @@ class Labels:
         )
 
 
-def open_model(
-    labels: Labels, turning: np.ndarray, by_q: np.ndarray, by_v: np.ndarray, inverse_mass: np.ndarray
-) -> LinearModel:
-    """Return x' = A x + B u, y = x for x = (small displacements, velocities), u = joint forces.
-
-    A = [[G, I], [d vdot/d q, d vdot/d v]], B = [0; M^-1], with G from `kinematics.tangent_rate`.
-    """
-    n = len(inverse_mass)
-    A = np.block([[turning, np.eye(n)], [by_q, by_v]])
-    B = np.vstack([np.zeros((n, n)), inverse_mass])
+def open_model(labels: Labels, A: np.ndarray, B: np.ndarray) -> LinearModel:
+    """Return x' = A x + B u, y = x for x = (small displacements, velocities), u = joint forces; A, B of `state_space`."""
+    n = B.shape[-1]
     return labels.model(A, B, np.eye(2 * n), range(n), range(n))
+
+
+def partitions(G: np.ndarray, on_positions: np.ndarray) -> tuple[Partition, Partition]:
+    """Return which displacements and which velocities are independent under constraint rows G."""
+    return split(G[on_positions]), split(G)
+
+
+def closed_models(labels: Labels, arrays: Sequence[np.ndarray], on_positions: np.ndarray) -> LinearModels:
+    """Return the models about some states, the independent freedoms of the first being states of all of them.
+
+    Parameters
+    ----------
+    labels : Labels
+    arrays : sequence of arrays, (states, ...)
+        What `closed_model` takes: turning, the three of the tree, G, the four of the rows.
+    on_positions : array of bool, (m,)
+
+    Raises
+    ------
+    InputError
+        There is no state, or one at which these freedoms are not independent.
+    """
+    models: list[LinearModel] = []
+    chosen = partitions(arrays[4][0], on_positions) if len(arrays[4]) else None
+    if chosen is None:
+        raise InputError(
+            "linearize: found no operating point; expected at least one for a mechanism with constraints"
+        )
+    for k, (turning, by_q, by_v, M, G, *rows) in enumerate(zip(*arrays)):
+        worst = max((p.condition(g) for p, g in zip(chosen, (G[on_positions], G)) if p.rows), default=1.0)
+        if k and not worst <= ILL_CONDITIONED:
+            raise InputError(
+                f"linearize: at operating point {k} the states of the first one are not independent (condition {worst:.1e}, "
+                f"expected at most {ILL_CONDITIONED:g}); linearize it by itself"
+            )
+        models.append(closed_model(labels, turning, (by_q, by_v, M), G, tuple(rows), on_positions, chosen))
+    return LinearModels.of(models)
 
 
 def closed_model(
@@ -69,8 +111,9 @@ def closed_model(
     turning: np.ndarray,
     tree: tuple[np.ndarray, np.ndarray, np.ndarray],
     G: np.ndarray,
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    rows: Sequence[np.ndarray],
     on_positions: np.ndarray,
+    chosen: tuple[Partition, Partition],
 ) -> LinearModel:
     """Return the minimal model about a state on the constraints: states are those of independent freedoms.
 
@@ -92,10 +135,12 @@ def closed_model(
         From `closed.constraint_derivatives`.
     on_positions : array of bool, (m,)
         Which rows restrict positions.
+    chosen : two Partitions
+        Which displacements and which velocities are independent.
     """
     by_q, by_v, M = tree
     force_by_q, rate_by_q, row_by_q, row_by_v = rows
-    position, velocity = split(G[on_positions]), split(G)
+    position, velocity = chosen
     T, S = tangent(G[on_positions], position), tangent(G, velocity)
     W = -following(G, velocity, rate_by_q @ T)
     kept = list(velocity.rows)

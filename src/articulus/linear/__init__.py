@@ -1,6 +1,7 @@
 """The one linear model that mechanisms, loops and structures have in common."""
 
 from articulus.linear.model import LinearModel, plain_labels
+from articulus.linear.models import LinearModels
 from articulus.linear.ports import Ports
 
-__all__ = ["LinearModel", "Ports", "plain_labels"]
+__all__ = ["LinearModel", "LinearModels", "Ports", "plain_labels"]

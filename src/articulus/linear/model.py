@@ -52,11 +52,7 @@ class LinearModel:
     @property
     def poles(self) -> np.ndarray:
         """Poles by rising size, (nx,) [rad/s]; of a discrete model log(z) / period, -inf for what is forgotten within one."""
-        found = np.linalg.eigvals(self.A).astype(complex)
-        if self.period is not None:
-            with np.errstate(divide="ignore"):
-                found = (np.log(np.abs(found)) + 1j * np.angle(found)) / self.period
-        return found[np.argsort(np.abs(found), kind="stable")]
+        return poles(self.A, self.period)
 
     def response(self, omega: Any) -> np.ndarray:
         """Return the frequency response C (s I - A)^-1 B + D at s = j omega, or at z = exp(j omega period).
@@ -72,11 +68,15 @@ class LinearModel:
         """
         s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
         places = s if self.period is None else np.exp(s * self.period)
-        matrices = places[:, None, None] * np.eye(len(self.A)) - self.A
+        A, B, C, D = (x[..., None, :, :] for x in (self.A, self.B, self.C, self.D))
+        matrices = places[:, None, None] * np.eye(A.shape[-1]) - A
         try:
-            return self.C @ np.linalg.solve(matrices, self.B.astype(complex)) + self.D
+            return C @ np.linalg.solve(matrices, B.astype(complex)) + D
         except np.linalg.LinAlgError:  # one of them stands on a pole
-            return np.array([self._at(matrix) for matrix in matrices])
+            return self._one_by_one(omega, matrices)
+
+    def _one_by_one(self, omega: Any, matrices: np.ndarray) -> np.ndarray:
+        return np.array([self._at(matrix) for matrix in matrices])
 
     def _at(self, matrix: np.ndarray) -> np.ndarray:
         try:
@@ -89,9 +89,9 @@ class LinearModel:
         j, i = _place(self.inputs, input, "input"), _place(self.outputs, output, "output")
         return dataclasses.replace(
             self,
-            B=self.B[:, [j]],
-            C=self.C[[i]],
-            D=self.D[np.ix_([i], [j])],
+            B=self.B[..., [j]],
+            C=self.C[..., [i], :],
+            D=self.D[..., [i], :][..., [j]],
             inputs=(input,),
             outputs=(output,),
             input_units=(self.input_units[j],),
@@ -106,6 +106,15 @@ class LinearModel:
         labels = dict(zip(("states", "inputs", "outputs"), names))
         name = {"name": self.name.replace(".", "_")} if self.name else {}
         return control.StateSpace(self.A, self.B, self.C, self.D, self.period or 0, **labels, **name)
+
+
+def poles(A: np.ndarray, period: float | None) -> np.ndarray:
+    """Return the poles of matrices A (..., nx, nx) by rising size, (..., nx) [rad/s]; see `LinearModel.poles`."""
+    found = np.linalg.eigvals(A).astype(complex)
+    if period is not None:
+        with np.errstate(divide="ignore"):
+            found = (np.log(np.abs(found)) + 1j * np.angle(found)) / period
+    return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), axis=-1)
 
 
 def _place(names: Sequence[str], name: str, kind: str) -> int:
