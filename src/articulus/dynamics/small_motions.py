@@ -12,7 +12,6 @@ from articulus.dynamics.loops.null_space import Partition
 from articulus.errors import InputError
 from articulus.linear import LinearModel, LinearModels
 
-
 ILL_CONDITIONED = 1e6
 """Condition of the rows of dependent freedoms above which other freedoms should be the states."""
 
