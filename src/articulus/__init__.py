@@ -45,11 +45,13 @@ if TYPE_CHECKING:
     from articulus.results import Run, RunStatus, load_run, plot
     from articulus.results.compare import compare
     from articulus.running import Loop, RunSettings, rollout, simulate
+    from articulus.solve import goals
     from articulus.solve.assembly import assemble, independent_rows
     from articulus.solve.equilibrium import equilibrium
     from articulus.solve.inverse_kinematics import inverse_kinematics
 
 _LATE = {
+    "solve": ("goals",),
     "solve.assembly": ("assemble", "independent_rows"),
     "solve.equilibrium": ("equilibrium",),
     "solve.inverse_kinematics": ("inverse_kinematics",),
@@ -123,6 +125,7 @@ __all__ = [
     "components",
     "equilibrium",
     "events",
+    "goals",
     "independent_rows",
     "inverse_kinematics",
     "kernel",

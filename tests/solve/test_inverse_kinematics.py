@@ -161,3 +161,123 @@ def test_what_cannot_be_moved_stays() -> None:
 def test_bad_targets(target: object) -> None:
     with pytest.raises(art.InputError, match="target"):
         art.inverse_kinematics(two_links(), "tip", target)
+
+
+# several goals, batches
+
+
+def test_a_batch_is_its_rows() -> None:
+    """Rows do not know of each other: alone or together they end at the same place."""
+    arm = art.load("puma600")
+    there = arm.random_position(1, 12)
+    start = arm.integrate_position(there, 0.2 * np.random.default_rng(2).normal(size=(12, 6)))
+    targets = arm.pose("tool", there)
+    found = art.inverse_kinematics(arm, "tool", targets.reshape(3, 4, 4, 4), start.reshape(3, 4, 6))
+    assert found.q.shape == (3, 4, 6)
+    assert found.reached.shape == found.distance.shape == found.steps.shape == (3, 4)
+    assert found.reached.mean() > 0.9
+    alone = [art.inverse_kinematics(arm, "tool", X, q) for X, q in zip(targets, start)]
+    np.testing.assert_array_equal([one.reached for one in alone], found.reached.ravel())
+    done = found.reached.ravel()
+    np.testing.assert_allclose(
+        np.array([one.q for one in alone])[done], found.q.reshape(-1, 6)[done], atol=1e-6
+    )
+    np.testing.assert_allclose(arm.pose("tool", found.q.reshape(-1, 6)[done]), targets[done], atol=ROUND)
+
+
+def test_one_start_for_many_points() -> None:
+    points = np.random.default_rng(3).uniform(-0.9, 0.9, (20, 3)) * (1, 1, 0)
+    found = art.inverse_kinematics(two_links(), "tip", points, [0.3, 0.8])
+    assert found.q.shape == (20, 2)
+    assert found.reached.all()
+    np.testing.assert_allclose(two_links().pose("tip", found.q)[:, :3, 3], points, atol=ROUND)
+
+
+def test_loops_in_a_batch() -> None:
+    m = closed_zoo.four_bar()
+    there = np.array([art.assemble(m, [a, 0.0, 0.0], fixed=("crank_pin",)).q for a in (0.2, 0.4, -0.3)])
+    found = art.inverse_kinematics(m, "coupler", m.pose("coupler", there)[:, :3, 3])
+    assert found.reached.all()
+    np.testing.assert_allclose(found.q, there, atol=1e-6)
+
+
+def tree() -> art.Mechanism:
+    """Return a floating trunk with two arms of three joints."""
+    m = art.Mechanism("two arms").body("trunk", 10.0, inertia=(1.0, 1.0, 1.0))
+    m.joint("float", art.Free(), "ground", "trunk")
+    for side, y in (("left", 0.3), ("right", -0.3)):
+        parent, at = "trunk", (0.0, y, 0.0)
+        for k, axis in enumerate(((0, 0, 1), (0, 1, 0), (0, 1, 0))):
+            m.body(f"{side}{k}", 1.0, (0.2, 0, 0), (0.02, 0.02, 0.02))
+            m.joint(f"{side}_{k}", art.Revolute(axis), parent, f"{side}{k}", at=at)
+            parent, at = f"{side}{k}", (0.4, 0.0, 0.0)
+        m.frame(side, parent, at=(0.4, 0, 0))
+    return m
+
+
+def test_two_hands_the_centre_of_mass_and_a_look() -> None:
+    m = tree()
+    left, right, aim = (0.6, 0.4, 0.1), (0.5, -0.3, -0.2), np.array([3.0, 1.0, 0.5])
+    goals = [
+        art.goals.FramePoint("left", left),
+        art.goals.FramePoint("right", right),
+        art.goals.CenterOfMass((0.2, 0.05, np.nan)),
+        art.goals.LookAt("trunk", aim, axis=(1.0, 0.0, 0.0)),
+    ]
+    found = art.inverse_kinematics(
+        m, goals, q={f"{side}_{k}": 0.5 for side in ("left", "right") for k in (1, 2)}
+    )
+    assert found.reached
+    poses = m.poses(found.q)
+    np.testing.assert_allclose(poses["left"][:3, 3], left, atol=ROUND)
+    np.testing.assert_allclose(poses["right"][:3, 3], right, atol=ROUND)
+    np.testing.assert_allclose(m.center_of_mass(found.q)[:2], (0.2, 0.05), atol=ROUND)
+    sight = aim - poses["trunk"][:3, 3]
+    np.testing.assert_allclose(poses["trunk"][:3, 0], sight / np.linalg.norm(sight), atol=ROUND)
+
+
+def test_a_look_backwards_turns_round() -> None:
+    """Opposite to the target the error is a half turn about some normal; the search leaves that place."""
+    m = (
+        art.Mechanism("head")
+        .body("head", 1.0, inertia=(0.1,) * 3)
+        .joint("neck", art.Universal(), "ground", "head")
+    )
+    found = art.inverse_kinematics(
+        m, art.goals.LookAt("head", (0.0, 0.0, -2.0), axis=(0, 0, 1)), q=[1e-3, 0.0]
+    )
+    assert found.reached
+    np.testing.assert_allclose(m.pose("head", found.q)[:3, 2], (0, 0, -1), atol=ROUND)
+
+
+def test_weights_divide_what_cannot_be_met() -> None:
+    """One slide, two targets 1 m apart: the weighted mean, w1^2 (x - 0) = w2^2 (1 - x)."""
+    m = art.Mechanism("slide").body("b", 1.0, inertia=(0.1,) * 3)
+    m.joint("j", art.Prismatic((1, 0, 0)), "ground", "b")
+    goals = [art.goals.FramePoint("b", (0, 0, 0), weight=2.0), art.goals.FramePoint("b", (1, 0, 0))]
+    found = art.inverse_kinematics(m, goals)
+    assert not found.reached
+    assert found.q[0] == pytest.approx(0.2, abs=1e-9)
+    assert found.distance == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("frame", "target", "message"),
+    [
+        ("tip", None, "target: found none for frame 'tip'"),
+        ([], None, "expected the name of a frame and a target, or goals"),
+        ([art.goals.FramePoint("tip", (0, 0, 0))], np.eye(4), "with a target"),
+        (art.goals.FramePoint("tipp", (0, 0, 0)), None, "no body or frame 'tipp'"),
+        (art.goals.FramePoint("tip", (0, 0, 0), weight=0.0), None, "weight = 0.0"),
+        ([art.goals.FramePoint("tip", np.zeros((2, 3))), art.goals.FramePoint("b", np.zeros((3, 3)))], None,
+         "do not broadcast"),
+    ],
+)  # fmt: skip
+def test_wrong_goals(frame: object, target: object, message: str) -> None:
+    with pytest.raises(art.InputError, match=message):
+        art.inverse_kinematics(two_links(), frame, target)
+
+
+def test_an_axis_of_no_length() -> None:
+    with pytest.raises(art.InputError, match=r"LookAt\.axis"):
+        art.goals.LookAt("tip", (0, 0, 1), axis=(0, 0, 0))

@@ -1,1 +1,5 @@
-"""Positions that are searched for: closed loops, rest, a frame at a place."""
+"""Positions that are searched for: closed loops, rest, frames at places."""
+
+from articulus.solve import goals
+
+__all__ = ["goals"]
