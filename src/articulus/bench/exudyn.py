@@ -87,7 +87,7 @@ def _linkages(exu: Any, loops: int) -> Any:
 def _settings(exu: Any, seconds: float, steps: int) -> Any:
     """Return the fastest settings found for these linkages.
 
-    Generalised-alpha with spectral radius 0.9, sparse solver, modified Newton with one Jacobian a step, tolerances 1e-4,
+    Generalized-alpha with spectral radius 0.9, sparse solver, modified Newton with one Jacobian per step, tolerances 1e-4,
     no step control, nothing written. The index-2 trapezoidal rule and spectral radius 1 fail in the singular positions.
     """
     settings = exu.SimulationSettings()

@@ -40,7 +40,7 @@ HUB_AGREE = 1e-6
 def planar_arm(effort: Effort) -> Iterator[Row]:
     """Give a free motion of two flexible links against Exudyn's reduced bodies, each with a step that is exact enough.
 
-    Exudyn's bodies have no shortening, so ours are at the level without it too; the note tells what it costs more.
+    Exudyn's bodies have no shortening, so ours are at the level without it too; the note says what it costs more.
     """
     end = 1.0 if effort.quick else 10.0
     row = partial(Row, f"two-link flexible arm, {end:g} s", 6, bar=None if effort.quick else Bar(10))

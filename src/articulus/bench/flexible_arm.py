@@ -197,7 +197,7 @@ def _settings(exu: Any, seconds: float, steps: int) -> Any:
     """Return the fastest settings found for this arm.
 
     Trapezoidal rule of index 2, modified Newton without new Jacobians at every step, tolerances 1e-6, dense solver, no step
-    control, three rotation parameters. Generalised-alpha is as fast with 9 % more error; a sparse solver takes 20 % longer,
+    control, three rotation parameters. Generalized-alpha is as fast with 9 % more error; a sparse solver takes 20 % longer,
     full Newton 60 %, Euler parameters 8 % with twice the error; tolerances from 1e-4 on add errors of their own.
     """
     settings = exu.SimulationSettings()

@@ -49,7 +49,7 @@ class Model:
 
     @property
     def nv(self) -> int:
-        """Number of freedoms."""
+        """Number of degrees of freedom."""
         return sum(6 if link.free else 1 for link in self.links)
 
     @cached_property
@@ -79,7 +79,7 @@ def chain(n: int) -> Model:
 
 
 def tree(limbs: int = 4, joints: int = 6) -> Model:
-    """Return a floating body with limbs of revolutes; the default has 30 freedoms."""
+    """Return a floating body with limbs of revolutes; the default has 30 degrees of freedom."""
     rng = np.random.default_rng(limbs)
     links = [_link(rng, GROUND, free=True)]
     for i in range(limbs * joints):

@@ -40,7 +40,7 @@ class Row:
     name : str
         What is computed.
     n : int
-        Freedoms of the mechanism.
+        Degrees of freedom of the mechanism.
     ours_us, peer_us : float, optional [microseconds]
         Per evaluation.
     peer : str

@@ -106,7 +106,7 @@ def batched(quantity: str, model: Model, bar: Bar, effort: Effort, note: str = "
 def raced(
     row: Callable[..., Row], ours: Contender, rivals: Sequence[Contender], effort: Effort, note: str
 ) -> Row:
-    """Return the row of a race: the fastest rival stands in it, the others in its note."""
+    """Return the row of a race: it shows the fastest rival, its note the others."""
     time, *others = race([ours, *rivals], effort.seconds, effort.rounds)
     fastest, *slower = sorted(zip(others, [c.name for c in rivals]))
     note = notes(note, *(f"{who}: {t:.3g} us" for t, who in slower))

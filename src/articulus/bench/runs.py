@@ -151,7 +151,7 @@ def _overhead(call: Callable[[], Run]) -> str:
 def closed_loops(effort: Effort) -> Iterator[Row]:
     """Give 10 s of a row of four-bar linkages against Exudyn, each with a step that just reaches the same accuracy.
 
-    The figure is the time of the steps without the set-up, which the note tells for both: ours derives and loads or
+    The figure is the time of the steps without the set-up, which the note gives for both: ours derives and loads or
     builds native code. The bars stay parallel, so that the exact angle is that of one pendulum.
     """
     repeats = 1 if effort.quick else 3

@@ -1,6 +1,6 @@
 """Timing on a machine that others use too: contenders take turns on one core, the minimum of each counts.
 
-The clock is the processor time of this process, which stands still while another process has the core. Everything
+The clock is the processor time of this process, which does not count while another process has the core. Everything
 that is timed on one core has one thread and waits for nothing, so on an idle machine it is the time of day.
 """
 

@@ -5,7 +5,7 @@
     title       str       name of the mechanism
     span        [t0, t1]  start and end of the run [s]
     parameters  [{name, value, default, low, high}]   numbers; a slider each, `low` < `high`
-    inputs      [{name, unit}]   disturbances of the loop: "tau.lift", a force on one freedom of a joint
+    inputs      [{name, unit}]   disturbances of the loop: "tau.lift", a force on one degree of freedom of a joint
     outputs     [{name, unit}]   entries of logged signals: "q.lift", "v.lift", "pd.error.0"
     input, output   str   the pair that is shown when none is asked for
     linear      str or null   why there is no linear model; null when there is one (else inputs, outputs are empty)
@@ -22,7 +22,7 @@
         poles     [{re, im, omega, zeta}]   [rad/s; rad/s; rad/s; -], by rising omega; zeta null at the origin;
                                             poles at -infinity (values that are only passed on) are left out
         states    int           number of states, poles at -infinity included
-        response  null where nothing can be pushed (no joint has a freedom), or {input, output, unit, omega, magnitude, phase}
+        response  null where nothing can be pushed (no joint has a degree of freedom), or {input, output, unit, omega, magnitude, phase}
                                 lists of equal length: [rad/s], rising; output over input [unit], may be 0; [deg], unwrapped;
                                 magnitude and phase are null where they are not finite (a pole on the axis)
     family      null when `vary` is null or the run failed, or
@@ -238,7 +238,7 @@ def _ports(run: Run) -> tuple[Ports, str | None]:
 
 
 def _attempt(run: Run, values: Mapping[str, float]) -> tuple[Run | None, str | None]:
-    """Return the run with other values as far as it came, and why it did not come farther."""
+    """Return the run with other values up to where it ended, and why it ended early."""
     try:
         return run.again(values), None
     except NumericalError as error:

@@ -128,6 +128,6 @@ def _hash(text: str) -> str:
 
 
 def _json(data: Any) -> str:
-    """Return data as JSON that may stand inside a script element; numbers that JSON has not become null."""
+    """Return data as JSON that may be put inside a script element; numbers that JSON has not become null."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -37,7 +37,7 @@ def body_poses(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
 
 
 def _poses(d: Description) -> ca.Function:
-    """Return q (, p) -> columns of rotation and position of each body, a row a body, (bodies, 12)."""
+    """Return q (, p) -> columns of rotation and position of each body, a row per body, (bodies, 12)."""
     tree = Tree(d)
     moving: Tree | FlexibleTree = flexible_tree(tree) if d.flexible else tree
     rows = [ca.vec(moving.world_frame(b.name).matrix()[:3, :]).T for b in d.bodies]

@@ -43,7 +43,7 @@ class Lane:
         return values if self.run.batch is None else values[self.index]
 
     def mechanism(self, given: Params | None = None) -> Mechanism:
-        """Return the mechanism with the values of its parameters in this run, as far as they are known, or with those given."""
+        """Return the mechanism with the values of its parameters in this run where they are known, or with those given."""
         m, made = self.run.mechanism, {p.name: p.value for p in self.run.parameters}
         others = set(made) - set(m.parameters)  # those of components
         values = {n: x for n, x in {**made, **(given or {})}.items() if n not in others}
@@ -171,7 +171,7 @@ def _signals(lane: Lane, share: float) -> dict[str, Any]:
 
 
 def _wrench_signals(run: Run, d: Description) -> dict[str, str]:
-    """Return the wrenches whose names tell their frames: "tool_frame_wrench.wrench" acts on "tool"."""
+    """Return the wrenches whose names contain their frames: "tool_frame_wrench.wrench" acts on "tool"."""
     frames = [GROUND, *(b.name for b in d.bodies), *(f.name for f in d.frames)]
     names = {f"{frame}_frame_wrench.wrench": frame for frame in frames}
     return {signal: names[signal] for signal in run.signals if signal in names}

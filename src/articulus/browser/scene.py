@@ -34,7 +34,7 @@ class Station:
     ----------
     name : str
     position : list of three numbers [m]
-    translation, rotation : lists of 3 rows with a number a mode [m, rad]
+    translation, rotation : lists of 3 rows with a number per mode [m, rad]
     shortening, turning : lists of 3 matrices of modes [m, rad]; empty where they are not part of the motion
     """
 

@@ -77,7 +77,7 @@ def _closings(d: Description, body: str) -> Iterator[np.ndarray]:
 
 
 def _on(d: Description, body: str, node: str) -> np.ndarray:
-    """Return where a station stands when its body is undeformed, (3,) [m]."""
+    """Return the place of a station when its body is undeformed, (3,) [m]."""
     modes = None if body == GROUND else _body(d, body).modes
     return np.zeros(3) if modes is None or not node else np.asarray(modes.station(node).position)
 
@@ -208,7 +208,7 @@ def _stroke(lower: tuple[float, ...], upper: tuple[float, ...], size: float) -> 
 
 
 def ground_shapes(d: Description, size: float, radius: dict[str, float]) -> tuple[Shape, ...]:
-    """Return what stands still: rails, a foot under each hinge to ground, a bar between these."""
+    """Return what does not move: rails, a foot under each hinge to ground, a bar between these."""
     shapes = list(rails(d, GROUND, size, radius))
     hinges = [c for c in d.connections if c.parent == GROUND and all(c.joint.rotational)]
     pivots = _distinct([*(c.at.matrix()[:3, 3] for c in hinges), *_closings(d, GROUND)], size)

@@ -21,7 +21,7 @@ ORIGINS = {
     "assumed": "rests on data assumed where the source has none",
     "identity": "an identity that holds for any data",
 }
-"""Where the number called "printed" comes from; stands before the reason in every row."""
+"""Where the number called "printed" comes from; printed before the reason in every row."""
 
 
 @dataclass(frozen=True)

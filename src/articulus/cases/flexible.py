@@ -19,7 +19,7 @@ def modes(arm: Mechanism, body: str) -> Modes:
 
 
 def modal(arm: Mechanism, *bodies: str) -> list[int]:
-    """Return where the modal coordinates of some bodies stand in v; those of all bodies if none is named."""
+    """Return the places of the modal coordinates of some bodies in v; those of all bodies if none is named."""
     return [i for i, name in enumerate(arm.v_names) if name.split(".")[0] in (bodies or arm.body_names)]
 
 

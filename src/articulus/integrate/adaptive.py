@@ -22,7 +22,7 @@ SAFETY, GROWTH, SHRINKAGE, MEMORY = 0.9, 10.0, 0.2, 0.04
 
 @dataclasses.dataclass(frozen=True)
 class AdaptiveState:
-    """Where an adaptive integration stands between two steps: a run that is resumed from it repeats the same bits.
+    """State of an adaptive integration between two steps: a run that is resumed from it repeats the same bits.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ class Adaptive(Integrator):
         Raises
         ------
         NumericalError
-            With the reason, the time and the last state; `result` is the solution as far as it came.
+            With the reason, the time and the last state; `result` is the solution up to there.
         """
         control = StepControl(rtol, atol, min_step, max_step, max_steps)
         first = min([t1, *(s for s in stops if (s - t0) * (t1 - t0) > 0)], key=lambda s: abs(s - t0))

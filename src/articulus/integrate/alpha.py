@@ -22,7 +22,7 @@ FORGET = 1.25
 
 @dataclasses.dataclass(frozen=True)
 class AlphaState:
-    """Where an integration stands between two steps.
+    """State of an integration between two steps.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ Rhs = Callable[[Array, Array], Array]
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """Where an integration stands: all that a step needs and all that it leaves behind.
+    """State of an integration: all that a step needs and all that it leaves behind.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class State:
     h: float = 0.0
 
     def earlier(self, h: float) -> tuple[Array, ...]:
-        """Return the history if its points are h apart, else nothing: a new step size starts anew."""
+        """Return the history if its points are h apart, else nothing: a new step size starts a new history."""
         return self.history if h == self.h else ()
 
 

@@ -1,6 +1,6 @@
 """Central differences for rigid bodies with constraints: Euler parameters, momentum kept to rounding.
 
-Positions and orientations stand at t = n h, velocities half a step earlier and later:
+Positions and orientations are known at t = n h, velocities half a step earlier and later:
 
     udot(n+1/2)  = udot(n-1/2) + h uddot(n),     u(n+1) = u(n) + h udot(n+1/2)
     w(n+1/2)     = w(n-1/2) + h wdot(n)

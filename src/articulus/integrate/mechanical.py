@@ -41,7 +41,7 @@ class Implicit(Protocol):
         """Return Newton's correction of the position, then that of the multipliers over by_vdot; and what to keep.
 
         v changes `by_v` and v' changes `by_vdot` times as much as the position. `kept` is what the correction before
-        gave back, such as a factored matrix that still serves, or None to begin anew.
+        gave back, such as a factored matrix that can still be used, or None to begin again.
         """
 
 

@@ -23,7 +23,7 @@ LEGS = MEMBERS[6:]
 
 
 def draper_tetrahedron(areas: float | Sequence[float] = 100 * INCH**2) -> Structure:
-    """Return the DRAPER I structure: 12 bars, nodes "1" to "4" free, 12 freedoms; actuators in the six legs.
+    """Return the DRAPER I structure: 12 bars, nodes "1" to "4" free, 12 degrees of freedom; actuators in the six legs.
 
     Inputs "leg7" to "leg12" are pulls of the legs [N], "force x" and "force y" act on the vertex [N]; outputs are the
     displacements "vertex x" and "vertex y" of node 1, the line of sight [m]. Damping is left to the user: the paper has

@@ -35,7 +35,7 @@ PARASITIC = 0.682
 def minas_truss(parasitic: int | None = None, middle_nodes: bool = False) -> Structure:
     """Return a planar truss of 29 aluminium links, clamped at nodes 15 and 16, in its motion out of the plane.
 
-    Nodes are named "1" to "16" and move along z and about x and y: 42 freedoms, or 126 with a node in the middle of each
+    Nodes are named "1" to "16" and move along z and about x and y: 42 degrees of freedom, or 126 with a node in the middle of each
     link ("1-2", ...).
 
     Parameters

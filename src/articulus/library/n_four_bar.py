@@ -13,7 +13,7 @@ def n_four_bar(n: int = 5) -> Description:
     """Return n four-bar linkages in a row: bars that stand on hinges at x = 0, 1, ..., n, joined by connectors.
 
     All bars and connectors are slender rods of 1 m and 1 kg in the x-z plane. At q = 0 the bars stand upright and the
-    connectors lie level. With all bars level the mechanism is singular: for a moment it has n + 1 freedoms, not one.
+    connectors lie level. With all bars level the mechanism is singular: for a moment it has n + 1 degrees of freedom, not one.
     Bar 0 starts with 1 rad/s in the standard problem: v = 1 at every `hinge`, -1 at every `knee`.
 
     Parameters

@@ -19,7 +19,7 @@ PAYLOADS = (("93", 400.0), ("94", 150.0), ("95", 600.0), ("96", 80.0), ("97", 80
 
 
 def satellite582(beta: float = 1e-4) -> Structure:
-    """Return a free structure of 97 nodes with six freedoms each, 582 in all, with 18 actuators and 18 sensors.
+    """Return a free structure of 97 nodes with six degrees of freedom each, 582 in all, with 18 actuators and 18 sensors.
 
     Inputs and outputs are those of the EPS7 model: 12 forces with rate sensors beside them, and six forces and moments with
     position sensors at node "95".
@@ -29,7 +29,7 @@ def satellite582(beta: float = 1e-4) -> Structure:
     beta : float [s]
         Damping D = beta K, assumed.
 
-    Source: Park 1993, tables 9.1 and 9.2: nodes and components of actuators and sensors, and the number of freedoms. The mesh
+    Source: Park 1993, tables 9.1 and 9.2: nodes and components of actuators and sensors, and the number of degrees of freedom. The mesh
     is not given. This one is assumed: a box truss of 22 bays along x (nodes "1" to "92", four to a section), two antennas and
     the bus above and below it ("93" to "95"), and a mast at either end ("96", "97").
     """

@@ -16,7 +16,7 @@ def three_masses() -> Structure:
 
     The third has a force "u 3x" and sensors "position 3x", "rate 3x"; D = 0.01 M + 0.02 K.
 
-    Source: the model of three freedoms of Park 1993, table 9.3; the paper gives no data, all numbers are assumed.
+    Source: the model of three degrees of freedom of Park 1993, table 9.3; the paper gives no data, all numbers are assumed.
     """
     names = ("1", "2", "3")
     springs = [

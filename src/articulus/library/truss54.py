@@ -16,9 +16,9 @@ RATES, POSITIONS = ACTUATORS, (("9", "y"), ("9", "x"))
 
 
 def truss54(beta: float = 1e-4) -> Structure:
-    """Return a planar truss of 18 nodes with three freedoms each, 54 in all: "1" to "9" below, "10" to "18" above.
+    """Return a planar truss of 18 nodes with three degrees of freedom each, 54 in all: "1" to "9" below, "10" to "18" above.
 
-    Four actuators and six sensors stand where the paper has them: forces "u 2y", ..., rates "rate 2y", ... and positions
+    Four actuators and six sensors are where the paper has them: forces "u 2y", ..., rates "rate 2y", ... and positions
     "position 9y", "position 9x".
 
     Parameters
@@ -27,8 +27,8 @@ def truss54(beta: float = 1e-4) -> Structure:
         Damping D = beta K, assumed.
 
     Source: Park 1993, second-order Kalman filtering, table 1. Geometry, material and damping are assumed: square bays of 1 m,
-    one diagonal each, aluminium tubes of 50 mm x 2 mm that bend in the plane. The paper counts 54 freedoms and fixes two nodes;
-    here the root nodes "1" and "10" sit on stiff springs, so that all freedoms stay.
+    one diagonal each, aluminium tubes of 50 mm x 2 mm that bend in the plane. The paper counts 54 degrees of freedom and fixes two nodes;
+    here the root nodes "1" and "10" sit on stiff springs, so that all degrees of freedom stay.
     """
     positions = [(i * BAY, row * BAY, 0.0) for row in (0, 1) for i in range(BAYS + 1)]
     names = [str(i + 1) for i in range(len(positions))]

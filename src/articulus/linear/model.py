@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """x' = A x + B u, y = C x + D u; with a period x is taken at its multiples and x' stands for the next x.
+    """x' = A x + B u, y = C x + D u; with a period x is taken at its multiples and x' is the next x.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class LinearModel:
         matrices = places[:, None, None] * np.eye(A.shape[-1]) - A
         try:
             return C @ np.linalg.solve(matrices, B.astype(complex)) + D
-        except np.linalg.LinAlgError:  # one of them stands on a pole
+        except np.linalg.LinAlgError:  # one of them is a pole
             return self._one_by_one(omega, matrices)
 
     def _one_by_one(self, omega: Any, matrices: np.ndarray) -> np.ndarray:

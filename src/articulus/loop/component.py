@@ -85,7 +85,7 @@ class Scope(Protocol):
     # effects
 
     def force(self, joint: str, value: SX) -> None:
-        """Add a force to a joint's freedoms, (nv of the joint,) [N m or N]; its power counts as input."""
+        """Add a force to a joint's degrees of freedom, (nv of the joint,) [N m or N]; its power counts as input."""
 
     def wrench(self, frame: str, value: SX) -> None:
         """Add a moment about a frame's origin and a force, ground axes, (6,) [N m, N]; its power counts as input."""
@@ -153,7 +153,7 @@ class Actuator(Component):
     """Makes forces from its own command. A run with actuators has one command for each."""
 
     joint: str = ""
-    """Joint (of one freedom) that it drives; empty for one that pushes elsewhere."""
+    """Joint (of one degree of freedom) that it drives; empty for one that pushes elsewhere."""
     command_in: ClassVar[str] = "-"
     """Unit of its command; "-" for a pure number, "N m or N" where it follows from the joint."""
 

@@ -6,7 +6,7 @@ With the state c, held values d and small inputs u the loop is (`system.System`)
 
 All derivatives are those of the equations themselves, by algorithmic differentiation, evaluated by the CasADi virtual
 machine. Inputs are forces on the joints ("tau"), commands ("u"), signals where they are read, noise ("w") and parameters ("p."); a loop can be
-cut at commands and signals. Time and switches of constraints stand still. What is no state of motion is left out: the integrals of
+cut at commands and signals. Time and switches of constraints are held fixed. What is no state of motion is left out: the integrals of
 power, the length of quaternions (displacements are in the directions of the velocities), and directions that the constraints
 forbid, as in `dynamics.small_motions.closed_model`.
 """
@@ -273,7 +273,7 @@ class LoopDerivatives:
 
 
 def joint_freedoms(description: Description) -> list[int]:
-    """Return the freedoms on which forces u act: those of joints, without those of modes."""
+    """Return the degrees of freedom on which forces u act: those of joints, without those of modes."""
     return sorted(k for at in description.v_slices.values() for k in _range(at))
 
 
@@ -287,7 +287,7 @@ def loop_derivatives(
 
 @dataclass(frozen=True)
 class _Push(Disturbance):
-    """A force on every freedom of every joint, each a parameter that is zero."""
+    """A force on every degree of freedom of every joint, each a parameter that is zero."""
 
     name: str = "_push"
     type_name = "_push"

@@ -79,7 +79,7 @@ class Network:
     outside : bool
         Whether a controller outside (a Python function) adds commands.
     stops : sequence of str
-        Joints of one freedom that events may hold at a stop.
+        Joints of one degree of freedom that events may hold at a stop.
     ports : sequence of str
         Signals, or "u" for the commands, to which a small input is added wherever they are read.
     opened : sequence of str
@@ -90,7 +90,7 @@ class Network:
     parameters : tuple of Parameter
         Of the mechanism, then those that only components use.
     command_names : tuple of str
-        One for each actuator; where there is none, one for each freedom.
+        One for each actuator; where there is none, one for each degree of freedom.
     driven : bool
         Whether there are actuators.
     """

@@ -23,7 +23,7 @@ from articulus.loop.constraint_equations import Closing
 from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
 
 WRITTEN_OUT = 40
-"""Freedoms up to which accelerations are written out; beyond, they are calls of shared code. Measured at 30 revolutes: a
+"""Degrees of freedom up to which accelerations are written out; beyond, they are calls of shared code. Measured at 30 revolutes: a
 step takes 3.3 us written out, 4.1 us called."""
 
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
@@ -63,7 +63,7 @@ class System:
     ----------
     form : Form
     places, held_places : dict of name to slice
-        Where each state stands in c, and each held value in d.
+        The place of each state in c, and of each held value in d.
     c0, d0 : array
         Initial values.
     sizes : tuple of int
@@ -149,7 +149,7 @@ class System:
 
     @property
     def stop_places(self) -> list[int]:
-        """Where the velocities of the joints that may rest on a stop stand in v."""
+        """The places in v of the velocities of the joints that may rest on a stop."""
         return [self.description.v_slices[joint].start for joint in self.network.stops]
 
     @functools.cached_property

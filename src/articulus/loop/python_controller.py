@@ -53,6 +53,6 @@ class PythonController:
         if command.shape not in (shape, shape[1:]):
             raise InputError(
                 f"controller '{self.name}' at t = {t:.6g} s returned shape {command.shape}; "
-                f"expected {shape[1:]}, one number a command"
+                f"expected {shape[1:]}, one number per command"
             )
         return command

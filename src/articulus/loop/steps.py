@@ -5,7 +5,7 @@ from __future__ import annotations
 from articulus.errors import InputError
 
 MOST = 2.0**53
-"""Steps that can be counted: beyond, a float64 no longer tells one number of steps from the next."""
+"""Steps that can be counted: beyond, a float64 cannot distinguish one number of steps from the next."""
 
 
 def steps_in(span: float, step: float) -> int | None:

@@ -23,7 +23,7 @@ class Table:
     times : numbers [s]
         Ascending.
     values : rows of numbers
-        One row a time; a plain number for a row of one.
+        One row per time; a plain number for a row of one.
     held : bool
         Whether each row holds until the next time (jumps) instead of leading to the next row in a straight line.
 
@@ -34,7 +34,7 @@ class Table:
     """
 
     times: tuple[float, ...] = quantity("s", "ascending times", size="rows")
-    values: tuple[Vector, ...] = quantity("any", "one row of numbers a time", size="rows x m")
+    values: tuple[Vector, ...] = quantity("any", "one row of numbers per time", size="rows x m")
     held: bool = False
 
     def __post_init__(self) -> None:

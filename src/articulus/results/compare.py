@@ -88,7 +88,7 @@ def compare(a: Run, b: Run) -> Comparison:
 
 
 def _common(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where in `a` and in `b` the common times stand."""
+    """Return the places of the common times in `a` and in `b`."""
     if not a.size or not b.size:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int)
     right = np.clip(np.searchsorted(b, a), 0, b.size - 1)

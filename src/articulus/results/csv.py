@@ -17,7 +17,7 @@ def write_csv(run: Run, path: StrPath) -> None:
     """Write all signals as one table, whole or not at all.
 
     The first line names the columns with their units, such as "q.lift [rad]". Every number has the digits that give the
-    same number back. Empty cells stand after the end of a run that failed or was stopped.
+    same number back. Cells are empty after the end of a run that failed or was stopped.
     """
     signals = run.signals.values()
     header = [f"{name} [{unit}]" for s in signals for name, unit in zip(s.columns, s.units)]

@@ -1,4 +1,4 @@
-"""What tells whether to trust a run: balance of energy, drift of momentum, residuals of constraints, steps, origin."""
+"""Run diagnostics: balance of energy, drift of momentum, residuals of constraints, steps, origin."""
 
 from __future__ import annotations
 
@@ -119,6 +119,6 @@ def _origin(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def _largest(values: np.ndarray) -> float:
-    """Return the largest size; NaN, which stands after the end of a run, does not count."""
+    """Return the largest size; NaN, which fills the time after the end of a run, does not count."""
     sizes = np.abs(values)
     return float(np.max(sizes, initial=0.0, where=~np.isnan(sizes)))

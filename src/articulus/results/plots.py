@@ -39,7 +39,7 @@ LEGEND = 16
 POINTS = 5000
 """More points than twice this are drawn as least and greatest values of this many short spans."""
 AXIS_TEXT = 34
-"""Most letters of the names beside an axis; of more, the first and the last name stand for all."""
+"""Most letters of the names beside an axis; of more, only the first and the last name are shown."""
 EVENTS = 12
 """Most events that are drawn as lines."""
 
@@ -97,7 +97,7 @@ def plot(runs: Mapping[str, Run], *names: str) -> Figure:
     return figure
 
 
-# what stands in which panel
+# what is shown in which panel
 
 
 def _usual(runs: Mapping[str, Run]) -> tuple[str, ...]:

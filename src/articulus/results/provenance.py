@@ -35,7 +35,7 @@ def provenance(
         Seed of the random streams; None without noise.
     settings : dict
         Everything else that was asked for: plain numbers, texts, lists and dicts.
-    parameters : dict of name to {"value": number or list of a number a run, "default": number}
+    parameters : dict of name to {"value": number or list with a number per run, "default": number}
     """
     return {
         "model": mechanism.name,

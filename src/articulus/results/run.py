@@ -1,4 +1,4 @@
-"""`Run`: what `simulate` and `rollout` return. Signals over time, how it ended, and what tells whether to trust it."""
+"""`Run`: what `simulate` and `rollout` return. Signals over time, how it ended, and its diagnostics."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ParameterValue:
     value : float, or array (batch,)
         With which it ran.
     default : float
-        Which stands in the mechanism or in the component.
+        The value in the mechanism or in the component.
     """
 
     name: str
@@ -304,7 +304,7 @@ class Run:
         return ", ".join(f"{count} {code.name.lower()}" for code, count in counts.items() if count)
 
     def figures(self) -> list[tuple[str, str]]:
-        """Return what tells whether to trust the run, and where it comes from, as pairs of name and text."""
+        """Return the run diagnostics, which show whether it can be trusted, and its provenance, as pairs of name and text."""
         from articulus.results.diagnostics import figures
 
         return figures(self)
@@ -359,7 +359,7 @@ class Run:
         return plot({"": self}, *names)
 
     def view(self, **options: Any) -> Any:
-        """Open the run in the browser: playback, plots, posing, modes, and sliders over its parameters that run it anew.
+        """Open the run in the browser: playback, plots, posing, modes, and sliders over its parameters that run it again.
 
         The options are those of `articulus.browser.view`, which also shows several runs over each other. Returns an
         `articulus.browser.Viewing`.

@@ -100,7 +100,7 @@ def force_signal(
 
 
 def _position_units(joint: Joint) -> list[str]:
-    """Return the units of a joint's coordinates; where these are more than its freedoms, a quaternion is among them."""
+    """Return the units of a joint's coordinates; where these are more than its degrees of freedom, a quaternion is among them."""
     if joint.nq == joint.nv:
         return ["rad" if turns else "m" for turns in joint.rotational]
     return ["-" if name.startswith("q") else "m" for name in joint.coordinate_names]

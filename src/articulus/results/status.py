@@ -1,4 +1,4 @@
-"""What a run tells beside its signals: how it ended, what failed, what happened, and where it stands."""
+"""What a run reports besides its signals: how it ended, what failed, what happened, and its last state."""
 
 from __future__ import annotations
 

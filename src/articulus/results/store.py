@@ -1,4 +1,4 @@
-"""Runs as xarray datasets and as netCDF4 files (`docs/results.md` lists what stands in a file).
+"""Runs as xarray datasets and as netCDF4 files (`docs/results.md` lists the content of a file).
 
 HDF5 ends the process when the disk is full, so a file is made in memory and then written by us. Its attribute `checksum` is
 the SHA-256 of all names, numbers and texts in it, however they are packed.

@@ -52,7 +52,7 @@ def simulate(
     controller : component, casadi.Function, or Python function of t, q, v
         What commands the actuators. A casadi.Function has inputs named among t, q, v and signals, and becomes native code
         together with the mechanism. A Python function is called at every step and its result held; `PythonController`
-        gives it a period. Several may stand in a list; their commands add up.
+        gives it a period. Several may be given in a list; their commands add up.
     components : sequence of Component
         Actuators, sensors, disturbances, further controllers. Without actuators a command is a joint force.
     method : str
@@ -121,7 +121,7 @@ def rollout(
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
 ) -> Run:
-    """Return many runs at once, vectorised and on all threads (`with art.kernel.threads(n)`).
+    """Return many runs at once, vectorized and on all threads (`with art.kernel.threads(n)`).
 
     Parameters
     ----------

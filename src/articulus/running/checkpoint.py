@@ -3,7 +3,7 @@
 A checkpoint is two files. The head, at the path that was given, holds everything but the log; it is replaced whole at
 every write. The log, beside it, holds the rows logged so far and only grows; the head says how much of it counts and has
 its SHA-256, and another one of itself. So a write costs no more as the run grows, and whenever a process is killed the
-last complete head with its part of the log stands on the disk.
+last complete head with its part of the log is on the disk.
 
 Head: a line with format and version, a line with the SHA-256 of all that follows, eight bytes with the length of a JSON
 text, that text, the arrays that it lists. Log: rows of numbers. All numbers are little-endian float64. No pickle.
@@ -130,7 +130,7 @@ class Writer:
         Parameters
         ----------
         state : records.State
-            Where the run stands.
+            State of the run.
         rows : dict of str to array, (new rows, ...)
             What was logged since the last checkpoint.
         events, failures : tuples

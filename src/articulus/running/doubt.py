@@ -267,5 +267,5 @@ def _fastest(simulation: Simulation, evidence: _Evidence, i: int, k: int) -> flo
 
 
 def _largest(values: np.ndarray) -> np.ndarray:
-    """Return the largest size of each run, (rows,); NaN, which stands after the end of a run, does not count."""
+    """Return the largest size of each run, (rows,); NaN, which fills the time after the end of a run, does not count."""
     return np.fmax.reduce(np.abs(values).reshape(len(values), -1), axis=1, initial=0.0)

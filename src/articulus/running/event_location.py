@@ -1,6 +1,6 @@
 """When an event happens: the first change of sign of its value on the way of a row from one time to another.
 
-An event is found by the signs of its value at both ends of the way. Where they agree, but the slopes there tell of a turn
+An event is found by the signs of its value at both ends of the way. Where they agree, but the slopes there indicate a turn
 in between, the turn is looked for: a value that goes through zero and back is not missed.
 """
 

@@ -31,7 +31,7 @@ class Moment:
         self.v = self.x[system.places["v"]].copy()
 
     def freedom(self, joint: str) -> int:
-        """Return where the velocity of a joint of one freedom stands."""
+        """Return the place in v of the velocity of a joint of one degree of freedom."""
         return self.engine.system.description.v_slices[joint].start
 
     def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Why a run could not go on: what its last good state tells."""
+"""Why a run could not go on, from its last good state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Loop`: a mechanism with its controller and components, closed: what is simulated, linearised and handed on."""
+"""`Loop`: a mechanism with its controller and components, closed: what is simulated, linearized and passed on."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class Marcher:
     ) -> Callable[[int, int], None]:
         """Return the march over given arrays (see `Recurrence.on`).
 
-        A method that looks back begins anew wherever held values jump: no polynomial goes through slopes of both sides.
+        A multistep method restarts wherever held values jump: no polynomial goes through slopes of both sides.
         """
         go_on = self.loop.on(x, p, w, failed, log, first=first, every=every, periods=self.periods)
         if not self.past:

@@ -53,7 +53,7 @@ class Noise:
         return out
 
     def state(self) -> Any:
-        """Return where the streams stand, as JSON can hold it; None without noise."""
+        """Return the state of the streams, as JSON can hold it; None without noise."""
         return [rng_state(stream) for stream in self._streams] or None
 
     def resume(self, state: Any) -> None:

@@ -32,7 +32,7 @@ MOST_EVENTS = 200
 MOST_IMPACTS = 5000
 """Impacts within one step of the grid beyond which a run is given up."""
 LONGEST = 1024
-"""Steps of the grid after which a method that goes on over many of them starts anew."""
+"""Steps of the grid after which a method that goes on over many of them restarts."""
 
 
 class NumericEngine:

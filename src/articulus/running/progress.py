@@ -20,7 +20,7 @@ SWITCH = "ARTICULUS_PROGRESS"
 
 
 class Bar:
-    """A bar that appears once the work has taken a second; `advance` tells it what has been done.
+    """A bar that appears once the work has taken a second; `advance` reports what has been done.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Quiet(Bar):
 def progress(title: str, total: float, unit: str = "steps", console: Console | None = None) -> Iterator[Bar]:
     """Give a bar for a block of work: `with progress("simulate", steps) as bar: ... bar.advance(n)`.
 
-    It stands on the error stream while the block runs, from its second second on, with rate and remaining time. It
+    It is shown on the error stream while the block runs, after the first second, with rate and remaining time. It
     stays away when that stream is no terminal or ARTICULUS_PROGRESS=off.
     """
     from rich.console import Console  # here: it takes longer to load than short work

@@ -324,7 +324,7 @@ class Simulation:
         return {name: int(count + self.earlier.get(name, 0)) for name, count in now.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return all that decides the numbers of the run, by name, so that a checkpoint of another one is told apart."""
+        """Return all that decides the numbers of the run, by name, so that a checkpoint of another one is recognized."""
         system = self.engine.system
         maps = [system.rhs, *(update.function for update in system.updates), system.correction]
         return {

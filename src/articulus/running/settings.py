@@ -82,7 +82,7 @@ class RunSettings:
 
     @staticmethod
     def of(t_end: float, given: dict[str, Any]) -> RunSettings:
-        """Return the settings of keyword arguments; an unknown one is told with the nearest name."""
+        """Return the settings of keyword arguments; an unknown one is refused with the nearest name."""
         known = [f.name for f in fields(RunSettings) if f.init]
         for name in given:
             if name not in known:

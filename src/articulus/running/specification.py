@@ -1,4 +1,4 @@
-"""All that decides a run, checked as far as the numbers of one run allow: what `simulate` makes, and makes again."""
+"""Complete, validated specification of a run; `Run.again` runs it again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Setup:
         The equations of the whole loop; kept so that a repeated run need not rebuild them.
     outside : PythonController, optional
     q0, v0 : array, optional
-        As given: loops are closed anew in every run, since parameters may move them.
+        As given: loops are closed again in every run, since parameters may move them.
     params : dict of parameter name to number or array (batch,)
         As given.
     single : bool
@@ -71,7 +71,7 @@ class Setup:
         many = any(np.ndim(value) for value in params.values())
         if many and self.single and self.outside is not None:
             raise UnsupportedOperation(
-                f"again: the Python controller '{self.outside.name}' was written for one run; expected one number a "
+                f"again: the Python controller '{self.outside.name}' was written for one run; expected one number per "
                 "parameter, or a controller of components, for a batch"
             )
         return dataclasses.replace(self, params={**self.params, **params}, single=self.single and not many)

@@ -287,7 +287,7 @@ class IdasAdvancer(SundialsAdvancer):
         return native(self.system.acceleration)
 
     def _consistent(self, t: float, c: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Return accelerations and multipliers at a state; where rows are redundant, IDAS shares their force anew."""
+        """Return accelerations and multipliers at a state; where rows are redundant, IDAS may distribute their force differently at every start."""
         parts = np.split(given, np.cumsum(self.system.sizes[1:3]))
         found = self._accelerations(c, *parts, t, self.h)
         return np.concatenate([np.ravel(found[0]), np.ravel(found[1])[self._rows]])

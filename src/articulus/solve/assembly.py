@@ -109,7 +109,7 @@ def _assembled(
     tolerance: float,
     params: Mapping[str, Any] | None,
 ) -> Assembly:
-    """Return the state that is reached with the freedoms that may move."""
+    """Return the state that is reached with the degrees of freedom that may move."""
     names, on_positions = mechanism.constraint_names, mechanism.description.holonomic_rows
 
     def residual(x: np.ndarray) -> np.ndarray:
@@ -183,7 +183,7 @@ def least(A: np.ndarray, b: np.ndarray, moving: np.ndarray) -> np.ndarray:
 
 
 def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:
-    """Return which freedoms do not belong to fixed joints and flexible bodies, (nv,)."""
+    """Return which degrees of freedom do not belong to fixed joints and flexible bodies, (nv,)."""
     d, moving = mechanism.description, np.ones(mechanism.nv, dtype=bool)
     held = {name: d.v_slices[name] for name in mechanism.joint_names}
     held = {body.name: d.mode_slices(body.name)[0] for body in d.bodies if body.modes is not None} | held
@@ -198,7 +198,7 @@ def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "ass
 
 
 def modal_freedoms(mechanism: Mechanism) -> np.ndarray:
-    """Return which freedoms are modal coordinates of flexible bodies, (nv,)."""
+    """Return which degrees of freedom are modal coordinates of flexible bodies, (nv,)."""
     found = np.zeros(mechanism.nv, dtype=bool)
     for body in mechanism.description.bodies:
         if body.modes is not None:

@@ -67,7 +67,7 @@ def inverse_kinematics(
 ) -> Reach:
     """Return the position nearest to an estimate's path that brings a frame to a target, or as near as it gets.
 
-    Each step minimises |J s - e|^2 + mu |s|^2 over the steps s that keep every joint within its limits, with mu small near the
+    Each step minimizes |J s - e|^2 + mu |s|^2 over the steps s that keep every joint within its limits, with mu small near the
     target and grown where a step makes things worse (Levenberg 1944; Nakamura & Hanafusa 1986). Coordinates of flexible bodies
     stay as they are. Rows of a batch are searched independently of each other.
 
@@ -219,7 +219,7 @@ class _Search:
         )
 
     def closed(self, x: np.ndarray) -> np.ndarray:
-        """Return the positions with their loops closed by the smallest change within the limits, as far as they close."""
+        """Return the positions with their loops closed by the smallest change within the limits, as well as they can be closed."""
         if not self.mechanism.description.constraints:
             return x
         return np.array([self._closed(row) for row in x]).reshape(x.shape)
@@ -237,7 +237,7 @@ class _Search:
         return self.within(x)
 
     def _close(self, x: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """Return where Newton's method leads that moves only free freedoms."""
+        """Return where Newton's method leads that moves only free degrees of freedom."""
 
         def step(q: np.ndarray, g: np.ndarray) -> np.ndarray:
             return least(self._closing(q), -g, free)
@@ -282,7 +282,7 @@ class _Search:
         return step
 
     def _room(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far each freedom may go down and up, (..., nv)."""
+        """Return how far each degree of freedom may go down and up, (..., nv)."""
         at = np.where(self.limited, x[..., self.places], 0.0)
         return self.lower - at, self.upper - at
 

@@ -59,7 +59,7 @@ def beam(
     GA : float or two floats [N]
         Shear stiffness along y and z, shear coefficient included; it makes the elements Timoshenko's.
     rotary_inertia : float or two floats [kg m]
-        Moments of inertia of a unit of length about y and z; that about x is their sum.
+        Moments of inertia per unit length about y and z; that about x is their sum.
     elements : int
         Number of elements.
     planes : str

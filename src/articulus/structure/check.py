@@ -20,7 +20,7 @@ DEFINITENESS = 1e-9
 """Smallest eigenvalue below zero, beside the largest, that rounding explains."""
 
 DENSE = 400
-"""Freedoms up to which eigenvalues are computed by the dense solver."""
+"""Degrees of freedom up to which eigenvalues are computed by the dense solver."""
 
 
 def check_matrices(structure: Structure) -> None:

@@ -20,7 +20,7 @@ def compliance(structure: Structure, node: Node) -> np.ndarray:
 
 
 def reduced_compliance(structure: Structure, basis: np.ndarray, node: Node) -> np.ndarray:
-    """Return the same as far as the shapes (n, r) can follow, (6, 6)."""
+    """Return the same within the space of the shapes (n, r), (6, 6)."""
     N = rigid_motions(structure)
     if N.shape[1]:
         basis = basis - N @ (N.T @ (structure.M @ basis))

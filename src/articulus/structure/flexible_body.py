@@ -56,9 +56,9 @@ def modes_of(
     Parameters
     ----------
     structure : Structure
-        Its fixed freedoms say how the body frame is attached: clamped at a node, or floating when nothing is fixed.
+        Its fixed degrees of freedom say how the body frame is attached: clamped at a node, or floating when nothing is fixed.
     basis : array, (n, modes)
-        Freedoms for each unit modal coordinate: normal modes, constraint modes, nodal functions (a unit matrix).
+        Degrees of freedom for each unit modal coordinate: normal modes, constraint modes, nodal functions (a unit matrix).
     origin : node or three floats [m]
         Origin of the body frame; its axes are those of the structure.
     stations : dict of name to node
@@ -68,7 +68,7 @@ def modes_of(
     names : sequence of str
         Of the modal coordinates; "mode1", "mode2", ... if not given.
     level : str
-        "consistent" if not given, or "ruthless" where the structure has no elements that tell its axial forces: then
+        "consistent" if not given, or "ruthless" where the structure has no elements that give its axial forces: then
         "consistent" is refused.
     carries : iterable of nodes
         Where something heavy or stiff will be attached: there the shapes must give at least half of the static compliance.
@@ -133,7 +133,7 @@ def rigid_inertia(
     Parameters
     ----------
     columns : array, (n, k)
-        Freedoms of each shape.
+        Degrees of freedom of each shape.
     origin : array, (3,) [m]
         Point of reference.
     """
@@ -253,7 +253,7 @@ def _through_shortening(
     Parameters
     ----------
     nodal : array, (n, loads)
-        Forces on the freedoms.
+        Forces on the degrees of freedom.
     on_points : array, (3 P, loads) [N]
         Those of them that act on points within elements.
     """
@@ -299,7 +299,7 @@ def _cross_rows(p: np.ndarray) -> np.ndarray:
 
 
 def _nodal_arms(structure: Structure, basis: np.ndarray) -> np.ndarray:
-    """Return velocities of the freedoms when the displaced nodes turn, for each mode and axis, (n, modes, 3)."""
+    """Return velocities of the degrees of freedom when the displaced nodes turn, for each mode and axis, (n, modes, 3)."""
     moved = np.zeros((len(structure.names), 6, basis.shape[1]))
     moved[tuple(structure.freedoms.T)] = basis
     turned = np.zeros((len(structure.names), 6, basis.shape[1], 3))

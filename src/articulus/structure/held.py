@@ -9,7 +9,7 @@ import numpy as np
 from articulus.structure.structure import COMPONENTS, Structure
 
 HELD = 1e-6
-"""Stiffness against a rigid motion, beside that of all freedoms each for itself, above which something holds it."""
+"""Stiffness against a rigid motion, beside that of all degrees of freedom each for itself, above which something holds it."""
 
 
 def warn_if_held(structure: Structure) -> None:

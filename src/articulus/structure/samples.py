@@ -24,15 +24,15 @@ import scipy.sparse as sp
 from articulus.structure.vectors import skew
 
 STRAINS = ("stretch", "shear_y", "shear_z", "twist", "bend_y", "bend_z")
-"""Generalised strains at a point, in the axes of its element."""
+"""Generalized strains at a point, in the axes of its element."""
 
 ROWS = ("translation", "rotation", "strain", "derivative", "force")
-"""What is known at the points for unit freedoms."""
+"""What is known at the points for unit degrees of freedom."""
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Integration points. `n` freedoms, `P` points.
+    """Integration points. `n` degrees of freedom, `P` points.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Samples:
     lever : array, (P, 3) [m]
         From the node that carries the point rigidly; zero for points within elements.
     translation, rotation : sparse array, (3 P, n)
-        Displacement and rotation of the points for unit freedoms.
+        Displacement and rotation of the points for unit degrees of freedom.
     strain : sparse array, (6 P, n)
-        Strains (see `STRAINS`) for unit freedoms.
+        Strains (see `STRAINS`) for unit degrees of freedom.
     stiffness : array, (6 P,)
         Elastic energy is 1/2 sum stiffness strain^2.
     length : array, (P,) [m]
@@ -55,9 +55,9 @@ class Samples:
     direction : array, (P, 3)
         Along the element.
     derivative : sparse array, (6 P, n)
-        Derivatives of displacement and rotation along the element, global axes, for unit freedoms.
+        Derivatives of displacement and rotation along the element, global axes, for unit degrees of freedom.
     force : sparse array, (6 P, n)
-        Section forces and moments (of the part ahead on the part behind), global axes, for unit freedoms.
+        Section forces and moments (of the part ahead on the part behind), global axes, for unit degrees of freedom.
     own : sparse array, (6 P, 3 P)
         Section forces and moments by forces on the points of the same element, its ends held.
     """
@@ -78,18 +78,18 @@ class Samples:
 
     @staticmethod
     def join(parts: Sequence[Samples]) -> Samples:
-        """Return the points of all elements, which have the same freedoms."""
+        """Return the points of all elements, which have the same degrees of freedom."""
         joined = {name: sp.vstack([getattr(p, name) for p in parts], format="csr") for name in ROWS}
         arrays = ("position", "mass", "inertia", "lever", "stiffness", "length", "direction")
         stacked = {name: np.concatenate([getattr(p, name) for p in parts]) for name in arrays}
         return Samples(**joined, **stacked, own=sp.csr_array(sp.block_diag([p.own for p in parts])))
 
     def over(self, T: sp.sparray) -> Samples:
-        """Return the same points for other freedoms x, where the present ones are T x."""
+        """Return the same points for other degrees of freedom x, where the present ones are T x."""
         return dataclasses.replace(self, **{name: sp.csr_array(getattr(self, name) @ T) for name in ROWS})
 
     def placed(self, columns: np.ndarray, count: int) -> Samples:
-        """Return the same points with the present freedoms as `columns` among `count` ones."""
+        """Return the same points with the present degrees of freedom as `columns` among `count` ones."""
         rows = {}
         for name in ROWS:
             A = getattr(self, name)
@@ -114,7 +114,7 @@ class Samples:
         Parameters
         ----------
         displacement : array, (n, ...)
-            Static displacements of the freedoms.
+            Static displacements of the degrees of freedom.
         forces : array, (3 P, ...) [N]
             Forces on the points among the loads: they make section forces vary within an element.
         """

@@ -16,7 +16,7 @@ def state_space(system: Structure | Reduction, name: str = "structure") -> Linea
     Parameters
     ----------
     system : Structure or Reduction
-        With inputs and outputs; every freedom carries mass.
+        With inputs and outputs; every degree of freedom carries mass.
     name : str
         Of the system.
     """

@@ -16,16 +16,16 @@ from articulus.structure.element.base import Element, Node
 from articulus.structure.samples import Samples
 
 COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
-"""Freedoms of a node: translations along and rotations about the global axes."""
+"""Degrees of freedom of a node: translations along and rotations about the global axes."""
 
 GROUPS = {"all": COMPONENTS, "translation": COMPONENTS[:3], "rotation": COMPONENTS[3:]}
 
 Components = str | Sequence[str]
-"""Some freedoms of a node: "x", ("x", "rz"), "translation", "rotation" or "all"."""
+"""Some degrees of freedom of a node: "x", ("x", "rz"), "translation", "rotation" or "all"."""
 
 
 def components(given: Components) -> tuple[int, ...]:
-    """Return the numbers of the freedoms meant."""
+    """Return the numbers of the degrees of freedom meant."""
     names = GROUPS.get(given, (given,)) if isinstance(given, str) else tuple(given)
     for name in names:
         if name not in COMPONENTS:
@@ -44,19 +44,19 @@ class Structure:
     positions : array, (nodes, 3) [m]
         Of the nodes.
     freedoms : array of int, (n, 2)
-        Node and component (see `COMPONENTS`) of each freedom.
+        Node and component (see `COMPONENTS`) of each degree of freedom.
     M, K, D : sparse array, (n, n)
         Mass, stiffness, damping; D = 0 if not given.
     B : array, (n, m)
-        Forces on the freedoms for unit inputs.
+        Forces on the degrees of freedom for unit inputs.
     H, H_rate : array, (p, n)
-        Outputs for unit displacements and for unit rates of the freedoms.
+        Outputs for unit displacements and for unit rates of the degrees of freedom.
     inputs, outputs : tuple of str
         Their names.
     samples : Samples
         Integration points; None for matrices that came without their elements.
     whole : Structure
-        The structure before freedoms were fixed; None if there is no such one.
+        The structure before degrees of freedom were fixed; None if there is no such one.
     """
 
     names: tuple[str, ...]
@@ -103,11 +103,11 @@ class Structure:
         names : sequence of str
             Of the nodes; "node0", "node1", ... if not given.
         fixed : dict of node to components
-            Freedoms held fixed, for example ``{"node0": "all", "tip": ("y", "z")}``.
+            Degrees of freedom held fixed, for example ``{"node0": "all", "tip": ("y", "z")}``.
         plane : str
             "xy", "xz" or "yz": only motion in this plane is free, at all nodes.
 
-        Freedoms that no element gives mass or stiffness (rotations of a truss) are left out.
+        Degrees of freedom that no element gives mass or stiffness (rotations of a truss) are left out.
         """
         positions = np.asarray(positions, dtype=float)
         names = tuple(names) if names is not None else tuple(f"node{i}" for i in range(len(positions)))
@@ -134,29 +134,29 @@ class Structure:
 
     @property
     def count(self) -> int:
-        """Number of freedoms."""
+        """Number of degrees of freedom."""
         return len(self.freedoms)
 
-    # nodes and freedoms
+    # nodes and degrees of freedom
 
     def node(self, node: Node) -> int:
         """Return the number of a node."""
         return _number(self.names, node)
 
     def rows(self, node: Node) -> np.ndarray:
-        """Return translation and rotation of a node for unit freedoms, (6, n); rows of fixed freedoms are zero."""
+        """Return translation and rotation of a node for unit degrees of freedom, (6, n); rows of fixed degrees of freedom are zero."""
         out = np.zeros((6, self.count))
         mine = np.flatnonzero(self.freedoms[:, 0] == self.node(node))
         out[self.freedoms[mine, 1], mine] = 1.0
         return out
 
     def where(self, node: Node, which: Components = "all") -> np.ndarray:
-        """Return the numbers of the free freedoms of a node."""
+        """Return the numbers of the free degrees of freedom of a node."""
         chosen = np.isin(self.freedoms[:, 1], components(which))
         return np.flatnonzero((self.freedoms[:, 0] == self.node(node)) & chosen)
 
     def rigid(self, origin: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return the freedoms of unit rigid rotations and translations of the whole, (n, 6), angular first.
+        """Return the degrees of freedom of unit rigid rotations and translations of the whole, (n, 6), angular first.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Structure:
         return nodal[np.arange(self.count), self.freedoms[:, 1]]
 
     def in_whole(self, columns: np.ndarray) -> np.ndarray:
-        """Return freedoms (n, ...) among those of the whole structure; fixed ones are zero."""
+        """Return degrees of freedom (n, ...) among those of the whole structure; fixed ones are zero."""
         if self.whole is None:
             return columns
         out = np.zeros((self.whole.count, *columns.shape[1:]))
@@ -179,12 +179,12 @@ class Structure:
 
     @functools.cached_property
     def _in_whole(self) -> np.ndarray:
-        """Numbers of the freedoms in the whole structure."""
+        """Numbers of the degrees of freedom in the whole structure."""
         place = {tuple(f): i for i, f in enumerate((self.whole or self).freedoms)}
         return np.array([place[tuple(f)] for f in self.freedoms], dtype=int)
 
     def held_rigid(self, origin: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return the motions of the fixed freedoms in unit rigid motions of the whole, (fixed, 6); see `rigid`."""
+        """Return the motions of the fixed degrees of freedom in unit rigid motions of the whole, (fixed, 6); see `rigid`."""
         if self.whole is None:
             return np.zeros((0, 6))
         return np.delete(self.whole.rigid(origin), self._in_whole, axis=0)
@@ -192,12 +192,12 @@ class Structure:
     # changed copies
 
     def fix(self, fixed: Mapping[Node, Components]) -> Structure:
-        """Return the structure with more freedoms held fixed."""
+        """Return the structure with more degrees of freedom held fixed."""
         held = _held(self.names, fixed)[tuple(self.freedoms.T)]
         return self.keep(np.flatnonzero(~held))
 
     def keep(self, chosen: np.ndarray) -> Structure:
-        """Return the structure with only the chosen freedoms (numbers), all others held fixed."""
+        """Return the structure with only the chosen degrees of freedom (numbers), all others held fixed."""
         T = _selection(np.asarray(chosen), self.count)
         return dataclasses.replace(
             self,
@@ -327,5 +327,5 @@ def _in_plane(plane: str | None) -> np.ndarray:
 
 
 def _selection(chosen: np.ndarray, count: int) -> sp.csr_array:
-    """Return T (count, chosen) that places the chosen freedoms among all."""
+    """Return T (count, chosen) that places the chosen degrees of freedom among all."""
     return sp.csr_array((np.ones(len(chosen)), (chosen, np.arange(len(chosen)))), (count, len(chosen)))

@@ -136,7 +136,7 @@ class Verdict:
 
 
 def _until_end(row: np.ndarray) -> np.ndarray:
-    """Return a signal without the NaN that stand after the end of a run; one NaN where nothing is left."""
+    """Return a signal without the NaN after the end of a run; one NaN where nothing is left."""
     good = row[~np.isnan(row)]
     return good if good.size else np.array([np.nan])
 

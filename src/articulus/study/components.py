@@ -137,7 +137,7 @@ class Components(Courses):
         return [pick(field.unit, turns) for turns in turning] or ["any"]
 
     def _turning(self, table: dict[str, Any]) -> list[bool]:
-        """Return whether each freedom that a component works on turns; nothing where this is not known."""
+        """Return whether each degree of freedom that a component works on turns; nothing where this is not known."""
         if self.description is None:
             return []
         joints = {c.name: c.joint for c in self.description.connections}

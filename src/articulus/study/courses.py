@@ -1,4 +1,4 @@
-"""Numbers, matrices and courses over time, as they stand in a study."""
+"""Numbers, matrices and functions of time in a study."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Clock:
 
 
 class Courses(Values):
-    """Reads what a field of a component may hold; every refusal goes to the report and None stands in.
+    """Reads what a field of a component may hold; every refusal goes to the report, and None takes the place of the value.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Courses(Values):
         return self._row(given, units, path)
 
     def _one(self, given: Any, units: Sequence[str], path: str) -> Number | None:
-        """Return one number that stands for all entries: it has to fit the unit of each."""
+        """Return one number for all entries: it has to fit the unit of each."""
         found: Number | None = None
         for unit in dict.fromkeys(units):
             found = self.numbers.number(given, unit, path)
@@ -161,7 +161,7 @@ class Courses(Values):
             return None
 
     def _functions(self, given: list[Any], units: Sequence[str], path: str) -> ca.Function | None:
-        """Return functions of time, one an entry, as one function from t to a column."""
+        """Return functions of time, one per entry, as one function from t to a column."""
         each = units if len(units) == len(given) else [units[0]] * len(given)
         many = len(given) > 1
         found = [

@@ -32,7 +32,7 @@ class Columns:
         Their units, as "boom [deg]" in the heading gives them; empty where there is none.
     times : tuple of float [s]
     rows : tuple of tuples of float
-        Numbers as they stand in the file.
+        Numbers as in the file.
     """
 
     names: tuple[str, ...]

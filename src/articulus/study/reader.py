@@ -152,7 +152,7 @@ class _Reader:
             return []
         return [(f"{key}[{i}]", t) for i, t in enumerate(found)]
 
-    # what stands in them
+    # their content
 
     def _head(self) -> dict[str, Any]:
         table = self.table("study")

@@ -70,8 +70,8 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
     folder : path
         Made if it is not there.
     resume : bool
-        Whether to go on from the checkpoint of a run that was killed; without, such a checkpoint is refused, lest work
-        is lost or used unasked.
+        Whether to go on from the checkpoint of a run that was killed; without it, an existing checkpoint is refused, so
+        that no work is lost or silently reused.
     report : bool
 
     Raises

@@ -120,9 +120,9 @@ class Machine:
 
 
 def servo_machine(mechanism: Mechanism, q0: Any = None) -> Machine:
-    """Return any mechanism with an ideal actuator and a joint-rate servo in every joint of one freedom.
+    """Return any mechanism with an ideal actuator and a joint-rate servo in every joint of one degree of freedom.
 
-    Of a mechanism with closed loops only as many joints are driven as it has freedoms, chosen by the pivots of its
+    Of a mechanism with closed loops only as many joints are driven as it has degrees of freedom, chosen by the pivots of its
     constraint Jacobian at q0. Actuators keep to the effort limits of their joints, full sticks to half of their speed
     limits (0.5 rad/s or 0.25 m/s where there are none), wanted positions to their position limits.
     """

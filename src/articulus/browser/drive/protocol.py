@@ -20,7 +20,7 @@ HEADER = ("t", "phase", "recording", "stopped", "echo")
 
 @dataclass(frozen=True)
 class Move:
-    """Deflections of the sticks, one an axis from -1 to 1, with a number that is sent back for timing."""
+    """Deflections of the sticks, one per axis from -1 to 1, with a number that is sent back for timing."""
 
     axes: tuple[float, ...]
     number: int

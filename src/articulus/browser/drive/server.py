@@ -179,7 +179,7 @@ class Server:
     # to the page
 
     def _announce(self) -> None:
-        """Have everybody told at once."""
+        """Send to everybody at once."""
         self._news.set()
         self._news = asyncio.Event()
 
@@ -232,7 +232,7 @@ class Server:
     # recordings
 
     async def save(self, recording: Recording) -> None:
-        """Write a recording and tell everybody."""
+        """Write a recording and notify everybody."""
         name = f"{self.machine.mechanism.name}-{datetime.now():%Y%m%d-%H%M%S}"
         try:
             path = await asyncio.to_thread(self._write, recording, name)

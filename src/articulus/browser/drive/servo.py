@@ -19,13 +19,13 @@ from articulus.mechanism.numbers import as_numbers, convert, quantity
 class RateServo(Controller):
     """tau = inverse dynamics at w^2 (q_d - q) + 2 w (rate_d - v), for the driven joints; q_d' = rate_d from the sticks.
 
-    All freedoms that are not driven are taken as not accelerated, and closed loops as cut: for those mechanisms the servo
-    is a good guess, not exact linearisation.
+    All degrees of freedom that are not driven are taken as not accelerated, and closed loops as cut: for those mechanisms the servo
+    is a good guess, not exact linearization.
 
     Parameters
     ----------
     joints : names
-        Driven joints of one freedom, each with its own actuator in the same order.
+        Driven joints of one degree of freedom, each with its own actuator in the same order.
     full : numbers [rad/s or m/s]
         Rates at full stick.
     period : number [s]

@@ -99,7 +99,7 @@ class Session:
     # from any thread
 
     def move(self, group: str, axes: Sequence[float]) -> None:
-        """Take the sticks of a group, one number an axis of the machine; they hold for `SILENCE`."""
+        """Take the sticks of a group, one number per axis of the machine; they hold for `SILENCE`."""
         self._moved[group] = (self._clock.now(), tuple(axes))
 
     def now(self) -> int:

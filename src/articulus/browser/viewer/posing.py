@@ -40,7 +40,7 @@ class Posing:
     # what can be moved
 
     def freedoms(self) -> list[dict[str, Any]]:
-        """Return each freedom: name, joint, unit, its place in q (-1 for a turn of a quaternion) and the ends of its slider."""
+        """Return each degree of freedom: name, joint, unit, its place in q (-1 for a turn of a quaternion) and the ends of its slider."""
         d, out = self.mechanism.description, []
         for c in d.connections:
             out += list(self._of_joint(c))
@@ -87,7 +87,7 @@ class Posing:
     # moving it
 
     def moved(self, q: np.ndarray, freedom: int, by: float) -> dict[str, Any]:
-        """Return the position after one freedom moved, the others as they were; loops are closed by the smallest change."""
+        """Return the position after one degree of freedom moved, the others as they were; loops are closed by the smallest change."""
         step = np.zeros(self.mechanism.nv)
         step[freedom] = by
         there = self.mechanism.integrate_position(q, step)

@@ -33,7 +33,7 @@ class NaturalModes:
     omega_squared : array, (modes,) [rad^2/s^2]
         Rising; negative where the position is unstable.
     shapes : array, (nv, modes)
-        Displacements of all freedoms.
+        Displacements of all degrees of freedom.
     """
 
     omega_squared: np.ndarray
@@ -103,7 +103,7 @@ def _stiffness(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
 
 
 def _modal(mechanism: Mechanism) -> np.ndarray:
-    """Return which freedoms are modal coordinates."""
+    """Return which degrees of freedom are modal coordinates."""
     d = mechanism.description
     found = np.zeros(mechanism.nv, dtype=bool)
     for b in d.bodies:

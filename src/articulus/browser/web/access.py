@@ -46,7 +46,7 @@ class Access:
         host, origin : str or None
             Headers of the request.
         upgrade : bool
-            Whether it asks for a WebSocket, which must tell its origin.
+            Whether it asks for a WebSocket, which must state its origin.
         """
         if host is None or not self._known(host):
             return 421, "this server does not have that name"

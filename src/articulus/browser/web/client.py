@@ -38,7 +38,7 @@ class Client:
         return True
 
     def drop(self, why: str) -> None:
-        """Note a message that is dropped; the log gets a line a second at most."""
+        """Note a message that is dropped; the log gets at most one line per second."""
         self._dropped += 1
         if time.monotonic() - self._told > 1.0:
             log.warning("client %d: dropped %d message(s): %s", self.number, self._dropped, why)

@@ -40,7 +40,7 @@ class Site:
     ----------
     access : Access
     pages : dict of name in the address to content
-        Texts or bytes; the name "" is the page itself. The ending of a name tells what it is.
+        Texts or bytes; the name "" is the page itself. The ending of a name says what it is.
     talk : coroutine function
         What happens with a page that has connected.
     silence : float [s]

@@ -1,4 +1,4 @@
-"""Two four-bar linkages side by side, ten seconds by ALF1 and ALF2 through positions with three freedoms."""
+"""Two four-bar linkages side by side, ten seconds by ALF1 and ALF2 through positions with three degrees of freedom."""
 
 import casadi as ca
 import numpy as np

@@ -117,5 +117,5 @@ def angular_first(M: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def moves(R: np.ndarray) -> np.ndarray:
-    """Return h: the free freedoms of a link act on all of its nodes but the first."""
+    """Return h: the free degrees of freedom of a link act on all of its nodes but the first."""
     return np.hstack([np.zeros((6 * NODES - 6, 6)), turn(R, NODES - 1).T])

@@ -1,4 +1,4 @@
-"""Torques of the rigid arm on the flexible one, at three speeds and with three linearisations."""
+"""Torques of the rigid arm on the flexible one, at three speeds and with three linearizations."""
 
 import functools
 

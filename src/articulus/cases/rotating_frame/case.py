@@ -83,7 +83,7 @@ def masses() -> tuple[np.ndarray, np.ndarray]:
 
 
 def shapes(held: Structure, x: float) -> np.ndarray:
-    """Return the displacement at x for unit freedoms: linear along the beam, Hermite's cubics across, (3, n)."""
+    """Return the displacement at x for unit degrees of freedom: linear along the beam, Hermite's cubics across, (3, n)."""
     h = LENGTH / ELEMENTS
     e = min(int(x / h), ELEMENTS - 1)
     s = x / h - e

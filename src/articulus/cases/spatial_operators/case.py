@@ -54,7 +54,7 @@ def task_space(arm: art.Mechanism, q: np.ndarray, a: str, b: str) -> dict:
 
 
 class Operators:
-    """H, phi, M, K and psi as dense matrices, by eqs. 2.2-2.5 and 3.1 of the paper (joints with one freedom)."""
+    """H, phi, M, K and psi as dense matrices, by eqs. 2.2-2.5 and 3.1 of the paper (joints with one degree of freedom)."""
 
     def __init__(self, arm: art.Mechanism, q: np.ndarray):
         joints = arm.description.connections

@@ -1,4 +1,4 @@
-"""A uniform beam on a hub that spins, pushes, or spins up: what each of the three linearisations makes of it."""
+"""A uniform beam on a hub that spins, pushes, or spins up: what each of the three linearizations makes of it."""
 
 import functools
 import warnings
@@ -97,7 +97,7 @@ def buckling(modes: int) -> float:
 def largest_deflection(level: Level, spin: float) -> float:
     """Return the largest deflection of the tip during and after spin-up; infinity where the run breaks off.
 
-    The poorer linearisations may blow up, which is what the case shows: that such a run is doubtful is no news.
+    The poorer linearizations may blow up, which is what the case shows: that such a run is doubtful is no news.
     """
     held = body(level, 2)
     t = ca.SX.sym("t")

@@ -66,7 +66,7 @@ def find_joint(s: Scope, component: Component, joint: str) -> Connection:
 
 
 def one_freedom(s: Scope, component: Component, joint: str) -> Connection:
-    """Return a joint by name, or raise InputError when it has not exactly one freedom."""
+    """Return a joint by name, or raise InputError when it has not exactly one degree of freedom."""
     found = find_joint(s, component, joint)
     if found.joint.nv != 1:
         raise wrong(

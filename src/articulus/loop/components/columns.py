@@ -72,7 +72,7 @@ def column(s: Scope, component: Component, field: str, size: int) -> SX:
 
 
 def matrix(s: Scope, component: Component, field: str, shape: tuple[int | None, int | None]) -> SX:
-    """Return a field with rows of numbers as a matrix; None in `shape` stands for any number."""
+    """Return a field with rows of numbers as a matrix; None in `shape` means any number."""
     rows: Rows = getattr(component, field)
     found = len(rows), len(rows[0])
     if any(want is not None and want != have for want, have in zip(shape, found)):

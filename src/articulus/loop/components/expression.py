@@ -40,7 +40,7 @@ class Expression(Controller):
         convert(self, function=_one_output, inputs=names)
         object.__setattr__(self, "inputs", self.inputs or tuple(self.function.name_in()))
         if len(self.inputs) != self.function.n_in():
-            raise wrong(self, "inputs", f"{len(self.inputs)} names", f"{self.function.n_in()}, one an input")
+            raise wrong(self, "inputs", f"{len(self.inputs)} names", f"{self.function.n_in()}, one per input")
         sampling(self)
 
     def work(self, s: Scope) -> None:

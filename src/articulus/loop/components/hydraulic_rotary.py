@@ -40,7 +40,7 @@ class HydraulicRotary(Actuator):
     Parameters
     ----------
     joint : str
-        Joint of one freedom.
+        Joint of one degree of freedom.
     supply : number [psi]
         P_s.
     gear : number [-]

@@ -19,7 +19,7 @@ class JointStop(Disturbance):
     Parameters
     ----------
     joint : str
-        Joint of one freedom.
+        Joint of one degree of freedom.
     stiffness : number [N m/rad or N/m]
     damping : number [N m s/rad or N s/m]
     lower, upper : number [rad or m]

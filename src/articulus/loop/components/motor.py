@@ -24,7 +24,7 @@ class Motor(Actuator):
     Parameters
     ----------
     joint : str
-        Joint of one freedom.
+        Joint of one degree of freedom.
     ratio : number [- or rad/m]
         N, motor speed over joint speed.
     torque_constant : number [N m/A]

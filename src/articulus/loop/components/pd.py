@@ -19,7 +19,7 @@ class PD(Controller):
     Parameters
     ----------
     kp : numbers [N m/rad or N/m]
-        One for all freedoms, or one each.
+        One value for all degrees of freedom, or one per degree of freedom.
     kd : numbers [N m s/rad or N s/m]
     target : numbers, Table or casadi.Function of t [rad or m]
     rate : numbers, Table or casadi.Function of t [rad/s or m/s]

@@ -23,7 +23,7 @@ class PID(Controller):
     Parameters
     ----------
     kp, ki, kd : numbers [N m/rad, N m/(rad s), N m s/rad; or N/m, N/(m s), N s/m]
-        One for all freedoms, or one each.
+        One value for all degrees of freedom, or one per degree of freedom.
     target : numbers, Table or casadi.Function of t [rad or m]
     rate : numbers, Table or casadi.Function of t [rad/s or m/s]
         The time derivative of the target if not given.

@@ -19,7 +19,7 @@ class PrescribedForce(Disturbance):
     ----------
     joint : str
     force : numbers, Table or casadi.Function of t [N m or N]
-        One for each freedom of the joint.
+        One for each degree of freedom of the joint.
     name : str
         "<joint>_prescribed_force" if not given.
 

@@ -40,7 +40,7 @@ class ProofMass(Actuator):
     axis : three numbers [-]
         Unit vector in the frame.
     stroke : number [m]
-        Largest stroke either way, where compliant stops stand.
+        Largest stroke either way, where the compliant stops are.
     stop_stiffness : number [N/m]
         Needed with a finite stroke.
     stop_damping : number [N s/m]

@@ -31,7 +31,7 @@ class ServoConstraints(Controller):
     program : constraint or sequence of constraints
         Such as `PrescribedPoint("line", "tip", x=..., y=...)`.
     joints : sequence of str
-        Joints with one freedom whose motors act, as many as the program has rows. Without actuators in the run the forces
+        Joints with one degree of freedom whose motors act, as many as the program has rows. Without actuators in the run the forces
         act there; with actuators, one at each of these joints in the same order is expected.
     frequency : number [rad/s]
         w; 0 leaves a motion that is off the program as far off.

@@ -1,4 +1,4 @@
-"""What all that reshapes a command has in common: it stands before an actuator."""
+"""What all that reshapes a command has in common: it comes before an actuator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Shaping(Actuator):
     Parameters
     ----------
     actuator : Actuator or str
-        What stands behind; the name of a joint stands for an ideal `Torque` in it.
+        The actuator behind it; the name of a joint means an ideal `Torque` in it.
     name : str
         That of the actuator behind if not given.
 

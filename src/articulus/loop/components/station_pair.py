@@ -22,7 +22,7 @@ class StationPair:
     modes : Modes
         Of the body that carries both.
     eta : slice
-        Where its modal coordinates stand in q.
+        The places of its modal coordinates in q.
     turning : array, (n,) [rad]
         Rotation of the second frame against the first about the axis, for each unit modal coordinate.
     distance : float [m]

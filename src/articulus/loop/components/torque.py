@@ -21,7 +21,7 @@ class Torque(Actuator):
     Parameters
     ----------
     joint : str
-        Joint of one freedom.
+        Joint of one degree of freedom.
     limit : number [N m or N]
         Largest force either way.
     name : str

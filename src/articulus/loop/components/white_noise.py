@@ -23,7 +23,7 @@ class WhiteNoise(Disturbance):
     Parameters
     ----------
     density : numbers [(N m)^2 s or N^2 s]
-        S for each freedom of the joint, or for moment and force on the frame, ground axes; one for all or one each.
+        S for each degree of freedom of the joint, or for moment and force on the frame, ground axes; one for all or one each.
     joint, frame : str
         Where it acts: exactly one of the two.
     period : number [s]

@@ -29,7 +29,7 @@ class Situation(Protocol):
     v: np.ndarray
 
     def freedom(self, joint: str) -> int:
-        """Return where the velocity of a joint of one freedom stands."""
+        """Return the place in v of the velocity of a joint of one degree of freedom."""
 
     def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:
         """Return the velocities after an impulse along `direction` (nv,) that brings direction' v to `wanted`."""
@@ -77,7 +77,7 @@ def passing() -> Any:
 
 
 def description(event: Event) -> dict[str, Any]:
-    """Return an event as plain texts and numbers, for the record; a function stands there with its digest or name."""
+    """Return an event as plain texts and numbers, for the record; a function is recorded by its digest or name."""
     held = {f.name: getattr(event, f.name) for f in dataclasses.fields(event)}  # type: ignore[arg-type]
     return {"type": type(event).__name__} | {name: _plain(value) for name, value in held.items()}
 
@@ -89,7 +89,7 @@ def _plain(value: Any) -> Any:
 
 
 def one_freedom(description: Description, name: str, joint: str) -> slice:
-    """Return where the coordinate of a joint of one freedom stands in q; raise InputError for another one."""
+    """Return the place in q of the coordinate of a joint of one degree of freedom; raise InputError for another one."""
     slices = description.q_slices
     if joint not in slices:
         raise InputError(f"event '{name}': no joint '{joint}'; {did_you_mean(joint, slices)}")

@@ -28,7 +28,7 @@ class Bounce(Event):
     Parameters
     ----------
     joint : str
-        Of one freedom.
+        Of one degree of freedom.
     at : float [rad or m]
         Position of the stop.
     side : int

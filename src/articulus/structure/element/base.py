@@ -1,4 +1,4 @@
-"""What an element is: points at which its displacements, strains and forces are known functions of its nodes' freedoms."""
+"""What an element is: points at which its displacements, strains and forces are known functions of its nodes' degrees of freedom."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Element(ABC):
 
     @abstractmethod
     def samples(self, positions: np.ndarray) -> Samples:
-        """Return its points for nodes at `positions` (k, 3); freedoms are (translation, rotation) of each node, global axes."""
+        """Return its points for nodes at `positions` (k, 3); degrees of freedom are (translation, rotation) of each node, global axes."""
 
 
 def points(

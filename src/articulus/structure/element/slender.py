@@ -69,7 +69,7 @@ class Slender(Element):
 
     @abstractmethod
     def stiffness(self) -> np.ndarray:
-        """Return the stiffness of a unit of length against each strain, (6,)."""
+        """Return the stiffness per unit length against each strain, (6,)."""
 
     def samples(self, positions: np.ndarray) -> Samples:
         length, axes = axes_along(positions[0], positions[1], self.up)
@@ -123,7 +123,7 @@ class Slender(Element):
 
 
 def linear_rows(xi: float, length: float) -> Rows:
-    """Return linear interpolation of every freedom, with stretch and twist; no bending, no shear."""
+    """Return linear interpolation of every degree of freedom, with stretch and twist; no bending, no shear."""
     displacement = np.hstack([(1 - xi) * np.eye(6), xi * np.eye(6)])
     derivative = np.hstack([-np.eye(6), np.eye(6)]) / length
     strain = np.zeros((6, 12))

@@ -41,7 +41,7 @@ def balanced(structure: Structure, count: int, *, candidates: int) -> BalancedRe
     count : int
         Coordinates to keep.
     candidates : int
-        Normal modes of lowest frequency that stand for the full structure.
+        Normal modes of lowest frequency that represent the full structure.
     """
     if not (structure.inputs and structure.outputs):
         raise InputError(

@@ -13,14 +13,14 @@ from articulus.structure.structure import Structure
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A structure whose freedoms are q = basis x.
+    """A structure whose degrees of freedom are q = basis x.
 
     Parameters
     ----------
     structure : Structure
         The full one.
     basis : array, (n, r)
-        Freedoms for unit reduced coordinates.
+        Degrees of freedom for unit reduced coordinates.
     names : tuple of str
         Of the reduced coordinates.
     """

@@ -1,4 +1,4 @@
-"""Boundary freedoms, and the static shapes that their unit displacements give."""
+"""Boundary degrees of freedom, and the static shapes that their unit displacements give."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from articulus.structure.structure import COMPONENTS, Components, Structure
 
 
 def boundary(structure: Structure, chosen: Mapping[Node, Components]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return the numbers of the free freedoms chosen, and their names such as "tip.rz"."""
+    """Return the numbers of the free degrees of freedom chosen, and their names such as "tip.rz"."""
     found = [structure.where(node, which) for node, which in chosen.items()]
     kept = np.concatenate(found) if found else np.zeros(0, dtype=int)
     if not len(kept):
@@ -24,7 +24,7 @@ def boundary(structure: Structure, chosen: Mapping[Node, Components]) -> tuple[n
 
 
 def constraint_shapes(structure: Structure, kept: np.ndarray) -> np.ndarray:
-    """Return static displacements for unit displacements of the kept freedoms, (n, kept)."""
+    """Return static displacements for unit displacements of the kept degrees of freedom, (n, kept)."""
     others = np.setdiff1d(np.arange(structure.count), kept)
     out = np.zeros((structure.count, len(kept)))
     out[kept, np.arange(len(kept))] = 1.0

@@ -23,7 +23,7 @@ def craig_bampton(structure: Structure, interface: Mapping[Node, Components], co
     structure : Structure
         The full one.
     interface : dict of node to components
-        Freedoms where something will be attached, for example ``{"tip": "all"}``.
+        Degrees of freedom where something will be attached, for example ``{"tip": "all"}``.
     count : int
         Number of modes with the interface fixed.
     """

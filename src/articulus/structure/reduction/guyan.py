@@ -1,4 +1,4 @@
-"""Static condensation to some freedoms (Guyan 1965): the others follow as if they had no mass."""
+"""Static condensation to some degrees of freedom (Guyan 1965): the others follow as if they had no mass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def guyan(structure: Structure, masters: Mapping[Node, Components]) -> Reduction
     structure : Structure
         The full one.
     masters : dict of node to components
-        Freedoms that stay.
+        Degrees of freedom that stay.
     """
     kept, names = boundary(structure, masters)
     return Reduction(structure, np.asarray(constraint_shapes(structure, kept)), names)

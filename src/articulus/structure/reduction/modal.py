@@ -23,7 +23,7 @@ def modal(structure: Structure, count: int, supports: Mapping[Node, Components] 
     count : int
         Number of modes; rigid motions do not count.
     supports : dict of node to components
-        Freedoms held while the modes are computed, beside those already fixed; for example ``{"tip": "translation"}``.
+        Degrees of freedom held while the modes are computed, beside those already fixed; for example ``{"tip": "translation"}``.
     """
     held = structure.fix(supports) if supports else structure
     rigid = rigid_motions(held).shape[1]

@@ -25,7 +25,7 @@ def residual_flexibility(structure: Structure, interface: Mapping[Node, Componen
     structure : Structure
         The full one.
     interface : dict of node to components
-        Freedoms where something will be attached.
+        Degrees of freedom where something will be attached.
     count : int
         Number of elastic modes.
     """

@@ -1,4 +1,4 @@
-"""Frequency response of the second-order form, one sparse factorisation for each frequency."""
+"""Frequency response of the second-order form, one sparse factorization for each frequency."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class NormalModes:
     omega : array, (k,) [rad/s]
         Circular frequencies; zero for rigid motions.
     shapes : array, (n, k)
-        Freedoms; phi' M phi = 1, the largest translation (rotation, where there is none) positive.
+        Degrees of freedom; phi' M phi = 1, the largest translation (rotation, where there is none) positive.
     """
 
     omega: np.ndarray
@@ -48,7 +48,7 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
     Parameters
     ----------
     structure : Structure
-        Freedoms without mass are allowed; they follow statically.
+        Degrees of freedom without mass are allowed; they follow statically.
     count : int
         How many; all of them (those of finite frequency) if not given.
     """

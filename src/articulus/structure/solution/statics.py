@@ -40,7 +40,7 @@ def rigid_motions(structure: Structure) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Statics:
-    """Static solutions of one structure; the factorisation is kept.
+    """Static solutions of one structure; the factorization is kept.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class Demo:
 
 
 def run_demo(folder: Path, tell: Callable[[str], None]) -> Demo:
-    """Write the study to a folder, run it, and write its report; `tell` is told what is being done.
+    """Write the study to a folder, run it, and write its report; `tell` is called with what is being done.
 
     Raises
     ------

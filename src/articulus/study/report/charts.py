@@ -1,4 +1,4 @@
-"""Figures of a run as SVG that stands inside a page: its fonts, its colours, its light or dark."""
+"""Figures of a run as SVG inside a page: its fonts, its colours, its light or dark."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INKS = {
     "#e6e6e6": "var(--line)",
     **dict.fromkeys(("#404040", "#595959", "#737373"), "var(--soft)"),
 }
-"""What the page's own colours stand for."""
+"""What the page's own colours mean."""
 
 _HEAD = re.compile(r"^.*?(?=<svg)", re.S)
 _METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)

@@ -25,7 +25,7 @@ def joined(parts: Iterable[Any]) -> Markup:
 
 
 def element(tag: str, content: Any = "", **attributes: str) -> Markup:
-    """Return an element; `class_` stands for the attribute class."""
+    """Return an element; `class_` is the attribute class."""
     given = "".join(f' {_attribute(name)}="{html.escape(text)}"' for name, text in attributes.items())
     return Markup(f"<{tag}{given}>{escaped(content)}</{tag}>")
 
@@ -76,7 +76,7 @@ def ratio(x: float) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a text whose powers stand as in print: 2e-08 m^2 becomes 2 × 10⁻⁸ m²."""
+    """Return a text whose powers are typeset: 2e-08 m^2 becomes 2 × 10⁻⁸ m²."""
     text = _EXPONENT.sub(lambda match: f" × 10{_raised(str(int(match[1])))}", text)
     return _POWER.sub(lambda match: _raised(match[1]), text)
 

@@ -87,7 +87,7 @@ def _last_state(outcome: Outcome) -> Markup:
 
 
 def trust(outcome: Outcome) -> Markup:
-    """Return what tells whether to trust the run."""
+    """Return the run diagnostics."""
     run = outcome.run
     tiles = element("dl", joined(_tile(*tile) for tile in _tiles(run)), class_="tiles")
     rows = [(name, readable(text)) for name, text in run.figures() if name != "failure"]
