@@ -25,6 +25,8 @@ from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.flexible.factors import mass_matrix_factors as factors
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.operators import inward, next_inward
+from articulus.dynamics.tree import tree_of
 from articulus.mechanism import Description, Number
 from articulus.mechanism.expression import evaluated
 
@@ -142,7 +144,8 @@ class CoupledQuestion:
         if expression.is_constant():
             return type(self["q"])(ca.DM(expression))
         m, more = self.motion, [] if held is None else [(held, value)]
-        symbols, values = zip((m.q, self["q"]), (m.v, self["v"]), (m.p, self["p"]), *more)
+        pairs = [(m.q, self["q"]), (m.v, self["v"]), (m.p, self["p"]), *more]
+        symbols, values = zip(*((x, at) for x, at in pairs if ca.depends_on(expression, x)))
         return ca.Function("of", symbols, [expression])(*values)
 
     @property
@@ -185,8 +188,10 @@ class CoupledQuestion:
     # the reduced equations
 
     def mass(self) -> Any:
-        """Return T^T M_t T, symmetric to the last bit."""
-        return ca.triu2symm(ca.triu(ca.mtimes([self.T.T, self.of_tree("mass_matrix")[0], self.T])))
+        """Return T^T M_t T with its zeros between branches."""
+        (M,) = self.of_tree("mass_matrix")
+        M = ca.sparsify(M) if isinstance(M, SX) else ca.project(M, _pattern(self.motion.description.uncoupled))
+        return ca.mtimes([self.T.T, M, self.T])
 
     def bias(self) -> Any:
         """Return the forces at zero acceleration of the independent coordinates; external wrenches are taken off."""
@@ -208,6 +213,14 @@ Answer = Callable[[CoupledQuestion], tuple]
 
 
 # what the couplings make of quantities, by kind
+
+
+def _pattern(tree: Description) -> ca.Sparsity:
+    """Return which entries of the mass matrix of a tree of rigid bodies are not zero: those of freedoms on one path."""
+    chain = next_inward(tree_of(tree, regroup=True))
+    pairs = [(k, i) for k in range(tree.nv) for i in [k, *inward(chain, k)]]
+    rows, columns = zip(*pairs, *((i, k) for k, i in pairs))
+    return ca.Sparsity.triplet(tree.nv, tree.nv, rows, columns)
 
 
 def same(s: CoupledQuestion) -> tuple:
@@ -258,7 +271,12 @@ def coriolis_matrix(s: CoupledQuestion) -> tuple:
 
 
 def mass_matrix(s: CoupledQuestion) -> tuple:
-    return (s.mass(),)
+    return (_symmetric(s.mass()),)
+
+
+def _symmetric(M: Any) -> Any:
+    """Return a matrix that is symmetric but for rounding, symmetric to the last bit."""
+    return ca.triu2symm(ca.triu(M))
 
 
 def bias(s: CoupledQuestion) -> tuple:
@@ -278,7 +296,7 @@ def solve_mass_matrix(s: CoupledQuestion) -> tuple:
 
 
 def mass_matrix_factors(s: CoupledQuestion) -> tuple:
-    return factors(s.mass())
+    return factors(_symmetric(s.mass()))
 
 
 def operational_inertia(s: CoupledQuestion) -> tuple:
@@ -304,7 +322,7 @@ def _inverse_dynamics_derivatives(s: CoupledQuestion, vdot: Any) -> tuple:
     return (
         ca.mtimes(T.T, reduced_q) + _turned(s, m.T, tau),
         ca.mtimes(T.T, reduced_v),
-        s.mass(),
+        _symmetric(ca.mtimes([T.T, M, T])),
     )
 
 
@@ -344,7 +362,7 @@ def closed_dynamics(s: CoupledQuestion) -> tuple:
     (g,), (rate,) = s.of_tree("constraint_residual"), s.of_tree("constraint_rate")
     (gamma,) = s.of_tree("constraint_acceleration", vdot=s.carried)
     rows = Constraints(g, ca.sparsify(_constraint_jacobian(s)), rate, gamma)
-    solution = closed.closed_dynamics(Problem(ca.sparsify(s.mass()), s["tau"] - s.bias(), rows))
+    solution = closed.closed_dynamics(Problem(_symmetric(ca.sparsify(s.mass())), s["tau"] - s.bias(), rows))
     return solution.vdot, solution.multipliers
 
 
