@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import coupled_zoo
 from articulus import cases, cli
 
 KEYS = {"case", "source", "quantity", "printed", "computed", "tolerance", "reason", "pass"}
@@ -176,3 +177,11 @@ def test_demo_into_a_file_is_a_users_mistake(articulus, tmp_path):
     code, _, err = articulus("demo", "--output", str(tmp_path / "file"))
     assert code == 2
     assert "cannot be made" in err
+
+
+def test_info_shows_couplings(articulus, tmp_path):
+    coupled_zoo.four_bar().save(tmp_path / "bar.toml")
+    out = articulus("info", str(tmp_path / "bar.toml"))[1]
+    assert "0.2 - 3 coupler" in out
+    assert "0.02 wheel + 0.01 wheel^2" in out
+    assert "nv = 3" in out

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 import articulus as art
 import closed_zoo
+import coupled_zoo
 import flexible_zoo
 import zoo
 from articulus.mechanism import Body, LoopJoint, visual
@@ -321,3 +322,46 @@ def test_visuals_and_bodies_stay_with_a_held_joint() -> None:
     m.body("c", 1.0, inertia=(0.1, 0.1, 0.1)).joint("k", art.Revolute(), "b", "c")
     assert m.locked("j").description.bodies == m.description.bodies
     assert isinstance(m.locked("j").description.bodies[0], Body)
+
+
+# couplings
+
+
+def test_held_leaders_hold_their_followers():
+    """Locking the leader is the tree with leader and followers at the positions that the couplings give."""
+    m = coupled_zoo.four_bar()
+    held = m.locked({"coupler": 0.3})
+    assert held.q_names == ("crank", "rocker")
+    assert held.description.couplings == ()
+    tree = coupled_zoo.four_bar(couple=False).locked(
+        {"coupler": 0.3, "wheel": -0.7, "rack": 0.02 * -0.7 + 0.01 * 0.49}
+    )
+    q = [0.1, -0.2]
+    assert_allclose(held.mass_matrix(q), tree.mass_matrix(q), rtol=1e-13)
+
+
+def test_a_sum_keeps_the_leaders_that_move():
+    m = coupled_zoo.get("linear").coupled.locked({"j2": 0.7})
+    (left,) = [c for c in m.description.couplings if c.joint == "j4"]
+    assert left.to == ("j5",)
+    assert left.ratio == (-coupled_zoo.A,)
+    assert left.offset == pytest.approx(-0.1 + coupled_zoo.C * 0.7)
+
+
+def test_couplings_go_with_their_joints_and_take_prefixes():
+    m = coupled_zoo.four_bar()
+    assert m.without("wheel").description.couplings == ()
+    assert [c.joint for c in m.without("rack").description.couplings] == ["wheel"]
+    both = m.attached(m, "ground", prefix="b_").description.couplings
+    assert {c.joint: c.to[0] for c in both} == {
+        "wheel": "coupler", "rack": "wheel", "b_wheel": "b_coupler", "b_rack": "b_wheel",
+    }  # fmt: skip
+
+
+def test_scaled_couplings_keep_angles():
+    """A rack of twice the size goes twice as far for the same turn of its wheel."""
+    m, large = coupled_zoo.four_bar(), coupled_zoo.four_bar().scaled(2.0)
+    q = [0.1, 0.2, -0.3]
+    for body in ("wheel", "rack"):
+        assert_allclose(large.pose(body, q)[:3, 3], 2 * m.pose(body, q)[:3, 3], atol=1e-14)
+        assert_allclose(large.pose(body, q)[:3, :3], m.pose(body, q)[:3, :3], atol=1e-14)

@@ -27,7 +27,7 @@ def info(
     console = new_console()
     console.print(_summary(mechanism))
     console.print(_drawing(mechanism))
-    tables = (_bodies, _joints, _frames, _parameters, _findings)
+    tables = (_bodies, _joints, _couplings, _frames, _parameters, _findings)
     for table in (make(mechanism) for make in tables):
         if table.row_count:
             console.print(table)
@@ -80,12 +80,19 @@ def _joints(mechanism: Mechanism) -> Table:
             _kind(c),
             c.parent,
             c.child,
-            str(c.joint.nv),
+            "coupled" if c.name in mechanism.description.coupled else str(c.joint.nv),
             "" if axis is None else _vector(axis),
             f"{_vector(limits.lower)} to {_vector(limits.upper)}" if limits.lower or limits.upper else "",
             _vector(limits.velocity),
             _vector(limits.effort),
         )
+    return table
+
+
+def _couplings(mechanism: Mechanism) -> Table:
+    table = new_table("couplings", "joint", "its position [rad or m]")
+    for c in mechanism.description.couplings:
+        table.add_row(c.joint, c.formula())
     return table
 
 

@@ -190,7 +190,11 @@ class CoupledQuestion:
     def mass(self) -> Any:
         """Return T^T M_t T with its zeros between branches."""
         (M,) = self.of_tree("mass_matrix")
-        M = ca.sparsify(M) if isinstance(M, SX) else ca.project(M, _pattern(self.motion.description.uncoupled))
+        M = (
+            ca.sparsify(M)
+            if isinstance(M, SX)
+            else ca.project(M, _pattern(self.motion.description.uncoupled))
+        )
         return ca.mtimes([self.T.T, M, self.T])
 
     def bias(self) -> Any:
@@ -249,7 +253,7 @@ def positions(s: CoupledQuestion) -> tuple:
 def tangent_rate(s: CoupledQuestion) -> tuple:
     kept, n = s.motion.kept_v, s.motion.description.uncoupled.nv
     v = ca.mtimes(ca.DM.eye(n)[:, kept], s["v"])  # joints that others follow turn no directions
-    return tuple(x[kept, kept] for x in s.of_tree(s.name, v=v))
+    return tuple(x[kept, kept] for x in s.of_tree("tangent_rate", v=v))
 
 
 def jacobian_rate(s: CoupledQuestion) -> tuple:
@@ -355,6 +359,13 @@ def derivatives(s: CoupledQuestion) -> tuple:
     return -ca.mtimes(inverse, by_q), -ca.mtimes(inverse, by_v), inverse
 
 
+def state_space(s: CoupledQuestion) -> tuple:
+    by_q, by_v, inverse = derivatives(s)
+    (turning,), kind, n = tangent_rate(s), type(s["q"]), s.motion.description.nv
+    A = ca.vertcat(ca.horzcat(turning, kind(ca.DM.eye(n).full())), ca.horzcat(by_q, by_v))
+    return A, ca.vertcat(kind(ca.DM.zeros(n, n)), inverse)
+
+
 # constraints
 
 
@@ -428,5 +439,6 @@ ANSWERS: dict[str, Answer] = {
     "operational_inertia": operational_inertia,
     "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
     "derivatives": derivatives,
+    "state_space": state_space,
 }
 """What couplings make of every quantity of `dynamics.quantities`, by its name."""

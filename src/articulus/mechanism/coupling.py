@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from articulus.errors import Finding, InputError, did_you_mean
+from articulus.mechanism.expression import Varying, text_of
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity
 
@@ -79,6 +80,17 @@ class Coupling:
             return total
         return sum((number(r) * q for r, q in zip(self.ratio, followed)), number(self.offset))
 
+    def formula(self) -> str:
+        """Return the position as a text, such as "0.2 - 3 finger1"."""
+        if self.polynomial:
+            terms = [
+                (c, f"{self.to[0]}^{k}" if k > 1 else self.to[0] * k) for k, c in enumerate(self.polynomial)
+            ]
+        else:
+            terms = [(self.offset, ""), *zip(self.ratio, self.to)]
+        shown = [_term(number, name) for number, name in terms if isinstance(number, Varying) or number]
+        return " + ".join(shown).replace("+ -", "- ") or "0"
+
     def findings(self, where: str, joints: Mapping[str, Joint]) -> Iterator[Finding]:
         """Yield what is wrong with the coupling in a mechanism with these joints."""
         for key, name in (("joint", self.joint), *(("to", name) for name in self.to)):
@@ -106,6 +118,13 @@ class Coupling:
                 "the polynomial alone, of one joint",
                 "Its first two coefficients are offset and ratio.",
             )
+
+
+def _term(number: Number, name: str) -> str:
+    if isinstance(number, Varying):
+        return f"({text_of(number)}) {name}".strip()
+    sign = "-" if number < 0 else ""
+    return f"{sign}{name}" if name and abs(number) == 1 else f"{number:.6g} {name}".strip()
 
 
 def _names(to: Any) -> tuple[str, ...]:

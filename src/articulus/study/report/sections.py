@@ -252,7 +252,16 @@ def model(outcome: Outcome) -> Markup:
     masses = [value_of(b.mass) for b in d.bodies]
     gravity = ", ".join(number(value_of(x)) for x in d.gravity)
     text = f"{d.name}: {len(d.bodies)} bodies, {number(sum(masses))} kg, nq = {d.nq}, nv = {d.nv}, gravity ({gravity}) m/s²."
-    joints = [(c.name, c.joint.type_name, c.parent, c.child, str(c.joint.nv)) for c in d.connections]
+    joints = [
+        (
+            c.name,
+            c.joint.type_name,
+            c.parent,
+            c.child,
+            d.coupled[c.name].formula() if c.name in d.coupled else str(c.joint.nv),
+        )
+        for c in d.connections
+    ]
     bodies = [
         (b.name, number(m), ", ".join(number(value_of(x)) for x in b.com)) for b, m in zip(d.bodies, masses)
     ]
