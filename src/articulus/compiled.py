@@ -50,7 +50,7 @@ class CompiledMechanism(MechanismBuilder, Named):
     def function(
         self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
     ) -> casadi.Function:
-        """Return a quantity as a CasADi function, for optimisation.
+        """Return a quantity as a CasADi function, for optimization.
 
         Parameters
         ----------

@@ -58,7 +58,7 @@ def spin_up(effort: Effort) -> Iterator[Row]:
     their_gap, peer = found
     note = notes(
         f"errors {gap:.1e} and {their_gap:.1e} m with steps of {OUR_STEP:g} and {EXUDYN_STEP:g} s",
-        "six freedoms a node beside four in the plane",
+        "six degrees of freedom per node beside four in the plane",
     )
     yield row(peer="Exudyn ANCFCable2D", peer_us=peer, value=peer / ours, note=note)
 

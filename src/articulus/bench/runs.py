@@ -191,7 +191,7 @@ def _beside_exudyn(
         f"{note} and {gap:.1e} rad with steps of {OUR_STEP:g} and {EXUDYN_STEP:g} s",
         f"set-up {first - ours:.2g} s and {built:.2g} s",
     )
-    return row(peer="Exudyn generalised-alpha", peer_us=1e6 * peer, value=peer / ours, note=note)
+    return row(peer="Exudyn generalized-alpha", peer_us=1e6 * peer, value=peer / ours, note=note)
 
 
 def _four_bars(loops: int, end: float, repeats: int) -> tuple[Run, float, float]:

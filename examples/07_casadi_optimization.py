@@ -1,6 +1,6 @@
 """The same physics as symbols: the posture of least holding torque with the tool on a point."""
 
-# %% Functions of the mechanism for CasADi's optimiser
+# %% Functions of the mechanism for CasADi's optimizer
 import casadi as ca
 import numpy as np
 
@@ -16,7 +16,7 @@ target = arm.pose("tool", known)[:3, 3]
 before = arm.gravity(known)
 print("known posture: torque norm", np.linalg.norm(before).round(3), "N m")
 
-# %% Minimise the squared torque over the posture
+# %% Minimize the squared torque over the posture
 opti = ca.Opti()
 q = opti.variable(arm.nq)
 tau = gravity(q)
