@@ -492,6 +492,16 @@ class Mechanism(CompiledMechanism, Editing):
         """Return L = I + H phi K, D and L^-1 = I - H psi K with M = L diag(D) L', (..., nv, nv), (..., nv); see `mass_matrix`."""
         return self._ask("mass_matrix_factors", (q,), (), params)
 
+    def innovations(
+        self, q: Any, v: Any, tau: Any, *, params: Params | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Return velocities n, forces e and D that the factors of the mass matrix decouple, (..., nv) each.
+
+        With M = L diag(D) L' (see `mass_matrix_factors`): n = L' v, e = L^-1 tau. The kinetic energy is the sum of D n^2 / 2, the
+        power n' e, and from rest D dn/dt = e - L^-1 bias, one equation per degree of freedom.
+        """
+        return self._ask("innovations", (q, v, tau), (), params)
+
     def mass_matrix_inverse(self, q: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
         """Return d vdot/d tau, (..., nv, nv): M^-1, or with constraints M^-1 - M^-1 G' (G M^-1 G')^+ G M^-1.
 
@@ -583,6 +593,29 @@ class Mechanism(CompiledMechanism, Editing):
     ) -> tuple[Array, Array, Array]:
         """Return the derivatives of M vdot + bias by q and v, and M, of the tree that is left when every loop is cut."""
         return self._ask("tree_inverse_dynamics_derivatives", (q, v, vdot), (), params)
+
+    def parameter_derivatives(self, q: Any, v: Any, tau: Any, *, params: Params | None = None) -> Array:
+        """Return d vdot/d p of `forward_dynamics` by the named parameters, in the order of `parameters`, (..., nv, np).
+
+        Exact. Of mechanisms without constraints; see `tree_parameter_derivatives`.
+        """
+        return self._ask("parameter_derivatives", (q, v, tau), (), params)
+
+    def tree_parameter_derivatives(self, q: Any, v: Any, tau: Any, *, params: Params | None = None) -> Array:
+        """Return `parameter_derivatives` of the tree that is left when every loop is cut."""
+        return self._ask("tree_parameter_derivatives", (q, v, tau), (), params)
+
+    def inverse_dynamics_parameter_derivatives(
+        self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
+    ) -> Array:
+        """Return d tau/d p of `inverse_dynamics` by the named parameters, (..., nv, np); see `parameter_derivatives`."""
+        return self._ask("inverse_dynamics_parameter_derivatives", (q, v, vdot), (), params)
+
+    def tree_inverse_dynamics_parameter_derivatives(
+        self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
+    ) -> Array:
+        """Return the same for M vdot + bias of the tree that is left when every loop is cut."""
+        return self._ask("tree_inverse_dynamics_parameter_derivatives", (q, v, vdot), (), params)
 
     def linearize(
         self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None

@@ -65,13 +65,14 @@ class CompiledMechanism(MechanismBuilder, Named):
         Returns
         -------
         casadi.Function
-            Inputs as in the method, then `p` when the mechanism has parameters, then the wrenches.
+            Inputs as in the method, then `p` when the mechanism has parameters, then the wrenches. Forward and inverse dynamics
+            without wrenches carry their analytic Jacobian, by `p` too: CasADi uses it wherever the function is called on MX symbols.
         """
         from articulus import dynamics
 
         self._require_obeyed(name)
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
-        return dynamics.function(self.description, name, frames, wrenches)
+        return dynamics.differentiable(self.description, name, frames, wrenches)
 
     def kernel(self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Kernel:
         """Return a quantity as a compiled kernel; `kernel.bind(...)` prepares calls for tight loops."""

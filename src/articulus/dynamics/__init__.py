@@ -1,5 +1,5 @@
 """One algorithm a file, on symbols, in the form in which the literature prints it."""
 
-from articulus.dynamics.quantities import QUANTITIES, Quantity, compilable, function
+from articulus.dynamics.quantities import QUANTITIES, Quantity, compilable, differentiable, function
 
-__all__ = ["QUANTITIES", "Quantity", "compilable", "function"]
+__all__ = ["QUANTITIES", "Quantity", "compilable", "differentiable", "function"]

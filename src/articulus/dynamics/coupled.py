@@ -12,6 +12,7 @@ Forces in a coupled joint (springs, friction, rotors) stay there and act through
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -303,6 +304,11 @@ def mass_matrix_factors(s: CoupledQuestion) -> tuple:
     return factors(_symmetric(s.mass()))
 
 
+def innovations(s: CoupledQuestion) -> tuple:
+    L, D, L_inverse = factors(_symmetric(s.mass()))
+    return ca.mtimes(L.T, s["v"]), ca.mtimes(L_inverse, s["tau"]), D
+
+
 def operational_inertia(s: CoupledQuestion) -> tuple:
     one, other = (ca.mtimes(s.of_tree("jacobian", (frame,))[0], s.T) for frame in s.frames)
     return (ca.mtimes(one, s.solve(s.mass(), other.T)),)
@@ -364,6 +370,17 @@ def state_space(s: CoupledQuestion) -> tuple:
     (turning,), kind, n = tangent_rate(s), type(s["q"]), s.motion.description.nv
     A = ca.vertcat(ca.horzcat(turning, kind(ca.DM.eye(n).full())), ca.horzcat(by_q, by_v))
     return A, ca.vertcat(kind(ca.DM.zeros(n, n)), inverse)
+
+
+def inverse_dynamics_parameter_derivatives(s: CoupledQuestion) -> tuple:
+    (tau,) = forces(dataclasses.replace(s, name="inverse_dynamics"))
+    return (ca.jacobian(tau, s["p"]),)
+
+
+def parameter_derivatives(s: CoupledQuestion) -> tuple:
+    (vdot,) = forward_dynamics(dataclasses.replace(s, name="forward_dynamics"))
+    (by_p,) = inverse_dynamics_parameter_derivatives(s)
+    return (-ca.mtimes(s.inverse_mass(), ca.substitute(by_p, s["vdot"], vdot)),)
 
 
 # constraints
@@ -434,10 +451,13 @@ ANSWERS: dict[str, Answer] = {
     "closed_reactions": same,
     "constraint_derivatives": constraint_derivatives,
     "mass_matrix_factors": mass_matrix_factors,
+    "innovations": innovations,
     "mass_matrix_inverse": mass_matrix_inverse,
     "solve_mass_matrix": solve_mass_matrix,
     "operational_inertia": operational_inertia,
     "inverse_dynamics_derivatives": inverse_dynamics_derivatives,
+    "inverse_dynamics_parameter_derivatives": inverse_dynamics_parameter_derivatives,
+    "parameter_derivatives": parameter_derivatives,
     "derivatives": derivatives,
     "state_space": state_space,
 }

@@ -30,6 +30,7 @@ from articulus.dynamics import (
     regressor,
     rolled,
 )
+from articulus.dynamics.attached import DERIVATIVES, with_jacobian
 from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.flexible import answers as flexible
 from articulus.dynamics.flexible import energy as flexible_energy
@@ -192,6 +193,28 @@ def state_space(s: Question) -> tuple[Any, Any]:
     )
     A = ca.vertcat(ca.horzcat(ca.densify(turning), kind(ca.DM.eye(n).full())), ca.horzcat(by_q, by_v))
     return A, ca.vertcat(kind(ca.DM.zeros(n, n)), inverse_mass)
+
+
+def inverse_dynamics_parameter_derivatives(s: Question, vdot: SX) -> SX:
+    """Return d tau/d p, a column per named parameter, for rigid and flexible bodies: forward differentiation of the recursion."""
+    flexible_bodies = s.tree.description.flexible
+    tau = flexible.inverse_dynamics(s, vdot) if flexible_bodies else inverse_dynamics(s, vdot)
+    return ca.jacobian(tau, s.tree.p)
+
+
+def parameter_derivatives(s: Question) -> tuple[SX]:
+    """Return d vdot/d p = -M^-1 d tau/d p, at the acceleration that the joint forces give."""
+    (vdot,) = QUANTITIES["forward_dynamics"].written_out(s.tree)(s)
+    by_p = inverse_dynamics_parameter_derivatives(s, (at := SX.sym("vdot", vdot.numel())))
+    by_p = ca.substitute(by_p, at, vdot)
+    inverse_mass = found(s, "mass_matrix_inverse")
+    return (-ca.mtimes(inverse_mass, by_p),)
+
+
+def flexible_innovations(s: Question) -> tuple[SX, SX, SX]:
+    """Return the same by the factored mass matrix."""
+    L, D, L_inverse = flexible_factors(flexible_mass(flexible.inertial(s)))
+    return ca.mtimes(L.T, s["v"]), ca.mtimes(L_inverse, s["tau"]), D
 
 
 def constraint_rows(s: Question) -> constraints.Constraints:
@@ -519,6 +542,15 @@ QUANTITIES: dict[str, Quantity] = {
         inverts=True,
         flexible=lambda s: (flexible.factored_mass(s).solve(s["tau"]),),
     ),
+    "innovations": Quantity(
+        ("q", "v", "tau"),
+        ("n", "e", "D"),
+        lambda s: operators.innovations(operators.factors(s.tree), s["v"], s["tau"]),
+        ranks=(1, 1, 1),
+        regroup=True,
+        inverts=True,
+        flexible=flexible_innovations,
+    ),
     "operational_inertia": Quantity(
         ("q",),
         ("Lambda",),
@@ -538,6 +570,23 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2, 2, 2),
         regroup=True,
         flexible=lambda s: flexible.inverse_dynamics_derivatives(s, s["vdot"]),
+    ),
+    "inverse_dynamics_parameter_derivatives": Quantity(
+        ("q", "v", "vdot"),
+        ("dtau_dp",),
+        lambda s: (inverse_dynamics_parameter_derivatives(s, s["vdot"]),),
+        ranks=(2,),
+        regroup=True,
+        flexible=True,
+    ),
+    "parameter_derivatives": Quantity(
+        ("q", "v", "tau"),
+        ("dvdot_dp",),
+        parameter_derivatives,
+        ranks=(2,),
+        regroup=True,
+        inverts=True,
+        flexible=True,
     ),
     "derivatives": Quantity(
         ("q", "v", "tau"),
@@ -581,6 +630,16 @@ def function(
     if description.couplings:
         return _coupled(description, plain_name(name), frames, wrenches, calls=False)
     return form(tree, plain_name(name), frames, wrenches)
+
+
+def differentiable(
+    description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
+) -> ca.Function:
+    """Return a quantity like `function`; forward and inverse dynamics without wrenches carry their analytic Jacobian."""
+    plain = plain_name(name)
+    if plain not in DERIVATIVES or wrenches or description.nv == 0:
+        return function(description, name, frames, wrenches)
+    return with_jacobian(description, plain, lambda asked: compilable(description, asked))
 
 
 def compilable(

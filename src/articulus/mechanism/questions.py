@@ -11,6 +11,8 @@ OPEN_AND_CLOSED = (
     "operational_inertia",
     "derivatives",
     "inverse_dynamics_derivatives",
+    "parameter_derivatives",
+    "inverse_dynamics_parameter_derivatives",
 )
 """The expressions under these names are those of the tree that is left when every loop is cut, which "tree_" before the
 name says aloud; `Mechanism` answers the plain names for the closed mechanism."""
