@@ -16,6 +16,7 @@ PAGES = [
     "docs/start.md",
     "docs/tutorial_flexible.md",
     "docs/choose.md",
+    "docs/models.md",
     "docs/simulate.md",
     "docs/results.md",
     "docs/browser.md",

@@ -193,6 +193,11 @@ def test_one_start_for_many_points() -> None:
     np.testing.assert_allclose(two_links().pose("tip", found.q)[:, :3, 3], points, atol=ROUND)
 
 
+def test_no_target_at_all_is_a_batch_of_none() -> None:
+    found = art.inverse_kinematics(two_links(), "tip", np.zeros((0, 3)))
+    assert (found.q.shape, found.reached.shape) == ((0, 2), (0,))
+
+
 def test_loops_in_a_batch() -> None:
     m = closed_zoo.four_bar()
     there = np.array([art.assemble(m, [a, 0.0, 0.0], fixed=("crank_pin",)).q for a in (0.2, 0.4, -0.3)])

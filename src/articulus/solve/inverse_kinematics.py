@@ -96,7 +96,7 @@ def inverse_kinematics(
             f"argument 'q' has shape {start.shape}; expected ({mechanism.nq},), or (..., {mechanism.nq})"
         )
     lead = _lead(goals, start.shape[:-1])
-    x = np.broadcast_to(start, (*lead, mechanism.nq)).reshape(-1, mechanism.nq).copy()
+    x = np.broadcast_to(start, (*lead, mechanism.nq)).reshape(math.prod(lead), mechanism.nq).copy()
     search = _Search(mechanism, goals, lead, moving_freedoms(mechanism, fixed, "inverse_kinematics"), params)
     x, steps = search.run(search.closed(search.within(x)))
     x = search.closed(x)
@@ -107,7 +107,7 @@ def inverse_kinematics(
         found = (bool(reached[0]), float(distance[0]), float(angle[0]), float(residual[0]), int(steps[0]))
         return Reach(x[0], *found)
     return Reach(
-        x.reshape(*lead, -1), *(y.reshape(lead) for y in (reached, distance, angle, residual, steps))
+        x.reshape(*lead, mechanism.nq), *(y.reshape(lead) for y in (reached, distance, angle, residual, steps))
     )
 
 
@@ -292,5 +292,5 @@ class _Search:
 
 def _squares(rows: np.ndarray) -> np.ndarray:
     """Return the sum of squares of each row of a batch, (B,)."""
-    flat = rows.reshape(len(rows), -1)
+    flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     return np.einsum("bi,bi->b", flat, flat)
