@@ -235,6 +235,21 @@ def test_another_inertia_is_that_of_the_body() -> None:
         soft().with_inertia("b0", mass=1.0)
 
 
+def test_a_doubtful_inertia_stays_until_another_is_given() -> None:
+    """A file's inertia that no rigid body has is carried along by every edit; one that is given anew is checked."""
+    m = art.Mechanism.from_description(zoo.random_mechanism(33, 3, [art.Revolute]).description)
+    odd = dataclasses.replace(
+        m.description.bodies[0], inertia=(1.0, 1.0, 3.0, 0, 0, 0), doubtful="from a file"
+    )
+    m = art.Mechanism.from_description(
+        dataclasses.replace(m.description, bodies=(odd, *m.description.bodies[1:]))
+    )
+    assert m.locked("j2").without("b2").with_inertia("b0", mass=2.0).description.bodies[0].doubtful
+    assert not m.with_inertia("b0", inertia=(1.0, 1.0, 1.5)).description.bodies[0].doubtful
+    with pytest.raises(art.ModelError, match="triangle inequality"):
+        m.with_inertia("b0", inertia=(1.0, 1.0, 3.5))
+
+
 def test_gravity_is_a_field() -> None:
     mech, s = zoo.get("every_joint"), zoo.random_state(zoo.get("every_joint"), 6)
     parts = [ask(mech.with_gravity(g), "gravity", s.q) for g in ((1, 0, 0), (0, 2, 0), (0, 0, 3), (1, 2, 3))]

@@ -107,7 +107,8 @@ def inverse_kinematics(
         found = (bool(reached[0]), float(distance[0]), float(angle[0]), float(residual[0]), int(steps[0]))
         return Reach(x[0], *found)
     return Reach(
-        x.reshape(*lead, mechanism.nq), *(y.reshape(lead) for y in (reached, distance, angle, residual, steps))
+        x.reshape(*lead, mechanism.nq),
+        *(y.reshape(lead) for y in (reached, distance, angle, residual, steps)),
     )
 
 

@@ -18,7 +18,8 @@ def with_inertia(d: Description, body: str, **numbers: Any) -> Description:
     d : Description
     body : str
     **numbers
-        Those of mass [kg], com [m] and inertia [kg m^2], as in `Body`, that change.
+        Those of mass [kg], com [m] and inertia [kg m^2], as in `Body`, that change. Another inertia has to be that of a rigid
+        body, even where that of a file was accepted as doubtful.
     """
     require_names("with_inertia", "body", [body], (b.name for b in d.bodies), d.name)
     old = next(b for b in d.bodies if b.name == body)
@@ -27,5 +28,6 @@ def with_inertia(d: Description, body: str, **numbers: Any) -> Description:
             f"with_inertia: '{body}' is flexible, and its modes hold its inertia; expected a rigid body. Hang a rigid one on it "
             "by a fixed joint, or make other modes"
         )
-    new = dataclasses.replace(old, massless="", **numbers)
+    checked = {"doubtful": ""} if "inertia" in numbers else {}
+    new = dataclasses.replace(old, massless="", **checked, **numbers)
     return rebuilt(d, bodies=tuple(new if b is old else b for b in d.bodies))
