@@ -83,7 +83,7 @@ class Run:
         runs per second of wall-clock time).
     meta : dict
         Where it comes from: see `provenance`. Plain numbers, texts, lists and dicts only.
-    final : State
+    final : results.status.State
         What the runs need to go on; None where this is not known.
     origin : Origin or Recipe
         What `again` and `linear` need; None for a run that was put together by hand. Equations exist in one process only: files

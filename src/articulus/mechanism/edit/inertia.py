@@ -28,6 +28,6 @@ def with_inertia(d: Description, body: str, **numbers: Any) -> Description:
             f"with_inertia: '{body}' is flexible, and its modes hold its inertia; expected a rigid body. Hang a rigid one on it "
             "by a fixed joint, or make other modes"
         )
-    checked = {"doubtful": ""} if "inertia" in numbers else {}
+    checked: dict[str, Any] = {"doubtful": ""} if "inertia" in numbers else {}
     new = dataclasses.replace(old, massless="", **checked, **numbers)
     return rebuilt(d, bodies=tuple(new if b is old else b for b in d.bodies))
