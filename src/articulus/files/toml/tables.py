@@ -31,7 +31,7 @@ MEANINGS: dict[tuple[type, str], str] = {
     (Connection, "child"): "body that hangs on it",
     (Connection, "at"): "pose of the joint's frame in the parent's body frame",
     (Connection, "child_at"): "pose of the joint's frame in the child's body frame",
-    (Connection, "rotor"): "geared rotor on the parent, for a joint with one freedom",
+    (Connection, "rotor"): "geared rotor on the parent, for a joint with one degree of freedom",
     (Connection, "limits"): "range of position, largest speed and effort",
     (
         Connection,
