@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -16,3 +17,13 @@ def test_images_are_drawn_by_their_page() -> None:
             assert (DOCS / image).is_file(), image
             if Path(image).parent.name != "pictures":  # those are of pages in a browser
                 assert f'savefig("{Path(image).name}")' in page.read_text(), image
+
+
+def test_diagrams_of_the_theory_are_those_of_their_script() -> None:
+    """Each is shown on a page, and is what `docs/diagrams.py` draws."""
+    pages = "".join(page.read_text() for page in (DOCS / "theory").glob("*.md"))
+    shown = set(re.findall(r"\]\(\.\./_static/theory/(\w+)\.svg\)", pages))
+    drawn = runpy.run_path(str(DOCS / "diagrams.py"))["DIAGRAMS"]
+    assert shown == set(drawn)
+    for name, draw in drawn.items():
+        assert (DOCS / "_static" / "theory" / f"{name}.svg").read_text() == draw().svg(), name
