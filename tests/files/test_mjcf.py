@@ -138,6 +138,21 @@ def test_what_is_left_out_is_named(case: str) -> None:
     assert all(part in str(refused.value) for part in parts)
 
 
+def test_a_welded_body_without_inertia_is_doubtful() -> None:
+    point = '<body name="point" pos="1 0 0"><inertial pos="0 0 0" mass="2" diaginertia="0 0 0"/></body></body></worldbody>'
+    text = SPRINGS.replace("</body>\n  </worldbody>", point)
+    with pytest.warns(DoubtfulModel, match="1 doubtful inertia"):
+        d = parse_mjcf(text)
+    assert d.findings[0].where.endswith("body.point.inertia")
+    arm, model = art.Mechanism.from_description(d), mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qpos[:] = 0.3, 0.2
+    mujoco.mj_forward(model, data)
+    column = np.zeros(2)
+    mujoco.mj_mulM(model, data, column, np.array([1.0, 0.0]))
+    np.testing.assert_allclose(arm.mass_matrix([0.3, 0.2])[:, 0], column, rtol=1e-13)
+
+
 def test_findings_have_lines() -> None:
     text = BALL.replace('damping="0.3"', 'stiffness="1"')
     with pytest.warns(DoubtfulModel):

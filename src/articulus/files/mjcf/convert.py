@@ -108,7 +108,15 @@ class _Converter:
             R = Pose(quaternion=turn).rotation()
             I = R @ np.diag(m.body_inertia[i]) @ R.T
             inertia = _floats((I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
-        return Body(name, float(m.body_mass[i]), _floats(m.body_ipos[i]), inertia)
+        return self._marked(Body(name, float(m.body_mass[i]), _floats(m.body_ipos[i]), inertia))
+
+    def _marked(self, body: Body) -> Body:
+        """Return a body that MuJoCo accepts; one without inertia, which has to be welded to another, is marked."""
+        if not np.isfinite(body.inertia).all() or not any(found := list(body.findings(f"body.{body.name}"))):
+            return body
+        doubts = [Omission(f.where, f.found, "doubtful inertia", f.expected) for f in found]
+        self.omissions += doubts
+        return replace(body, doubtful="inertia of the MJCF file, as it is")
 
     def _chain(self, i: int) -> Iterator[Connection]:
         """Yield the joints from a body's parent to the body, one body without mass after each but the last."""

@@ -29,8 +29,6 @@ from articulus.mechanism import Description
 _LINE = re.compile(r"\bline (\d+)")
 SECTIONS = ("equality", "tendon", "actuator", "sensor")
 """Sections whose elements may be left out, each with the line it stands on."""
-LEFT_OUT = "nothing of this kind: it is left out, and the motion differs"
-NOTED = "nothing of this kind: a mechanism by itself has none"
 
 
 def read_mjcf(path: StrPath, roots: Sequence[StrPath] = (), strict: bool = False) -> Description:
@@ -74,14 +72,14 @@ def _converted(root: Element, name: str, load: Callable[[Any], Any], strict: boo
         report.add_error("", error)
         report.raise_if_any()
         raise
-    left_out = [_finding(o, report, LEFT_OUT) for o in (*omissions(model), *lost)]
-    noted = [_finding(o, report, NOTED) for o in notes(model, disabled)]
+    left_out = [_finding(o, report) for o in (*omissions(model), *lost)]
+    noted = [_finding(o, report) for o in notes(model, disabled)]
     announce(left_out, name, strict)
     return replace(description, findings=(*left_out, *noted))
 
 
-def _finding(omission: Omission, report: Report, expected: str) -> Finding:
-    return Finding(report.locate(omission.path), omission.found, expected, kind=omission.kind)
+def _finding(omission: Omission, report: Report) -> Finding:
+    return Finding(report.locate(omission.path), omission.found, omission.expected, kind=omission.kind)
 
 
 def _bits(mujoco: Any) -> list[Any]:

@@ -12,12 +12,17 @@ from articulus.errors import UnsupportedOperation
 CONTACT = "CONTACT"
 
 
+LEFT_OUT = "nothing of this kind: it is left out, and the motion differs"
+NOTED = "nothing of this kind: a mechanism by itself has none"
+
+
 class Omission(NamedTuple):
-    """One thing that is left out: the path of the object, what it is, and what it is counted as."""
+    """One thing that is left out or doubtful: path of the object, what it is, what it is counted as, what was expected."""
 
     path: str
     found: str
     kind: str
+    expected: str = LEFT_OUT
 
 
 def refuse_unsupported(model: Any, name: str) -> None:
@@ -44,14 +49,16 @@ def notes(model: Any, disabled: set[str]) -> Iterator[Omission]:
     """Yield what is left out of every MJCF model: nothing that a mechanism by itself has."""
     touching = np.flatnonzero(np.asarray(model.geom_contype) | np.asarray(model.geom_conaffinity))
     if len(touching) and CONTACT not in disabled:
-        yield Omission("", f"{len(touching)} geoms that can touch", "note on contacts")
+        yield Omission("", f"{len(touching)} geoms that can touch", "note on contacts", NOTED)
     if model.nmocap:
         names = [model.body(i).name or str(i) for i in np.flatnonzero(np.asarray(model.body_mocapid) >= 0)]
-        yield Omission("", f"mocap bodies that stand still: {', '.join(names)}", "note on mocap bodies")
+        yield Omission(
+            "", f"mocap bodies that stand still: {', '.join(names)}", "note on mocap bodies", NOTED
+        )
     if np.any(model.body_gravcomp):
         names = [model.body(int(i)).name or str(i) for i in np.flatnonzero(model.body_gravcomp)]
         found = f"gravity compensation, one of Mechanism.components(): {', '.join(names)}"
-        yield Omission("", found, "note on gravity compensation")
+        yield Omission("", found, "note on gravity compensation", NOTED)
     idle = [model.eq(i).name or str(i) for i in range(model.neq) if not model.eq_active0[i]]
     if idle:
         yield Omission(
