@@ -56,10 +56,21 @@ class Mechanism(CompiledMechanism, Editing):
     """
 
     def save(self, path: str | Path) -> None:
-        """Write the mechanism to a TOML file that `articulus.load` reads."""
-        from articulus.files import write_toml
+        """Write the mechanism to a file that `articulus.load` reads; the suffix says in which format.
 
-        write_toml(self.description, path)
+        Parameters
+        ----------
+        path : str or Path
+            .toml, which holds everything; .xml or .mjcf, MuJoCo's format.
+
+        Raises
+        ------
+        UnsupportedOperation
+            With the name of everything that the format cannot carry.
+        """
+        from articulus.files import write_model
+
+        write_model(self.description, path)
 
     def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Any:
         """Open the mechanism in the browser: joints on sliders, frames to drag, natural modes.

@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from articulus.files.mjcf.reader import parse_mjcf, read_mjcf
-from articulus.files.model import read_model
+from articulus.files.mjcf.writer import write_mjcf
+from articulus.files.model import read_model, write_model
 from articulus.files.toml.reader import parse_toml, read_toml
 from articulus.files.toml.writer import toml_text, write_toml
 from articulus.files.urdf.reader import parse_urdf, read_urdf
@@ -76,5 +77,7 @@ __all__ = [
     "toml_text",
     "write_bulk",
     "write_matrices",
+    "write_mjcf",
+    "write_model",
     "write_toml",
 ]

@@ -8,8 +8,10 @@ from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError
 from articulus.files.mjcf.reader import read_mjcf
+from articulus.files.mjcf.writer import write_mjcf
 from articulus.files.storage import StrPath, as_path, load_text
 from articulus.files.toml.reader import read_toml
+from articulus.files.toml.writer import write_toml
 from articulus.files.urdf.reader import read_urdf
 from articulus.files.xml_tree import parse_xml
 from articulus.mechanism import Description
@@ -20,6 +22,22 @@ READERS: dict[str, Reader] = {".toml": read_toml, ".urdf": read_urdf, ".mjcf": r
 """Reader by suffix; `.xml` is told apart by its root element."""
 
 XML_ROOTS: dict[str, Reader] = {"robot": read_urdf, "mujoco": read_mjcf}
+
+
+WRITERS: dict[str, Callable[[Description, StrPath], None]] = {
+    ".toml": write_toml,
+    ".xml": write_mjcf,
+    ".mjcf": write_mjcf,
+}
+"""Writer by suffix."""
+
+
+def write_model(description: Description, path: StrPath) -> None:
+    """Write a mechanism in the format of the path's suffix; raise UnsupportedOperation for what the format cannot carry."""
+    suffix = as_path(path).suffix.lower()
+    if suffix not in WRITERS:
+        raise InputError(f"{path}: found the suffix '{suffix}'; expected one of {', '.join(WRITERS)}")
+    WRITERS[suffix](description, path)
 
 
 def read_model(path: StrPath, **options: Any) -> Description:

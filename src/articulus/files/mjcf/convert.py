@@ -28,6 +28,7 @@ from articulus.mechanism import (
     Prismatic,
     Revolute,
     Spherical,
+    values_of,
 )
 from articulus.mechanism.pose import quaternion_of
 from articulus.spatial import exact
@@ -57,6 +58,7 @@ class _Converter:
         self.omissions: list[Omission] = []
         self.joint_names: set[str] = {model.jnt(j).name for j in range(model.njnt)}
         self.joints: list[str] = []
+        self.numbers, self.texts = _custom(model)
         self.bodies = [
             GROUND,
             *(self._point(model.body(i).name, f"body{i}", "_body") for i in range(1, model.nbody)),
@@ -112,7 +114,10 @@ class _Converter:
 
     def _marked(self, body: Body) -> Body:
         """Return a body that MuJoCo accepts; one without inertia, which has to be welded to another, is marked."""
-        if not np.isfinite(body.inertia).all() or not any(found := list(body.findings(f"body.{body.name}"))):
+        if not np.isfinite(values_of(body.inertia)).all():
+            return body  # refused with all other numbers
+        found = list(body.findings(f"body.{body.name}"))
+        if not found:
             return body
         doubts = [Omission(f.where, f.found, "doubtful inertia", f.expected) for f in found]
         self.omissions += doubts
@@ -125,7 +130,8 @@ class _Converter:
         placed = Pose(_floats(m.body_pos[i]), quaternion=_floats(m.body_quat[i]))
         first, count = m.body_jntadr[i], m.body_jntnum[i]
         if count == 0:
-            yield Connection(_unused(f"{name}_fixed", "_", self.joint_names), Fixed(), parent, name, placed)
+            given = self.texts.get(f"articulus.fixed.{name}", f"{name}_fixed")
+            yield Connection(_unused(given, "_", self.joint_names), Fixed(), parent, name, placed)
         for j in range(first, first + count):
             last = j == first + count - 1
             joint = m.jnt(j).name or _unused(f"{name}_joint{j - first}", "_", self.joint_names)
@@ -160,12 +166,16 @@ class _Converter:
 
     def _acting(self, j: int, nv: int) -> dict[str, Any]:
         m, at = self.model, self.model.jnt_dofadr[j]
+        speed = self.numbers.get(f"articulus.coulomb_speed.{m.jnt(j).name}")
         held = {"armature": m.dof_armature}
         if DAMPER not in self.disabled:
             held["damping"] = m.dof_damping
         if FRICTIONLOSS not in self.disabled:
             held["coulomb"] = m.dof_frictionloss
-        return {key: _floats(v[at : at + nv]) for key, v in held.items() if np.any(v[at : at + nv])}
+        out: dict[str, Any] = {
+            key: _floats(v[at : at + nv]) for key, v in held.items() if np.any(v[at : at + nv])
+        }
+        return out | ({"coulomb_speed": speed[0]} if speed else {})
 
     def _spring(self, j: int) -> dict[str, Any]:
         m = self.model
@@ -181,13 +191,27 @@ class _Converter:
             held = {"lower": (low,), "upper": (high,)}
         if m.jnt_actfrclimited[j]:
             held["effort"] = (float(np.max(np.abs(m.jnt_actfrcrange[j]))),)
-        return Limits(**held)
+        velocity = self.numbers.get(f"articulus.velocity.{m.jnt(j).name}", ())
+        return Limits(**held, velocity=velocity)
 
     def _site(self, i: int) -> Frame:
         m = self.model
         name = self._point(m.site(i).name, f"site{i}", "_site")
         pose = Pose(_floats(m.site_pos[i]), quaternion=_floats(m.site_quat[i]))
         return Frame(name, self.bodies[m.site_bodyid[i]], pose)
+
+
+def _custom(model: Any) -> tuple[dict[str, Numbers], dict[str, str]]:
+    """Return the numbers and texts of <custom> by their names."""
+    import mujoco
+
+    numbers = {model.numeric(i).name: _floats(model.numeric(i).data) for i in range(model.nnumeric)}
+    held, texts = bytes(model.text_data), {}
+    for i in range(model.ntext):
+        first = int(model.text_adr[i])
+        text = held[first : first + int(model.text_size[i])].rstrip(b"\0")
+        texts[mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_TEXT, i)] = text.decode(errors="replace")
+    return numbers, texts
 
 
 def _unused(name: str, suffix: str, taken: set[str]) -> str:
