@@ -274,6 +274,7 @@ class Mechanism(CompiledMechanism, Editing):
         for name in actuators:
             if name not in slices:
                 raise InputError(f"{what}: no joint '{name}' to drive; {did_you_mean(str(name), slices)}")
+            self.description.require_independent(name, f"{what}, actuators")
             out += range(slices[name].start, slices[name].stop)
         return out
 

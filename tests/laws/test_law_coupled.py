@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import casadi as ca
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import articulus as art
 import coupled_zoo
 import laws
 import zoo
-from articulus.dynamics import QUANTITIES, coupled
+from articulus.dynamics import QUANTITIES, compilable, coupled
 from laws import close
 from zoo import ask
 
@@ -250,3 +253,35 @@ def test_functions_of_the_user_see_the_independent_coordinates():
     m.constrain(art.CustomConstraint("drive", ca.Function("g", [q, t], [q - t**2])))
     assert m.constraint_residual([3.0], 1.0).item() == pytest.approx(2.0)
     assert m.forward_dynamics([1.0], [2.0], [0.0], 1.0).item() == pytest.approx(2.0, rel=1e-9)
+
+
+def test_positions_of_all_joints_by_name(case):
+    q = np.array([case.state(k).q for k in (1, 2, 3)])
+    for row, at in zip(q, np.array([case.lift(x) for x in q])):
+        for name, place in case.free.description.q_slices.items():
+            assert_allclose(
+                np.ravel(case.coupled.joint_position(name, row)), at[place], rtol=1e-14, atol=1e-14
+            )
+    name = next(iter(case.rows))
+    assert case.coupled.joint_position(name, q).shape == (3,)
+
+
+def test_actuators_are_independent_joints():
+    m = wheels(1.0, 1.0).couple("axis1", to="axis0", ratio=2.0)
+    with pytest.raises(art.InputError, match=r"actuators.*such as 'axis0'"):
+        m.inverse_dynamics([0.0], [0.0], [1.0], actuators=["axis1"])
+
+
+@pytest.mark.parametrize("name", [n for n, q in QUANTITIES.items() if q.rolled is not None])
+@pytest.mark.parametrize("which", ["linear", "polynomial", "parameters"])
+def test_graphs_of_calls_are_the_expressions_written_out(which, name, monkeypatch):
+    """The form for long mechanisms, here of a short one."""
+    for key, quantity in QUANTITIES.items():
+        monkeypatch.setitem(QUANTITIES, key, dataclasses.replace(quantity, roll_from=0))
+    m, s = coupled_zoo.get(which).coupled, coupled_zoo.get(which).state()
+    called = compilable(m.description, name)
+    assert called.is_a("MXFunction")
+    given = [list(m.parameters.values()) if k == "p" else getattr(s, k) for k in called.name_in()]
+    written = m.function(name).call([ca.DM(x) for x in given])
+    for found, expected in zip(called.call([ca.DM(x) for x in given]), written):
+        close(np.array(found), np.array(expected), laws.solved(m, s))

@@ -10,6 +10,7 @@ import numpy as np
 
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism.description import Description
+from articulus.mechanism.expression import evaluated
 from articulus.mechanism.numbers import as_array, values_of
 
 Array = np.ndarray
@@ -149,12 +150,30 @@ class Named:
         """Return where a joint is in `joint_names` (and in the rows of `reactions`)."""
         return list(self.description.v_slices).index(self._joint(joint))
 
+    def joint_position(self, joint: str, q: Any, *, params: Mapping[str, Any] | None = None) -> Array:
+        """Return the position of a joint, coupled ones included, (...) [rad, m]; (..., coordinates) where it has several.
+
+        Parameters
+        ----------
+        joint : str
+        q : array, (..., nq), or dict
+        params : dict of parameter name to number or array
+            Of couplings with named parameters.
+        """
+        d, at = self.description, self.positions(q)
+        if self._joint(joint) not in d.coupled:
+            found = at[..., d.q_slices[joint]]
+            return found[..., 0] if found.shape[-1] == 1 else found
+        values = {p.name: p.value for p in d.parameters} | dict(params or {})
+        followed = [self.joint_position(name, at, params=params) for name in d.coupled[joint].to]
+        return d.coupled[joint].position(followed, lambda x: evaluated(x, lambda p: values[p.name], np))
+
     def q_slice(self, joint: str) -> slice:
-        """Return where the coordinates of a joint are in q."""
+        """Return where the coordinates of a joint are in q; an empty slice for a coupled joint."""
         return self.description.q_slices[self._joint(joint)]
 
     def v_slice(self, joint: str) -> slice:
-        """Return where the velocities of a joint are in v."""
+        """Return where the velocities of a joint are in v; an empty slice for a coupled joint."""
         return self.description.v_slices[self._joint(joint)]
 
     def _joint(self, joint: str) -> str:

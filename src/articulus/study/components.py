@@ -141,7 +141,7 @@ class Components(Courses):
         if self.description is None:
             return []
         joints = {c.name: c.joint for c in self.description.connections}
-        given = table.get("joint") or table.get("joints") or list(joints)
+        given = table.get("joint") or table.get("joints") or [c.name for c in self.description.independent]
         names = [given] if isinstance(given, str) else given
         if not all(isinstance(n, str) and n in joints for n in names):
             return []

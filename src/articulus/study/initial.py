@@ -42,6 +42,11 @@ def read_state(
             hint = did_you_mean(joint, slices)
             values.report.add(f"{path}.{joint}", f"no joint '{joint}'", "the name of a joint", hint)
             continue
+        if joint in description.coupled:
+            followed = ", ".join(f"'{name}'" for name in description.leaders(joint))
+            expected = f"{followed}, which it follows by a coupling"
+            values.report.add(f"{path}.{joint}", f"the coupled joint '{joint}'", expected)
+            continue
         at = slices[joint]
         _put(values, state, at, units[at], number, f"{path}.{joint}")
     return state

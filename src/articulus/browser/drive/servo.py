@@ -69,6 +69,8 @@ class RateServo(Controller):
         s.remember("wanted", wanted + s.number(self.period) * rate)
         s.write("wanted", wanted)
 
+        for joint in self.joints:
+            s.description.require_independent(joint, f"RateServo '{self.name}', joints")
         w, places = self.bandwidth, [s.description.v_slices[j].start for j in self.joints]
         acceleration = SX.zeros(s.description.nv)
         acceleration[places] = w**2 * (wanted - q) + 2 * w * (rate - v)
