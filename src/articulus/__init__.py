@@ -62,6 +62,8 @@ _LATE = {
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
 
 _register("view", "articulus.browser", "view")
+_register("mechanism_html", "articulus.browser.notebook", "mechanism_html")
+_register("run_html", "articulus.browser.notebook", "run_html")
 _register("loop_text", "articulus.study.loop_text", "loop_text")
 _register("origin", "articulus.study.loop_text", "origin_of")
 _register("components_of", "articulus.loop.components.devices", "components_of")

@@ -72,6 +72,10 @@ class Mechanism(CompiledMechanism, Editing):
 
         write_model(self.description, path)
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a picture and a table."""
+        return str(registered("mechanism_html")(self))
+
     def view(self, q: Any = None, *, params: Params | None = None, **options: Any) -> Any:
         """Open the mechanism in the browser: joints on sliders, frames to drag, natural modes.
 

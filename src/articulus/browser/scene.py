@@ -252,10 +252,10 @@ def _body(d: Description, body: Body, colour: str, size: float, radius: dict[str
     axes = skeleton.joint_axes(c.joint, at)
     origin = (float(at[0, 3]), float(at[1, 3]), float(at[2, 3]))
     parts = (c.parent, c.node, c.name, c.joint.type_name, mass, colour, shapes, origin, axes)
-    return SceneBody(body.name, *parts, flexible=_flexible(body, radius[body.name]))
+    return SceneBody(body.name, *parts, flexible=flexible_of(body, radius[body.name]))
 
 
-def _flexible(body: Body, radius: float) -> Flexible | None:
+def flexible_of(body: Body, radius: float) -> Flexible | None:
     """Return the stations of a flexible body, joined by the shortest tubes that hold all of them together."""
     if body.modes is None or not body.modes.stations:
         return None

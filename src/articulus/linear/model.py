@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,22 @@ class LinearModel:
     def poles(self) -> np.ndarray:
         """Poles by rising size, (nx,) [rad/s]; of a discrete model log(z) / period, -inf for what is forgotten within one."""
         return poles(self.A, self.period)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: sizes, names, and the poles with frequency and damping."""
+        kind = "continuous" if self.period is None else f"period {self.period:g} s"
+        title = f"{self.name or 'linear model'}: {len(self.A)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind}"
+        names = "".join(
+            f"<p>{what}: {html.escape(', '.join(held[:30]))}{' ...' if len(held) > 30 else ''}</p>"
+            for what, held in (("states", self.states), ("inputs", self.inputs), ("outputs", self.outputs))
+        )
+        rows = "".join(
+            f"<tr><td>{p.real:.5g} {p.imag:+.5g} j</td><td>{abs(p) / (2 * np.pi):.5g}</td><td>{_damping(p)}</td></tr>"
+            for p in self.poles[:60]
+            if p.imag >= 0
+        )
+        table = f"<table><tr><th>pole [rad/s]</th><th>frequency [Hz]</th><th>damping ratio</th></tr>{rows}</table>"
+        return f"<p><b>{html.escape(title)}</b></p>{table}<details><summary>Names</summary>{names}</details>"
 
     def response(self, omega: Any) -> np.ndarray:
         """Return the frequency response C (s I - A)^-1 B + D at s = j omega, or at z = exp(j omega period).
@@ -127,3 +144,7 @@ def plain_labels(names: Sequence[str]) -> list[str]:
     """Return signal names without the dots that python-control keeps for itself, all different."""
     plain = [s.replace(".", "_") for s in names]
     return [s if plain.count(s) == 1 else f"{s}_{i}" for i, s in enumerate(plain)]
+
+
+def _damping(pole: complex) -> str:
+    return f"{-pole.real / abs(pole):.4g}" if abs(pole) > 0 else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -70,8 +72,6 @@ def plot(runs: Mapping[str, Run], *names: str) -> Figure:
     matplotlib.figure.Figure
         A figure without a window. A batch is drawn as faint lines with its median; a cross marks where a run failed.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     if not runs:
         raise InputError("plot: found no run; expected at least one")
@@ -81,8 +81,7 @@ def plot(runs: Mapping[str, Run], *names: str) -> Figure:
             f"plot: found no entries in {', '.join(names or _usual(runs))}; expected at least one"
         )
     height = 2.4 if len(panels) <= 4 else 1.9
-    figure = Figure(figsize=(9.6, 0.9 + height * len(panels)), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure: Figure = _shown_figure()(figsize=(9.6, 0.9 + height * len(panels)), dpi=120, layout="constrained")
     column = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     shown: tuple[str, ...] = ()
     for axes, (unit, signals) in zip(column, panels.items()):
@@ -98,6 +97,27 @@ def plot(runs: Mapping[str, Run], *names: str) -> Figure:
 
 
 # what is shown in which panel
+
+
+@functools.cache
+def _shown_figure() -> Any:
+    """Return a kind of figure that a notebook shows without being told to."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A figure without a window that knows how to show itself."""
+
+        def __init__(self, *args: Any, **options: Any):
+            super().__init__(*args, **options)
+            FigureCanvasAgg(self)
+
+        def _repr_png_(self) -> bytes:
+            out = io.BytesIO()
+            self.savefig(out, format="png")
+            return out.getvalue()
+
+    return ShownFigure
 
 
 def _usual(runs: Mapping[str, Run]) -> tuple[str, ...]:

@@ -299,6 +299,10 @@ class Run:
         doubt = ", doubtful" if self.doubts else ""
         return f"<Run of '{self.mechanism.name}': {runs}{end}, {self.t.size} rows, {ending}{doubt}>"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: plots, a page that plays, diagnostics."""
+        return str(registered("run_html")(self))
+
     def _endings(self) -> str:
         counts = {code: int((self.status == code).sum()) for code in RunStatus}
         return ", ".join(f"{count} {code.name.lower()}" for code, count in counts.items() if count)

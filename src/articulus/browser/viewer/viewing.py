@@ -56,6 +56,10 @@ class Viewing:
     def __repr__(self) -> str:
         return f"<Viewing of '{self._server.session.title}' at {self.url}>"
 
+    def _repr_html_(self) -> str:
+        """Return the page as a part of a notebook on this machine."""
+        return f'<iframe src="{self.url}" width="100%" height="560" style="border:0" allow="fullscreen"></iframe>'
+
     def __enter__(self) -> Viewing:
         return self
 

@@ -1,0 +1,267 @@
+"""A still picture of a mechanism as a PNG file, made without a browser: what a notebook shows.
+
+Triangles are drawn in parallel projection with a depth buffer, lit from above the viewer's left shoulder.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.browser import skeleton
+from articulus.browser.poses import body_poses
+from articulus.browser.scene import COLOURS, flexible_of, mechanism_size, moved
+from articulus.browser.skeleton import Shape
+from articulus.browser.solids import merged
+from articulus.mechanism import (
+    GROUND,
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Description,
+    Ellipsoid,
+    Mesh,
+    Sphere,
+    Strut,
+    Visual,
+)
+
+WIDTH, HEIGHT = 560, 400
+FINER = 2
+"""Pixels of the drawing along each side of one of the picture: edges are smooth."""
+FROM = (0.62, -0.95, 0.42)
+"""Direction in which the viewer is, with z up."""
+LIGHT = (-0.25, -0.55, 1.0)
+JOINT, GREY = "#7c8896", "#8f979e"
+AROUND = 20
+"""Sides of a round solid."""
+DETAIL = 1 / 160
+"""Cells of meshes, in parts of the mechanism's size."""
+
+Part = tuple[np.ndarray, np.ndarray]
+"""Corners of triangles (m, 3, 3) [m] and their colours (m, 3)."""
+
+
+def picture(mechanism: Mechanism, q: Any = None) -> bytes:
+    """Return a PNG file that shows a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : array, (nq,)
+        Position; neutral if not given.
+    """
+    at = mechanism.neutral if q is None else np.asarray(q, dtype=float)
+    parts = list(_parts(mechanism, at))
+    corners = np.concatenate([c for c, _ in parts]) if parts else np.zeros((0, 3, 3))
+    colours = np.concatenate([c for _, c in parts]) if parts else np.zeros((0, 3))
+    return _png(_drawn(corners, colours, skeleton.up_direction(mechanism.description)))
+
+
+def _parts(mechanism: Mechanism, q: np.ndarray) -> Iterator[Part]:
+    """Yield what is drawn, in ground axes."""
+    d, size = mechanism.description, mechanism_size(mechanism)
+    radius = skeleton.thickness(d, size)
+    drawn = bool(d.visuals) or any(b.visuals for b in d.bodies)
+    for v in d.visuals:
+        yield from _visual(v, GREY, size)
+    if not drawn:
+        for shape in skeleton.ground_shapes(d, size, radius):
+            yield _shape(shape, JOINT)
+    poses = body_poses(mechanism, q)
+    yield from _struts(d, poses)
+    for k, (body, pose) in enumerate(zip(d.bodies, poses)):
+        colour = COLOURS[k % len(COLOURS)]
+        own: list[Part] = [part for v in body.visuals for part in _visual(v, colour, size)]
+        if not own and not (drawn and body.massless):
+            shapes = skeleton.body_shapes(d, body, size, radius)
+            own = [_shape(s, JOINT if s.role == "joint" else colour) for s in shapes if s.role != "mass"]
+            own += [_shape(s, colour) for s in _chain(body, radius[body.name])]
+        for corners, colours in own:
+            yield moved(pose, corners.reshape(-1, 3)).reshape(-1, 3, 3), colours
+
+
+def _chain(body: Body, radius: float) -> Iterator[Shape]:
+    """Yield the tubes of a flexible body, not bent."""
+    held = flexible_of(body, radius)
+    for i, j in held.edges if held else ():
+        a, b = (held.stations[k].position for k in (i, j))  # type: ignore[union-attr]
+        yield Shape("tube", (a[0], a[1], a[2]), (b[0], b[1], b[2]), radius)
+
+
+def _struts(d: Description, poses: np.ndarray) -> Iterator[Part]:
+    """Yield barrel and rod of every telescope between two bodies."""
+    still = np.array([0.0, 0, 0, 1, 0, 0, 0])
+    pose = dict(zip((b.name for b in d.bodies), poses)) | {GROUND: still}
+    for owner, visuals in ((GROUND, d.visuals), *((b.name, b.visuals) for b in d.bodies)):
+        for v in visuals:
+            if isinstance(v, Strut):
+                start = moved(pose[owner], v.at.matrix()[None, :3, 3])[0]
+                end = moved(pose[v.body], np.array([v.end]))[0]
+                joint = start + 0.62 * (end - start)
+                for a, b, radius, colour in (
+                    (start, joint, v.radius, v.colour or GREY),
+                    (joint, end, 0.52 * v.radius, "#b4bac0"),
+                ):
+                    yield _shape(Shape("disc", tuple(a), tuple(b), radius), colour)
+
+
+def _visual(v: Visual, colour: str, size: float) -> Iterator[Part]:
+    match v:
+        case Box():
+            corners = _box(0.5 * np.array(v.size))
+        case Cylinder():
+            corners = _round(
+                [(0, -v.length / 2), (v.radius, -v.length / 2), (v.radius, v.length / 2), (0, v.length / 2)]
+            )
+        case Capsule():
+            corners = _round(_capsule(v.radius, v.length))
+        case Sphere():
+            corners = _round(_capsule(v.radius, 0.0))
+        case Ellipsoid():
+            corners = _round(_capsule(1.0, 0.0)) * np.array(v.radii)
+        case Mesh():
+            vertices, triangles, painted = merged(v, DETAIL * size)
+            if len(triangles):
+                yield (
+                    _placed(v, vertices[triangles]),
+                    _rgb(v.colour or colour, len(triangles)) if painted is None else painted / 255,
+                )
+            return
+        case _:
+            return
+    yield _placed(v, corners), _rgb(v.colour or colour, len(corners))
+
+
+def _placed(v: Visual, corners: np.ndarray) -> np.ndarray:
+    X = v.at.matrix()
+    return corners @ X[:3, :3].T + X[:3, 3]
+
+
+def _shape(s: Shape, colour: str) -> Part:
+    """Return a solid of a skeleton."""
+    a, b = np.array(s.start), np.array(s.end)
+    length = float(np.linalg.norm(b - a))
+    outlines = {
+        "tube": _capsule(s.radius, length),
+        "ball": _capsule(s.radius, 0.0),
+        "disc": [(0, -length / 2), (s.radius, -length / 2), (s.radius, length / 2), (0, length / 2)],
+    }
+    corners = (
+        _box(np.array([s.radius, s.radius, length / 2])) if s.kind == "box" else _round(outlines[s.kind])
+    )
+    z = (b - a) / length if length else np.array([0.0, 0.0, 1.0])
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x /= np.linalg.norm(x)
+    middle = a if s.kind == "ball" else (a + b) / 2
+    placed = corners @ np.stack([x, np.cross(z, x), z]) + middle
+    return placed, _rgb(colour, len(placed))
+
+
+def _rgb(colour: str, count: int) -> np.ndarray:
+    return np.tile([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)], (count, 1))
+
+
+def _box(half: np.ndarray) -> np.ndarray:
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return corners[[(f[0], f[k], f[k + 1]) for f in faces for k in (1, 2)]]
+
+
+def _capsule(radius: float, length: float) -> list[tuple[float, float]]:
+    """Return the outline of a cylinder with half balls, as radius and height."""
+    turn = np.linspace(0, np.pi / 2, 6)
+    lower = [(radius * np.sin(a), -length / 2 - radius * np.cos(a)) for a in turn]
+    return lower + [(r, -z) for r, z in reversed(lower)]
+
+
+def _round(outline: list[tuple[float, float]]) -> np.ndarray:
+    """Return the triangles of a solid of revolution about z, (m, 3, 3)."""
+    angle = np.arange(AROUND) * 2 * np.pi / AROUND
+    rings = np.array([[(r * np.cos(a), r * np.sin(a), z) for a in angle] for r, z in outline])
+    following = np.roll(rings, -1, axis=1)
+    a, b, c, d = rings[:-1], following[:-1], following[1:], rings[1:]
+    return np.concatenate([np.stack([a, b, c], axis=2), np.stack([a, c, d], axis=2)]).reshape(-1, 3, 3)
+
+
+def _drawn(corners: np.ndarray, colours: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Return the picture, (HEIGHT, WIDTH, 4) of bytes, transparent where nothing is."""
+    axes = _axes(up)
+    seen = corners @ axes.T  # right, up, towards the viewer
+    width, height = FINER * WIDTH, FINER * HEIGHT
+    depth = np.full((height, width), -np.inf)
+    image = np.zeros((height, width, 4))
+    if len(seen):
+        low, high = seen.reshape(-1, 3).min(axis=0), seen.reshape(-1, 3).max(axis=0)
+        scale = 0.9 * min(width / max(high[0] - low[0], 1e-12), height / max(high[1] - low[1], 1e-12))
+        middle = (low + high) / 2
+        pixels = (seen - middle) * scale * np.array([1, -1, 1]) + np.array([width / 2, height / 2, 0])
+        for corner, shade in zip(pixels, _lit(corners, colours, axes)):
+            _fill(image, depth, corner, shade)
+    small = image.reshape(HEIGHT, FINER, WIDTH, FINER, 4).mean(axis=(1, 3))
+    small[..., :3] /= np.maximum(small[..., 3:], 1e-9)
+    return (255 * small.clip(0, 1)).round().astype(np.uint8)
+
+
+def _axes(up: np.ndarray) -> np.ndarray:
+    """Return right, up and towards the viewer as rows, in ground axes."""
+    z = np.array(up, float)
+    x = np.array([1.0, 0, 0]) if abs(z[0]) < 0.9 else np.array([0, 0, 1.0])
+    x = x - (x @ z) * z
+    x /= np.linalg.norm(x)
+    frame = np.stack([x, np.cross(z, x), z])
+    towards = np.array(FROM) @ frame / np.linalg.norm(FROM)
+    right = np.cross(z, towards)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(towards, right), towards])
+
+
+def _lit(corners: np.ndarray, colours: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """Return the colours of triangles in the light, whichever side is seen."""
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+    normal *= np.where(normal @ axes[2] < 0, -1.0, 1.0)[:, None]
+    light = LIGHT[0] * axes[0] + LIGHT[2] * axes[1] - LIGHT[1] * axes[2]
+    bright = 0.45 + 0.55 * np.clip(normal @ (light / np.linalg.norm(light)), 0, 1)
+    return np.clip(colours * bright[:, None], 0, 1)
+
+
+def _fill(image: np.ndarray, depth: np.ndarray, corner: np.ndarray, colour: np.ndarray) -> None:
+    """Draw a triangle (3, 3): columns, rows and depths of its corners."""
+    height, width = depth.shape
+    x0, y0 = np.maximum(np.floor(corner[:, :2].min(axis=0)).astype(int), 0)
+    x1, y1 = np.minimum(np.ceil(corner[:, :2].max(axis=0)).astype(int) + 1, (width, height))
+    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = corner
+    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    if x0 >= x1 or y0 >= y1 or area == 0:
+        return
+    x, y = np.arange(x0, x1) + 0.5, (np.arange(y0, y1) + 0.5)[:, None]
+    b = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area
+    c = ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / area
+    z = az + b * (bz - az) + c * (cz - az)
+    window = (slice(y0, y1), slice(x0, x1))
+    inside = (b >= 0) & (c >= 0) & (b + c <= 1) & (z > depth[window])
+    depth[window][inside] = z[inside]
+    image[window][inside] = (*colour, 1.0)
+
+
+def _png(pixels: np.ndarray) -> bytes:
+    """Return red, green, blue and opacity (height, width, 4) as a PNG file."""
+    height, width, _ = pixels.shape
+    rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows.tobytes(), 6)),
+        (b"IEND", b""),
+    )
+    parts = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
