@@ -9,16 +9,16 @@ from motions import ORBIT, kepler, kepler_jacobian, observed_order, orbit
 from scipy.integrate import solve_ivp
 
 from articulus.errors import InputError, NumericalError
-from articulus.integrate import AdaptiveState, DormandPrince, Linearised, Rosenbrock, Statistics, StepControl
+from articulus.integrate import AdaptiveState, DormandPrince, Linearized, Rosenbrock, Statistics, StepControl
 
 START = np.concatenate(ORBIT)
-ORBITING = {"dormand_prince": kepler, "rosenbrock": Linearised(kepler, kepler_jacobian)}
+ORBITING = {"dormand_prince": kepler, "rosenbrock": Linearized(kepler, kepler_jacobian)}
 methods = pytest.mark.parametrize("method", [DormandPrince(), Rosenbrock()], ids=lambda m: m.name)
 
 
 def problem(method, f, jac, dfdt=None):
     """Return x' = f(t, x) in the form that a method wants."""
-    return f if isinstance(method, DormandPrince) else Linearised(f, jac, dfdt)
+    return f if isinstance(method, DormandPrince) else Linearized(f, jac, dfdt)
 
 
 def fixed_steps(method, problem, x, end, steps):

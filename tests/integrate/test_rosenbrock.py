@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from motions import relaxation, relaxation_end, relaxation_jacobian
 
-from articulus.integrate import Linearised, Rosenbrock
+from articulus.integrate import Linearized, Rosenbrock
 
 
 def triangle(rows):
@@ -78,18 +78,18 @@ def test_it_is_l_stable():
 def test_stiff_van_der_pol_against_radau():
     """Two jumps of the relaxation oscillation, whose times magnify errors of the slow branches."""
     solution = Rosenbrock().integrate(
-        Linearised(relaxation, relaxation_jacobian), 0.0, 2000.0, [2.0, 0.0], 1e-7, 1e-9
+        Linearized(relaxation, relaxation_jacobian), 0.0, 2000.0, [2.0, 0.0], 1e-7, 1e-9
     )
     np.testing.assert_allclose(solution.x[-1], relaxation_end(), rtol=1e-5)
     assert solution.statistics.steps < 2000
-    assert solution.statistics.factorisations == solution.statistics.attempts
+    assert solution.statistics.factorizations == solution.statistics.attempts
     assert solution.statistics.jacobians == solution.statistics.steps
 
 
 def test_a_fast_transient_does_not_bind_the_steps():
     """Prothero & Robinson's problem with rate 1e8, the time derivative by a difference: x follows cos t."""
     rate = 1e8
-    stiff = Linearised(lambda t, x: -rate * (x - np.cos(t)) - np.sin(t), lambda t, x: -rate * np.eye(1))
+    stiff = Linearized(lambda t, x: -rate * (x - np.cos(t)) - np.sin(t), lambda t, x: -rate * np.eye(1))
     solution = Rosenbrock().integrate(stiff, 0.0, 10.0, [1.0], 1e-6, 1e-6)
     np.testing.assert_allclose(solution.x[:, 0], np.cos(solution.t), atol=1e-5)
     assert solution.statistics.attempts < 200

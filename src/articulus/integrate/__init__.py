@@ -4,7 +4,7 @@
 |---|---|---|
 | explicit | x' = f(t, x), fixed steps | `Method`: advance, start, step, integrate |
 | second order | `SecondOrder`: q displaced by v, v' = a(t, q, v), fixed steps | `SecondOrderMethod`: advance, integrate |
-| adaptive | f(t, x), or `Linearised` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
+| adaptive | f(t, x), or `Linearized` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
 | implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
 | casadi | a casadi.Function, error controlled | `Sundials`: prepare, integrate |
 | bodies | free rigid bodies and constraints, fixed steps | `CentralDifference`, on its own: begin, advance, run |
@@ -31,7 +31,7 @@ from articulus.integrate.lie_rk4 import LieRK4
 from articulus.integrate.mechanical import Mechanical
 from articulus.integrate.newmark import Newmark
 from articulus.integrate.rk4 import RK4
-from articulus.integrate.rosenbrock import Linearised, Rosenbrock
+from articulus.integrate.rosenbrock import Linearized, Rosenbrock
 from articulus.integrate.runge_kutta import ExplicitRungeKutta, Tableau
 from articulus.integrate.second_order import SecondOrder, SecondOrderMethod
 from articulus.integrate.semi_implicit_euler import SemiImplicitEuler
@@ -83,7 +83,7 @@ __all__ = [
     "Idas",
     "Integrator",
     "LieRK4",
-    "Linearised",
+    "Linearized",
     "Mechanical",
     "Method",
     "Newmark",

@@ -14,7 +14,7 @@ from articulus.integrate.solution import Statistics
 
 
 @dataclasses.dataclass(frozen=True)
-class Linearised:
+class Linearized:
     """x' = f(t, x) with its derivatives.
 
     Parameters
@@ -41,7 +41,7 @@ class Rosenbrock(Adaptive):
 
     Each of six stages solves one linear system with the same matrix, no iteration:
     (I / (gamma h) - J) u_i = f(t + alpha_i h, x + sum_j a_ij u_j) + sum_j c_ij u_j / h + d_i h df/dt.
-    `problem` is a `Linearised`.
+    `problem` is a `Linearized`.
 
     Source: Hairer & Wanner 1996, section VI.4, and the coefficients of the program RODAS given with that book.
     """
@@ -90,11 +90,11 @@ class Rosenbrock(Adaptive):
 
     hint = "f jumps here (give the time as a stop), x runs off to infinity, or the Jacobian is not that of f"
 
-    def derivative(self, problem: Linearised) -> Rhs:
+    def derivative(self, problem: Linearized) -> Rhs:
         return problem.f
 
     def begin(
-        self, problem: Linearised, t: float, x: np.ndarray, towards: float
+        self, problem: Linearized, t: float, x: np.ndarray, towards: float
     ) -> tuple[tuple[np.ndarray, ...], Statistics]:
         slope = np.asarray(problem.f(t, x), dtype=float)
         if problem.dfdt is not None:
@@ -109,7 +109,7 @@ class Rosenbrock(Adaptive):
 
     def attempt(
         self,
-        problem: Linearised,
+        problem: Linearized,
         t: float,
         x: np.ndarray,
         memory: tuple[np.ndarray, ...],
@@ -138,5 +138,5 @@ class Rosenbrock(Adaptive):
             u[5],
             np.array([x, x_next - x + y, z - y, -z]),
             (),
-            Statistics(evaluations=5, factorisations=1),
+            Statistics(evaluations=5, factorizations=1),
         )

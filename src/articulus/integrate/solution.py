@@ -19,14 +19,14 @@ class Statistics:
     ----------
     steps, rejections : int
         Steps that were accepted and that were tried in vain.
-    evaluations, jacobians, factorisations : int
+    evaluations, jacobians, factorizations : int
     """
 
     steps: int = 0
     rejections: int = 0
     evaluations: int = 0
     jacobians: int = 0
-    factorisations: int = 0
+    factorizations: int = 0
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
@@ -34,7 +34,7 @@ class Statistics:
             self.rejections + other.rejections,
             self.evaluations + other.evaluations,
             self.jacobians + other.jacobians,
-            self.factorisations + other.factorisations,
+            self.factorizations + other.factorizations,
         )
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ from articulus.integrate import (
     AlphaState,
     Cvodes,
     Idas,
-    Linearised,
+    Linearized,
     Mechanical,
     Method,
     Rosenbrock,
@@ -187,9 +187,9 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
         parts = [ca.densify(ca.jacobian(rate, symbols[i])) for i in (0, ARGUMENTS.index("t"))]
         self._partial = native(ca.Function("partial", symbols, parts, list(ARGUMENTS), ["by_c", "by_t"]))
 
-    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Linearised:
+    def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Linearized:
         n, h = self.system.nc, self.h
-        return Linearised(
+        return Linearized(
             super()._problem(d, p, w),
             lambda t, c: np.reshape(self._partial(c, d, p, w, t, h)[0], (n, n)),
             lambda t, c: np.ravel(self._partial(c, d, p, w, t, h)[1]),
