@@ -13,7 +13,7 @@ demo: $(VENV)/.view,data
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
 
-# kernels, laws and cases at every vector width of this processor, with one thread and with several
+# native code and cases at every vector width of this processor, with one thread and with several
 widths: $(VENV)/.test
 	$(BIN)/python tests/widths.py
 

@@ -1,4 +1,6 @@
-"""Run the tests of kernels, laws and cases at every vector width of this processor: `make widths`.
+"""Run the tests of native code and the published cases at every vector width of this processor: `make widths`.
+
+The laws of tests/laws are about expressions, which know no width; the one that compares them with native code is here.
 
 The widest one is that of `make test`. Narrower ones run here, the first with one thread, the others with three.
 """
@@ -11,7 +13,14 @@ import sys
 
 from articulus.kernel import jit
 
-FOLDERS = ("tests/kernel", "tests/laws", "tests/cases")
+FOLDERS = (
+    "tests/kernel",
+    "tests/laws/test_law_kernel.py",
+    "tests/laws/test_law_parameters.py",
+    "tests/laws/test_law_corners.py",
+    "tests/running/test_open.py",
+    "tests/cases",
+)
 
 
 def main() -> int:
