@@ -7,8 +7,9 @@ from casadi import SX
 
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.passes import Inline
+from articulus.dynamics.relative import merged
 from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Force, Motion, Transform, skew
+from articulus.spatial import Motion, Transform, skew
 
 PARAMETERS = ("m", "hx", "hy", "hz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
 """Of each body: mass [kg], first moment m c [kg m], moment of inertia about the body's origin [kg m^2], body axes."""
@@ -28,25 +29,27 @@ def regressor(tree: Tree, v: SX, vdot: SX) -> SX:
         node, X = tree.frame(body.name)
         if node == ROOT:
             continue
-        columns = _force_columns(X, motion.w[node], motion.A[node])
+        n, f = _inward(X, *_forces(X, motion.w[node], motion.A[node]))
         for i in tree.path(node):
             for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):
-                for c, F in enumerate(columns):
-                    Y[k, 10 * b + c] = S.dot(F)
-            columns = [tree.nodes[i].X.force_to_parent(F) for F in columns]
+                Y[k, 10 * b : 10 * (b + 1)] = ca.mtimes(S.w.T, n) + ca.mtimes(S.v.T, f)
+            n, f = _inward(merged(tree.nodes[i].X), n, f)
     return Y
 
 
-def _force_columns(X: Transform, w_node: SX, A_node: Motion) -> list[Force]:
-    """Return the force on a body for each unit parameter, in the frame of the node that carries it at pose X."""
+def _forces(X: Transform, w_node: SX, A_node: Motion) -> tuple[SX, SX]:
+    """Return moments and forces on a body for each unit parameter, (3, 10) each, in its frame at pose X in its node."""
     A, w = X.acceleration_to_child(A_node, w_node), X.rotate_to_child(w_node)
-    W, zero = skew(w), SX.zeros(3)
-    first = skew(A.w) + ca.mtimes(W, W)
+    W = skew(w)
     moments = _products(A.w) + ca.mtimes(W, _products(w))
-    local = [Force(zero, A.v)]
-    local += [Force(-skew(A.v)[:, k], first[:, k]) for k in range(3)]
-    local += [Force(moments[:, k], zero) for k in range(6)]
-    return [X.force_to_parent(F) for F in local]
+    n = ca.horzcat(SX.zeros(3), -skew(A.v), moments)
+    return n, ca.horzcat(A.v, skew(A.w) + ca.mtimes(W, W), SX.zeros(3, 6))
+
+
+def _inward(X: Transform, n: SX, f: SX) -> tuple[SX, SX]:
+    """Return moments and forces, columns of matrices, in the frame in which theirs is at pose X."""
+    force = ca.mtimes(X.R, f)
+    return ca.mtimes(X.R, n) + ca.mtimes(skew(X.p), force), force
 
 
 def _products(w: SX) -> SX:
