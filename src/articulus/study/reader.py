@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
+from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import ArticulusError, Finding, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
@@ -16,11 +17,10 @@ from articulus.files.toml.lines import key_lines
 from articulus.files.toml.numbers import Declared, shown
 from articulus.files.toml.reader import load_tables
 from articulus.loop.component import Component
-from articulus.loop.functions import System
-from articulus.loop.outputs import Outputs
 from articulus.loop.steps import steps_in
 from articulus.mechanism import Description, Parameter
 from articulus.results.signal import Signal
+from articulus.running.loop import Loop
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components, load_model
@@ -108,7 +108,10 @@ class _Reader:
         events = read_events(self.values, self.tables("event"), description)
         self._check_periods(components, settings)
         network = self.values.network(components)
-        signals = Outputs(System(network)).blank() if network is not None else None
+        signals = None
+        if network is not None and mechanism is not None:  # the equations are kept for the run
+            form = settings.loops if settings else DEFAULT
+            signals = Loop(mechanism, components=tuple(components.values()), loops=form).signals
         outputs, plots = self._outputs(signals)
         checks = read_checks(self.values, self.tables("check"), signals, settings)
         sweep = read_sweep(self.values, self.data.get("sweep"), description)
