@@ -285,3 +285,11 @@ def test_graphs_of_calls_are_the_expressions_written_out(which, name, monkeypatc
     written = m.function(name).call([ca.DM(x) for x in given])
     for found, expected in zip(called.call([ca.DM(x) for x in given]), written):
         close(np.array(found), np.array(expected), laws.solved(m, s))
+
+
+def test_a_coupling_may_be_given_as_an_object():
+    made, given = wheels(1.0, 1.0), wheels(1.0, 1.0)
+    coupling = art.Coupling("axis1", "axis0", ratio=2.0)
+    assert made.couple("axis1", to="axis0", ratio=2.0).description == given.couple(coupling).description
+    with pytest.raises(art.InputError, match="a Coupling alone"):
+        given.couple(coupling, ratio=3.0)

@@ -188,7 +188,7 @@ class System:
         d, frames = self.description, tuple(self.network.wrenches())
         if self.closing is not None:
             return self._closed(self.closing.acceleration(frames))
-        make = dynamics.function if d.nv <= WRITTEN_OUT else dynamics.compilable
+        make = dynamics.function if d.uncoupled.nv <= WRITTEN_OUT else dynamics.compilable
         found = make(d, "forward_dynamics", (), frames)
         short = found.is_a("SXFunction")
         symbols: list[Any] = self.arguments

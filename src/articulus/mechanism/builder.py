@@ -246,7 +246,13 @@ class MechanismBuilder:
         return self._changed()
 
     def couple(
-        self, joint: str, to: Any, ratio: Any = 1.0, offset: Any = 0.0, *, polynomial: Sequence[Any] = ()
+        self,
+        joint: str | Coupling,
+        to: Any = None,
+        ratio: Any = 1.0,
+        offset: Any = 0.0,
+        *,
+        polynomial: Sequence[Any] = (),
     ) -> Self:
         """Let a joint follow others, and return the mechanism: mimic joints, gears, racks, fixed tendons.
 
@@ -255,8 +261,8 @@ class MechanismBuilder:
 
         Parameters
         ----------
-        joint : str
-            Joint that follows.
+        joint : str or Coupling
+            Joint that follows; or all of it as one object, then without anything else.
         to : str or sequence of str
             Joint or joints that it follows; these may follow others.
         ratio : number, or one per joint in `to` [rad/rad, m/rad, rad/m or m/m]
@@ -275,7 +281,12 @@ class MechanismBuilder:
         >>> m.couple("axis_b", to="axis_a", ratio=-2.0).mass_matrix([0.0])
         array([[14.]])
         """
-        self._couplings += (Coupling(joint, to, ratio, offset, tuple(polynomial)),)
+        if isinstance(joint, Coupling):
+            if (to, ratio, offset, tuple(polynomial)) != (None, 1.0, 0.0, ()):
+                raise InputError(f"couple: found {joint!r} with more arguments; expected a Coupling alone")
+            self._couplings += (joint,)
+        else:
+            self._couplings += (Coupling(joint, to, ratio, offset, tuple(polynomial)),)
         return self._changed()
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -393,7 +404,7 @@ class MechanismBuilder:
 
     @property
     def neutral(self) -> Array:
-        """Position at which every joint frame coincides with its parent's, (nq,)."""
+        """Position at which every joint frame coincides with its parent's, but for those of coupled joints, (nq,)."""
         return self.description.neutral.copy()
 
 
