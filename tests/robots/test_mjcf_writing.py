@@ -10,7 +10,7 @@ import pytest
 
 import articulus as art
 from articulus import structure
-from articulus.errors import DoubtfulModel, InputError, UnsupportedOperation
+from articulus.errors import DoubtfulModel, InputError, ModelError
 from articulus.files import parse_mjcf
 from articulus.mechanism import Box, Lock, Mesh, PointOnPoint, Prescribed, Sphere, Strut
 from files.mjcf_models import MODELS
@@ -165,7 +165,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("make", REFUSED)
 def test_what_the_format_cannot_carry_is_named_and_nothing_is_written(make: object, tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedOperation) as caught:
+    with pytest.raises(ModelError) as caught:
         make().save(tmp_path / "x.xml")  # type: ignore[operator]
     assert REFUSED[make] in str(caught.value)  # type: ignore[index]
     assert not list(tmp_path.iterdir())

@@ -33,7 +33,7 @@ WRITERS: dict[str, Callable[[Description, StrPath], None]] = {
 
 
 def write_model(description: Description, path: StrPath) -> None:
-    """Write a mechanism in the format of the path's suffix; raise UnsupportedOperation for what the format cannot carry."""
+    """Write a mechanism in the format of the path's suffix; raise ModelError with all that it cannot carry."""
     suffix = as_path(path).suffix.lower()
     if suffix not in WRITERS:
         raise InputError(f"{path}: found the suffix '{suffix}'; expected one of {', '.join(WRITERS)}")

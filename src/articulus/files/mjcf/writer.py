@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from articulus.errors import DoubtfulModel, UnsupportedOperation, doubtful
+from articulus.errors import DoubtfulModel, Finding, ModelError, doubtful
 from articulus.files.mesh.obj import obj_text
 from articulus.files.mjcf.equipment_writer import EquipmentWriter
 from articulus.files.mjcf.visual_writer import geom_of
@@ -43,6 +43,7 @@ from articulus.mechanism import (
 )
 from articulus.mechanism.body import TRIANGLE_SLACK
 
+CARRIED = "only what an MJCF file can carry; .toml carries everything"
 TURNED = 1e-12
 """Rotation from which on a ball joint's frame differs from that of its body [rad]."""
 COULOMB_SPEED = 1e-3
@@ -50,14 +51,12 @@ COULOMB_SPEED = 1e-3
 
 
 def write_mjcf(description: Description, path: StrPath) -> None:
-    """Write a mechanism as an MJCF file, its meshes as OBJ files beside it; raise UnsupportedOperation for what it cannot carry."""
+    """Write a mechanism as an MJCF file, its meshes as OBJ files beside it; raise ModelError with all that it cannot carry."""
     place = as_path(path)
     writer = _Writer(description, place.stem)
     root = writer.root()
     if writer.refused:
-        raise UnsupportedOperation(
-            f"{place.name}: an MJCF file cannot carry\n" + "\n".join(f"- {thing}" for thing in writer.refused)
-        )
+        raise ModelError(Finding(place.name, thing, CARRIED) for thing in writer.refused)
     for filename, mesh in writer.meshes.values():
         write_bytes(place.parent / filename, obj_text(mesh).encode())
     ET.indent(root)
