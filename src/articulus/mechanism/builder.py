@@ -348,8 +348,11 @@ class MechanismBuilder:
         q, v = d.neutral.copy(), np.zeros(d.nv)
         for vector, held, slices in ((q, state.positions, d.q_slices), (v, state.velocities, d.v_slices)):
             for joint, numbers in held:
-                if joint in slices and joint not in d.coupled:
-                    vector[slices[joint]] = numbers
+                at = slices.get(joint, slice(0, 0))
+                if at.stop - at.start == len(
+                    numbers
+                ):  # a joint that is welded or follows others has no place
+                    vector[at] = numbers
         return State(q, v, dict(state.commands))
 
     @property

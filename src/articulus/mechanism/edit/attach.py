@@ -11,7 +11,9 @@ from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, NoSlip, PrescribedPoint, Touching, references
 from articulus.mechanism.description import Description
 from articulus.mechanism.edit.couplings import renamed
+from articulus.mechanism.edit.equipment import with_prefix
 from articulus.mechanism.edit.rebuild import composed, rebuilt, taken_over
+from articulus.mechanism.equipment import Equipment
 from articulus.mechanism.joint import Fixed, Free, Joint
 from articulus.mechanism.pose import Pose
 
@@ -61,6 +63,7 @@ def attached(
         dataclasses.replace(f, name=prefix + f.name, body=_named(f.body, prefix, mount.name))
         for f in other.frames
     ]
+    theirs = with_prefix(other.equipment, prefix, lambda name: _named(name, prefix, mount.name))
     bare = rebuilt(
         d,
         bodies=(*d.bodies, mount, *bodies),
@@ -68,11 +71,12 @@ def attached(
         frames=(*d.frames, *frames),
         constraints=(),
         couplings=d.couplings + renamed(other.couplings, prefix),
+        equipment=Equipment(d.equipment.devices + theirs.devices, d.equipment.states + theirs.states),
     )
     in_place = resting and here.at.is_identity
-    theirs = [_constraint(c, prefix, mount.name, in_place) for c in other.constraints]
+    added = [_constraint(c, prefix, mount.name, in_place) for c in other.constraints]
     constraints = taken_over("attached", d.constraints, d, bare)
-    return rebuilt(bare, constraints=constraints + taken_over("attached", theirs, other, bare, prefix=prefix))
+    return rebuilt(bare, constraints=constraints + taken_over("attached", added, other, bare, prefix=prefix))
 
 
 def _placed(frame: Pose, pose: Pose) -> Pose:
@@ -120,11 +124,15 @@ def _require_new_names(d: Description, other: Description, prefix: str, base: st
         "body or frame": _points(d),
         "joint": [c.name for c in d.connections],
         "constraint": [c.name for c in d.constraints],
+        "component": [x.name for x in d.equipment.devices],
+        "state": [x.name for x in d.equipment.states],
     }
     theirs = {
         "body or frame": [base, *_points(other)],
         "joint": [base, *(c.name for c in other.connections)],
         "constraint": [c.name for c in other.constraints],
+        "component": [x.name for x in other.equipment.devices],
+        "state": [x.name for x in other.equipment.states],
     }
     for kind, names in theirs.items():
         seen = set(mine[kind])

@@ -14,6 +14,7 @@ from articulus.mechanism.connection import Connection
 from articulus.mechanism.constraint import Constraint, Lock, Prescribed, references
 from articulus.mechanism.description import Description
 from articulus.mechanism.edit.couplings import held_followers
+from articulus.mechanism.edit.equipment import without_names
 from articulus.mechanism.edit.rebuild import composed, rebuilt, require_names, taken_over
 from articulus.mechanism.joint import Fixed
 from articulus.mechanism.numbers import parameters_in
@@ -43,7 +44,12 @@ def locked(d: Description, positions: Mapping[str, Sequence[float]]) -> Descript
         else:
             connections.append(c)
     bare = rebuilt(
-        d, bodies=tuple(bodies), connections=tuple(connections), constraints=(), couplings=couplings
+        d,
+        bodies=tuple(bodies),
+        connections=tuple(connections),
+        constraints=(),
+        couplings=couplings,
+        equipment=without_names(d.equipment, positions, ()),
     )
     kept = [c for c in d.constraints if not _replaced(c, positions)]
     held = {

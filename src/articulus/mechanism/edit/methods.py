@@ -154,7 +154,8 @@ class Editing:
 
         Notes
         -----
-        Named parameters keep their values and meaning: a field that holds one becomes a factor times it.
+        Named parameters keep their values and meaning: a field that holds one becomes a factor times it. Components and states of the
+        model file are left behind.
         """
         size = Scale(
             length,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from articulus.mechanism.constraint import references
 from articulus.mechanism.description import Description
 from articulus.mechanism.edit.couplings import without_joints
+from articulus.mechanism.edit.equipment import without_names
 from articulus.mechanism.edit.rebuild import rebuilt, require_names, taken_over
 from articulus.mechanism.visual import Strut, Visual
 
@@ -46,6 +47,7 @@ def without(d: Description, bodies: Sequence[str]) -> Description:
         constraints=(),
         couplings=couplings,
         visuals=_seen(d.visuals, gone),
+        equipment=without_names(d.equipment, lost["joint"], lost["frame"]),
     )
     kept = [c for c in d.constraints if not any(name in lost[kind] for _, kind, name in references(c))]
     return rebuilt(bare, constraints=taken_over("without", kept, d, bare))

@@ -26,6 +26,7 @@ from articulus.mechanism.constraint.formula import Formula
 from articulus.mechanism.description import Description
 from articulus.mechanism.edit.couplings import scaled_couplings
 from articulus.mechanism.edit.rebuild import CUSTOM, rebuilt
+from articulus.mechanism.equipment import NO_EQUIPMENT
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.modes import Modes, Station
 from articulus.mechanism.numbers import Number, values_of
@@ -88,6 +89,7 @@ def scaled(d: Description, s: Scale) -> Description:
         constraints=tuple(_constraint(c, d, s) for c in d.constraints),
         visuals=tuple(_fields(v, s) for v in d.visuals),
         couplings=scaled_couplings(d, s.length, _times),
+        equipment=NO_EQUIPMENT,  # the units of its numbers are not known here
     )
 
 
