@@ -1,4 +1,4 @@
-"""The inverse of the mass matrix of long mechanisms, as matrix products over short pieces of the tree.
+"""The inverse of the mass matrix of long mechanisms and its triangular factors, as products over short pieces of the tree.
 
 With z_j the force that a unit at freedom j leaves on the bodies in front of it, which every joint in between gives way to,
 
@@ -7,6 +7,8 @@ With z_j the force that a unit at freedom j leaves on the bodies in front of it,
     M^-1(i, i) = 1/D_i + K_i' Upsilon_p K_i
     M^-1(i, j) = z_i' Upsilon_c z_j                         on two branches, c the last that carries both
     Upsilon_i  = (I - K_i S_i')' Upsilon_p (I - K_i S_i') + S_i S_i'/D_i
+
+    L(i, j) = S_i' K_j      L^-1(i, j) = -S_i' z_j          M = L D L', i in front of j
 
 so that a piece of a few freedoms is a matrix (6, 6) that z passes, and its rows of M^-1 are one product with all z behind it.
 
@@ -58,6 +60,41 @@ def inverse_mass_matrix(tree: Tree, S: MX, K: MX, D_inverse: MX) -> MX:
             columns.append(ca.mtimes(through, branch.z))
         behind.setdefault(inward[piece[0]], []).append(_Behind(freedoms, ca.horzcat(*columns)))
     return entries.matrix()
+
+
+def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
+    """Return L and L^-1 of M = L D L', unit triangular in the order of the tree, (nv, nv) each."""
+    inward, lower, inverse = next_inward(tree), *(Entries(tree.description.nv) for _ in range(2))
+    behind: dict[int, list[_Behind]] = {}
+    for piece in reversed(_pieces(inward)):
+        directions = S[:, span(piece)]
+        through, z, rows, own, own_inverse = _factored(len(piece))(directions, K[:, span(piece)])
+        lower.put(piece, piece, own)
+        inverse.put(piece, piece, own_inverse)
+        freedoms, columns = list(piece), [z]
+        for branch in behind.pop(piece[-1], []):
+            lower.put(piece, branch.freedoms, ca.mtimes(directions.T, K[:, span(branch.freedoms)]))
+            inverse.put(piece, branch.freedoms, ca.mtimes(rows.T, branch.z))
+            freedoms += branch.freedoms
+            columns.append(ca.mtimes(through, branch.z))
+        behind.setdefault(inward[piece[0]], []).append(_Behind(freedoms, ca.horzcat(*columns)))
+    return lower.matrix(), inverse.matrix()
+
+
+@functools.cache
+def _factored(count: int) -> ca.Function:
+    """(S, K) -> the matrix that z passes, own z, rows of L^-1 for z behind, own entries of L and of L^-1."""
+    S, K = SX.sym("S", 6, count), SX.sym("K", 6, count)
+    through, z, rows = SX.eye(6), SX(6, 0), SX(0, 6)
+    own, inverse = SX.eye(count), SX.eye(count)
+    for i in range(count):
+        s, k = S[:, i], K[:, i]
+        own[:i, i] = ca.mtimes(S[:, :i].T, k)
+        inverse[:i, i] = ca.mtimes(rows, k)
+        z = ca.horzcat(z, ca.mtimes(through, k))
+        rows = ca.vertcat(rows - ca.mtimes(ca.mtimes(rows, k), s.T), -s.T)
+        through = through - ca.mtimes(ca.mtimes(through, k), s.T)
+    return ca.Function("factored", [S, K], [ca.densify(x) for x in (through, z, rows.T, own, inverse)])
 
 
 def _between(entries: Entries, branches: list[_Behind], upsilon: MX) -> None:

@@ -201,7 +201,7 @@ def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
     """
     f = factors(tree)
     (node_a, _), (node_b, _) = tree.frame(frame_a), tree.frame(frame_b)
-    path_a, path_b = _freedoms(tree, node_a), _freedoms(tree, node_b)
+    path_a, path_b = freedoms_inward(tree, node_a), freedoms_inward(tree, node_b)
     common = [k for k in path_a if k in set(path_b)]
     if not common:
         return SX.zeros(6, 6)
@@ -217,7 +217,8 @@ def operational_inertia(tree: Tree, frame_a: str, frame_b: str) -> SX:
     return ca.mtimes(_at_origin(tree, frame_a), ca.mtimes(omega, _at_origin(tree, frame_b).T))
 
 
-def _freedoms(tree: Tree, node: int) -> list[int]:
+def freedoms_inward(tree: Tree, node: int) -> list[int]:
+    """Return the freedoms between a node and the ground, those of the node included, outermost first."""
     return [k for i in tree.path(node) for k in reversed(tree.freedoms[i])]
 
 

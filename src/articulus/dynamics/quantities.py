@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import MX, SX
 
 from articulus.dynamics import (
@@ -95,6 +96,10 @@ class Quantity:
     roll_from : int
         Nodes from which native code is made of calls and not written out. Measured with 256-bit vectors: inverse dynamics
         runs faster this way at 30 nodes, forward dynamics about as fast, and both compile several times faster.
+    products : callable, optional
+        The same with matrices put together from products, not from entries.
+    products_from : int
+        Nodes from which native code is made this way. Entries run faster before (at 30 nodes by a quarter) and compile as fast.
     ranks : tuple of int
         Whether each output is a number (0), a vector (1) or a matrix (2).
     frames : int
@@ -116,12 +121,18 @@ class Quantity:
     flexible: Answer | bool = False
     rolled: Answer | None = None
     roll_from: int = 0
+    products: Answer | None = None
+    products_from: int = 0
     ranks: tuple[int, ...] = (1,)
     frames: int = 0
     external: bool = False
     merge_fixed: bool = True
     regroup: bool = False
     inverts: bool = False
+
+    def long(self, nodes: int) -> Answer | None:
+        """Return the answer by calls for so many nodes; None where there is none."""
+        return self.products if self.products and nodes >= self.products_from else self.rolled
 
     def written_out(self, tree: Tree) -> Answer:
         """Return the answer for the bodies of a mechanism: rigid ones, or flexible ones among them."""
@@ -178,21 +189,17 @@ def derivatives(s: Question) -> tuple[SX, SX, SX]:
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
-def state_space(s: Question) -> tuple[Any, Any]:
-    """Return A and B of x' = A x + B tau for small displacements and velocities x.
+def state_space(s: Question, found: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+    """Return A and B of x' = A x + B tau for small displacements and velocities x, from the derivatives `found`.
 
     A = [[G, 1], [d vdot/d q, d vdot/d v]], B = [0; M^-1], with G of `kinematics.tangent_rate`.
     """
-    calls = s.calls is not None
-    row = QUANTITIES["derivatives"]
-    by_q, by_v, inverse_mass = rolled.derivatives(s) if calls else row.written_out(s.tree)(s)
-    kind: Any = MX if calls else SX
-    n, turning = (
-        s.tree.description.nv,
-        s.run.expression(ca.densify(kinematics.tangent_rate(s.tree, s.tree.v))),
-    )
-    A = ca.vertcat(ca.horzcat(ca.densify(turning), kind(ca.DM.eye(n).full())), ca.horzcat(by_q, by_v))
-    return A, ca.vertcat(kind(ca.DM.zeros(n, n)), inverse_mass)
+    by_q, by_v, inverse_mass = found
+    kind: Any = SX if s.calls is None else MX
+    turning = ca.densify(s.run.expression(kinematics.tangent_rate(s.tree, s.tree.v)))
+    one = np.eye(s.tree.description.nv)
+    zero, one = kind(ca.DM(0 * one)), kind(ca.DM(one))
+    return ca.vertcat(ca.horzcat(turning, one), ca.horzcat(by_q, by_v)), ca.vertcat(zero, inverse_mass)
 
 
 def inverse_dynamics_parameter_derivatives(s: Question, vdot: SX) -> SX:
@@ -518,6 +525,8 @@ QUANTITIES: dict[str, Quantity] = {
             operators.diagonal(operators.factors(s.tree)),
             operators.lower_factor_inverse(operators.factors(s.tree)),
         ),
+        rolled=rolled.mass_matrix_factors,
+        roll_from=40,
         ranks=(2, 1, 2),
         regroup=True,
         inverts=True,
@@ -555,6 +564,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q",),
         ("Lambda",),
         lambda s: (operators.operational_inertia(s.tree, *s.frames),),
+        rolled=rolled.operational_inertia,
+        roll_from=40,
         frames=2,
         ranks=(2,),
         regroup=True,
@@ -594,13 +605,24 @@ QUANTITIES: dict[str, Quantity] = {
         derivatives,
         rolled=rolled.derivatives,
         roll_from=10,
+        products=rolled.derivatives_by_products,
+        products_from=60,
         ranks=(2, 2, 2),
         regroup=True,
         inverts=True,
         flexible=flexible.derivatives,
     ),
-    "state_space": by_passes(
-        ("q", "v", "tau"), ("A", "B"), state_space, roll_from=10, ranks=(2, 2), regroup=True, flexible=True
+    "state_space": Quantity(
+        ("q", "v", "tau"),
+        ("A", "B"),
+        lambda s: state_space(s, QUANTITIES["derivatives"].written_out(s.tree)(s)),
+        rolled=lambda s: state_space(s, rolled.derivatives(s)),
+        roll_from=10,
+        products=lambda s: state_space(s, rolled.derivatives_by_products(s)),
+        products_from=60,
+        ranks=(2, 2),
+        regroup=True,
+        flexible=True,
     ),
 }
 
@@ -665,7 +687,7 @@ def form(
         symbols |= {"q": tree.q, "v": tree.v, "p": tree.p}
     external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
     inputs = _inputs(name, description, symbols)
-    answer = quantity.rolled if calls else quantity.written_out(tree)
+    answer = quantity.long(len(tree)) if calls else quantity.written_out(tree)
     assert answer is not None
     run = Rolled(tree, inputs) if calls else None
     outputs = answer(Question(tree, symbols, tuple(frames), external, run))

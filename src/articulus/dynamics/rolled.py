@@ -8,29 +8,29 @@ import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics import forward, linearise, operators
-from articulus.dynamics.inverse_matrix import inverse_mass_matrix
+from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
 from articulus.dynamics.pairs import Pairs, same_joint
 from articulus.dynamics.passive import passive_rates
-from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree import Node, Tree
+from articulus.spatial import Product, Transform, skew
 
 if TYPE_CHECKING:
     from articulus.dynamics.quantities import Question
 
 
-PRODUCTS_FROM = 60
-"""Nodes from which matrices are put together from products; up to there their entries are written out, which runs faster
-(at 30 nodes by a quarter) and compiles as fast."""
-
-
 def derivatives(s: Question) -> tuple[MX, MX, MX]:
-    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics."""
+    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics, entries written out."""
     vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
-    if len(s.tree) < PRODUCTS_FROM:
-        inverse_mass = _inverse_mass(s.tree)(*factors)
-        by_q, by_v = _written_pairs(s, vdot)
-    else:
-        inverse_mass = inverse_mass_matrix(s.tree, *factors)
-        by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
+    inverse_mass = _inverse_mass(s.tree)(*factors)
+    by_q, by_v = _written_pairs(s, vdot)
+    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
+
+
+def derivatives_by_products(s: Question) -> tuple[MX, MX, MX]:
+    """Return the same with all matrices put together from products."""
+    vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
+    inverse_mass = inverse_mass_matrix(s.tree, *factors)
+    by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
@@ -68,6 +68,63 @@ def mass_matrix_inverse(s: Question) -> tuple[MX]:
     """Return M^-1."""
     _, factors = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
     return (inverse_mass_matrix(s.tree, *factors),)
+
+
+def mass_matrix_factors(s: Question) -> tuple[MX, MX, MX]:
+    """Return the factors L and D of M = L D L', and L^-1."""
+    _, (S, K, D_inverse) = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
+    lower, inverse = lower_factors(s.tree, S, K)
+    return lower, 1 / D_inverse, inverse
+
+
+def operational_inertia(s: Question) -> tuple[MX]:
+    """Return J_a M^-1 J_b' of two frames, (6, 6), as `operators.operational_inertia` does."""
+    _, (S, K, D_inverse) = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
+    path_a, path_b = (operators.freedoms_inward(s.tree, s.tree.frame(frame)[0]) for frame in s.frames)
+    common = [k for k in path_a if k in set(path_b)]
+    inertia = MX(ca.DM.zeros(36))
+    for k in reversed(common):
+        inertia = _PASSED["both"](S[:, k], K[:, k], D_inverse[k], inertia)
+    for side, path in (("right", path_b), ("left", path_a)):
+        for k in reversed([k for k in path if k not in common]):
+            inertia = _PASSED[side](S[:, k], K[:, k], D_inverse[k], inertia)
+    return (_PASSED["to origins"](inertia, *(_origin(s, frame) for frame in s.frames)),)
+
+
+def _passing() -> dict[str, ca.Function]:
+    """Return how Upsilon passes a freedom, on both sides or on one, and how it is taken to the origins of two frames."""
+    s, k, d = SX.sym("S", 6), SX.sym("K", 6), SX.sym("D_inverse")
+    flat = SX.sym("upsilon", 36)
+    U = ca.reshape(flat, 6, 6)
+    left, right = U - ca.mtimes(s, ca.mtimes(k.T, U)), U - ca.mtimes(ca.mtimes(U, k), s.T)
+    both = left - ca.mtimes(ca.mtimes(left, k), s.T) + ca.mtimes(s, s.T) * d
+    found = {"both": both, "right": right, "left": left}
+    functions = {name: ca.Function("passed", [s, k, d, flat], [ca.vec(x)]) for name, x in found.items()}
+    a, b = SX.sym("a", 3), SX.sym("b", 3)
+    left, right = (
+        ca.vertcat(ca.horzcat(SX.eye(3), SX(3, 3)), ca.horzcat(-skew(p), SX.eye(3))) for p in (a, b)
+    )
+    whole = ca.densify(ca.mtimes(ca.mtimes(left, U), right.T))
+    return functions | {"to origins": ca.Function("to_origins", [flat, a, b], [whole])}
+
+
+_PASSED = _passing()
+
+
+def _origin(s: Question, frame: str) -> MX:
+    """Return the origin of a frame in ground axes, (3,) [m]."""
+    node, X = s.tree.frame(frame)
+    pose = None
+    for i in reversed(s.tree.path(node)):
+        (pose,) = s.run(placed, i, pose)
+    at = s.run.expression(ca.densify(X.p))
+    return at if pose is None else pose.column[9:] + ca.mtimes(ca.reshape(pose.column[:9], 3, 3), at)
+
+
+def placed(node: Node, Xp: Transform | None) -> tuple[Transform]:
+    """Return the pose of a node in ground axes from that of its parent."""
+    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    return (own if Xp is None else Xp @ own,)
 
 
 def _on_diagonal(tree: Tree, entries: SX) -> SX:
