@@ -9,10 +9,12 @@ from scipy.optimize import brentq
 from test_events import G, arm, ball, pendulum
 
 import articulus as art
+from articulus.bench.models import chain
 from articulus.errors import InputError
 from articulus.loop.components import Expression, PrescribedForce, Table
 from articulus.loop.events import Bounce
 from articulus.results import RunStatus
+from articulus.running.loop import Loop
 from closed_zoo import four_bar
 
 METHODS = ("rk4", "lie_rk4", "dormand_prince", "rosenbrock", "newmark", "generalized_alpha")
@@ -273,3 +275,22 @@ def test_a_start_on_the_stop_moving_into_it_is_an_impact() -> None:
     run = art.simulate(ball(0), 1.0, v0=[2.0], step=0.1, events=[Bounce("z", 0.0, 1, 0.5)])
     assert times(run, "bounce") == [0.0]
     assert run.q[-1, 0] == pytest.approx(-1.0, abs=1e-12)
+
+
+def test_the_force_of_a_stop_in_a_long_chain():
+    """Where accelerations are calls: the joint at rest has none, and the stop gives what inverse dynamics asks for there.
+
+    Tolerance: rounding of a chain of 28 links, of accelerations up to 1e3.
+    """
+    mechanism, rng = chain(28).mechanism, np.random.default_rng(4)
+    system = Loop(mechanism).equations((Bounce("joint20", 0.0, -1, 0.0),))
+    c, d, (q, v) = system.c0.copy(), system.d0.copy(), 0.3 * rng.normal(size=(2, 28))
+    v[20] = 0.0
+    c[system.places["q"]], c[system.places["v"]] = q, v
+    d[system.held_places["resting"]] = 1.0
+    stops, vdot = (np.array(x).ravel() for x in system.reporting(("stops", "vdot"))(c, d, [], [], 0.0, 1e-3))
+    needed = mechanism.inverse_dynamics(q, v, vdot)
+    assert vdot[20] == 0.0
+    assert abs(stops[0]) > 0.1
+    np.testing.assert_allclose(needed[20], stops[0], rtol=1e-8)
+    np.testing.assert_allclose(np.delete(needed, 20), 0.0, atol=1e-9)

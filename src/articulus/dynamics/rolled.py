@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 from casadi import MX, SX
@@ -117,7 +117,7 @@ def _origin(s: Question, frame: str) -> MX:
     pose = None
     for i in reversed(s.tree.path(node)):
         (pose,) = s.run(placed, i, pose)
-    at = s.run.expression(ca.densify(X.p))
+    at: Any = s.run.expression(ca.densify(X.p))
     return at if pose is None else pose.column[9:] + ca.mtimes(ca.reshape(pose.column[:9], 3, 3), at)
 
 

@@ -22,10 +22,6 @@ from articulus.dynamics.tree import tree_of
 from articulus.loop.constraint_equations import Closing
 from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
 
-WRITTEN_OUT = 40
-"""Degrees of freedom up to which accelerations are written out; beyond, they are calls of shared code. Measured at 30 revolutes: a
-step takes 3.3 us written out, 4.1 us called."""
-
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
 SOLVED = ("vdot", "multipliers", "own_rate")
 OWN = "loops."
@@ -188,8 +184,7 @@ class System:
         d, frames = self.description, tuple(self.network.wrenches())
         if self.closing is not None:
             return self._closed(self.closing.acceleration(frames))
-        make = dynamics.function if d.uncoupled.nv <= WRITTEN_OUT else dynamics.compilable
-        found = make(d, "forward_dynamics", (), frames)
+        found = dynamics.compilable(d, "forward_dynamics", (), frames)
         short = found.is_a("SXFunction")
         symbols: list[Any] = self.arguments
         if not short:
@@ -225,21 +220,30 @@ class System:
         return SX.sym("multipliers", self.acceleration.numel_out(1))
 
     @functools.cached_property
+    def _stop_forces(self) -> SX:
+        """Symbols of the forces of the stops on which joints rest."""
+        return SX.sym("stops", len(self.network.stops))
+
+    @functools.cached_property
     def _own_rate(self) -> SX:
         """Symbols of the rates of the form's own states."""
         return SX.sym("own_rate", self._own_states.numel())
 
     def _with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations and multipliers as a function of the arguments."""
-        found = [self.network.vdot, self.multipliers, self._own_rate]
+        found = [self.network.vdot, self.multipliers, self._own_rate, self._stop_forces]
         expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
-        if not ca.depends_on(ca.vertcat(*map(ca.vec, dense)), ca.vertcat(*found)):
+        everything = ca.vertcat(*map(ca.vec, dense))
+        if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
         inner = ca.Function(name, [*self.arguments, *found], dense)
         short = self.acceleration.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self.acceleration.mx_in()
-        out: Any = inner.call([*symbols, *self.acceleration.call(symbols)])
+        stops: Any = ca.DM.zeros(len(self.network.stops))
+        if ca.depends_on(everything, self._stop_forces):
+            stops = self.stopping.call(symbols)[0]
+        out: Any = inner.call([*symbols, *self.acceleration.call(symbols), stops])
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
 
     def _with_reactions(self, expression: SX) -> SX:
@@ -433,8 +437,8 @@ class System:
             ways["multipliers"] = lambda: self.multipliers
         if self.description.couplings:
             ways["coupled"] = self._coupled
-        if net.stops and self.stopping.is_a("SXFunction"):
-            ways["stops"] = lambda: self.stopping.call(self.arguments)[0]
+        if net.stops:
+            ways["stops"] = lambda: self._stop_forces
         return _Lazy(ways | {name: functools.partial(SX, value) for name, value in net.signals.items()})
 
     def _coupled(self) -> SX:
