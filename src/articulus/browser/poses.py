@@ -1,18 +1,11 @@
-"""Poses of all bodies at once, from one kernel."""
+"""Poses of all bodies as positions and quaternions."""
 
 from __future__ import annotations
 
-import casadi as ca
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from articulus import kernel
 from articulus.api import Mechanism
-from articulus.compiled import physics_version
-from articulus.dynamics.coupled import Coupled
-from articulus.dynamics.flexible import FlexibleTree, flexible_tree
-from articulus.dynamics.tree import Tree
-from articulus.mechanism import Description
+from articulus.spatial import quaternion_of_rotation
 
 
 def body_poses(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
@@ -25,26 +18,10 @@ def body_poses(mechanism: Mechanism, q: np.ndarray) -> np.ndarray:
     mechanism : Mechanism
     q : array, (..., nq) [rad, m]
     """
-    d = mechanism.description
-    key = "|".join([physics_version(), d.fingerprint, "poses of all bodies"])
-    compiled = kernel.cached(key, lambda: _poses(d), ranks=lambda: ((1,) * (1 + bool(d.parameters)), (2,)))
-    values = np.array(list(mechanism.parameters.values()))
-    X = compiled(q, values) if values.size else compiled(q)
-    X = X.reshape(*X.shape[:-1], 4, 3)
-    R = Rotation.from_matrix(np.swapaxes(X[..., :3, :], -1, -2).reshape(-1, 3, 3))
-    quaternion = np.roll(R.as_quat(), 1, axis=-1).reshape(*X.shape[:-2], 4)
-    return np.concatenate([X[..., 3, :], _continuous(quaternion)], axis=-1)
-
-
-def _poses(d: Description) -> ca.Function:
-    """Return q (, p) -> columns of rotation and position of each body, a row per body, (bodies, 12)."""
-    tree = Tree(d)
-    moving: Tree | FlexibleTree = flexible_tree(tree) if d.flexible else tree
-    rows = [ca.vec(moving.world_frame(b.name).matrix()[:3, :]).T for b in d.bodies]
-    found = ca.Function("of_tree", [tree.q, tree.p], [ca.densify(ca.vertcat(*rows))])
-    motion = Coupled(d)
-    inputs = [motion.q, motion.p] if d.parameters else [motion.q]
-    return ca.Function("poses", inputs, [found(motion.positions, motion.p[: tree.p.numel()])])
+    poses = mechanism.poses(q)
+    X = np.stack([poses[name] for name in mechanism.body_names], axis=-3)
+    quaternion = quaternion_of_rotation(X[..., :3, :3])
+    return np.concatenate([X[..., :3, 3], _continuous(quaternion)], axis=-1)
 
 
 def _continuous(quaternion: np.ndarray) -> np.ndarray:
