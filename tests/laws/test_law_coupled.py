@@ -293,3 +293,15 @@ def test_a_coupling_may_be_given_as_an_object():
     assert made.couple("axis1", to="axis0", ratio=2.0).description == given.couple(coupling).description
     with pytest.raises(art.InputError, match="a Coupling alone"):
         given.couple(coupling, ratio=3.0)
+
+
+def test_the_leader_may_be_without_inertia():
+    """All inertia may be in the follower: M = n^2 J; the tree alone would have a singular mass matrix."""
+    m = (
+        art.Mechanism("gear")
+        .body("hand", massless="a crank of no mass")
+        .body("wheel", mass=1.0, inertia=(3, 3, 3))
+    )
+    m.joint("crank", art.Revolute(axis=(0, 0, 1)), "ground", "hand")
+    m.joint("axis", art.Revolute(axis=(0, 0, 1)), "ground", "wheel").couple("axis", to="crank", ratio=2.0)
+    assert m.forward_dynamics([0.1], [1.0], [6.0]).item() == pytest.approx(6.0 / 12.0, rel=1e-14)

@@ -120,3 +120,11 @@ def test_inverse_kinematics_reaches_with_coupled_joints(gripper):
 def test_what_needs_a_coordinate_names_the_joint_that_has_one(gripper, ask):
     with pytest.raises(art.InputError, match=r"coupled joint that follows 'motor'.*such as 'motor'"):
         ask(gripper)
+
+
+def test_a_program_of_a_coupled_joint_is_driven_by_the_motor(gripper):
+    """Servo constraints see the finger follow a sine; the one motor keeps it to the accuracy of the step."""
+    program = art.Prescribed("course", "finger", art.Harmonic(0.1, 5.0, offset=0.2))
+    servo = C.ServoConstraints(program, ["motor"], frequency=20.0)
+    run = art.simulate(gripper, 0.5, v0=[0.5 / 0.3], step=1e-3, components=[servo])
+    assert_allclose(run["coupled.finger"], 0.2 + 0.1 * np.sin(5 * run.t), atol=1e-9)
