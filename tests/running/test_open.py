@@ -18,7 +18,7 @@ from articulus.integrate.base import Integrator
 from articulus.loop.components import Expression, FrameWrench
 from articulus.loop.equations import Network
 from articulus.loop.functions import System
-from articulus.running.steppers import Advancer, advancer_of
+from articulus.running.steppers import Stepper, stepper_of
 
 FIXED = tuple(m for m in ALL_METHODS if isinstance(m, (Method, SecondOrderMethod)))
 """Methods with fixed explicit steps."""
@@ -252,6 +252,6 @@ def test_every_method_has_what_runs_it_and_a_stranger_is_refused() -> None:
     class Stranger(Integrator):
         name, kind, order = "stranger", "strange", 1
 
-    assert all(issubclass(advancer_of(m), Advancer) for m in ALL_METHODS)
+    assert all(issubclass(stepper_of(m), Stepper) for m in ALL_METHODS)
     with pytest.raises(InputError, match="'stranger' cannot run a mechanism"):
-        advancer_of(Stranger())
+        stepper_of(Stranger())

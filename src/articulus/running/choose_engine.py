@@ -11,7 +11,7 @@ from articulus.integrate.base import Integrator
 from articulus.loop.events import Event, Switch
 from articulus.loop.functions import System
 from articulus.running.numeric_engine import NumericEngine
-from articulus.running.steppers import advancer_of
+from articulus.running.steppers import stepper_of
 
 
 def engine_for(
@@ -25,7 +25,7 @@ def engine_for(
     independent: Sequence[int],
 ) -> Any:
     """Return the engine of a method for a system; `independent` are constraint rows that imply all the others."""
-    kind = advancer_of(method)
+    kind = stepper_of(method)
     loop = None if events else kind.native_loop(system, method, h)
     if loop is not None:
         return loop
@@ -35,5 +35,5 @@ def engine_for(
             f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
             f"'{switches[0].name}'"
         )
-    advancer = kind(system, method, h, StepControl(rtol, atol), independent)
-    return NumericEngine(system, advancer, h, steps, events)
+    stepper = kind(system, method, h, StepControl(rtol, atol), independent)
+    return NumericEngine(system, stepper, h, steps, events)

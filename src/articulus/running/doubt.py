@@ -18,7 +18,7 @@ from articulus.results.status import Doubt
 from articulus.running import dry_friction, failures
 
 if TYPE_CHECKING:
-    from articulus.running.runner import Simulation
+    from articulus.running.runner import Runner
 
 ENERGY = 0.01
 """Energy unaccounted for over the energy at play (the largest kinetic energy or change of any kind) [-]. Resolved runs of the library and of the tests stay below 1e-3; at one
@@ -93,13 +93,13 @@ class _Evidence:
 
 
 def find(
-    simulation: Simulation, samples: np.ndarray, signals: Mapping[str, Signal], good: np.ndarray
+    runner: Runner, samples: np.ndarray, signals: Mapping[str, Signal], good: np.ndarray
 ) -> tuple[Doubt, ...]:
     """Return what is doubtful about the runs `good` of a simulation, in the order of runs.
 
     Parameters
     ----------
-    simulation : Simulation
+    runner : Runner
         At its end.
     samples : array, (rows, time, logged)
     signals : dict of name to Signal
@@ -109,12 +109,12 @@ def find(
     """
     if not good.size:
         return ()
-    evidence = _evidence(simulation, samples, signals, good)
-    over = dict(_figures(simulation, evidence))
+    evidence = _evidence(runner, samples, signals, good)
+    over = dict(_figures(runner, evidence))
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
     beyond = np.flatnonzero(worst > 1)
     told = set(beyond[np.argsort(-worst[beyond])][:DIAGNOSED].tolist())
-    causes = {i: _cause(simulation, evidence, i) for i in told}
+    causes = {i: _cause(runner, evidence, i) for i in told}
     return tuple(
         Doubt(int(good[i]), figure, float(value[i]), limit, causes.get(i, ""))
         for i in beyond.tolist()
@@ -143,29 +143,29 @@ def warn(name: str, doubts: tuple[Doubt, ...], rows: int) -> None:
 
 
 def _evidence(
-    simulation: Simulation, samples: np.ndarray, signals: Mapping[str, Signal], good: np.ndarray
+    runner: Runner, samples: np.ndarray, signals: Mapping[str, Signal], good: np.ndarray
 ) -> _Evidence:
     """Return the figures: from the signals where the run reports them, else from a few samples."""
-    system, t, p = simulation.engine.system, simulation.times, simulation.p
+    system, t, p = runner.engine.system, runner.times, runner.p
     names = ("energy", "constraint") if system.closing is not None else ("energy",)
     if good.size < len(samples):
         samples, p = samples[good], p[good]
-    if simulation.single and all(name in signals for name in names):
+    if runner.single and all(name in signals for name in names):
         found = {name: signals[name].values[None] for name in names}
     else:
         at = np.unique(np.linspace(0, t.size - 1, min(t.size, SAMPLES)).round().astype(int))
         t, samples = t[at], samples[:, at]
         w = np.zeros((len(samples), t.size, system.nw))
-        found = Outputs(system, names).values(samples, p, w, t, simulation.h)
+        found = Outputs(system, names).values(samples, p, w, t, runner.h)
     return _Evidence(good, t, samples, found["energy"], found.get("constraint"))
 
 
-def _figures(simulation: Simulation, evidence: _Evidence) -> Iterator[tuple[str, tuple[np.ndarray, float]]]:
+def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[np.ndarray, float]]]:
     """Yield name, value of each run and limit."""
     yield "energy balance error over the energy at play", (evidence.share(evidence.energy[..., 4]), ENERGY)
     if evidence.constraint is not None:
-        speed = _largest(evidence.samples[..., simulation.engine.system.places["v"]])
-        projected = evidence.samples[..., simulation.engine.system.places[PROJECTED]]
+        speed = _largest(evidence.samples[..., runner.engine.system.places["v"]])
+        projected = evidence.samples[..., runner.engine.system.places[PROJECTED]]
         yield (
             "energy moved by the return onto the constraints over the energy at play",
             (evidence.share(projected), PROJECTION),
@@ -175,62 +175,60 @@ def _figures(simulation: Simulation, evidence: _Evidence) -> Iterator[tuple[str,
             "constraint residual in velocity over the largest speed",
             (_largest(evidence.constraint[..., 1]) / np.maximum(1.0, speed), CONSTRAINT),
         )
-    if _explicit(simulation) and dry_friction.present(simulation.engine.system):
-        yield FRICTION_FIGURE, (_friction(simulation, evidence), FRICTION)
-    counts = simulation.counts()
+    if _explicit(runner) and dry_friction.present(runner.engine.system):
+        yield FRICTION_FIGURE, (_friction(runner, evidence), FRICTION)
+    counts = runner.counts()
     share = counts["rejected"] / max(counts["evaluations"], 1)
     yield "rejected steps over evaluations", (np.full(len(evidence.rows), share), REJECTED)
 
 
-def _explicit(simulation: Simulation) -> bool:
-    return find_method(simulation.method).kind in ("explicit", "second order")
+def _explicit(runner: Runner) -> bool:
+    return find_method(runner.method).kind in ("explicit", "second order")
 
 
-def _friction(simulation: Simulation, evidence: _Evidence) -> np.ndarray:
+def _friction(runner: Runner, evidence: _Evidence) -> np.ndarray:
     """Return the step times the rate of dry friction of joints that come near rest, (rows,) [-]."""
-    system, h, out = simulation.engine.system, simulation.h, np.zeros(len(evidence.rows))
+    system, h, out = runner.engine.system, runner.h, np.zeros(len(evidence.rows))
     for i in np.unique(np.linspace(0, len(out) - 1, min(len(out), SAMPLES)).round().astype(int)):
         q, v = (evidence.samples[i, :, system.places[name]] for name in "qv")
-        out[i] = h * dry_friction.rate(system, q, v, simulation.p[evidence.rows[i]], evidence.t[0], h)
+        out[i] = h * dry_friction.rate(system, q, v, runner.p[evidence.rows[i]], evidence.t[0], h)
     return out
 
 
 # the likely cause
 
 
-def _cause(simulation: Simulation, evidence: _Evidence, i: int) -> str:
+def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
     """Return the likely cause for run i of the evidence, as a sentence that says what to do."""
     arises = np.abs(np.diff(evidence.energy[i, :, 4]))
     worst = int(arises.argmax()) + 1 if arises.size else 0
-    singular = _singular(simulation, evidence, i)
+    singular = _singular(runner, evidence, i)
     if singular is not None:
         return f"the loops pass close to a singular position at t = {singular:.4g} s"
-    kind = find_method(simulation.method).kind
-    if _explicit(simulation):
-        chatter = (
-            _friction(simulation, evidence)[i] if dry_friction.present(simulation.engine.system) else 0.0
-        )
+    kind = find_method(runner.method).kind
+    if _explicit(runner):
+        chatter = _friction(runner, evidence)[i] if dry_friction.present(runner.engine.system) else 0.0
         if chatter > FRICTION:
             return (
-                f"dry friction about rest is not resolved by the step of {simulation.h:.3g} s, so that joints jump to and fro instead of "
-                f"coming to rest: take a step below {FRICTION * simulation.h / chatter:.2g} s, a larger coulomb_speed, or an implicit "
+                f"dry friction about rest is not resolved by the step of {runner.h:.3g} s, so that joints jump to and fro instead of "
+                f"coming to rest: take a step below {FRICTION * runner.h / chatter:.2g} s, a larger coulomb_speed, or an implicit "
                 "method (rosenbrock, cvodes)"
             )
-        rate = max(_fastest(simulation, evidence, i, k) for k in {0, worst, len(evidence.t) - 1})
-        if rate * simulation.h > STIFF:
+        rate = max(_fastest(runner, evidence, i, k) for k in {0, worst, len(evidence.t) - 1})
+        if rate * runner.h > STIFF:
             return (
-                f"the step of {simulation.h:.3g} s is too large for the fastest motion or the stiffest component, whose time "
+                f"the step of {runner.h:.3g} s is too large for the fastest motion or the stiffest component, whose time "
                 f"constant is {1 / rate:.3g} s: take a smaller step or an implicit method (rosenbrock, cvodes)"
             )
     where = f"most of it arises near t = {evidence.t[worst]:.4g} s: an impact, a stop or a fast phase of the motion that the "
     if kind in ("adaptive", "casadi"):
-        remedy = f"the tolerances (rtol {simulation.settings['rtol']:g}, atol {simulation.settings['atol']:g}) are too loose"
+        remedy = f"the tolerances (rtol {runner.settings['rtol']:g}, atol {runner.settings['atol']:g}) are too loose"
         resolved = "tolerances do not resolve"
     elif kind == "implicit":
-        remedy = f"the step of {simulation.h:.3g} s is too large, or the numerical damping of the method takes the energy"
+        remedy = f"the step of {runner.h:.3g} s is too large, or the numerical damping of the method takes the energy"
         resolved = "step does not resolve"
     else:
-        remedy = f"the step of {simulation.h:.3g} s is too large: halve it and compare"
+        remedy = f"the step of {runner.h:.3g} s is too large: halve it and compare"
         resolved = "step does not resolve"
     return where + resolved if _burst(arises) else remedy
 
@@ -243,13 +241,13 @@ def _burst(arises: np.ndarray) -> bool:
     return bool(largest[: int(BURST * arises.size)].sum() > 0.5 * arises.sum())
 
 
-def _singular(simulation: Simulation, evidence: _Evidence, i: int) -> float | None:
+def _singular(runner: Runner, evidence: _Evidence, i: int) -> float | None:
     """Return the time of a sample of run i near which the constraints lose rank, if there is one."""
-    system = simulation.engine.system
+    system = runner.engine.system
     if system.closing is None:
         return None
-    rank = len(simulation.independent)
-    model = simulation.p[evidence.rows[i]][: len(system.description.parameters)]
+    rank = len(runner.independent)
+    model = runner.p[evidence.rows[i]][: len(system.description.parameters)]
     jacobian = system.closing.jacobian
     states = evidence.samples[i, :, system.places["q"]]
     values = [
@@ -259,11 +257,11 @@ def _singular(simulation: Simulation, evidence: _Evidence, i: int) -> float | No
     return float(evidence.t[least.argmin()]) if least.min() < SINGULAR * np.median(least) else None
 
 
-def _fastest(simulation: Simulation, evidence: _Evidence, i: int, k: int) -> float:
+def _fastest(runner: Runner, evidence: _Evidence, i: int, k: int) -> float:
     """Return the largest size of an eigenvalue of the equations at a sample of run i [1/s]."""
-    system, row = simulation.engine.system, evidence.rows[i]
+    system, row = runner.engine.system, evidence.rows[i]
     c, d = np.split(evidence.samples[i, k], [system.nc])
-    return failures.fastest(system, c, d, simulation.p[row], evidence.t[k], simulation.h)
+    return failures.fastest(system, c, d, runner.p[row], evidence.t[k], runner.h)
 
 
 def _largest(values: np.ndarray) -> np.ndarray:

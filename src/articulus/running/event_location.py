@@ -32,7 +32,7 @@ class Stretch:
     ):
         self._engine, self.x, self._p, self._w = engine, x, p, w
         self.t, self.end = t, end
-        self.ahead = engine.advancer.advance(x, p[1:], w, t, end)
+        self.ahead = engine.stepper.advance(x, p[1:], w, t, end)
         self._limit = TIME_ROUND * (end - t)
 
     @functools.cached_property
@@ -55,7 +55,7 @@ class Stretch:
 
     def _at(self, t: float, i: int) -> tuple[float, float, np.ndarray]:
         """Return value and slope of event i at time t, and the state there."""
-        state = self._engine.advancer.advance(self.x, self._p[1:], self._w, self.t, t)
+        state = self._engine.stepper.advance(self.x, self._p[1:], self._w, self.t, t)
         values, slopes = self._engine.watch(state, self._p, self._w, t)
         return values[i], slopes[i], state
 

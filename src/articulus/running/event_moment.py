@@ -72,7 +72,7 @@ class Moment:
             self.x[at] = value
         if system.correction is not None:
             nc, held = system.nc, self.x[system.nc : self.engine.logged]
-            corrected = self.engine.advancer.correct(self.x[:nc], held, self.p, self.w, self.t)
+            corrected = self.engine.stepper.correct(self.x[:nc], held, self.p, self.w, self.t)
             for label in "qv":
                 self.x[system.places[label]] = corrected[system.places[label]]
         gain = self._energy() - before

@@ -10,46 +10,44 @@ from articulus.loop.functions import System, native
 from articulus.results.status import Cause, Failure
 
 if TYPE_CHECKING:
-    from articulus.running.runner import Simulation
+    from articulus.running.runner import Runner
 
 DIVERGED = 1e6
 """Growth of a state element, against its size at the start, that counts as divergence."""
 
 
-def diagnose(simulation: Simulation, row: int) -> Failure:
+def diagnose(runner: Runner, row: int) -> Failure:
     """Return the failure of one run, with the likely cause."""
-    system, engine = simulation.engine.system, simulation.engine
-    x = simulation.x[row].copy()
-    k = int(simulation.failed[row])
-    t = simulation.t0 + k * simulation.h
+    system, engine = runner.engine.system, runner.engine
+    x = runner.x[row].copy()
+    k = int(runner.failed[row])
+    t = runner.t0 + k * runner.h
     c, d = x[: system.nc], x[system.nc : system.nc + system.nd]
-    code, reason = engine.cause(row) or _from_state(simulation, row, t, c, d)
+    code, reason = engine.cause(row) or _from_state(runner, row, t, c, d)
     return Failure(row, t, code, reason, c[system.places["q"]], c[system.places["v"]], x)
 
 
-def indefinite(simulation: Simulation, row: int, sample: int, state: np.ndarray) -> Failure:
+def indefinite(runner: Runner, row: int, sample: int, state: np.ndarray) -> Failure:
     """Return the failure of a run whose mass matrix is not positive definite at a sample, with its state (logged,)."""
-    places, t = simulation.engine.system.places, float(simulation.times[sample])
+    places, t = runner.engine.system.places, float(runner.times[sample])
     reason = (
         "the mass matrix is not positive definite. Likely a joint turns a flexible body about an axis without inertia (give "
         "`rotary_inertia`), or its numbers belong to no distribution of mass (a moment of inertia larger than the sum of the "
         "other two)"
     )
-    x = np.zeros_like(simulation.x[row])
+    x = np.zeros_like(runner.x[row])
     x[: state.size] = state
     return Failure(row, t, Cause.SINGULAR, reason, state[places["q"]], state[places["v"]], x)
 
 
-def _from_state(
-    simulation: Simulation, row: int, t: float, c: np.ndarray, d: np.ndarray
-) -> tuple[Cause, str]:
-    system = simulation.engine.system
-    p = simulation.p[row]
+def _from_state(runner: Runner, row: int, t: float, c: np.ndarray, d: np.ndarray) -> tuple[Cause, str]:
+    system = runner.engine.system
+    p = runner.p[row]
     rate = native(system.rhs)
     w = np.zeros(system.nw)
-    slope = np.ravel(rate(c, d, p, w, t, simulation.h))
+    slope = np.ravel(rate(c, d, p, w, t, runner.h))
     names = [f"{name}[{i}]" for name, at in system.places.items() for i in range(at.stop - at.start)]
-    start = simulation.c0[row]
+    start = runner.c0[row]
     for name, at in system.held_places.items():
         if not np.isfinite(d[at]).all():
             source = "the Python controller" if name == "outside" else f"the sampled component's {name}"
@@ -64,12 +62,12 @@ def _from_state(
             f"the rate of {bad} is not finite. A division by zero or a root of a negative number in a component is likely"
         )
     growth = np.abs(c) / (1 + np.abs(start))
-    rate_at_start = fastest(system, start, system.d0, p, simulation.t0, simulation.h)
-    if growth.max() > DIVERGED or rate_at_start * simulation.h > 2:
+    rate_at_start = fastest(system, start, system.d0, p, runner.t0, runner.h)
+    if growth.max() > DIVERGED or rate_at_start * runner.h > 2:
         worst = names[int(growth.argmax())]
         return Cause.DIVERGED, (
             f"{worst} grew to {np.abs(c)[growth.argmax()]:.3g}. The fastest motion at the start has a time constant of "
-            f"{1 / rate_at_start if rate_at_start else float('inf'):.3g} s, the step is {simulation.h:.3g} s: a smaller step or an "
+            f"{1 / rate_at_start if rate_at_start else float('inf'):.3g} s, the step is {runner.h:.3g} s: a smaller step or an "
             "implicit method (rosenbrock, cvodes) is likely to help; so is a stable controller"
         )
     return (

@@ -32,7 +32,7 @@ from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.running.checkpoint import require_place
 from articulus.running.settings import RunSettings, listed, number
-from articulus.running.specification import Setup
+from articulus.running.specification import Specification
 
 Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
 
@@ -167,7 +167,7 @@ class Loop:
 
     def setup(
         self, settings: RunSettings, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool
-    ) -> Setup:
+    ) -> Specification:
         """Return the specification of one run, or of many at once unless `single`."""
         if not isinstance(params or {}, Mapping):
             raise InputError(f"params: found {params!r}; expected a dict from name to value")
@@ -177,7 +177,7 @@ class Loop:
             self.mechanism.q(q0) if isinstance(q0, Mapping) else copy.copy(q0),
             self.mechanism.v(v0) if isinstance(v0, Mapping) else copy.copy(v0),
         )
-        return Setup(self.mechanism, system, self.outside, *state, given, single, settings)
+        return Specification(self.mechanism, system, self.outside, *state, given, single, settings)
 
     # linear models
 
@@ -268,7 +268,7 @@ class Loop:
         return rest.found(model, residuals)
 
 
-def _begun(setup: Setup) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _begun(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return continuous states and held values after all sampled components have worked once, and the parameters."""
     (c,), (p,), *_ = setup.start()
     system, s = setup.system, setup.settings
@@ -323,9 +323,9 @@ def _controllers(given: Controller | None) -> tuple[list[Component], PythonContr
     return inside, outside
 
 
-def _run(setup: Setup, checkpoint: str | Path | None, interval: float, leave: bool) -> Run:
+def _run(setup: Specification, checkpoint: str | Path | None, interval: float, leave: bool) -> Run:
     """Run; whether checkpoints can be written is found out before."""
     if number("checkpoint_interval", interval) < 0:
         raise InputError(f"checkpoint_interval: found {interval!r}; expected a time in seconds, not below 0")
     place = None if checkpoint is None else require_place(checkpoint)
-    return setup.simulation().run(place, interval, leave)
+    return setup.runner().run(place, interval, leave)

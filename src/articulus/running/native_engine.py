@@ -26,7 +26,7 @@ INSIDE = 1e-8
 """Part of a step by which the ends are avoided when inputs may jump there; more than rounding of times can be."""
 
 
-class Marcher:
+class NativeEngine:
     """A system that goes forward in fixed steps of one method.
 
     Parameters

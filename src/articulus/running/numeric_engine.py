@@ -25,7 +25,7 @@ from articulus.results.status import Cause, Occurrence
 from articulus.running.event_location import Stretch, crosses
 from articulus.running.event_moment import Moment
 from articulus.running.resting import Stops
-from articulus.running.steppers import Advancer
+from articulus.running.steppers import Stepper
 
 MOST_EVENTS = 200
 """Events within one step of the grid, impacts not counted, beyond which a run is given up."""
@@ -36,12 +36,12 @@ LONGEST = 1024
 
 
 class NumericEngine:
-    """Goes from grid point to grid point with an advancer, looking for events on the way.
+    """Goes from grid point to grid point with an stepper, looking for events on the way.
 
     Parameters
     ----------
     system : System
-    advancer : Advancer
+    stepper : Stepper
     h : float [s]
         Distance of the grid points.
     steps : int
@@ -49,10 +49,10 @@ class NumericEngine:
     events : sequence of Event
     """
 
-    def __init__(self, system: System, advancer: Advancer, h: float, steps: int, events: Sequence[Event]):
-        self.system, self.advancer, self.h, self.watched = system, advancer, h, tuple(events)
+    def __init__(self, system: System, stepper: Stepper, h: float, steps: int, events: Sequence[Event]):
+        self.system, self.stepper, self.h, self.watched = system, stepper, h, tuple(events)
         self.steps = steps
-        self.nx = system.nc + system.nd + advancer.extra
+        self.nx = system.nc + system.nd + stepper.extra
         self.logged = system.nc + system.nd
         self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
         self.jumps = [1] if system.noisy else list(self.periods)
@@ -63,11 +63,11 @@ class NumericEngine:
 
     @property
     def evaluations(self) -> int:
-        return self.advancer.evaluations
+        return self.stepper.evaluations
 
     @property
     def rejected(self) -> int:
-        return self.advancer.rejected
+        return self.stepper.rejected
 
     def cause(self, row: int) -> tuple[Cause, str] | None:
         """Return why a row failed, where the method said so."""
@@ -112,7 +112,7 @@ class NumericEngine:
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
                         self._sampled(x[row], p[row], noise, k)
-                        if not self.advancer.across_jumps and any(k % m == 0 for m in self.jumps):
+                        if not self.stepper.across_jumps and any(k % m == 0 for m in self.jumps):
                             x[row, self.logged :] = 0.0
                         if k == 0:
                             self._rest_at_start(row, x[row], p[row], noise)
@@ -145,7 +145,7 @@ class NumericEngine:
             failed[row] = k
             return
         before = x.copy()
-        self.advancer.ahead = self._ahead(p[0], k)
+        self.stepper.ahead = self._ahead(p[0], k)
         try:
             if k == 0:
                 for i in self.stops.touching(x, moving=True):

@@ -16,7 +16,7 @@ from articulus.results.recipe import Recipe
 from articulus.results.run import Run
 
 if TYPE_CHECKING:
-    from articulus.running.specification import Setup
+    from articulus.running.specification import Specification
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,20 +25,20 @@ class Simulated:
 
     Parameters
     ----------
-    setup : Setup
+    setup : Specification
     p : array, (rows, parameters)
         Values of the parameters.
     samples : array, (rows, time, nc + nd)
         Continuous states and held values at the times of the run (`loop.functions.System`).
     """
 
-    setup: Setup
+    setup: Specification
     p: np.ndarray
     samples: np.ndarray
 
     def again(self, params: Mapping[str, Any]) -> Run:
         """Return the same run with other values of some parameters."""
-        return self.setup.changed(params).simulation().run()
+        return self.setup.changed(params).runner().run()
 
     def linear(self, run: Run, at: float | None, index: int) -> LinearModel:
         """Return the linear model of the loop about the state of a run at a time; see `Run.linear`."""

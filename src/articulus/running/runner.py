@@ -29,7 +29,7 @@ from articulus.running.origin import Simulated
 from articulus.running.progress import progress
 
 if TYPE_CHECKING:
-    from articulus.running.specification import Setup
+    from articulus.running.specification import Specification
 
 CHUNK_SECONDS = 0.25
 """Wall-clock time of a chunk that a bar and checkpoints can follow [s]."""
@@ -69,7 +69,7 @@ class Engine(Protocol):
 
 
 @dataclass
-class Simulation:
+class Runner:
     """One call of `simulate` or `rollout`, ready to go.
 
     Parameters
@@ -96,7 +96,7 @@ class Simulation:
         Name, for the record.
     settings : dict
         What was asked for, for the record.
-    setup : Setup
+    setup : Specification
         What made it, for those who want it again.
     independent : list of int
         Constraint rows that imply all the others at the start.
@@ -119,7 +119,7 @@ class Simulation:
     single: bool = True
     method: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
-    setup: Setup | None = None
+    setup: Specification | None = None
     independent: list[int] = field(default_factory=list)
     start: dict[str, Any] = field(default_factory=dict)
 
@@ -346,7 +346,7 @@ def _digest(content: bytes) -> str:
 class _Keeper:
     """Writes checkpoints of a simulation now and then, and takes up the last one."""
 
-    def __init__(self, simulation: Simulation, path: Path, interval: float):
+    def __init__(self, simulation: Runner, path: Path, interval: float):
         self.simulation, self.path, self.interval = simulation, path, interval
         self._model = simulation.mechanism.description.fingerprint
         self._settings = simulation.identity()

@@ -22,7 +22,7 @@ from articulus.loop.python_controller import PythonController
 from articulus.loop.steps import whole_steps
 from articulus.mechanism.numbers import as_array, value_of
 from articulus.running.choose_engine import engine_for
-from articulus.running.runner import LOG_BYTES, Simulation
+from articulus.running.runner import LOG_BYTES, Runner
 from articulus.running.settings import RunSettings
 from articulus.solve.assembly import assemble, independent_rows, moving_freedoms
 
@@ -33,7 +33,7 @@ MOVED = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Setup:
+class Specification:
     """One call of `simulate` or `rollout`, with its equations.
 
     Parameters
@@ -60,7 +60,7 @@ class Setup:
     single: bool
     settings: RunSettings
 
-    def changed(self, params: Mapping[str, Any]) -> Setup:
+    def changed(self, params: Mapping[str, Any]) -> Specification:
         """Return the same with other values of some parameters; arrays (batch,) make a batch of a single run.
 
         Raises
@@ -86,7 +86,7 @@ class Setup:
         _begin(system, c0, p, s.t0, s.step)
         return c0, p, independent, start
 
-    def simulation(self) -> Simulation:
+    def runner(self) -> Runner:
         """Return the simulation, ready to go."""
         system, s = self.system, self.settings
         method = find_method(s.method)
@@ -101,7 +101,7 @@ class Setup:
         outside = self.outside
         sampled = outside is not None and outside.period is not None
         period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
-        return Simulation(
+        return Runner(
             self.mechanism, engine, c0, p, s.t0, s.step, s.steps, s.every, Outputs(system, s.outputs), outside,
             period, s.seed, self.single, s.method, self._settings(), self, independent, start,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """How each kind of method takes one run from one time to another.
 
-To add a kind of method: a subclass of `Advancer` here, and its line in `ADVANCERS`.
+To add a kind of method: a subclass of `Stepper` here, and its line in `STEPPERS`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from articulus.integrate import (
 from articulus.integrate.base import Integrator
 from articulus.loop.displacement import displacement
 from articulus.loop.functions import ARGUMENTS, System, native
-from articulus.running.native_engine import Marcher
+from articulus.running.native_engine import NativeEngine
 
 RETURN = 5e-4
 """Time in which what is off the constraints falls to 1/e, for solvers without a projection of their own [s]."""
@@ -42,7 +42,7 @@ MOST_PASSAGES = 256
 """Passages of a solver that are kept until their states are handed out: one for each run of a batch."""
 
 
-class Advancer(abc.ABC):
+class Stepper(abc.ABC):
     """Takes a row (c, d, memory) from t to t1.
 
     Parameters
@@ -82,7 +82,7 @@ class Advancer(abc.ABC):
         self.evaluations, self.rejected, self.ahead = 0, 0, 1
 
     @classmethod
-    def native_loop(cls, system: System, method: Any, h: float) -> Marcher | None:
+    def native_loop(cls, system: System, method: Any, h: float) -> NativeEngine | None:
         """Return the native time loop for runs without events; None where steps are taken one by one."""
         return None
 
@@ -106,7 +106,7 @@ class Advancer(abc.ABC):
         return c if self.corrected is None else np.ravel(self.corrected(c, d, p, w, t, self.h))
 
 
-class ExplicitAdvancer(Advancer):
+class ExplicitStepper(Stepper):
     """One step of an explicit method over the whole interval."""
 
     def __init__(
@@ -122,8 +122,8 @@ class ExplicitAdvancer(Advancer):
         self._cost = method.evaluations
 
     @classmethod
-    def native_loop(cls, system: System, method: Any, h: float) -> Marcher:
-        loop = Marcher(system, method, h)
+    def native_loop(cls, system: System, method: Any, h: float) -> NativeEngine:
+        loop = NativeEngine(system, method, h)
         if loop.past and system.noisy:
             raise InputError(
                 f"method '{method.name}' looks back over steps, and noise makes the forces jump at every step; expected a "
@@ -137,7 +137,7 @@ class ExplicitAdvancer(Advancer):
         return np.concatenate([np.ravel(self._step(c, d, p, w, t, t1 - t)), d])
 
 
-class AdaptiveAdvancer(Advancer):
+class AdaptiveStepper(Stepper):
     """An adaptive method; it remembers its step and the error of the last one."""
 
     extra = 2
@@ -175,7 +175,7 @@ class AdaptiveAdvancer(Advancer):
         return f
 
 
-class RosenbrockAdvancer(AdaptiveAdvancer):
+class RosenbrockStepper(AdaptiveStepper):
     """A linearly implicit method with the exact Jacobian."""
 
     def __init__(
@@ -196,7 +196,7 @@ class RosenbrockAdvancer(AdaptiveAdvancer):
         )
 
 
-class SundialsAdvancer(Advancer):
+class SundialsStepper(Stepper):
     """CVODES on the equations as they are.
 
     The solver goes on without a restart over as many steps of the grid as the engine says are free of stops. It has no
@@ -271,7 +271,7 @@ class SundialsAdvancer(Advancer):
         return self._method.prepare(ca.Function("rhs", [t, c, ca.vertcat(d, p, w)], [rate]), outputs)
 
 
-class IdasAdvancer(SundialsAdvancer):
+class IdasStepper(SundialsStepper):
     """IDAS with accelerations and multipliers as unknowns (index 1)."""
 
     def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
@@ -293,7 +293,7 @@ class IdasAdvancer(SundialsAdvancer):
         return np.concatenate([np.ravel(found[0]), np.ravel(found[1])[self._rows]])
 
 
-class AlphaAdvancer(Advancer):
+class AlphaStepper(Stepper):
     """Newmark, HHT and generalized-alpha on M v' + G' lambda = f, g = 0; remembers v', a and lambda."""
 
     across_jumps = False
@@ -394,21 +394,21 @@ class _Terms:
         )
 
 
-ADVANCERS: dict[type[Integrator], type[Advancer]] = {
-    Method: ExplicitAdvancer,
-    SecondOrderMethod: ExplicitAdvancer,
-    Adaptive: AdaptiveAdvancer,
-    Rosenbrock: RosenbrockAdvancer,
-    Cvodes: SundialsAdvancer,
-    Idas: IdasAdvancer,
-    AlphaMethod: AlphaAdvancer,
+STEPPERS: dict[type[Integrator], type[Stepper]] = {
+    Method: ExplicitStepper,
+    SecondOrderMethod: ExplicitStepper,
+    Adaptive: AdaptiveStepper,
+    Rosenbrock: RosenbrockStepper,
+    Cvodes: SundialsStepper,
+    Idas: IdasStepper,
+    AlphaMethod: AlphaStepper,
 }
 """What runs the methods of a class; the nearest base class of a method decides."""
 
 
-def advancer_of(method: Integrator) -> type[Advancer]:
+def stepper_of(method: Integrator) -> type[Stepper]:
     """Return what runs a method; raise InputError for one that cannot run a mechanism."""
     for kind in type(method).__mro__:
-        if kind in ADVANCERS:
-            return ADVANCERS[kind]
-    raise InputError(f"method '{method.name}' cannot run a mechanism: `ADVANCERS` has no line for its class")
+        if kind in STEPPERS:
+            return STEPPERS[kind]
+    raise InputError(f"method '{method.name}' cannot run a mechanism: `STEPPERS` has no line for its class")

@@ -31,7 +31,7 @@ from articulus.results.run import Run
 from articulus.running.loop import Loop
 from articulus.running.origin import Simulated
 from articulus.running.settings import RunSettings
-from articulus.running.specification import Setup
+from articulus.running.specification import Specification
 from articulus.study.components import Components
 from articulus.study.event_reader import EVENTS, read_events
 from articulus.study.fields import TYPES, ComponentField, component_fields
@@ -44,7 +44,7 @@ Parts = tuple[tuple[Component, ...], tuple[Event, ...]]
 # writing
 
 
-def loop_text(setup: Setup) -> str:
+def loop_text(setup: Specification) -> str:
     """Return components and events of a run as TOML; reading it gives equal ones.
 
     Raises
@@ -186,7 +186,7 @@ def _parts(run: Run, recipe: Recipe) -> Parts:
     raise InputError(recipe.refused)
 
 
-def _samples(run: Run, recipe: Recipe, setup: Setup) -> np.ndarray:
+def _samples(run: Run, recipe: Recipe, setup: Specification) -> np.ndarray:
     """Return the states (rows, time, nc + nd) from the signals q and v and the other states."""
     system = setup.system
     out = np.empty((*recipe.states.shape[:2], system.nc + system.nd))

@@ -13,7 +13,7 @@ from articulus.browser.drive.sticks import NAME
 from articulus.errors import InputError
 from articulus.integrate import RK4
 from articulus.running.loop import Loop
-from articulus.running.native_engine import Marcher
+from articulus.running.native_engine import NativeEngine
 
 STEP = 1e-3
 """Step of the dynamics [s]."""
@@ -45,7 +45,7 @@ class Plant:
     def __init__(self, machine: Machine, h: float = STEP):
         self.machine, self.h = machine, h
         self.system = Loop(machine.mechanism, components=machine.components).system
-        self._marcher = Marcher(self.system, RK4(), h)
+        self._marcher = NativeEngine(self.system, RK4(), h)
         self._marcher.prepare(1)
         self.round = math.lcm(SAMPLE, *self._marcher.periods)
         while self.round < 100:
