@@ -61,7 +61,7 @@ class Mechanism(CompiledMechanism, Editing):
         Parameters
         ----------
         path : str or Path
-            .toml, which holds everything; .xml or .mjcf, MuJoCo's format.
+            .toml, which holds everything; .urdf; .xml or .mjcf, MuJoCo's format.
 
         Raises
         ------

@@ -1,23 +1,24 @@
-"""From a name or a path to a mechanism."""
+"""From a name, a path, a text or an open file to a mechanism."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from articulus.api import Mechanism
 
 
-def load(model: str | Path, **options: Any) -> Mechanism:
+def load(model: str | Path | IO, **options: Any) -> Mechanism:
     """Return a mechanism.
 
     Parameters
     ----------
-    model : str or Path
-        Name of a library model, or path of a .toml, .urdf, .xml or .mjcf file.
+    model : str, Path or file object
+        Name of a library model, path of a .toml, .urdf, .xacro, .xml or .mjcf file, an open file, or the text of a model
+        (TOML, URDF or MJCF).
     **options
         Arguments of the library model (such as n of "pendulum_chain") or of the reader (such as
-        base="floating" of URDF).
+        base="free" of URDF).
 
     Raises
     ------
@@ -25,8 +26,8 @@ def load(model: str | Path, **options: Any) -> Mechanism:
         With everything that is wrong in the file, each with its line.
     """
     from articulus import library
-    from articulus.files import read_model
+    from articulus.files.model import is_text, read_model
 
-    if isinstance(model, str) and not Path(model).suffix and "/" not in model:
+    if isinstance(model, str) and not is_text(model) and not Path(model).suffix and "/" not in model:
         return Mechanism.from_description(library.read(model, **options))
     return Mechanism.from_description(read_model(model, **options))

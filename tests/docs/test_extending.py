@@ -231,7 +231,7 @@ def test_reader(scratch: Scratch) -> None:
         "from __future__ import annotations\n",
         "\nfrom articulus.files.points import read_points\n",
     )
-    scratch.enter(entry, 'READERS: dict[str, Reader] = {".toml": read_toml', ', ".points": read_points')
+    scratch.enter(entry, "READERS: dict[str, Reader] = {\n", '    ".points": read_points,\n')
     scratch.enter(
         table,
         "from articulus.files.storage import decode\n",

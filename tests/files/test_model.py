@@ -1,14 +1,17 @@
 """One call for every format, and files that are not there or not what they seem."""
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 import articulus as art
-from articulus.errors import InputError, ModelError
+from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.files import parse_toml, parse_urdf, read_model, read_toml, read_urdf
 
+from .meshes import TETRAHEDRON, stl_bytes
 from .mjcf_models import CHAIN
 from .support import ARM, CRANE, message
 
@@ -51,7 +54,9 @@ def test_directory_without_suffix(tmp_path: Path) -> None:
 
 def test_path_without_suffix_says_what_library_names_are() -> None:
     for call in (read_model, art.load):
-        with pytest.raises(InputError, match=r"without suffix.*\.mjcf, \.toml, \.urdf, \.xml.*plain strings"):
+        with pytest.raises(
+            InputError, match=r"without suffix.*\.mjcf, \.toml, \.urdf, \.xacro, \.xml.*plain strings"
+        ):
             call(Path("puma600"))
 
 
@@ -93,3 +98,59 @@ def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(b"\xef\xbb\xbf" + CRANE.encode())
     assert read_model(tmp_path / "a.toml") == parse_toml(CRANE)
+
+
+def test_texts_and_open_files(tmp_path: Path) -> None:
+    assert read_model(ARM) == parse_urdf(ARM, "model")
+    assert read_model(ARM, base="fixed", lump_fixed=True, gravity=(0, 0, -1.6)).gravity == (0, 0, -1.6)
+    assert read_model(CRANE) == parse_toml(CRANE)
+    assert read_model(CHAIN).name == "chain"
+    assert art.load(ARM).nv == 2
+    assert art.load(io.StringIO(CRANE)).nv == 1
+    assert art.load(io.BytesIO(ARM.encode())).nv == 2
+    (tmp_path / "a.urdf").write_text(ARM)
+    with open(tmp_path / "a.urdf", "rb") as file:
+        assert read_model(file) == read_urdf(tmp_path / "a.urdf")
+    with pytest.raises(InputError, match="parse_toml has no option 'base'"):
+        read_model(CRANE, base="free")
+    assert "model:1" in message(lambda: read_model("<other/>"))
+
+
+def test_an_open_file_has_a_folder_for_its_meshes(tmp_path: Path) -> None:
+    (tmp_path / "x.stl").write_bytes(stl_bytes(TETRAHEDRON))
+    mesh = '<visual><geometry><mesh filename="x.stl"/></geometry></visual></link>'
+    (tmp_path / "a.urdf").write_text(ARM.replace("</link>", mesh, 1))
+    with open(tmp_path / "a.urdf") as file:
+        assert len(read_model(file).bodies[1].visuals) == 1
+
+
+XACRO = """<robot name="arm" xmlns:xacro="http://wiki.ros.org/xacro">
+  <xacro:arg name="mass" default="2"/>
+  <xacro:macro name="rod" params="name">
+    <link name="${name}"><inertial><mass value="${2*$(arg mass)}"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  </xacro:macro>
+  <link name="base"/>
+  <xacro:rod name="rod"/>
+  <joint name="j" type="continuous"><parent link="base"/><child link="rod"/></joint>
+</robot>"""
+
+
+def test_xacro(tmp_path: Path) -> None:
+    pytest.importorskip("xacro", reason="the package xacro is not installed")
+    (tmp_path / "arm.urdf.xacro").write_text(XACRO)
+    assert read_model(tmp_path / "arm.urdf.xacro").bodies[1].mass == 4.0
+    assert read_model(tmp_path / "arm.urdf.xacro", arguments={"mass": 3}, base="fixed").bodies[1].mass == 6.0
+    (tmp_path / "arm.urdf.xacro").write_text(XACRO.replace("2*", "unknown*"))
+    assert "arm.urdf.xacro: found what xacro refuses" in message(
+        lambda: read_model(tmp_path / "arm.urdf.xacro")
+    )
+
+
+def test_xacro_without_its_package_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "arm.xacro").write_text(XACRO)
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    with pytest.raises(UnsupportedOperation, match="pip install xacro"):
+        read_model(tmp_path / "arm.xacro")

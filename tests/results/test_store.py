@@ -133,7 +133,7 @@ def test_refusals(tmp_path: Path) -> None:
 def test_failed_write_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    path = tmp_path / "a"
+    path = tmp_path / "a.nc"
     path.write_text("old")
 
     def full(*_: object) -> None:
@@ -143,7 +143,7 @@ def test_failed_write_leaves_the_old_file(
     with pytest.raises(InputError, match="No space left"):
         getattr(made_up(), method)(path)
     assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["a"]
+    assert [p.name for p in tmp_path.iterdir()] == ["a.nc"]
 
 
 FULL = """
@@ -155,11 +155,11 @@ folder, method = Path(sys.argv[1]), sys.argv[2]
 run = made_up()
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 try:
-    getattr(run, method)(folder / "a")
+    getattr(run, method)(folder / "a.nc")
 except InputError as error:
     print(error)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-getattr(run, method)(folder / "b")
+getattr(run, method)(folder / "b.nc")
 """
 
 
@@ -172,7 +172,7 @@ def test_full_disk(tmp_path: Path, method: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "cannot be written (File too large)" in done.stdout
-    assert [p.name for p in tmp_path.iterdir()] == ["b"]
+    assert [p.name for p in tmp_path.iterdir()] == ["b.nc"]
 
 
 @pytest.mark.filterwarnings(

@@ -51,7 +51,11 @@ def read_quietly(file: Path, **options: object) -> art.Mechanism:
 def pinocchio_model(file: Path, free: bool) -> pin.Model:
     """Return Pinocchio's model, or raise ValueError."""
     with _nothing_on_stderr():
-        return pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer()) if free else pin.buildModelFromUrdf(str(file))
+        return (
+            pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer())
+            if free
+            else pin.buildModelFromUrdf(str(file))
+        )
 
 
 @contextlib.contextmanager
@@ -112,7 +116,9 @@ class Twin:
         self.q_tree[at] = (np.cos(angle), np.sin(angle)) if joint.nq == 2 else angle
 
     def _joint(self, name: str) -> pin.JointModel:
-        return self.model.joints[self.model.getJointId(name if self.model.existJointName(name) else "root_joint")]
+        return self.model.joints[
+            self.model.getJointId(name if self.model.existJointName(name) else "root_joint")
+        ]
 
     def _angle(self, name: str) -> float:
         joint = self._joint(name)
@@ -155,7 +161,9 @@ class Twin:
         assert len(names) >= len(self.description.bodies) - 1  # a link called ground has another name here
         poses = ca.Function("poses", [tree.q], [ca.vertcat(*(pose(tree, name) for name in names))])
         pin.framesForwardKinematics(self.model, self.data, self.q_tree)
-        theirs = [self.data.oMf[self.model.getFrameId(name, pin.FrameType.BODY)].homogeneous for name in names]
+        theirs = [
+            self.data.oMf[self.model.getFrameId(name, pin.FrameType.BODY)].homogeneous for name in names
+        ]
         return _relative(poses(self._all_joints()), np.concatenate(theirs))
 
     def _all_joints(self) -> np.ndarray:

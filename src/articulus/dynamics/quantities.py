@@ -622,6 +622,7 @@ QUANTITIES: dict[str, Quantity] = {
         products_from=60,
         ranks=(2, 2),
         regroup=True,
+        inverts=True,
         flexible=True,
     ),
 }

@@ -31,6 +31,7 @@ FORMAT = "articulus run 2"
 WITHOUT_CHECKSUM = "articulus run 1"
 """Earlier format, which is read too."""
 ENGINE = "h5netcdf"
+SUFFIXES = (".nc", ".nc4", ".netcdf")
 _DAMAGED = (
     OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError, RecursionError,
 )  # fmt: skip
@@ -56,6 +57,10 @@ def dataset(run: Run) -> xarray.Dataset:
 
 def save(run: Run, path: StrPath) -> None:
     """Write a run as a netCDF4 file, whole or not at all."""
+    suffix = as_path(path).suffix
+    if suffix.lower() not in SUFFIXES:
+        found = f"the suffix '{suffix}'" if suffix else "no suffix"
+        raise InputError(f"{path}: found {found}; expected one of {', '.join(SUFFIXES)}, for netCDF4")
     data = dataset(run)
     data.attrs |= {
         "format": FORMAT,

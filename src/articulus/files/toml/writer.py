@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.files.mesh.obj import obj_text
-from articulus.files.mesh.ply import ply_bytes
+from articulus.files.mesh.written import mesh_bytes, mesh_files, meshes_of
 from articulus.files.modes_file import modes_bytes
 from articulus.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.files.toml.couplings import coupling_pairs
@@ -49,28 +48,9 @@ def write_toml(description: Description, path: StrPath) -> None:
 
 def attached_files(description: Description, stem: str = "") -> dict[str, bytes]:
     """Return the files that the text of a mechanism refers to, content by name; equal modes and equal meshes have one each."""
-    modes, meshes = _mode_files(description, stem), _mesh_files(description, stem)
+    modes, meshes = _mode_files(description, stem), mesh_files(description, stem)
     out = {modes[b.name]: modes_bytes(b.modes) for b in description.bodies if b.modes is not None}
-    return out | {meshes[m.geometry]: _mesh_bytes(m) for m in _meshes(description)}
-
-
-def _meshes(description: Description) -> Iterator[Mesh]:
-    """Yield a mesh of each geometry."""
-    drawn = [*description.visuals, *(v for b in description.bodies for v in b.visuals)]
-    yield from {v.geometry: v for v in drawn if isinstance(v, Mesh)}.values()
-
-
-def _mesh_files(description: Description, stem: str) -> dict[str, str]:
-    """Return the file of each geometry of meshes."""
-    suffix = {True: "obj", False: "ply"}
-    return {
-        m.geometry: f"{stem}mesh{k}.{suffix[m.colours is None]}" for k, m in enumerate(_meshes(description))
-    }
-
-
-def _mesh_bytes(mesh: Mesh) -> bytes:
-    """Return the file of a mesh: OBJ, which people can read, or PLY where triangles have colours."""
-    return obj_text(mesh).encode() if mesh.colours is None else ply_bytes(mesh)
+    return out | {meshes[m.geometry]: mesh_bytes(m) for m in meshes_of(description)}
 
 
 def _mode_files(description: Description, stem: str) -> dict[str, str]:
@@ -88,7 +68,7 @@ def toml_text(description: Description, stem: str = "") -> str:
 
     Modes of flexible bodies and meshes are not part of the text, which names files for them (`attached_files`).
     """
-    files, meshes = _mode_files(description, stem), _mesh_files(description, stem)
+    files, meshes = _mode_files(description, stem), mesh_files(description, stem)
     blocks = ["\n".join(_top(description, meshes))]
     if description.parameters:
         blocks.append(

@@ -32,6 +32,8 @@ from articulus.mechanism import (
 from articulus.mechanism.regular import joints_without_inertia
 
 MAX_DEPTH = 64
+FIXED_BASE = "fixed_base"
+"""Joint that welds the root link to ground."""
 NO_INERTIA = "no inertia behind it in the URDF"
 
 Base = Literal["fixed", "free", "floating"]
@@ -135,7 +137,7 @@ class _Robot:
         if self.root.tag != "robot":
             self.report.add("", f"{self.root}", "<robot>", "Is it a URDF file?")
         if any(e.tag.startswith("xacro:") for e in self.root.children):
-            self.report.add("", "xacro macros", "plain URDF", "Expand the file with xacro first.")
+            self.report.add("", "xacro macros", "plain URDF", "Name it .xacro, or expand it first.")
         if self.root.named("loop_joint"):
             self.report.add("", "<loop_joint>", "a tree of links", "Closed loops are not part of URDF.")
         if len(self.root.named("link")) > MAX_BODIES:
@@ -240,7 +242,7 @@ class _Robot:
         return [replace(b, name=new.get(b.name, b.name)) for b in bodies], joints
 
     def _base(self, root: str, free: bool, taken: set[str]) -> Connection:
-        name = "floating_base" if free else "fixed_base"
+        name = "floating_base" if free else FIXED_BASE
         while name in taken:
             name += "_"
         self.lines[f"joint.{name}"] = self.lines[f"body.{root}"]
