@@ -91,10 +91,10 @@ def _not_carried(d: Description) -> Iterator[Finding]:
     for body in d.bodies:
         if body.modes is not None:
             yield Finding(f"body.{body.name}", "a flexible body", "rigid ones")
-    for device in (*d.equipment.devices, *d.equipment.states):
-        yield Finding(
-            f"equipment.{device.name}", type(device).__name__, "no actuators, sensors and named states"
-        )
+    for held in (d.equipment.devices, d.equipment.states):
+        for thing in held:
+            expected = "no actuators, sensors and named states"
+            yield Finding(f"equipment.{thing.name}", type(thing).__name__, expected)
     for c in d.connections:
         yield from _not_carried_joint(c, c.name in d.coupled)
     for coupling in d.couplings:
