@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from articulus.errors import DoubtfulModel, Finding, UnsupportedOperation, doubtful
+from articulus.errors import DoubtfulModel, Finding, ModelError, doubtful
 from articulus.files.mesh.written import mesh_bytes, mesh_files, meshes_of
 from articulus.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.files.urdf.reader import FIXED_BASE
@@ -47,7 +47,7 @@ COULOMB_SPEED = Connection.coulomb_speed
 
 
 def write_urdf(description: Description, path: StrPath) -> None:
-    """Write a mechanism as a URDF file, or raise UnsupportedOperation with everything that the format cannot carry.
+    """Write a mechanism as a URDF file, or raise ModelError with everything that the format cannot carry.
 
     Meshes go to files beside it: arm.urdf has arm.mesh0.obj. Shapes that URDF does not know are left out with a warning.
     """
@@ -70,7 +70,7 @@ def urdf_text(description: Description, meshes: Mapping[str, str] | None = None)
     """Return a mechanism as URDF text; `meshes` has the file of each geometry of meshes, without which none is written."""
     findings = list(_not_carried(description))
     if findings:
-        raise UnsupportedOperation("\n".join(map(str, findings)))
+        raise ModelError(findings)
     return "\n".join(_Writer(description, meshes or {}).lines()) + "\n"
 
 
