@@ -198,7 +198,7 @@ class Graph:
         return np.arange(self.count - size, self.count)
 
     def constant(self, values: list[float]) -> np.ndarray:
-        """Return numbers that stand for constants; equal constants have the same numbers."""
+        """Return numbers that identify constants; equal constants have the same numbers."""
         key = tuple(map(float.hex, map(float, values)))
         if key not in self._known:
             self._known[key] = self.fresh(len(values))

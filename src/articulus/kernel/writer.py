@@ -86,7 +86,7 @@ class Writer:
         return self.do(f"select {self.target.of('i1')} {condition}, {t} {a}, {t} {b}")
 
     def any(self, condition: str) -> str:
-        """Return the i1 that tells whether the condition holds in some lane."""
+        """Return the i1 that is true if the condition holds in some lane."""
         lanes = self.target.lanes
         if lanes == 1:
             return condition

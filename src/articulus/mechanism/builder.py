@@ -362,7 +362,7 @@ class MechanismBuilder:
 
     @property
     def nv(self) -> int:
-        """Number of velocity coordinates (freedoms)."""
+        """Number of velocity coordinates (degrees of freedom)."""
         return self.description.nv
 
     @property

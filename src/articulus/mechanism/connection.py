@@ -137,7 +137,7 @@ class Connection:
     rest : numbers, one per degree of freedom [rad or m]
         Position at which the spring is free.
     rotor : Rotor or None
-        Geared rotor; for joints with one freedom.
+        Geared rotor; for joints with one degree of freedom.
     limits : Limits
         Ranges; data for controllers and simulations, no force by themselves.
     node : str

@@ -62,7 +62,7 @@ class Description:
     constraints : tuple of Constraint
         What closes loops, prescribes motions and restricts velocities.
     visuals : tuple of Visual
-        What is drawn for ground: things that stand still.
+        What is drawn for ground: things that do not move.
     findings : tuple of Finding
         What is doubtful in the file it was read from, or was left out of it. No part of the equations.
     couplings : tuple of Coupling
@@ -145,12 +145,12 @@ class Description:
 
     @functools.cached_property
     def independent(self) -> tuple[Connection, ...]:
-        """Return the joints that follow no others: those whose coordinates stand in q and v."""
+        """Return the joints that follow no others: those whose coordinates are in q and v."""
         return tuple(c for c in self.connections if c.name not in self.coupled)
 
     @functools.cached_property
     def kept(self) -> tuple[list[int], list[int]]:
-        """Return where the entries of q and of v stand in those of `uncoupled`."""
+        """Return the places of the entries of q and of v in those of `uncoupled`."""
         return self._kept(self.uncoupled)
 
     def _kept(self, tree: Description) -> tuple[list[int], list[int]]:
@@ -199,14 +199,14 @@ class Description:
         return self._mode_names.get(c.child, ())
 
     def mode_slices(self, body: str) -> tuple[slice, slice]:
-        """Return where the modal coordinates of a body stand in v and in q; empty for a rigid one."""
+        """Return the places of the modal coordinates of a body in v and in q; empty for a rigid one."""
         c = self._by_child[body]
         n, v, q = len(self._modes_behind(c)), self.v_slices[c.name].stop, self.q_slices[c.name].stop
         return slice(v, v + n), slice(q, q + n)
 
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return the named parameters, each once, in the order in which they first stand in the model."""
+        """Return the named parameters, each once, in the order in which they first appear in the model."""
         return tuple({p.name: p for p in parameters_in(self)}.values())
 
     @functools.cached_property
@@ -268,12 +268,12 @@ class Description:
 
     @functools.cached_property
     def q_slices(self) -> dict[str, slice]:
-        """Return where each joint's coordinates stand in q; empty for coupled joints."""
+        """Return the places of each joint's coordinates in q; empty for coupled joints."""
         return _slices([(c.name, self._nq(c), len(self._modes_behind(c))) for c in self.connections])
 
     @functools.cached_property
     def v_slices(self) -> dict[str, slice]:
-        """Return where each joint's velocities stand in v; empty for coupled joints."""
+        """Return the places of each joint's velocities in v; empty for coupled joints."""
         return _slices([(c.name, self._nv(c), len(self._modes_behind(c))) for c in self.connections])
 
     def coordinate_names(self, rates: bool = False) -> tuple[str, ...]:
@@ -287,7 +287,7 @@ class Description:
         return tuple(out)
 
     def velocity_units(self, turning: str, sliding: str, modal: str) -> tuple[str, ...]:
-        """Return a unit for every entry of v: of freedoms that turn, that slide, and of modes."""
+        """Return a unit for every entry of v: of degrees of freedom that turn, that slide, and of modes."""
         out: list[str] = []
         for c in self.connections:
             out += [turning if turns else sliding for turns in c.joint.rotational[: self._nv(c)]]

@@ -154,7 +154,7 @@ def parameters_in(thing: Any) -> Iterator[Parameter]:
 
 
 def with_values(thing: Any, values: Mapping[str, float]) -> Any:
-    """Return a dataclass or tuple whose parameters have other values, as far as they are given."""
+    """Return a dataclass or tuple whose parameters have other values where they are given."""
     if isinstance(thing, Parameter):
         return Parameter(thing.name, values.get(thing.name, thing.value))
     if next(parameters_in(thing), None) is None:

@@ -159,7 +159,7 @@ def ends_of(name: str, value: np.ndarray) -> tuple[float, float]:
 def _corners_pass(six: Vector, ends: Mapping[str, tuple[float, float]]) -> bool:
     """Whether the inertia is one at all corners of the box of values: then it is inside, for inertias are a convex set."""
     if 2 ** len(ends) > MOST_CORNERS or any(isinstance(x, Expression) for x in six):
-        return False  # of expressions, the corners tell nothing about what is between them
+        return False  # of expressions, the corners say nothing about what is between them
     corners = [(low,) if low == high else (low, high) for low, high in ends.values()]
     numbers = (_numbers(six, dict(zip(ends, corner))) for corner in itertools.product(*corners))
     return all(_plainly_inertia(*n) or is_inertia(*n) for n in numbers)

@@ -1,6 +1,6 @@
 """Whether the mass matrix of a mechanism is positive definite: asked only where bodies are massless or doubtful.
 
-Plain numbers at some positions that are not special. Joints are eliminated from the tips inward; a freedom along which
+Plain numbers at some positions that are not special. Joints are eliminated from the tips inward; a degree of freedom along which
 what remains behind it has no inertia makes the mass matrix singular, a negative one makes it indefinite. Cost: O(n).
 """
 
@@ -23,9 +23,9 @@ from articulus.mechanism.joint import Joint
 from articulus.mechanism.numbers import value_of, values_of
 
 SINGULAR = 1e-9
-"""Share of the inertia behind a freedom that must remain when the joints behind it give way."""
+"""Share of the inertia behind a degree of freedom that must remain when the joints behind it give way."""
 ROUNDING = 1e-13
-"""Share of the terms of which the inertia along a freedom is the sum that their rounding leaves of zero."""
+"""Share of the terms of which the inertia along a degree of freedom is the sum that their rounding leaves of zero."""
 POSITIONS = 3
 """Random positions that are looked at."""
 
@@ -57,7 +57,7 @@ def joints_without_inertia(
 def felt_inertia(
     bodies: Sequence[Body], connections: Sequence[Connection], couplings: Sequence[Coupling] = ()
 ) -> dict[str, float]:
-    """Return the least inertia that a freedom of each joint feels while the joints behind it give way.
+    """Return the least inertia that a degree of freedom of each joint feels while the joints behind it give way.
 
     As a share of what it feels while they are held, the least one at all sampled positions; infinite for fixed joints and
     for those that follow others.
@@ -76,7 +76,7 @@ def felt_inertia(
 def _shares(
     bodies: Sequence[Body], connections: Sequence[Connection], rng: np.random.Generator
 ) -> Iterator[tuple[str, float]]:
-    """Yield what each freedom of a tree feels, by articulated bodies."""
+    """Yield what each degree of freedom of a tree feels, by articulated bodies."""
     directions, pose = _directions(connections, rng)
     articulated = {body.name: _inertia_at_ground(body, pose[body.name]) for body in bodies}
     articulated["ground"] = np.zeros((6, 6))
@@ -100,7 +100,7 @@ def _coupled(
     couplings: Sequence[Coupling],
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, float]]:
-    """Yield what each freedom feels that follows no other one, by the mass matrix T^T M_tree T."""
+    """Yield what each degree of freedom feels that follows no other one, by the mass matrix T^T M_tree T."""
     directions, pose = _directions(connections, rng)
     tree, size = _tree_mass_matrix(bodies, connections, directions, pose)
     rows = {c.name: list(np.eye(len(tree))[at]) for c, at in zip(connections, _places(connections))}

@@ -1,4 +1,4 @@
-"""A description with some parts replaced, validated anew, and constraints taken over from one mechanism to another."""
+"""A description with some parts replaced, validated again, and constraints taken over from one mechanism to another."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _times(x: Number, factor: float) -> Number:
 
 
 def _fields(thing: Any, s: Scale, turning: tuple[bool, ...] = (True,)) -> Any:
-    """Return a dataclass with its numbers, and those of what it holds, scaled; `turning` tells which freedoms turn."""
+    """Return a dataclass with its numbers, and those of what it holds, scaled; `turning` says which degrees of freedom turn."""
     if isinstance(thing, Modes):
         return _modes(thing, s)
     if isinstance(thing, Mesh):

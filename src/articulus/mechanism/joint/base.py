@@ -2,7 +2,7 @@
 
 To add a joint type: one file with one class here, one line in `ALL_JOINTS`. The laws in the tests do the rest.
 
-A joint stands between a frame of its parent body (A) and a frame of its child body (B) that coincide when the
+A joint connects a frame of its parent body (A) to a frame of its child body (B); they coincide when the
 joint is at its neutral position. Two kinds exist:
 
 - elementary joints, whose free directions are constant in B; they give `transform`, `motion_subspace`,

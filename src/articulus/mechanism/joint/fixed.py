@@ -1,4 +1,4 @@
-"""A joint without freedom: two bodies move as one."""
+"""A joint without degrees of freedom: two bodies move as one."""
 
 from dataclasses import dataclass
 

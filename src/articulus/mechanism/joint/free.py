@@ -25,7 +25,7 @@ from articulus.spatial import (
 
 @dataclass(frozen=True)
 class Free(Joint):
-    """All six freedoms.
+    """All six degrees of freedom.
 
     q = (qw, qx, qy, qz, x, y, z): quaternion and position of the child in the parent; v = (angular, linear)
     velocity of the child's frame in the child's axes.
