@@ -16,9 +16,6 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.external import External
-from articulus.dynamics.flexible.kinematics import velocity as flexible_velocity
-from articulus.dynamics.flexible.relative import relative as flexible_relative
-from articulus.dynamics.flexible.tree import FlexibleTree, flexible_tree
 from articulus.dynamics.kinematics import position_rate, velocity
 from articulus.dynamics.relative import Relative, merged, relative
 from articulus.dynamics.tree import Tree
@@ -142,50 +139,38 @@ class View:
     def q(self) -> SX:
         return self.tree.q
 
-    @property
-    def _flexible(self) -> FlexibleTree | None:
-        """Return the tree of flexible bodies; None where all are rigid."""
-        return flexible_tree(self.tree) if self.tree.description.flexible else None
-
     def world(self, frame: str) -> Transform:
         """Return the pose of a body or frame in the ground frame."""
-        return (self._flexible or self.tree).world_frame(frame)
+        return self.tree.world_frame(frame)
 
     def relative(self, a: str, b: str) -> Transform:
         (node_a, X_a), (node_b, X_b) = self._frame(a), self._frame(b)
-        path = (self._flexible or self.tree).path
-        shared = set(path(node_a)) & set(path(node_b))
+        shared = set(self.tree.path(node_a)) & set(self.tree.path(node_b))
         return (self._up(node_a, shared) @ X_a).inverse() @ (self._up(node_b, shared) @ X_b)
 
     def _frame(self, name: str) -> tuple[int, Transform]:
         """Return the node that carries a frame, and the frame's pose in it."""
-        node, X = self._placed(name)
+        node, X = self.tree.frame(name)
         body, _ = self.tree.description.carrier(name)
         if body not in self.moved:
             return node, X
-        d, at = self.moved[body], self._placed(body)[1]
+        d, (own, at) = self.moved[body], self.tree.frame(body)
+        if node != own:  # on a station
+            X = merged(self.tree.nodes[node].X) @ X
         step = Transform(SX.eye(3) + skew(d[:3]), d[3:])
-        return node, at @ step @ at.inverse() @ X
-
-    def _placed(self, name: str) -> tuple[int, Transform]:
-        if self._flexible is None:
-            return self.tree.frame(name)
-        node, place = self._flexible.frame(name)
-        return node, place.X
+        return own, at @ step @ at.inverse() @ X
 
     def _up(self, node: int, shared: set[int]) -> Transform:
         """Return the pose of a node in its nearest ancestor among `shared` (the ground if there is none)."""
-        X, flexible = Transform.identity(), self._flexible
-        for i in (flexible or self.tree).path(node):
+        X = Transform.identity()
+        for i in self.tree.path(node):
             if i in shared:
                 break
-            X = (flexible.nodes[i].place.X if flexible else merged(self.tree.nodes[i].X)) @ X
+            X = merged(self.tree.nodes[i].X) @ X
         return X
 
     def velocity(self, frame: str) -> Motion:
-        flexible = self._flexible
-        found = flexible_velocity(flexible, frame, self.v) if flexible else velocity(self.tree, frame, self.v)
-        V = Motion.of(found)
+        V = Motion.of(velocity(self.tree, frame, self.v))
         body, _ = self.tree.description.carrier(frame)
         if body not in self.pushed:
             return V
@@ -243,10 +228,7 @@ class _Traced(View):
     seen: list[_Pose] = field(default_factory=list)
 
     def relative(self, a: str, b: str) -> Transform:
-        if self._flexible is not None:
-            motion = flexible_relative(self._flexible, self.v, a, b)
-        else:
-            motion = relative(self.tree, self.v, a, b)
+        motion = relative(self.tree, self.v, a, b)
         numbers = ca.densify(motion.X.pack())
         changing = [i for i in range(12) if not numbers[i].is_constant()]
         self.seen.append(_Pose(motion, changing, SX.sym("x", len(changing))))

@@ -95,7 +95,7 @@ def _mass_matrix(modes: Modes) -> ca.Function:
     """Return eta -> mass matrix of a free body, (6 + n, 6 + n)."""
     eta = ca.SX.sym("eta", modes.count)
     body = ElasticBody.of(modes, eta)
-    M = ca.blockcat([[body.rr, body.rf], [body.rf.T, body.ff]])
+    M = ca.blockcat([[body.inertia.matrix(), body.rf], [body.rf.T, body.ff]])
     return ca.Function("mass_matrix", [eta], [ca.densify(M)])
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
+from articulus.dynamics.mass_matrix import Modal
 from articulus.dynamics.passive import spring_energy
-from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Force, Motion, cross
+from articulus.dynamics.tree import ROOT, Node, Tree
+from articulus.spatial import Force, Motion, Transform, cross
 
 
 def velocities(tree: Tree, v: SX) -> list[Motion]:
@@ -27,7 +28,10 @@ def kinetic_energy(tree: Tree, v: SX) -> SX:
     T = SX(0)
     V = velocities(tree, v)
     for i, node in enumerate(tree.nodes):
-        T += 0.5 * V[i].dot(node.inertia @ V[i])
+        if node.body is not None:
+            T += node.body.kinetic(V[i], v[tree.modal(i)])
+        else:
+            T += 0.5 * V[i].dot(node.inertia @ V[i])
         for k, armature in zip(tree.freedoms[i], node.armature):
             T += 0.5 * armature * v[k] ** 2
             if tree.parents[i] != ROOT:
@@ -36,11 +40,22 @@ def kinetic_energy(tree: Tree, v: SX) -> SX:
 
 
 def potential_energy(tree: Tree) -> SX:
-    """Return the energy in gravity, zero with every centre of mass in the ground origin's plane, and in springs [J]."""
-    weight = SX(0)
+    """Return the energy in gravity, in springs and in deformations [J].
+
+    That in gravity is zero with every centre of mass in the ground origin's plane.
+    """
+    weight, elastic = SX(0), SX(0)
     for node, X in zip(tree.nodes, tree.world):
-        weight += ca.dot(tree.gravity, node.inertia.m * X.p + ca.mtimes(X.R, node.inertia.h))
-    return spring_energy(tree) - weight
+        weight += ca.dot(tree.gravity, _first_moment(node, X))
+        if node.body is not None:
+            elastic += node.body.elastic()
+    return spring_energy(tree) - weight + elastic
+
+
+def _first_moment(node: Node, X: Transform) -> SX:
+    """Return mass times position of a node's body in the ground frame, (3,) [kg m]."""
+    h = node.inertia.h if node.body is None else node.body.first_moment
+    return node.inertia.m * X.p + ca.mtimes(X.R, h)
 
 
 def total_mass(tree: Tree) -> SX:
@@ -55,7 +70,7 @@ def center_of_mass(tree: Tree) -> SX:
     """Return the centre of mass of everything that moves, in the ground frame, (3,) [m]."""
     moment = SX.zeros(3)
     for node, X in zip(tree.nodes, tree.world):
-        moment += node.inertia.m * X.p + ca.mtimes(X.R, node.inertia.h)
+        moment += _first_moment(node, X)
     return moment / total_mass(tree)
 
 
@@ -63,7 +78,11 @@ def _momentum(tree: Tree, v: SX) -> Force:
     total = Force.zero()
     V = velocities(tree, v)
     for i, (node, X) in enumerate(zip(tree.nodes, tree.world)):
-        total = total + X.force_to_parent(node.inertia @ V[i])
+        if node.body is not None:
+            h = Force.of(node.body.momentum(V[i], v[tree.modal(i)]))
+        else:
+            h = node.inertia @ V[i]
+        total = total + X.force_to_parent(h)
         for k in tree.freedoms[i]:
             total = total + _in_ground_axes(tree, tree.parents[i], node.rotor * v[k])
     return total
@@ -93,14 +112,20 @@ def centroidal_momentum_matrix(tree: Tree) -> SX:
     Column k is the momentum of the bodies that freedom k carries, when it alone moves with unit rate.
     """
     composite = [node.inertia for node in tree.nodes]
+    modal = [Modal.of(node) for node in tree.nodes]
     com = center_of_mass(tree)
     A = SX.zeros(6, tree.description.nv)
     for i in reversed(range(len(tree))):
         node, p = tree.nodes[i], tree.parents[i]
         if p != ROOT:
             composite[p] += node.X.inertia_to_parent(composite[i])
-        for S, k in zip(node.S, tree.freedoms[i]):
-            h = tree.world[i].force_to_parent(composite[i] @ S)
-            spin = _in_ground_axes(tree, p, node.rotor)
+        if tree.stations[i]:
+            modal[p].add(node, composite[i])
+            continue
+        spin = _in_ground_axes(tree, p, node.rotor)
+        momenta = [(k, composite[i] @ S, spin) for S, k in zip(node.S, tree.freedoms[i])]
+        momenta += [(k, rf, Force.zero()) for rf, k in zip(modal[i].rf, tree.modes[i])]
+        for k, own, spin in momenta:
+            h = tree.world[i].force_to_parent(own)
             A[:, k] = ca.vertcat(h.n + spin.n - cross(com, h.f), h.f)
     return A

@@ -1,4 +1,4 @@
-"""Forward dynamics by the articulated-body algorithm (ABA): joint accelerations in O(n)."""
+"""Forward dynamics by the articulated-body algorithm (ABA): joint and modal accelerations in O(n)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
+from articulus.dynamics.flexible.body import ElasticBody
+from articulus.dynamics.flexible.shortening import mirrored
+from articulus.dynamics.flexible.yielding import Yielding
 from articulus.dynamics.inverse import (
     angular_velocity,
     base_acceleration,
@@ -38,7 +41,8 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     (nv,) [rad/s^2 or m/s^2]
 
     Source: Featherstone 2008, table 7.1, with accelerations of origins as in `newton_euler`; several freedoms of a
-    joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989. Cost: O(n).
+    joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989; the modes of a flexible body
+    are eliminated before its joint (Jain & Rodriguez 1992). Cost: O(n), cubic in the modes of one body.
     """
     return _articulated(run, v, tau, force)[0]
 
@@ -60,27 +64,42 @@ def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple
 def _articulated(run: Runner, v: Any, tau: Any, force: list | None) -> tuple[Any, list]:
     tree = run.tree
     n, parents = len(tree), tree.parents
-    v_of = [v[tree.span(i)] for i in range(n)]
+    felt = tree.felt(v)
+    v_of = [felt[tree.span(i)] for i in range(n)]
     w: list = []
     for i in range(n):
         w += run(angular_velocity, i, v_of[i], _of(w, parents[i]))
     IA: list = [None] * n
     pA: list = list(force or [None] * n)
+    modal: list = [(None, None, None)] * n
     found: list = [None] * n
     for i in reversed(range(n)):
         p = parents[i]
+        if tree.stations[i]:
+            inputs = (v_of[i], w[i], w[p], IA[i], pA[i], IA[p], pA[p], *modal[p])
+            *found[i], IA[p], pA[p], M_rf, M_ff, p_f = run(pass_on, i, *inputs)
+            modal[p] = (M_rf, M_ff, p_f)
+            continue
         inputs = (v_of[i], tau[tree.span(i)], w[i], _of(w, p), IA[i], pA[i])
+        own = (*(x[tree.modal(i)] for x in (v, felt, tau)), *modal[i]) if tree.modes[i] else ()
         if p == ROOT:
-            found[i] = run(eliminate, i, *inputs)
+            found[i] = run(eliminate, i, *inputs, *own)
         else:
-            *found[i], IA[p], pA[p] = run(eliminate_inward, i, *inputs, IA[p], pA[p])
+            *found[i], IA[p], pA[p] = run(eliminate_inward, i, *inputs, IA[p], pA[p], *own)
     A: list = []
-    vdot = []
+    vdot: list = []
+    bent: dict[int, Any] = {}
     ground = run.value(base_acceleration(tree))
     for i, p in enumerate(parents):
-        acceleration, rates = run(accelerate, i, ground if p == ROOT else A[p], *found[i])
+        front = ground if p == ROOT else A[p]
+        if tree.stations[i]:
+            A += run(carry, i, front, *found[i], bent[p])
+            continue
+        acceleration, *rates = run(accelerate, i, front, *found[i])
         A.append(acceleration)
-        vdot.append(rates)
+        vdot += rates
+        if tree.modes[i]:
+            bent[i] = rates[1]
     return (ca.vertcat(*vdot) if vdot else SX(0, 1)), found
 
 
@@ -96,9 +115,10 @@ def eliminate(
     wp: SX | None,
     IA: ArticulatedInertia | None,
     pA: Force | None,
-) -> tuple[SX, SX, SX, Motion]:
-    """Return U, 1/d, u and c of the node's freedoms from what its children left (second pass)."""
-    return _eliminated(node, v, tau, w, wp, IA, pA)[:4]
+    *modal: Any,
+) -> tuple:
+    """Return U, 1/d, u and c of the node's freedoms from what its children left (second pass); `Yielding` modes behind them."""
+    return _eliminated(node, v, tau, w, wp, IA, pA, *modal)[:-2]
 
 
 def eliminate_inward(
@@ -111,21 +131,96 @@ def eliminate_inward(
     pA: Force | None,
     IA_parent: ArticulatedInertia | None,
     pA_parent: Force | None,
-) -> tuple[SX, SX, SX, Motion, ArticulatedInertia, Force]:
+    *modal: Any,
+) -> tuple:
     """Return the same and, added to the parent's sums, the articulated inertia and force that remain."""
-    U, d_inverse, u, c, Ia, pa = _eliminated(node, v, tau, w, wp, IA, pA)
+    *found, Ia, pa = _eliminated(node, v, tau, w, wp, IA, pA, *modal)
     I_up = node.X.inertia_to_parent(Ia)
-    p_up = node.X.force_to_parent(pa + Ia @ c)
+    p_up = node.X.force_to_parent(pa + Ia @ found[3])
     for k in range(len(node.S)):
         p_up = p_up + rotor_turning(node, wp, v[k])
-    return (
-        U,
-        d_inverse,
-        u,
-        c,
-        I_up if IA_parent is None else IA_parent + I_up,
-        p_up if pA_parent is None else pA_parent + p_up,
+    return (*found, _sum(IA_parent, I_up), _sum(pA_parent, p_up))
+
+
+def _sum(before: Any, more: Any) -> Any:
+    return more if before is None else before + more
+
+
+def _rigid(
+    node: Node, w: SX, IA: ArticulatedInertia | None, pA: Force | None
+) -> tuple[ArticulatedInertia, Force]:
+    """Return inertia and bias force of a rigid body with what its children left."""
+    Ia = node.inertia.articulated()
+    pa = gyroscopic_force(node, w)
+    return Ia if IA is None else Ia + IA, pa if pA is None else pa + pA
+
+
+def _flexible(
+    node: Node,
+    body: ElasticBody,
+    w: SX,
+    IA: ArticulatedInertia | None,
+    pA: Force | None,
+    rate: SX,
+    felt: SX,
+    tau: SX,
+    M_rf: SX | None,
+    M_ff: SX | None,
+    p_f: SX | None,
+) -> tuple[ArticulatedInertia, Force, Yielding]:
+    """Return the same of a flexible body whose modes give way, and how they do; M_rf, M_ff, p_f: what its stations left."""
+    pa, f = body.forces(Motion(w, SX.zeros(3)), felt, Motion.zero(), SX.zeros(rate.numel()))
+    drive = tau - f - body.restoring(rate)
+    modes = Yielding.of(
+        body.ff if M_ff is None else body.ff + M_ff,
+        body.rf if M_rf is None else body.rf + M_rf,
+        drive if p_f is None else drive - p_f,
     )
+    Ia = node.inertia.articulated()
+    Ia, pa = modes.left(Ia if IA is None else Ia + IA, pa if pA is None else pa + pA)
+    return Ia, pa, modes
+
+
+def pass_on(
+    node: Node,
+    v: SX,
+    w: SX,
+    wp: SX,
+    IA: ArticulatedInertia | None,
+    pA: Force | None,
+    IA_parent: ArticulatedInertia | None,
+    pA_parent: Force | None,
+    M_rf: SX | None,
+    M_ff: SX | None,
+    p_f: SX | None,
+) -> tuple[Motion, ArticulatedInertia, Force, SX, SX, SX]:
+    """Return c of a station and, added to the sums of its flexible body, what it carries: on the frame and on the modes."""
+    Ia, pa = _rigid(node, w, IA, pA)
+    c = _bias_acceleration(node, v, w, wp)
+    pa = pa + Ia @ c
+    IU = [Ia @ S for S in node.S]
+    rf = ca.horzcat(*(node.X.force_to_parent(F).column() for F in IU))
+    U = ca.horzcat(*(S.column() for S in node.S))
+    ff = mirrored(ca.mtimes(U.T, ca.horzcat(*(F.column() for F in IU))))
+    return (
+        c,
+        _sum(IA_parent, node.X.inertia_to_parent(Ia)),
+        _sum(pA_parent, node.X.force_to_parent(pa)),
+        _sum(M_rf, rf),
+        _sum(M_ff, ff),
+        _sum(p_f, ca.vertcat(*(S.dot(pa) for S in node.S))),
+    )
+
+
+def carry(node: Node, Ap: Motion, c: Motion, modal: SX) -> tuple[Motion]:
+    """Return the acceleration of a station."""
+    return (node.X.motion_to_child(Ap) + c + node.joint_velocity(modal),)
+
+
+def _bias_acceleration(node: Node, v: SX, w: SX, wp: SX | None) -> Motion:
+    """Return the acceleration of a node at zero accelerations of its parent and its freedoms."""
+    c = velocity_product(node, v, w)
+    return c if wp is None else c + node.X.acceleration_to_child(Motion.zero(), wp)
 
 
 def _eliminated(
@@ -136,13 +231,12 @@ def _eliminated(
     wp: SX | None,
     IA: ArticulatedInertia | None,
     pA: Force | None,
-) -> tuple[SX, SX, SX, Motion, ArticulatedInertia, Force]:
-    Ia = node.inertia.articulated()
-    Ia = Ia if IA is None else Ia + IA
-    pa = gyroscopic_force(node, w)
-    pa = pa if pA is None else pa + pA
-    c = velocity_product(node, v, w)
-    c = c if wp is None else c + node.X.acceleration_to_child(Motion.zero(), wp)
+    *modal: Any,
+) -> tuple:
+    Ia, pa, *modes = (
+        _rigid(node, w, IA, pA) if node.body is None else _flexible(node, node.body, w, IA, pA, *modal)
+    )
+    c = _bias_acceleration(node, v, w, wp)
     rotor = node.X.force_to_child(node.rotor)
     U, d_inverse, u = [], [], []
     for k in reversed(range(len(node.S))):
@@ -155,17 +249,21 @@ def _eliminated(
         Ia = Ia.minus_dyad(U[-1], over(U[-1], d, d_inverse[-1]))
         pa = pa + U[-1] * (d_inverse[-1] * u[-1])
     columns = [x.column() for x in reversed(U)]
-    return ca.vertcat(*columns), ca.vertcat(*d_inverse[::-1]), ca.vertcat(*u[::-1]), c, Ia, pa
+    found = (ca.vertcat(SX(0, 1), *x) for x in (columns, d_inverse[::-1], u[::-1]))
+    return (*found, c, *modes, Ia, pa)
 
 
-def accelerate(node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion) -> tuple[Motion, SX]:
-    """Return the node's acceleration and that of its freedoms (third pass)."""
+def accelerate(
+    node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion, modes: Yielding | None = None
+) -> tuple:
+    """Return the node's acceleration and that of its freedoms (third pass), and modal accelerations where there are any."""
     a = node.X.motion_to_child(Ap) + c
     rates = []
     for k, S in enumerate(node.S):
         rates.append(d_inverse[k] * (u[k] - Force.of(U[6 * k : 6 * k + 6]).dot(a)))
         a = a + S * rates[-1]
-    return a, ca.vertcat(*rates)
+    own = ca.vertcat(SX(0, 1), *rates)
+    return (a, own) if modes is None else (a, own, modes.under(a.column()))
 
 
 def factor_columns(node: Node, Xp: Transform | None, U: SX, d_inverse: SX) -> tuple[Transform, SX, SX]:

@@ -1,4 +1,4 @@
-"""Inverse dynamics by the recursive Newton-Euler algorithm (RNEA): joint forces in O(n)."""
+"""Inverse dynamics by the recursive Newton-Euler algorithm (RNEA): joint and modal forces in O(n)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: li
     """Return velocities, accelerations and transmitted forces of all nodes (RNEA), without friction and springs.
 
     Linear velocities never enter: accelerations are those of the origins (Luh, Walker & Paul), which is Featherstone's
-    table with every origin momentarily at rest.
+    table with every origin momentarily at rest. Modal forces include elastic and damping forces of the bodies.
 
     Parameters
     ----------
@@ -48,26 +48,41 @@ def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: li
     force : list, optional
         Force that the surroundings take up from every node (minus the external force), in its frame.
 
-    Source: Featherstone 2008, table 5.1; Luh, Walker & Paul 1980; rotors as in Chen & Ou 1989. Cost: O(n).
+    Source: Featherstone 2008, table 5.1; Luh, Walker & Paul 1980; rotors as in Chen & Ou 1989; flexible bodies as in King
+    1988, sections 2.3 and 2.4, for trees, with the exact rate map of the stations. Cost: O(n).
     """
     tree, n = run.tree, len(run.tree)
+    felt = tree.felt(v)
     ground = run.value(base_acceleration(tree) if gravity else Motion.zero())
     w: list = []
     A: list = []
     F: list = []
+    f: list = []
     for i, p in enumerate(tree.parents):
-        rates = (v[tree.span(i)], vdot[tree.span(i)])
+        rates = (felt[tree.span(i)], vdot[tree.span(i)])
         front = (None, ground) if p == ROOT else (w[p], A[p])
-        for values, found in zip((w, A, F), run(outward, i, *rates, *front, force[i] if force else None)):
-            values.append(found)
+        found = run(outward, i, *rates, *front, force[i] if force else None, *_modal(tree, i, v, felt, vdot))
+        for values, value in zip((w, A, F), found):
+            values.append(value)
+        f.append(found[3] if tree.modes[i] else None)
     tau: list = [None] * n
     for i in reversed(range(n)):
-        p, rates = tree.parents[i], (v[tree.span(i)], vdot[tree.span(i)])
+        p, rates = tree.parents[i], (felt[tree.span(i)], vdot[tree.span(i)])
+        if tree.stations[i]:
+            F[p], f[p] = run(pass_on, i, F[i], F[p], f[p])
+            tau[i] = []
+            continue
         if p == ROOT:
-            (tau[i],) = run(project, i, rates[1], F[i])
+            (own,) = run(project, i, rates[1], F[i])
         else:
-            tau[i], F[p] = run(project_inward, i, *rates, F[i], w[p], A[p], F[p])
-    return Newton(w, A, F, ca.vertcat(*tau) if tau else SX(0, 1))
+            own, F[p] = run(project_inward, i, *rates, F[i], w[p], A[p], F[p])
+        tau[i] = [own, f[i]] if tree.modes[i] else [own]
+    return Newton(w, A, F, ca.vertcat(*(x for own in tau for x in own)) if tau else SX(0, 1))
+
+
+def _modal(tree: Tree, i: int, v: Any, felt: Any, vdot: Any) -> tuple:
+    """Return the modal rates of a node's body, those that make inertia forces, and the modal accelerations."""
+    return tuple(x[tree.modal(i)] for x in (v, felt, vdot)) if tree.modes[i] else ()
 
 
 def angular_velocity(node: Node, v: SX, wp: SX | None) -> tuple[SX]:
@@ -79,6 +94,8 @@ def angular_velocity(node: Node, v: SX, wp: SX | None) -> tuple[SX]:
 def velocity_product(node: Node, v: SX, w: SX) -> Motion:
     """Return the acceleration that the joint's own motion has at zero vdot: w x wJ, (2 w - wJ) x vJ."""
     VJ = node.joint_velocity(v)
+    if node.station is not None:  # its directions turn with it, and their own change is the bending
+        return Motion(cross(w, VJ.w), cross(2 * (w - VJ.w), VJ.v)) + node.station.bending(v)
     return Motion(cross(w, VJ.w), cross(2 * w - VJ.w, VJ.v))
 
 
@@ -89,14 +106,27 @@ def gyroscopic_force(node: Node, w: SX) -> Force:
 
 
 def outward(
-    node: Node, v: SX, vdot: SX, wp: SX | None, Ap: Motion, force: Force | None
-) -> tuple[SX, Motion, Force]:
-    """Return angular velocity, acceleration and the force that moves the node's own body."""
+    node: Node, v: SX, vdot: SX, wp: SX | None, Ap: Motion, force: Force | None, *modal: SX
+) -> tuple[SX, Motion, Force] | tuple[SX, Motion, Force, SX]:
+    """Return angular velocity, acceleration and the force that moves the node's own body; of a flexible one modal forces too.
+
+    `modal`: rates, rates that make inertia forces, and accelerations of the modal coordinates.
+    """
     (w,) = angular_velocity(node, v, wp)
     carried = node.X.acceleration_to_child(Ap, SX.zeros(3) if wp is None else wp)
     A = carried + node.joint_velocity(vdot) + velocity_product(node, v, w)
+    if node.body is not None:
+        rate, felt, acceleration = modal
+        F, f = node.body.forces(Motion(w, SX.zeros(3)), felt, A, acceleration)
+        return w, A, F if force is None else F + force, f + node.body.restoring(rate)
     F = node.inertia @ A + gyroscopic_force(node, w)
     return w, A, F if force is None else F + force
+
+
+def pass_on(node: Node, F: Force, F_parent: Force, f_parent: SX) -> tuple[Force, SX]:
+    """Return the force on a flexible body and its modal forces with what a station passes on."""
+    f = ca.vertcat(*(S.dot(F) for S in node.S))
+    return F_parent + node.X.force_to_parent(F), f_parent + f
 
 
 def project(node: Node, vdot: SX, F: Force) -> tuple[SX]:

@@ -8,7 +8,6 @@ from casadi import SX
 from articulus.dynamics.energy import total_mass
 from articulus.dynamics.relative import relative
 from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import skew
 
 
 def in_axes(R: SX, J: SX) -> SX:
@@ -23,13 +22,6 @@ def relative_jacobian(tree: Tree, frame: str, other: str) -> SX:
     for k, column in seen.columns.items():
         J[:, k] = ca.vertcat(ca.mtimes(seen.X.R, column.w), ca.mtimes(seen.X.R, column.v))
     return J
-
-
-def difference(X: SX, J: SX, X_other: SX, J_other: SX) -> SX:
-    """Return the same from poses (4, 4) and Jacobians of both in ground axes."""
-    shift = skew(X[:3, 3] - X_other[:3, 3])
-    carried = ca.vertcat(J_other[:3, :], J_other[3:, :] - ca.mtimes(shift, J_other[:3, :]))
-    return in_axes(X_other[:3, :3], J - carried)
 
 
 def center_of_mass_jacobian(tree: Tree) -> SX:

@@ -76,7 +76,7 @@ def jacobian_rate(tree: Tree, frame: str, v: SX) -> SX:
     """Return dJ/dt with acceleration = J vdot + dJ/dt v, (6, nv) [1/s, m/s].
 
     A direction fixed in node i, seen at the frame's moving origin o, changes by (V_i - V_o) x itself, with V_i the
-    velocity of node i at o and V_o the pure translation of o.
+    velocity of node i at o and V_o the pure translation of o. The directions of a station also change in the node.
     """
     node, _ = tree.frame(frame)
     J = node_jacobian(tree, frame)
@@ -91,6 +91,11 @@ def jacobian_rate(tree: Tree, frame: str, v: SX) -> SX:
         relative = Motion(V_i.w, V_i.v - V[node].v)
         for k in tree.freedoms[i]:
             rate[:, k] = relative.cross(J[k]).column()
+        station = tree.nodes[i].station
+        if station is not None:
+            at_origin = Transform(tree.world[i].R, tree.world[i].p - tree.world_frame(frame).p)
+            for k, change in zip(tree.freedoms[i], station.direction_rates(v[tree.span(i)])):
+                rate[:, k] += at_origin.motion_to_parent(change).column()
     return rate
 
 

@@ -10,18 +10,26 @@ over the bodies behind a joint give every entry. The same holds for a change of 
 in place of Psidd_j and Psid_j. A rotor r on the parent adds r qd to its momentum, r to the row vector of its joint
 and V_p x* r to what multiplies rates.
 
+A modal coordinate k of a flexible body moves every station of the body by U_k, as a joint would; but the directions U change with
+the deformation, and Psid and Psidd have the derivatives of U e and of its rate beside the products above. Rows and forces
+of k are those of its stations and of the body itself, whose own derivatives (`ElasticBody.derivatives`, `Station.motion_slopes`)
+are those of expressions of one body alone. At the "ruthless" level nothing moves with a modal coordinate.
+
 Source: Singh, Russell & Wensing 2022 (ground-frame algorithm), rederived here for joints with several freedoms and
 with rotors. The derivative by a quaternion is with respect to a small rotation in the child's axes. Cost: O(n d).
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
+from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.inverse import base_acceleration
 from articulus.dynamics.pairs import same_joint
 from articulus.dynamics.passes import Runner
@@ -68,7 +76,11 @@ class RateMatrix:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the pairs of freedoms are made of, one column per degree of freedom, in ground axes about the ground origin."""
+    """What the pairs of freedoms are made of, in ground axes about the ground origin.
+
+    The first four have one column for each direction of a node, those of stations included, in the order of the nodes; the
+    others one per degree of freedom. Without flexible bodies that is the same.
+    """
 
     S: Any
     psid: Any
@@ -83,7 +95,7 @@ class Columns:
     """What a row of the derivatives multiplies Psidd (or rate) with, and the angular part of Psid (or S) with."""
     row_rate: Any
     same: Any
-    """Entries between freedoms of one joint: (3, pairs) for d tau/d q, d tau/d v and M, pairs as in `same_joint`."""
+    """Entries between freedoms of one joint or body: (3, pairs) for d tau/d q, d tau/d v and M, pairs as in `same_joint`."""
 
     def matrices(self) -> list:
         return [
@@ -108,28 +120,40 @@ def columns(run: Runner, v: Any, vdot: Any) -> Columns:
     A: list = []
     moved: list = []
     sums: list = []
+    own: list = []
+    felt = tree.felt(v)
     for i, p in enumerate(tree.parents):
         front = (None, None, ground) if p == ROOT else (X[p], V[p], A[p])
-        pose, velocity, acceleration, *rest = run(outward, i, v[tree.span(i)], vdot[tree.span(i)], *front)
+        modal = (felt[tree.modal(i)], vdot[tree.modal(i)]) if tree.modes[i] else ()
+        function = outward_station if tree.stations[i] else outward
+        pose, velocity, acceleration, *rest = run(
+            function, i, felt[tree.span(i)], vdot[tree.span(i)], *front, *modal
+        )
         X.append(pose)
         V.append(velocity)
         A.append(acceleration)
         moved.append(rest[:4])
-        sums.append(rest[4:])
+        sums.append(rest[4:7])
+        own.append(rest[7:])
     found: list = [None] * n
     for i in reversed(range(n)):
         p = tree.parents[i]
-        if p == ROOT:
+        if tree.stations[i]:
+            *carried, inertia, B, F = run(gather_station, i, *moved[i], *sums[i], X[i], *sums[p])
+            own[p] = [x + y for x, y in zip(own[p], carried)]
+            sums[p] = [inertia, B, F]
+        elif p == ROOT:
             found[i] = run(gather, i, *moved[i], *sums[i])
         else:
-            rates = (v[tree.span(i)], vdot[tree.span(i)])
+            rates = (felt[tree.span(i)], vdot[tree.span(i)])
             *found[i], inertia, B, F = run(
                 gather_inward, i, *moved[i], *sums[i], *rates, X[p], V[p], *sums[p]
             )
             sums[p] = [inertia, B, F]
-    by_freedom = [_stack([x[k] for x in moved], rows) for k, rows in enumerate((6, 3, 6, 6))]
-    rest = [_stack([x[k] for x in found], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
-    return Columns(*by_freedom, *rest)
+    by_direction = [_stack([x[k] for x in moved], rows) for k, rows in enumerate((6, 3, 6, 6))]
+    freedoms = [x for i in range(n) if not tree.stations[i] for x in (found[i], own[i]) if x]
+    rest = [_stack([x[k] for x in freedoms], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
+    return Columns(*by_direction, *rest)
 
 
 def _stack(columns: list, rows: int) -> Any:
@@ -138,9 +162,12 @@ def _stack(columns: list, rows: int) -> Any:
 
 
 def outward(
-    node: Node, v: SX, vdot: SX, Xp: Transform | None, Vp: Motion | None, Ap: Motion
-) -> tuple[Transform, Motion, Motion, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
-    """Return pose, velocity, acceleration, the directions and their rates, inertia, 2B and force of a node's body."""
+    node: Node, v: SX, vdot: SX, Xp: Transform | None, Vp: Motion | None, Ap: Motion, *modal: SX
+) -> tuple:
+    """Return pose, velocity, acceleration, the directions and their rates, inertia, 2B and force of a node's body.
+
+    Of a flexible body, with the rates and accelerations of its modes in `modal`, also their columns; see `_gathered`.
+    """
     own = node.X.merged() if isinstance(node.X, Product) else node.X
     X = own if Xp is None else Xp @ own
     Vp = Vp or Motion.zero()
@@ -153,11 +180,77 @@ def outward(
     psid = [Vp.cross(s) for s in S]
     psidd = [Ap.cross(s) + Vp.cross(d) for s, d in zip(S, psid)]
     rate = [d + V.cross(s) for s, d in zip(S, psid)]
-    inertia = X.inertia_to_parent(node.inertia)
-    B = RateMatrix.of(inertia, V)
-    F = inertia @ A + V.cross_force(inertia @ V)
     turned = ca.vertcat(SX(0, 1), *(d.w for d in psid))
-    return X, V, A, _packed(S), turned, _packed(psidd), _packed(rate), inertia, B, F
+    moved = _packed(S), turned, _packed(psidd), _packed(rate)
+    if node.body is None:
+        return X, V, A, *moved, *_forces(node, X, V, A)
+    return X, V, A, *moved, *_flexible_forces(node, node.body, X, V, A, *modal)
+
+
+def _forces(node: Node, X: Transform, V: Motion, A: Motion) -> tuple[RigidInertia, RateMatrix, Force]:
+    """Return inertia, 2B and force of a rigid body."""
+    inertia = X.inertia_to_parent(node.inertia)
+    return inertia, RateMatrix.of(inertia, V), inertia @ A + V.cross_force(inertia @ V)
+
+
+def _flexible_forces(
+    node: Node, body: ElasticBody, X: Transform, V: Motion, A: Motion, rate: SX, acceleration: SX
+) -> tuple:
+    """Return the same of a flexible body, and the columns of its modes without what is on its stations.
+
+    Deformation adds momentum rf e and growth dI/dt of the inertia to 2B: [[dJ/dt - n~, 0], [-2 f~, 0]], since the linear
+    momentum f is the rate of the first moment.
+    """
+    own, n = X.motion_to_child(V), rate.numel()
+    seen = X.motion_to_child(A)
+    seen = Motion(seen.w, seen.v + cross(own.w, own.v))  # the origin at rest
+    inertia = X.inertia_to_parent(node.inertia)
+    P, growth = (
+        X.force_to_parent(Force.of(ca.mtimes(body.rf, rate))),
+        X.inertia_to_parent(body.growth(rate)),
+    )
+    B = RateMatrix.of(inertia, V) + RateMatrix(growth.J - skew(P.n), P.f)
+    F, _ = body.forces(Motion(own.w, SX.zeros(3)), rate, seen, acceleration)
+    slopes = body.derivatives(own.w, rate, seen, acceleration)
+
+    def columns(local: SX) -> SX:
+        return ca.vertcat(*(X.force_to_parent(Force.of(x)).column() for x in ca.horzsplit(local)))
+
+    rf = [body.rf[3:, k] for k in range(n)]
+    turning = (ca.mtimes(X.R, slopes.f_turn[k, :].T + 2 * cross(own.v, rf[k])) for k in range(n))
+    blocks = (slopes.f_eta, slopes.f_rate, body.ff)
+    same = [block[l, k] for k in range(n) for l in range(n) for block in blocks]
+    modal = columns(slopes.F_eta), columns(slopes.F_rate), columns(body.rf)
+    return inertia, B, X.force_to_parent(F), *modal, ca.vertcat(*turning), ca.vertcat(*same)
+
+
+def outward_station(
+    node: Node, v: SX, vdot: SX, Xp: Transform, Vp: Motion, Ap: Motion
+) -> tuple[Transform, Motion, Motion, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
+    """Return what `outward` does of a station of a flexible body; v and vdot are modal."""
+    assert node.station is not None
+    X = Xp @ (node.X.merged() if isinstance(node.X, Product) else node.X)
+    bend = node.joint_velocity(v)
+    bending = node.joint_velocity(vdot) + node.station.turned_rate(v)
+    carried = X.motion_to_parent(bend)
+    V, A = Vp + carried, Ap + Vp.cross(carried) + X.motion_to_parent(bending)
+    S = [X.motion_to_parent(s) for s in node.S]
+    if node.station.stiff:
+        none = SX.zeros(len(S))
+        moved = ca.repmat(none, 3), ca.repmat(none, 6), ca.repmat(none, 6)
+        return X, V, A, _packed(S), *moved, *_forces(node, X, V, A)
+    slopes = node.station.motion_slopes(v, vdot)
+    psid, psidd, rate = [], [], []
+    for s, local, *changes in zip(S, node.S, *map(ca.horzsplit, slopes)):
+        by_q, bending_by_q, bending_by_v = map(Motion.of, changes)
+        d, across = X.motion_to_parent(by_q), Vp.cross(s)
+        psid.append(across + d)
+        psidd.append(
+            Ap.cross(s) + Vp.cross(psid[-1] + d) + X.motion_to_parent(bend.cross(by_q) + bending_by_q)
+        )
+        rate.append(across * 2 + X.motion_to_parent(bend.cross(local) + bending_by_v))
+    turned = ca.vertcat(*(d.w for d in psid))
+    return X, V, A, _packed(S), turned, _packed(psidd), _packed(rate), *_forces(node, X, V, A)
 
 
 def _packed(motions: list[Motion]) -> SX:
@@ -197,6 +290,34 @@ def gather_inward(
     return (*found, inertia_parent + inertia, B_parent + B, F_parent + F)
 
 
+def gather_station(
+    node: Node,
+    S: SX,
+    psid: SX,
+    psidd: SX,
+    rate: SX,
+    inertia: RigidInertia,
+    B: RateMatrix,
+    F: Force,
+    X: Transform,
+    inertia_parent: RigidInertia,
+    B_parent: RateMatrix,
+    F_parent: Force,
+) -> tuple[SX, SX, SX, SX, SX, RigidInertia, RateMatrix, Force]:
+    """Return the columns that a station adds to those of the modes, and the sums of its body with what it carries."""
+    assert node.station is not None
+    found = _gathered(node, S, psid, psidd, rate, inertia, B, F, Force.zero(), SX.zeros(3))
+    by_q, by_v, row, row_rate, same = found
+    sums = inertia_parent + inertia, B_parent + B, F_parent + F
+    if node.station.stiff:  # nothing moves, only inertia counts
+        by_q, by_v = SX.zeros(by_q.shape), SX.zeros(by_v.shape)
+        same = same * ca.repmat(ca.DM([0.0, 0.0, 1.0]), len(node.S) ** 2, 1)
+        return by_q, by_v, row, row_rate, same, *sums
+    slope = node.station.force_slope(X.force_to_child(F))
+    more = ca.horzcat(ca.vec(ca.densify(slope)), SX(slope.numel(), 2)).T
+    return by_q, by_v, row, row_rate, same + ca.vec(ca.densify(more)), *sums
+
+
 def _gathered(
     node: Node,
     S: SX,
@@ -234,13 +355,18 @@ def pairs(tree: Tree, c: Columns) -> tuple[SX, SX, SX]:
     dq, dv, M = SX.zeros(nv, nv), SX.zeros(nv, nv), SX.zeros(nv, nv)
     for (a, b), entry in zip(same_joint(tree), ca.horzsplit(c.same)):
         dq[a, b], dv[a, b], M[a, b] = entry[0], entry[1], entry[2]
+    first = np.cumsum([0, *map(len, tree.freedoms)]).tolist()
     for i, parent in enumerate(tree.parents):
-        for k in tree.freedoms[i]:
-            for j in tree.path(parent):
-                for l in tree.freedoms[j]:
-                    dq[l, k] = ca.dot(c.S[:, l], c.by_q[:, k])
-                    dv[l, k] = ca.dot(c.S[:, l], c.by_v[:, k])
-                    M[l, k] = M[k, l] = ca.dot(c.S[:, l], c.row[:, k])
-                    dq[k, l] = ca.dot(c.psidd[:, l], c.row[:, k]) + ca.dot(c.psid[:, l], c.row_rate[:, k])
-                    dv[k, l] = ca.dot(c.rate[:, l], c.row[:, k]) + ca.dot(c.S[:3, l], c.row_rate[:, k])
+        if tree.stations[i]:
+            continue
+        for freedoms, front in ((tree.freedoms[i], parent), (tree.modes[i], i)):
+            for k, j in itertools.product(freedoms, tree.path(front)):
+                for l, at in zip(tree.freedoms[j], itertools.count(first[j])):
+                    dq[l, k] = ca.dot(c.S[:, at], c.by_q[:, k])
+                    dv[l, k] = ca.dot(c.S[:, at], c.by_v[:, k])
+                    M[l, k] = M[k, l] = ca.dot(c.S[:, at], c.row[:, k])
+                    if l in tree.unfelt:
+                        continue
+                    dq[k, l] = ca.dot(c.psidd[:, at], c.row[:, k]) + ca.dot(c.psid[:, at], c.row_rate[:, k])
+                    dv[k, l] = ca.dot(c.rate[:, at], c.row[:, k]) + ca.dot(c.S[:3, at], c.row_rate[:, k])
     return dq, dv, M

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 from casadi import SX
 
+from articulus.dynamics.flexible.shortening import mirrored
 from articulus.dynamics.pairs import Pairs
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node, Tree
@@ -21,25 +23,59 @@ def mass_matrix(tree: Tree) -> SX:
     SX, (nv, nv) [kg m^2, kg m, kg]
         Armature and rotors included.
 
-    Source: Featherstone 2008, table 6.2; Walker & Orin 1982, method 3. Cost: O(n d) with d the depth of the tree.
+    Source: Featherstone 2008, table 6.2; Walker & Orin 1982, method 3; flexible bodies as in King 1988, equations 2-62 to
+    2-83, for trees. Cost: O(n d) with d the depth of the tree.
     """
     M = SX.zeros(tree.description.nv, tree.description.nv)
     composite = [node.inertia for node in tree.nodes]
+    modal = [Modal.of(node) for node in tree.nodes]
     for i in reversed(range(len(tree))):
         node, v, p = tree.nodes[i], tree.freedoms[i], tree.parents[i]
         if p != ROOT:
             composite[p] += node.X.inertia_to_parent(composite[i])
+        if tree.stations[i]:
+            modal[p].add(node, composite[i])
+            continue
+        for k, F in zip(tree.modes[i], modal[i].rf):
+            _carry(tree, M, k, F, i)
+        if tree.modes[i]:
+            M[tree.modal(i), tree.modal(i)] = modal[i].ff
         for a, (S, k, armature) in enumerate(zip(node.S, v, node.armature)):
             F = composite[i] @ S
             for S_same, l in list(zip(node.S, v))[: a + 1]:
                 M[k, l] = M[l, k] = S_same.dot(F)
             M[k, k] += armature
-            F, j = node.X.force_to_parent(F) + node.rotor, p
-            while j != ROOT:
-                for S_up, l in zip(tree.nodes[j].S, tree.freedoms[j]):
-                    M[k, l] = M[l, k] = S_up.dot(F)
-                F, j = tree.nodes[j].X.force_to_parent(F), tree.parents[j]
+            _carry(tree, M, k, node.X.force_to_parent(F) + node.rotor, p)
     return M
+
+
+def _carry(tree: Tree, M: SX, k: int, F: Force, j: int) -> None:
+    """Enter what the force F on node j, needed by unit acceleration of freedom k, makes in its joint and from there inward."""
+    while j != ROOT:
+        for S_up, l in zip(tree.nodes[j].S, tree.freedoms[j]):
+            M[k, l] = M[l, k] = S_up.dot(F)
+        F, j = tree.nodes[j].X.force_to_parent(F), tree.parents[j]
+
+
+@dataclass
+class Modal:
+    """Momentum of unit modal rates and modal mass matrix of a body with everything that its stations carry."""
+
+    rf: list[Force]
+    ff: SX
+
+    @staticmethod
+    def of(node: Node) -> Modal:
+        if node.body is None:
+            return Modal([], SX(0, 0))
+        return Modal([Force.of(x) for x in ca.horzsplit(node.body.rf)], node.body.ff)
+
+    def add(self, station: Node, inertia: RigidInertia) -> None:
+        """Add what is on a station."""
+        IU = [inertia @ S for S in station.S]
+        self.rf = [F + station.X.force_to_parent(G) for F, G in zip(self.rf, IU)]
+        U = ca.horzcat(*(S.column() for S in station.S))
+        self.ff = self.ff + mirrored(ca.mtimes(U.T, ca.horzcat(*(F.column() for F in IU))))
 
 
 def mass_matrix_of_columns(run: Runner) -> Any:

@@ -74,10 +74,15 @@ def next_inward(tree: Tree) -> dict[int, int]:
     last: dict[int, int] = {ROOT: ROOT}
     chain = {}
     for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
+        if tree.stations[i]:
+            last[i] = tree.modes[p][-1]
+            continue
         inward = last[p]
         for k in v:
             chain[k], inward = inward, k
         last[i] = inward
+        for k in tree.modes[i]:
+            chain[k], inward = inward, k
     return chain
 
 

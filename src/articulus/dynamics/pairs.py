@@ -108,8 +108,10 @@ class Entries:
 
 
 def same_joint(tree: Tree) -> list[tuple[int, int]]:
-    """Return the pairs (row, column) of freedoms that belong to one joint."""
-    return [(a, b) for v in tree.freedoms for b in v for a in v]
+    """Return the pairs (row, column) of freedoms that belong to one joint or are modes of one body."""
+    nodes = zip(tree.freedoms, tree.modes, tree.stations)
+    own = [v for joint, modes, is_station in nodes if not is_station for v in (joint, modes)]
+    return [(a, b) for v in own for b in v for a in v]
 
 
 def _blocks(tree: Tree) -> Iterator[tuple[list[int], list[int]]]:

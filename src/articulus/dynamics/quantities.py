@@ -1,13 +1,13 @@
 """Everything that can be asked of a mechanism, by name: which symbols go in, which expressions come out.
 
-To add a quantity: one algorithm file, one row in `QUANTITIES`. A row holds every form of the quantity: written out, as a
-graph of calls for long mechanisms, and for flexible bodies; `form` chooses.
+To add a quantity: one algorithm file, one row in `QUANTITIES`. A row holds every form of the quantity: written out, and as a
+graph of calls for long mechanisms; `form` chooses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -33,12 +33,9 @@ from articulus.dynamics import (
 )
 from articulus.dynamics.attached import DERIVATIVES, with_jacobian
 from articulus.dynamics.external import External, taken_up
-from articulus.dynamics.flexible import answers as flexible
-from articulus.dynamics.flexible import energy as flexible_energy
-from articulus.dynamics.flexible import kinematics as flexible_kinematics
-from articulus.dynamics.flexible.factors import mass_matrix_factors as flexible_factors
-from articulus.dynamics.flexible.mass_matrix import mass_matrix as flexible_mass
+from articulus.dynamics.flexible.factors import mass_matrix_factors
 from articulus.dynamics.loops import Problem
+from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.mass_matrix import mass_matrix, mass_matrix_of_columns
 from articulus.dynamics.passes import Inline, Rolled, Runner
 from articulus.dynamics.passive import passive_forces, passive_rates
@@ -62,9 +59,14 @@ class Question:
         return self.symbols[name]
 
     @property
+    def masses(self) -> Tree:
+        """The tree for masses and forces; `tree` is that for positions and motions."""
+        return self.tree.inertial
+
+    @property
     def run(self) -> Runner:
         """What runs the passes of a recursion over the tree."""
-        return self.calls or Inline(self.tree)
+        return self.calls or Inline(self.masses)
 
     @property
     def passive(self) -> Any:
@@ -89,8 +91,8 @@ class Quantity:
         Names; inputs are among q, q_end, v, vdot, tau, t, multipliers.
     answer : callable
         From the symbols to one expression for each output.
-    flexible : callable or bool
-        The same for mechanisms with flexible bodies; True where `answer` holds for them as well, False to refuse them.
+    flexible : bool
+        Whether the answer holds for mechanisms with flexible bodies; else they are refused.
     rolled : callable, optional
         The same by passes that may be called; often the same callable.
     roll_from : int
@@ -118,7 +120,7 @@ class Quantity:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     answer: Answer
-    flexible: Answer | bool = False
+    flexible: bool = False
     rolled: Answer | None = None
     roll_from: int = 0
     products: Answer | None = None
@@ -134,10 +136,6 @@ class Quantity:
         """Return the answer by calls for so many nodes; None where there is none."""
         return self.products if self.products and nodes >= self.products_from else self.rolled
 
-    def written_out(self, tree: Tree) -> Answer:
-        """Return the answer for the bodies of a mechanism: rigid ones, or flexible ones among them."""
-        return self.flexible if callable(self.flexible) and tree.description.flexible else self.answer
-
 
 COMPOSITE_UP_TO = 9
 """Freedoms up to which the mass matrix is the shorter way to forward dynamics: 1431 operations against 1677 at seven
@@ -146,7 +144,7 @@ revolutes in general position, 2172 against 2284 at nine, 2590 against 2589 at t
 
 def forward_dynamics(s: Question) -> tuple[SX]:
     """Return vdot that tau, friction, springs and external wrenches give, the shorter way."""
-    if s.tree.description.nv > COMPOSITE_UP_TO:
+    if s.tree.description.nv > COMPOSITE_UP_TO or s.tree.flexible:
         return articulated(s)
     return (composite.solve_factored(s.tree, mass_matrix(s.tree), s["tau"] - bias(s)),)
 
@@ -169,20 +167,30 @@ def bias(s: Question) -> Any:
 
 
 def gravity(s: Question) -> Any:
-    """Return the joint forces that hold the mechanism at rest against gravity alone."""
-    return inverse.newton_euler(s.run, s.zero(), s.zero()).tau
+    """Return the forces that hold the mechanism at rest against gravity alone; elastic forces do not count."""
+    held = inverse.newton_euler(s.run, s.zero(), s.zero()).tau
+    for i, node in enumerate(s.masses.nodes if s.tree.flexible else ()):
+        if node.body is not None:
+            held[s.tree.modal(i)] -= node.body.restoring(SX.zeros(len(s.tree.modes[i])))
+    return held
 
 
 def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
     """Return d tau/d q, d tau/d v and M, friction and springs included."""
-    columns = linearise.columns(Inline(s.tree), s["v"], vdot)
-    by_q, by_v, M = linearise.pairs(s.tree, columns)
+    columns = linearise.columns(Inline(s.masses), s["v"], vdot)
+    by_q, by_v, M = linearise.pairs(s.masses, columns)
     position, rate = passive_rates(s.tree, s["v"])
     return by_q - ca.diag(position), by_v - ca.diag(rate), M
 
 
 def derivatives(s: Question) -> tuple[SX, SX, SX]:
     """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics."""
+    if s.tree.flexible:
+        vdot = SX.sym("vdot", s.tree.description.nv)
+        by_q, by_v, mass = inverse_dynamics_derivatives(s, vdot)
+        M = Factored(mass)
+        by_q, by_v = ca.substitute([by_q, by_v], [vdot], [M.solve(s["tau"] - bias(s))])
+        return -M.solve(ca.densify(by_q)), -M.solve(ca.densify(by_v)), M.solve(SX.eye(vdot.numel()))
     inverse_mass = operators.mass_matrix_inverse(operators.factors(s.tree))
     vdot = ca.mtimes(inverse_mass, s["tau"] - bias(s))
     by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
@@ -203,24 +211,23 @@ def state_space(s: Question, found: tuple[Any, Any, Any]) -> tuple[Any, Any]:
 
 
 def inverse_dynamics_parameter_derivatives(s: Question, vdot: SX) -> SX:
-    """Return d tau/d p, a column per named parameter, for rigid and flexible bodies: forward differentiation of the recursion."""
-    flexible_bodies = s.tree.description.flexible
-    tau = flexible.inverse_dynamics(s, vdot) if flexible_bodies else inverse_dynamics(s, vdot)
-    return ca.jacobian(tau, s.tree.p)
+    """Return d tau/d p, a column per named parameter: forward differentiation of the recursion."""
+    return ca.jacobian(inverse_dynamics(s, vdot), s.tree.p)
 
 
 def parameter_derivatives(s: Question) -> tuple[SX]:
     """Return d vdot/d p = -M^-1 d tau/d p, at the acceleration that the joint forces give."""
-    (vdot,) = QUANTITIES["forward_dynamics"].written_out(s.tree)(s)
+    (vdot,) = forward_dynamics(s)
     by_p = inverse_dynamics_parameter_derivatives(s, (at := SX.sym("vdot", vdot.numel())))
     by_p = ca.substitute(by_p, at, vdot)
-    inverse_mass = found(s, "mass_matrix_inverse")
-    return (-ca.mtimes(inverse_mass, by_p),)
+    return (-ca.mtimes(mass_inverse(s), by_p),)
 
 
-def flexible_innovations(s: Question) -> tuple[SX, SX, SX]:
-    """Return the same by the factored mass matrix."""
-    L, D, L_inverse = flexible_factors(flexible_mass(flexible.inertial(s)))
+def innovations(s: Question) -> tuple[SX, SX, SX]:
+    """Return the diagonalised velocities, the innovations of the forces, and D."""
+    if not s.tree.flexible:
+        return operators.innovations(operators.factors(s.tree), s["v"], s["tau"])
+    L, D, L_inverse = mass_factors(s)
     return ca.mtimes(L.T, s["v"]), ca.mtimes(L_inverse, s["tau"]), D
 
 
@@ -236,16 +243,47 @@ def constraint_acceleration(s: Question) -> SX:
 
 
 def equations(s: Question) -> tuple[SX, SX]:
-    """Return the mass matrix and the bias, for rigid and flexible bodies."""
-    if s.tree.description.flexible:
-        return flexible_mass(flexible.inertial(s)), flexible.bias(s)
-    return mass_matrix(s.tree), bias(s)
+    """Return the mass matrix and the bias."""
+    return mass_matrix(s.masses), bias(s)
 
 
 def stored_energy(s: Question) -> SX:
-    """Return kinetic and potential energy together, for rigid and flexible bodies [J]."""
-    kinetic, potential = QUANTITIES["energy"].written_out(s.tree)(s)
-    return kinetic + potential
+    """Return kinetic and potential energy together [J]."""
+    return energy.kinetic_energy(s.masses, s["v"]) + energy.potential_energy(s.tree)
+
+
+def mass_factors(s: Question) -> tuple[SX, SX, SX]:
+    """Return the factors L and D of M = L D L', and L^-1."""
+    if s.tree.flexible:
+        return mass_matrix_factors(mass_matrix(s.masses))
+    factors = operators.factors(s.tree)
+    return (
+        operators.lower_factor(factors),
+        operators.diagonal(factors),
+        operators.lower_factor_inverse(factors),
+    )
+
+
+def mass_inverse(s: Question) -> SX:
+    """Return M^-1."""
+    if s.tree.flexible:
+        return Factored(mass_matrix(s.masses)).solve(SX.eye(s.tree.description.nv))
+    return operators.mass_matrix_inverse(operators.factors(s.tree))
+
+
+def solve_mass(s: Question) -> SX:
+    """Return M^-1 tau."""
+    if s.tree.flexible:
+        return Factored(mass_matrix(s.masses)).solve(s["tau"])
+    return operators.solve_mass_matrix(operators.factors(s.tree), s["tau"])
+
+
+def operational_inertia(s: Question) -> SX:
+    """Return J_a M^-1 J_b', (6, 6)."""
+    if not s.tree.flexible:
+        return operators.operational_inertia(s.tree, *s.frames)
+    J_a, J_b = (kinematics.jacobian(s.masses, frame) for frame in s.frames)
+    return ca.mtimes(J_a, Factored(mass_matrix(s.masses)).solve(ca.densify(J_b.T)))
 
 
 def closed_dynamics(s: Question) -> tuple[SX, SX]:
@@ -267,26 +305,33 @@ def closed_reactions(s: Question) -> SX:
     external = dict(s.external)
     for body, wrench in constraints.wrenches(s.tree, s["v"], s["t"], s["multipliers"]).items():
         external[body] = external.get(body, SX.zeros(6)) + wrench
-    if s.tree.description.flexible:
-        return flexible.reactions(replace(s, external=external))
     return reactions.reactions(s.run, s["v"], s["vdot"], external)
-
-
-def found(s: Question, name: str, *frames: str) -> Any:
-    """Return the first output of another quantity at the same state, for rigid and flexible bodies."""
-    return QUANTITIES[name].written_out(s.tree)(replace(s, frames=frames))[0]
 
 
 def local_jacobian(s: Question) -> tuple[SX]:
     """Return the Jacobian of a frame in its own axes."""
-    frame = s.frames[0]
-    return (jacobians.in_axes(found(s, "pose", frame)[:3, :3], found(s, "jacobian", frame)),)
+    R = s.tree.world_frame(s.frames[0]).R
+    return (jacobians.in_axes(R, kinematics.jacobian(s.tree, s.frames[0])),)
+
+
+def center_of_mass_jacobian(s: Question) -> tuple[SX]:
+    """Return the Jacobian of the centre of mass."""
+    if s.tree.flexible:
+        return (constraints.by_displacement(s.tree, energy.center_of_mass(s.tree)),)
+    return (jacobians.center_of_mass_jacobian(s.tree),)
+
+
+def coriolis_matrix(s: Question) -> tuple[SX]:
+    """Return the Coriolis matrix."""
+    if s.tree.flexible:
+        return (coriolis.coriolis_matrix_of(s.tree, mass_matrix(s.masses), s["v"]),)
+    return (coriolis.coriolis_matrix(s.tree, s["v"]),)
 
 
 def all_poses(s: Question) -> tuple[SX]:
     """Return the poses of all bodies, then of all frames, one below the other, (4 of each, 4)."""
     names = [b.name for b in s.tree.description.bodies] + [f.name for f in s.tree.description.frames]
-    return (ca.vertcat(SX(0, 4), *(found(s, "pose", name) for name in names)),)
+    return (ca.vertcat(SX(0, 4), *(kinematics.pose(s.tree, name) for name in names)),)
 
 
 def by_passes(inputs: tuple[str, ...], outputs: tuple[str, ...], answer: Answer, **others: Any) -> Quantity:
@@ -302,7 +347,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=16,
         external=True,
         regroup=True,
-        flexible=lambda s: (flexible.inverse_dynamics(s, s["vdot"]),),
+        flexible=True,
     ),
     "forward_dynamics": Quantity(
         ("q", "v", "tau"),
@@ -313,15 +358,15 @@ QUANTITIES: dict[str, Quantity] = {
         external=True,
         regroup=True,
         inverts=True,
-        flexible=lambda s: (flexible.forward_dynamics(s),),
+        flexible=True,
     ),
     "mass_matrix": Quantity(
         ("q",),
         ("M",),
-        lambda s: (mass_matrix(s.tree),),
+        lambda s: (mass_matrix(s.masses),),
         ranks=(2,),
         regroup=True,
-        flexible=flexible.of_inertia(flexible_mass),
+        flexible=True,
         rolled=lambda s: (mass_matrix_of_columns(s.run),),
         roll_from=70,
     ),
@@ -331,7 +376,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (bias(s),),
         roll_from=16,
         regroup=True,
-        flexible=lambda s: (flexible.bias(s),),
+        flexible=True,
     ),
     "gravity": by_passes(
         ("q",),
@@ -339,42 +384,39 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (gravity(s),),
         roll_from=16,
         regroup=True,
-        flexible=lambda s: (flexible.gravity(s),),
+        flexible=True,
     ),
     "energy": Quantity(
         ("q", "v"),
         ("kinetic", "potential"),
-        lambda s: (energy.kinetic_energy(s.tree, s["v"]), energy.potential_energy(s.tree)),
+        lambda s: (energy.kinetic_energy(s.masses, s["v"]), energy.potential_energy(s.tree)),
         ranks=(0, 0),
-        flexible=lambda s: (
-            flexible_energy.kinetic_energy(flexible.inertial(s), s["v"]),
-            flexible_energy.potential_energy(flexible.moving(s)),
-        ),
+        flexible=True,
     ),
     "momentum": Quantity(
         ("q", "v"),
         ("momentum",),
-        lambda s: (energy.momentum(s.tree, s["v"]),),
-        flexible=flexible.of_inertia(flexible_energy.momentum, "v"),
+        lambda s: (energy.momentum(s.masses, s["v"]),),
+        flexible=True,
     ),
     "centroidal_momentum": Quantity(
         ("q", "v"),
         ("momentum",),
-        lambda s: (energy.centroidal_momentum(s.tree, s["v"]),),
-        flexible=flexible.of_inertia(flexible_energy.centroidal_momentum, "v"),
+        lambda s: (energy.centroidal_momentum(s.masses, s["v"]),),
+        flexible=True,
     ),
     "centroidal_momentum_matrix": Quantity(
         ("q",),
         ("A",),
-        lambda s: (energy.centroidal_momentum_matrix(s.tree),),
+        lambda s: (energy.centroidal_momentum_matrix(s.masses),),
         ranks=(2,),
-        flexible=flexible.of_inertia(flexible_energy.centroidal_momentum_matrix),
+        flexible=True,
     ),
     "center_of_mass": Quantity(
         ("q",),
         ("com",),
         lambda s: (energy.center_of_mass(s.tree),),
-        flexible=flexible.of_motion(flexible_energy.center_of_mass),
+        flexible=True,
     ),
     "pose": Quantity(
         ("q",),
@@ -382,7 +424,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (kinematics.pose(s.tree, s.frames[0]),),
         frames=1,
         ranks=(2,),
-        flexible=flexible.of_motion(flexible_kinematics.pose),
+        flexible=True,
     ),
     "all_poses": Quantity(("q",), ("poses",), all_poses, ranks=(2,), flexible=True),
     "velocity": Quantity(
@@ -390,14 +432,14 @@ QUANTITIES: dict[str, Quantity] = {
         ("velocity",),
         lambda s: (kinematics.velocity(s.tree, s.frames[0], s["v"]),),
         frames=1,
-        flexible=flexible.of_motion(flexible_kinematics.velocity, "v"),
+        flexible=True,
     ),
     "acceleration": Quantity(
         ("q", "v", "vdot"),
         ("acceleration",),
         lambda s: (kinematics.acceleration(s.tree, s.frames[0], s["v"], s["vdot"]),),
         frames=1,
-        flexible=flexible.of_motion(flexible_kinematics.acceleration, "v", "vdot"),
+        flexible=True,
     ),
     "jacobian": Quantity(
         ("q",),
@@ -405,7 +447,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (kinematics.jacobian(s.tree, s.frames[0]),),
         frames=1,
         ranks=(2,),
-        flexible=flexible.of_motion(flexible_kinematics.jacobian),
+        flexible=True,
     ),
     "jacobian_rate": Quantity(
         ("q", "v"),
@@ -413,7 +455,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (kinematics.jacobian_rate(s.tree, s.frames[0], s["v"]),),
         frames=1,
         ranks=(2,),
-        flexible=flexible.of_motion(flexible_kinematics.jacobian_rate, "v"),
+        flexible=True,
     ),
     "local_jacobian": Quantity(("q",), ("J",), local_jacobian, frames=1, ranks=(2,), flexible=True),
     "relative_jacobian": Quantity(
@@ -422,23 +464,21 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (jacobians.relative_jacobian(s.tree, *s.frames),),
         frames=2,
         ranks=(2,),
-        flexible=lambda s: (
-            jacobians.difference(*(found(s, of, frame) for frame in s.frames for of in ("pose", "jacobian"))),
-        ),
+        flexible=True,
     ),
     "center_of_mass_jacobian": Quantity(
         ("q",),
         ("J",),
-        lambda s: (jacobians.center_of_mass_jacobian(s.tree),),
+        center_of_mass_jacobian,
         ranks=(2,),
-        flexible=lambda s: (constraints.by_displacement(s.tree, found(s, "center_of_mass")),),
+        flexible=True,
     ),
     "coriolis_matrix": Quantity(
         ("q", "v"),
         ("C",),
-        lambda s: (coriolis.coriolis_matrix(s.tree, s["v"]),),
+        coriolis_matrix,
         ranks=(2,),
-        flexible=lambda s: (coriolis.coriolis_matrix_of(s.tree, found(s, "mass_matrix"), s["v"]),),
+        flexible=True,
     ),
     "regressor": Quantity(
         ("q", "v", "vdot"),
@@ -469,7 +509,7 @@ QUANTITIES: dict[str, Quantity] = {
         external=True,
         merge_fixed=False,
         ranks=(2,),
-        flexible=lambda s: (flexible.reactions(s),),
+        flexible=True,
     ),
     "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,), flexible=True),
     "constraint_rate": Quantity(
@@ -520,57 +560,53 @@ QUANTITIES: dict[str, Quantity] = {
     "mass_matrix_factors": Quantity(
         ("q",),
         ("L", "D", "L_inverse"),
-        lambda s: (
-            operators.lower_factor(operators.factors(s.tree)),
-            operators.diagonal(operators.factors(s.tree)),
-            operators.lower_factor_inverse(operators.factors(s.tree)),
-        ),
+        mass_factors,
         rolled=rolled.mass_matrix_factors,
         roll_from=40,
         ranks=(2, 1, 2),
         regroup=True,
         inverts=True,
-        flexible=lambda s: flexible_factors(flexible_mass(flexible.inertial(s))),
+        flexible=True,
     ),
     "mass_matrix_inverse": Quantity(
         ("q",),
         ("M_inverse",),
-        lambda s: (operators.mass_matrix_inverse(operators.factors(s.tree)),),
+        lambda s: (mass_inverse(s),),
         rolled=rolled.mass_matrix_inverse,
         roll_from=50,
         ranks=(2,),
         regroup=True,
         inverts=True,
-        flexible=lambda s: (flexible.factored_mass(s).solve(SX.eye(s["v"].numel())),),
+        flexible=True,
     ),
     "solve_mass_matrix": Quantity(
         ("q", "tau"),
         ("vdot",),
-        lambda s: (operators.solve_mass_matrix(operators.factors(s.tree), s["tau"]),),
+        lambda s: (solve_mass(s),),
         regroup=True,
         inverts=True,
-        flexible=lambda s: (flexible.factored_mass(s).solve(s["tau"]),),
+        flexible=True,
     ),
     "innovations": Quantity(
         ("q", "v", "tau"),
         ("n", "e", "D"),
-        lambda s: operators.innovations(operators.factors(s.tree), s["v"], s["tau"]),
+        innovations,
         ranks=(1, 1, 1),
         regroup=True,
         inverts=True,
-        flexible=flexible_innovations,
+        flexible=True,
     ),
     "operational_inertia": Quantity(
         ("q",),
         ("Lambda",),
-        lambda s: (operators.operational_inertia(s.tree, *s.frames),),
+        lambda s: (operational_inertia(s),),
         rolled=rolled.operational_inertia,
         roll_from=40,
         frames=2,
         ranks=(2,),
         regroup=True,
         inverts=True,
-        flexible=lambda s: (flexible.operational_inertia(s),),
+        flexible=True,
     ),
     "inverse_dynamics_derivatives": Quantity(
         ("q", "v", "vdot"),
@@ -580,7 +616,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=60,
         ranks=(2, 2, 2),
         regroup=True,
-        flexible=lambda s: flexible.inverse_dynamics_derivatives(s, s["vdot"]),
+        flexible=True,
     ),
     "inverse_dynamics_parameter_derivatives": Quantity(
         ("q", "v", "vdot"),
@@ -610,12 +646,12 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2, 2, 2),
         regroup=True,
         inverts=True,
-        flexible=flexible.derivatives,
+        flexible=True,
     ),
     "state_space": Quantity(
         ("q", "v", "tau"),
         ("A", "B"),
-        lambda s: state_space(s, QUANTITIES["derivatives"].written_out(s.tree)(s)),
+        lambda s: state_space(s, derivatives(s)),
         rolled=lambda s: state_space(s, rolled.derivatives(s)),
         roll_from=10,
         products=lambda s: state_space(s, rolled.derivatives_by_products(s)),
@@ -672,15 +708,16 @@ def compilable(
     tree = _asked(description, name, frames, wrenches)
     quantity = QUANTITIES[plain_name(name)]
     long = quantity.rolled is not None and len(tree) >= quantity.roll_from
+    calls = long and not tree.flexible
     if description.couplings:
-        return _coupled(description, plain_name(name), frames, wrenches, long and not description.flexible)
-    return form(tree, plain_name(name), frames, wrenches, calls=long and not description.flexible)
+        return _coupled(description, plain_name(name), frames, wrenches, calls)
+    return form(tree, plain_name(name), frames, wrenches, calls=calls)
 
 
 def form(
     tree: Tree, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = (), calls: bool = False
 ) -> ca.Function:
-    """Return one form of a quantity: written out, or with `calls` as a graph of calls; for flexible bodies their own."""
+    """Return one form of a quantity: written out, or with `calls` as a graph of calls."""
     quantity, description = QUANTITIES[name], tree.description
     kind: Any = MX if calls else SX
     symbols = _symbols(description, kind)
@@ -688,7 +725,7 @@ def form(
         symbols |= {"q": tree.q, "v": tree.v, "p": tree.p}
     external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
     inputs = _inputs(name, description, symbols)
-    answer = quantity.long(len(tree)) if calls else quantity.written_out(tree)
+    answer = quantity.long(len(tree)) if calls else quantity.answer
     assert answer is not None
     run = Rolled(tree, inputs) if calls else None
     outputs = answer(Question(tree, symbols, tuple(frames), external, run))
@@ -751,7 +788,8 @@ def _asked(description: Description, name: str, frames: Sequence[str], wrenches:
         raise InputError(f"'{name}' is about {quantity.frames} frame(s), found {len(frames)}: {list(frames)}")
     if wrenches and not quantity.external:
         raise InputError(f"'{name}' takes no external wrenches")
-    if description.flexible and not quantity.flexible:
+    modal = any(b.modes is not None and b.modes.count for b in description.bodies)
+    if modal and not quantity.flexible:
         raise UnsupportedOperation(f"'{name}' of a mechanism with flexible bodies: it has no form for them")
     for frame in (*frames, *wrenches):
         description.carrier(frame)

@@ -33,13 +33,17 @@ class Relative:
     columns: dict[int, Motion]
 
     def seen_from(self, base: Relative) -> Relative:
-        """Return this frame as seen from another one; both are given relative to the same third frame."""
+        """Return this frame as seen from another one; both are given relative to the same third frame.
+
+        Freedoms that move both, modes of the third body, have the difference of their columns.
+        """
         X = base.X.inverse() @ self.X
         carried = X.motion_to_child(base.V)
         V = self.V - carried
         A = self.A - X.motion_to_child(base.A) - carried.cross(V)
         back = {k: X.motion_to_child(column) * -1 for k, column in base.columns.items()}
-        return Relative(X, V, A, self.columns | back)
+        both = {k: self.columns[k] + back[k] for k in self.columns.keys() & back.keys()}
+        return Relative(X, V, A, self.columns | back | both)
 
     def rates(self) -> tuple[SX, SX]:
         """Return first and second time derivative of the twelve numbers of X, at constant joint velocities."""
@@ -61,7 +65,10 @@ def _packed(R: SX, V: Motion) -> SX:
 
 
 def relative(tree: Tree, v: SX, a: str, b: str) -> Relative:
-    """Return how body or frame b moves as seen from a."""
+    """Return how body or frame b moves as seen from a; only joints and modes between the two enter.
+
+    The nearest common ancestor counts as fixed; if it is flexible, its modes move the stations that lead to both.
+    """
     (node_a, X_a), (node_b, X_b) = tree.frame(a), tree.frame(b)
     shared = set(tree.path(node_a)) & set(tree.path(node_b))
     return _below(tree, v, node_b, X_b, shared).seen_from(_below(tree, v, node_a, X_a, shared))
@@ -72,8 +79,11 @@ def _below(tree: Tree, v: SX, node: int, X: Transform, shared: set[int]) -> Rela
     path = [i for i in tree.path(node) if i not in shared]
     V, A = Motion.zero(), Motion.zero()
     for i in reversed(path):
-        own, carried = tree.nodes[i].joint_velocity(v[tree.span(i)]), tree.nodes[i].X.motion_to_child(V)
-        V, A = carried + own, tree.nodes[i].X.motion_to_child(A) + carried.cross(own)
+        step, rates = tree.nodes[i], v[tree.span(i)]
+        own, carried = step.joint_velocity(rates), step.X.motion_to_child(V)
+        V, A = carried + own, step.X.motion_to_child(A) + carried.cross(own)
+        if step.station is not None:
+            A = A + step.station.turned_rate(rates)
     columns, at = {}, X
     for i in path:
         for S, k in zip(tree.nodes[i].S, tree.freedoms[i]):

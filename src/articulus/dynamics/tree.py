@@ -1,7 +1,8 @@
 """A mechanism as the algorithms see it: a tree of nodes with symbols, one node for each elementary joint.
 
 Bodies joined by fixed joints are one node; a joint made of several elementary ones is several nodes, of which only
-the last carries the body. Parents come before children.
+the last carries the body. A flexible body has modal coordinates beside its joint, and a node for each of its stations that
+carries something: its free directions are the motions that the modal rates give it. Parents come before children.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.dynamics.flexible.body import ElasticBody
+from articulus.dynamics.flexible.station import Station
 from articulus.dynamics.frames import Placement, common_normal, turn_about_z
 from articulus.mechanism import (
     GROUND,
+    Body,
     Connection,
     Description,
     Fixed,
@@ -28,6 +34,7 @@ from articulus.mechanism import (
     Varying,
 )
 from articulus.mechanism.expression import evaluated
+from articulus.mechanism.modes import Modes
 from articulus.spatial import (
     Force,
     Motion,
@@ -46,17 +53,21 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class Node:
-    """One elementary joint and the rigid body behind it, in the node's own frame."""
+    """One elementary joint and the body behind it, or a station of a flexible body, in the node's own frame."""
 
     X: Transform | Product
     """Pose in the parent's frame at the joint's position."""
     S: tuple[Motion, ...]
-    """Free directions, constant in this frame."""
+    """Free directions, constant in this frame but for stations."""
     inertia: RigidInertia
+    """Of the body, as it is deformed."""
     armature: tuple[SX, ...]
     """Inertia added to each freedom, reflected rotors included."""
     rotor: Force
     """Spin momentum that unit joint speed gives a rotor on the parent, in the parent's frame."""
+    body: ElasticBody | None = None
+    """What else a flexible body has."""
+    station: Station | None = None
 
     def joint_velocity(self, v: SX) -> Motion:
         """Return the velocity relative to the parent for the rates `v` of this node's freedoms."""
@@ -84,6 +95,8 @@ class NodeParts:
     inertia: RigidInertia
     armature: tuple[SX, ...]
     rotor: SX
+    modes: tuple[int, ...] = ()
+    """Where the modal rates of a flexible body stand in v."""
 
     def inner(self, q: SX) -> Transform:
         """Return the pose behind the joint in the frame `outer`."""
@@ -202,6 +215,48 @@ class NodeParts:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ElasticParts(NodeParts):
+    """A joint and a flexible body, in the frame of the body; `inertia` is that of rigid bodies that move with the frame."""
+
+    elastic: Modes
+    behind: Transform
+    """Pose of the body's frame in the frame behind the joint."""
+
+    def place(self, q: SX) -> SX:
+        """Return rotation and position of the body's frame, and the modal coordinates."""
+        X = self.outer @ self.joint.transform(q[: self.joint.nq]) @ self.behind
+        return ca.vertcat(X.pack(), q[self.joint.nq :])
+
+    def node(self, place: SX) -> Node:
+        body = ElasticBody.of(self.elastic, place[12:], self.inertia)
+        rotor = Force(self.rotor, SX.zeros(3))
+        X = Transform.unpack(place[:12])
+        return Node(X, self.subspace(), body.inertia, self.armature, rotor, body)
+
+    def subspace(self) -> tuple[Motion, ...]:
+        return tuple(self.behind.motion_to_child(s) for s in self.joint.motion_subspace())
+
+
+@dataclass(frozen=True, kw_only=True)
+class StationParts(NodeParts):
+    """A station of a flexible body; its rates are the modal rates of the body."""
+
+    elastic: Modes
+    name: str
+    stiff: bool = False
+    """Whether it stays where the body is undeformed."""
+
+    def place(self, q: SX) -> SX:
+        """Return the modal coordinates."""
+        return q
+
+    def node(self, place: SX) -> Node:
+        station = Station.of(self.elastic, self.name, place, self.stiff)
+        S = tuple(Motion.of(column) for column in ca.horzsplit(station.U))
+        return Node(station.X, S, self.inertia, self.armature, Force.zero(), station=station)
+
+
 def _with_fields(joint: Joint, fields: dict[str, SX]) -> Joint:
     return dataclasses.replace(joint, **fields) if fields else joint  # type: ignore[type-var]
 
@@ -279,6 +334,12 @@ class _Raw:
     armature: tuple[SX, ...]
     rotor: SX
     inertia: RigidInertia = dataclasses.field(default_factory=RigidInertia.zero)
+    elastic: Modes | None = None
+    """Of the flexible body behind the joint, or of the body that the station is on."""
+    behind: Transform = dataclasses.field(default_factory=Transform.identity)
+    """Pose of a flexible body's frame, which is then the node's, in the frame behind the joint."""
+    modes: tuple[int, ...] = ()
+    station: str = ""
 
     @property
     def placement(self) -> Placement | None:
@@ -300,7 +361,13 @@ class Tree:
     parents : tuple of int
         Parent of every node, ROOT for the ground.
     freedoms : tuple of tuple of int
-        Where the rates of every node stand in v.
+        Where the rates of every node stand in v; those of a station are the modal rates of its body.
+    modes : tuple of tuple of int
+        Where the modal rates of the body of every node stand in v.
+    stations : tuple of bool
+        Which nodes are stations of flexible bodies.
+    unfelt : list of int
+        Freedoms whose coordinates and rates make no inertia forces, only their accelerations do.
     gravity : SX
         Acceleration of gravity in ground axes [m/s^2].
 
@@ -321,27 +388,30 @@ class Tree:
         self._raw: list[_Raw] = []
         self._place: dict[str, tuple[int, Transform]] = {GROUND: (ROOT, Transform.identity())}
         self._joints: dict[str, tuple[int, Transform]] = {}
+        self._stations: dict[tuple[str, str], tuple[int, Transform]] = {}
+        self.unfelt: list[int] = []
+        self._elastic = {b.name: b.modes for b in description.bodies if b.modes is not None and b.modes.count}
         for connection in description.connections:
             self._add(connection)
         for body in description.bodies:
             node, X = self._place[body.name]
-            if node != ROOT:
-                inertia = RigidInertia.about_com(
-                    self.number(body.mass), self.vector(body.com), self.inertia(body.inertia)
-                )
-                self._raw[node].inertia += X.inertia_to_parent(inertia)
+            if node != ROOT and body.name not in self._elastic:
+                self._raw[node].inertia += X.inertia_to_parent(self._rigid(body))
         self._working = _WorkingFrames(self._raw)
         parts = [self._parts(i) for i in range(len(self._raw))]
         self.parts = tuple(regrouped(parts) if regroup else parts)
         self.parents = tuple(part.parent for part in self.parts)
         self.freedoms = tuple(part.v for part in self.parts)
+        self.modes = tuple(part.modes for part in self.parts)
+        self.stations = tuple(isinstance(part, StationParts) for part in self.parts)
         self._place = {name: self._in_working_frame(*at) for name, at in self._place.items()}
         self._joints = {name: self._in_working_frame(*at) for name, at in self._joints.items()}
 
     def regrouped(self) -> Tree:
         """Return the same tree, symbols included, with inertia that hinges do not move counted with the parents."""
         other = copy.copy(self)
-        other.__dict__.pop("nodes", None)
+        for kept in ("nodes", "inertial"):
+            other.__dict__.pop(kept, None)
         other.parts = tuple(regrouped(list(self.parts)))
         return other
 
@@ -374,7 +444,7 @@ class Tree:
     def frame(self, name: str) -> tuple[int, Transform]:
         """Return the node that carries a body or frame, and the frame's pose in that node's frame."""
         body, frame = self.description.carrier(name)
-        node, X = self._place[body]
+        node, X = self._held(body, frame.node)
         return node, X @ self.pose(frame.at)
 
     def joint_frame(self, name: str) -> tuple[int, Transform]:
@@ -400,6 +470,11 @@ class Tree:
         v = self.freedoms[i]
         return slice(v[0], v[-1] + 1) if v else slice(0, 0)
 
+    def modal(self, i: int) -> slice:
+        """Return where the modal rates of the body of node i stand in v."""
+        v = self.modes[i]
+        return slice(v[0], v[-1] + 1) if v else slice(0, 0)
+
     def path(self, i: int) -> list[int]:
         """Return node i and its ancestors, outermost first."""
         out = []
@@ -408,12 +483,60 @@ class Tree:
             i = self.parents[i]
         return out
 
+    # modal coordinates
+
+    @property
+    def flexible(self) -> bool:
+        """Whether there are modal coordinates."""
+        return bool(self._elastic)
+
+    @functools.cached_property
+    def inertial(self) -> Tree:
+        """The tree for masses and forces: bodies of the "ruthless" level hold things where they are undeformed."""
+        if not any(modes.level == "ruthless" for modes in self._elastic.values()):
+            return self
+        out = copy.copy(self)
+        for kept in ("nodes", "world"):
+            out.__dict__.pop(kept, None)
+        out.parts = tuple(_stiffened(part) for part in self.parts)
+        ruthless = (name for name, modes in self._elastic.items() if modes.level == "ruthless")
+        out.unfelt = [k for name in ruthless for k in self.parts[self._place[name][0]].modes]
+        out.__dict__["inertial"] = out
+        return out
+
+    def felt(self, v: Any) -> Any:
+        """Return the velocities that make inertia forces: v without the modal rates of "ruthless" bodies."""
+        if not self.unfelt:
+            return v
+        kept = np.ones(self.description.nv)
+        kept[self.unfelt] = 0.0
+        return v * ca.DM(kept)
+
     # building
 
+    def _rigid(self, body: Body) -> RigidInertia:
+        if body.modes is not None:
+            return _of_matrix(body.modes.rr0)
+        return RigidInertia.about_com(
+            self.number(body.mass), self.vector(body.com), self.inertia(body.inertia)
+        )
+
+    def _held(self, body: str, station: str) -> tuple[int, Transform]:
+        """Return the node that carries a body or a station of it, and its pose in that node's frame."""
+        if not station:
+            return self._place[body]
+        if body in self._elastic:
+            return self._stations[body, station]
+        node, X = self._place[body]
+        modes = next(b.modes for b in self.description.bodies if b.name == body)
+        assert modes is not None  # without modal coordinates a station is a fixed place
+        return node, X @ Transform(SX.eye(3), SX(ca.DM(modes.station(station).position)))
+
     def _add(self, c: Connection) -> None:
-        parent, X_parent = self._place[c.parent]
+        parent, X_parent = self._held(c.parent, c.node)
         X = X_parent @ self.pose(c.at)
-        if not (self._merge_fixed and isinstance(c.joint, Fixed)):
+        elastic = self._elastic.get(c.child)
+        if elastic is not None or not (self._merge_fixed and isinstance(c.joint, Fixed)):
             q0 = self.description.q_slices[c.name].start
             v0 = self.description.v_slices[c.name].start
             for part in self.resolved(c.joint).elementary():
@@ -423,8 +546,33 @@ class Tree:
                 self._raw.append(_Raw(parent, X, part, slice(q0, q0 + part.nq), v, armature, rotor_in_parent))
                 parent, X, X_parent = len(self._raw) - 1, Transform.identity(), Transform.identity()
                 q0, v0 = q0 + part.nq, v0 + part.nv
+        if elastic is not None:
+            self._make_elastic(c, elastic)
+            return
         self._joints[c.name] = (parent, X)
         self._place[c.child] = (parent, X @ self.pose(c.child_at).inverse())
+
+    def _make_elastic(self, c: Connection, elastic: Modes) -> None:
+        """Put a flexible body behind the last node, in its own frame, with its stations."""
+        i, raw, n = len(self._raw) - 1, self._raw[-1], elastic.count
+        raw.elastic, raw.behind = elastic, self.pose(c.child_at).inverse()
+        q = slice(raw.q.stop, raw.q.stop + n)
+        raw.q = slice(raw.q.start, q.stop)
+        at = self.description.mode_slices(c.child)[0]
+        raw.modes = tuple(range(at.start, at.stop))
+        self._joints[c.name] = (i, self.pose(c.child_at))
+        self._place[c.child] = (i, Transform.identity())
+        for name in dict.fromkeys(self._stations_of(c.child)):
+            still, none = Transform.identity(), (SX(0),) * n
+            self._raw.append(
+                _Raw(i, still, Fixed(), q, raw.modes, none, SX.zeros(3), elastic=elastic, station=name)
+            )
+            self._stations[c.child, name] = (len(self._raw) - 1, Transform.identity())
+
+    def _stations_of(self, body: str) -> Iterator[str]:
+        """Yield the stations of a body that carry something."""
+        yield from (c.node for c in self.description.connections if c.parent == body and c.node)
+        yield from (f.node for f in self.description.frames if f.body == body and f.node)
 
     def resolved(self, joint: Joint) -> Joint:
         symbols = {
@@ -446,7 +594,7 @@ class Tree:
         raw, (angle, shift) = self._raw[i], self._working.offset[i]
         to_working = _transform(self._working.inner[i]).inverse()
         R_parent = np.eye(3) if raw.parent == ROOT else self._working.inner[raw.parent].R
-        return NodeParts(
+        parts = NodeParts(
             parent=raw.parent,
             joint=raw.joint,
             q=raw.q,
@@ -459,6 +607,12 @@ class Tree:
             armature=raw.armature,
             rotor=ca.mtimes(SX(ca.DM(R_parent.T)), raw.rotor),
         )
+        if raw.elastic is None:
+            return parts
+        held = {f.name: getattr(parts, f.name) for f in dataclasses.fields(parts)}
+        if raw.station:
+            return StationParts(**held, elastic=raw.elastic, name=raw.station)
+        return ElasticParts(**(held | {"modes": raw.modes}), elastic=raw.elastic, behind=raw.behind)
 
     @functools.cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -479,6 +633,17 @@ def tree_of(description: Description, merge_fixed: bool = True, regroup: bool = 
 @functools.lru_cache(maxsize=8)
 def _made(description: Description, merge_fixed: bool, regroup: bool) -> Tree:
     return _made(description, merge_fixed, False).regrouped() if regroup else Tree(description, merge_fixed)
+
+
+def _stiffened(part: NodeParts) -> NodeParts:
+    ruthless = isinstance(part, StationParts) and part.elastic.level == "ruthless"
+    return dataclasses.replace(part, stiff=True) if ruthless else part  # type: ignore[call-arg]
+
+
+def _of_matrix(inertia: np.ndarray) -> RigidInertia:
+    """Return an inertia given as a matrix, (6, 6)."""
+    h = (inertia[2, 4], inertia[0, 5], inertia[1, 3])
+    return RigidInertia(SX(inertia[3, 3]), SX(ca.DM(h)), SX(ca.DM(inertia[:3, :3])))
 
 
 class _WorkingFrames:
@@ -502,7 +667,8 @@ class _WorkingFrames:
             self._choose(i)
 
     def has_axis(self, i: int) -> bool:
-        return self._raw[i].joint.axis_line is not None and self._raw[i].placement is not None
+        raw = self._raw[i]
+        return raw.joint.axis_line is not None and raw.placement is not None and raw.elastic is None
 
     def _choose(self, i: int) -> None:
         raw = self._raw[i]

@@ -97,6 +97,11 @@ class RigidInertia:
     def articulated(self) -> ArticulatedInertia:
         return ArticulatedInertia(self.J, skew(self.h), self.m * SX.eye(3))
 
+    def matrix(self) -> SX:
+        """Return the 6 x 6 matrix."""
+        H = skew(self.h)
+        return ca.blockcat([[self.J, H], [H.T, self.m * SX.eye(3)]])
+
 
 @dataclass(frozen=True)
 class ArticulatedInertia:

@@ -58,7 +58,7 @@ def test_without_shortening_the_polynomials_are_exact() -> None:
 def whole(body: Modes, eta: np.ndarray) -> np.ndarray:
     """Return the mass matrix of (V, eta_dot)."""
     b = ElasticBody.of(body, ca.SX(ca.DM(eta)))
-    return np.array(ca.DM(ca.blockcat([[b.rr, b.rf], [b.rf.T, b.ff]])))
+    return np.array(ca.DM(ca.blockcat([[b.inertia.matrix(), b.rf], [b.rf.T, b.ff]])))
 
 
 def test_the_mass_matrix_is_that_of_a_displacement_field() -> None:

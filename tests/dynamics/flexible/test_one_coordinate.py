@@ -50,7 +50,7 @@ def test_every_quantity_has_its_shape(make, name):
 
 
 def test_a_quantity_without_a_form_for_flexible_bodies_refuses_them(monkeypatch):
-    """Masses of the rigid tree do not count a flexible body: no number is better than that one."""
+    """What a row does not vouch for with modes is refused: no number is better than a wrong one."""
     monkeypatch.setitem(QUANTITIES, "total_mass", Quantity((), ("mass",), lambda s: (total_mass(s.tree),)))
     with pytest.raises(UnsupportedOperation, match="'total_mass' of a mechanism with flexible bodies"):
         cantilever().function("total_mass")

@@ -1,5 +1,1 @@
-"""Trees of rigid and flexible bodies, one algorithm a file."""
-
-from articulus.dynamics.flexible.tree import FlexibleTree, flexible_tree
-
-__all__ = ["FlexibleTree", "flexible_tree"]
+"""Flexible bodies and their stations: the parts of the equations that only they have."""

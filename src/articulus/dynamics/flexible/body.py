@@ -7,7 +7,7 @@ P' + V x* P = F and pi' - dT/deta + K eta + D eta' = f.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import casadi as ca
 import numpy as np
@@ -16,7 +16,7 @@ from casadi import SX
 from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
 from articulus.dynamics.flexible.shortening import Shortening, mirrored
 from articulus.mechanism.modes import Modes
-from articulus.spatial import Force, Motion, RigidInertia, cross
+from articulus.spatial import Force, Motion, RigidInertia, cross, skew
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class ElasticBody:
     Fields that start with `linear` are those of displacements that are linear in eta; `shortening` adds the others.
     """
 
+    modes: Modes
     eta: SX
     linear_inertia: RigidInertia
     """Of the deformed body about the origin of its frame: rr in ten numbers."""
@@ -44,19 +45,22 @@ class ElasticBody:
     shortening: tuple[Shortening, ...] = ()
 
     @staticmethod
-    def rigid(inertia: RigidInertia) -> ElasticBody:
-        """Return a body without modes."""
-        none, constant = SX(0, 0), np.zeros((0, 6, 0))
-        return ElasticBody(
-            SX(0, 1), inertia, SX(9, 0), SX(6, 0), none, constant, constant, inertia.h, none, none
-        )
+    def of(modes: Modes, eta: SX, carried: RigidInertia | None = None) -> ElasticBody:
+        """Return a flexible body at its modal coordinates; at the "ruthless" level nothing of it depends on them.
 
-    @staticmethod
-    def of(modes: Modes, eta: SX) -> ElasticBody:
-        """Return a flexible body at its modal coordinates; at the "ruthless" level nothing of it depends on them."""
-        c = Integrals.of(modes)
+        Parameters
+        ----------
+        modes : Modes
+        eta : SX, (n,)
+        carried : RigidInertia, optional
+            Of rigid bodies that move with the frame of the body.
+        """
+        c = _integrals(modes)
         by, slopes = sparse(c.rr1), contracted(c.rr2, eta)
-        numbers, rf = sparse(c.rr0), sparse(c.rf0)
+        mass, numbers, rf = SX(modes.rr0[3, 3]), sparse(c.rr0), sparse(c.rf0)
+        if carried is not None:
+            ten = carried.pack()
+            mass, numbers = mass + ten[0], numbers + ten[1:]
         if modes.level == "ruthless":
             moment = numbers[:3] + ca.mtimes(rf[3:, :], eta)
         else:
@@ -65,8 +69,9 @@ class ElasticBody:
                 rf + contracted(c.swept + c.gyroscopic, eta),
             )
             moment = numbers[:3]
-        inertia = RigidInertia.unpack(ca.vertcat(modes.rr0[3, 3], numbers))
+        inertia = RigidInertia.unpack(ca.vertcat(mass, numbers))
         return ElasticBody(
+            modes,
             eta,
             inertia,
             by + slopes,
@@ -81,13 +86,12 @@ class ElasticBody:
         )
 
     @cached_property
-    def rr(self) -> SX:
-        """The inertia as a matrix, (6, 6)."""
-        units = (Motion.of(SX(ca.DM(e))) for e in ca.horzsplit(ca.DM.eye(6)))
+    def inertia(self) -> RigidInertia:
+        """The inertia rr of the deformed body."""
         inertia = self.linear_inertia
         for each in self.shortening:
             inertia = inertia + RigidInertia.unpack(ca.vertcat(0, each.moments()))
-        return ca.horzcat(*((inertia @ unit).column() for unit in units))
+        return inertia
 
     @cached_property
     def rf(self) -> SX:
@@ -109,33 +113,43 @@ class ElasticBody:
         """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
         return sum((each.moments()[:3] for each in self.shortening), self.linear_moment)
 
-    def forces(self, V: Motion, rate: SX, A: SX, acceleration: SX) -> tuple[SX, SX]:
-        """Return the wrench (6,) and the modal forces (n,) that the motion takes, elastic and damping forces left out.
+    def forces(self, V: Motion, rate: SX, A: Motion, acceleration: SX) -> tuple[Force, SX]:
+        """Return the wrench and the modal forces (n,) that the motion takes, elastic and damping forces left out.
 
         Parameters
         ----------
         V : Motion
-            Velocity of the body frame.
+            Velocity of the body frame. It may be that seen from a frame that moves uniformly with the origin, with no linear
+            part; the linear part of A is then the acceleration of the origin.
         rate, acceleration : SX, (n,)
             Of the modal coordinates.
-        A : SX, (6,)
+        A : Motion
             Derivative of the components of V.
         """
-        A_frame = Motion.of(A)
         growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.linear_inertia_by, rate)))
-        F = self._linear_momentum(A_frame, acceleration)
+        F = self._linear_momentum(A, acceleration)
         F = F + V.cross_force(Force.of(self._linear_momentum(V, rate))).column()
         F = F + (growth @ V).column() + squared(self.swept, rate)
-        f = ca.mtimes(self.linear_rf.T, A) + ca.mtimes(self.linear_ff, acceleration)
+        f = ca.mtimes(self.linear_rf.T, A.column()) + ca.mtimes(self.linear_ff, acceleration)
         f = (
             f
             + 2 * ca.mtimes(contracted(self.gyroscopic, rate).T, V.column())
             - ca.mtimes(self.linear_inertia_by.T, _energies(V))
         )
         for each in self.shortening:
-            wrench, modal = each.forces(V, rate, A_frame, acceleration)
+            wrench, modal = each.forces(V, rate, A, acceleration)
             F, f = F + wrench, f + modal
-        return F, f
+        return Force.of(F), f
+
+    def growth(self, rate: SX) -> RigidInertia:
+        """Return the derivative of the inertia in time."""
+        if self.modes.level == "ruthless":
+            return RigidInertia.zero()
+        return RigidInertia.unpack(ca.jtimes(self.inertia.pack(), self.eta, rate))
+
+    def derivatives(self, w: SX, rate: SX, A: Motion, acceleration: SX) -> Slopes:
+        """Return how the forces change, elastic and damping forces included, of a motion whose origin is at rest."""
+        return Slopes(*_slopes(self.modes)(self.eta, rate, w, A.column(), acceleration))
 
     def restoring(self, rate: SX) -> SX:
         """Return the elastic and damping forces K eta + D eta_dot, (n,)."""
@@ -169,3 +183,40 @@ def _energies(V: Motion) -> SX:
     """Return the kinetic energy for each unit of first moment and moments of inertia, (9,)."""
     x, y, z = ca.vertsplit(V.w)
     return ca.vertcat(cross(V.v, V.w), 0.5 * x**2, x * y, x * z, 0.5 * y**2, y * z, 0.5 * z**2)
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of the wrench F and the modal forces f that a motion takes."""
+
+    F_eta: SX
+    """(6, n) By the modal coordinates."""
+    f_eta: SX
+    """(n, n)"""
+    F_rate: SX
+    """(6, n) By their rates."""
+    f_rate: SX
+    """(n, n)"""
+    f_turn: SX
+    """(n, 3) What multiplies the angular part of a change of velocity that comes from in front of the body: see
+    `dynamics.linearise`; the origin is at rest."""
+
+
+@lru_cache(maxsize=256)
+def _integrals(modes: Modes) -> Integrals:
+    return Integrals.of(modes)
+
+
+@lru_cache(maxsize=256)
+def _slopes(modes: Modes) -> ca.Function:
+    """(eta, rate, w, A, acceleration) -> the fields of `Slopes`."""
+    n = modes.count
+    eta, rate, acceleration = (SX.sym(x, n) for x in ("eta", "rate", "acceleration"))
+    w, A = SX.sym("w", 3), SX.sym("A", 6)
+    body = ElasticBody.of(modes, eta)
+    felt = rate if modes.level != "ruthless" else SX.zeros(n)
+    F, f = body.forces(Motion(w, SX.zeros(3)), felt, Motion.of(A), acceleration)
+    f_turn = ca.jacobian(f, w) - ca.mtimes(body.rf[:3, :].T, skew(w))
+    whole = f + body.restoring(rate)
+    outputs = [ca.jacobian(x, y) for y in (eta, rate) for x in (F.column(), whole)]
+    return ca.Function("slopes", [eta, rate, w, A, acceleration], [*outputs, f_turn])

@@ -1,0 +1,48 @@
+"""The modal coordinates of a body as they give way in the articulated-body recursion.
+
+Source: articulated-body recursion (Rodriguez, Jain & Kreutz 1989, section 3) on bodies with modal coordinates (Jain &
+Rodriguez 1992).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import SX
+
+from articulus.dynamics.flexible.shortening import mirrored
+from articulus.dynamics.loops.factor import Factored
+from articulus.spatial import ArticulatedInertia, Force
+
+
+@dataclass(frozen=True)
+class Yielding:
+    """Freedoms of mass matrix D = L E L' that give way to an acceleration A that arrives: D y = drive - B' A."""
+
+    D: Factored
+    B: SX
+    """(n, 6) L^-1 B'."""
+    drive: SX
+    """(n,) L^-1 drive."""
+
+    @staticmethod
+    def of(D: SX, B: SX, drive: SX) -> Yielding:
+        """Return freedoms of mass matrix (n, n), with the momentum (6, n) of unit rates, that forces (n,) drive."""
+        factored = Factored(D)
+        return Yielding(factored, *(factored.forward(ca.densify(x)) for x in (B.T, drive)))
+
+    def under(self, A: SX) -> SX:
+        """Return y, (n,)."""
+        return self.D.backward(self.drive - ca.mtimes(self.B, A))
+
+    def left(self, inertia: ArticulatedInertia, bias: Force) -> tuple[ArticulatedInertia, Force]:
+        """Return inertia - B D^-1 B' and bias + B D^-1 drive: what is left when the freedoms give way."""
+        scaled = self.D.scaled(self.B).T
+        w, v = self.B[:, :3], self.B[:, 3:]
+        less = ArticulatedInertia(
+            inertia.J - mirrored(ca.mtimes(scaled[:3, :], w)),
+            inertia.H - ca.mtimes(scaled[:3, :], v),
+            inertia.M - mirrored(ca.mtimes(scaled[3:, :], v)),
+        )
+        return less, bias + Force.of(ca.mtimes(scaled, self.drive))
