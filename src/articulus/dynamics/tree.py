@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -424,13 +424,7 @@ class Tree:
         return ca.vertcat(*map(self.number, x))
 
     def pose(self, pose: Pose) -> Transform:
-        if not any(isinstance(x, Varying) for x in pose.rpy + pose.quaternion):
-            R = SX(ca.DM(pose.rotation()))
-        elif pose.turned_by_rpy():
-            R = rpy_matrix(self.vector(pose.rpy))
-        else:
-            R = quaternion_matrix(self.vector(pose.quaternion))
-        return Transform(R, self.vector(pose.xyz))
+        return transform_of(pose, self.number)
 
     def inertia(self, six: tuple[Number, ...]) -> SX:
         xx, yy, zz, xy, xz, yz = map(self.number, six)
@@ -708,3 +702,15 @@ class _WorkingFrames:
 
 def _transform(placement: Placement) -> Transform:
     return Transform(SX(ca.DM(placement.R)), SX(ca.DM(placement.p)))
+
+
+def transform_of(pose: Pose, number: Callable[[Number], SX]) -> Transform:
+    """Return a constant pose as expressions; `number` makes an expression of a number of the model."""
+    vector = lambda numbers: ca.vertcat(*map(number, numbers))  # noqa: E731
+    if not any(isinstance(x, Varying) for x in pose.rpy + pose.quaternion):
+        R = SX(ca.DM(pose.rotation()))
+    elif pose.turned_by_rpy():
+        R = rpy_matrix(vector(pose.rpy))
+    else:
+        R = quaternion_matrix(vector(pose.quaternion))
+    return Transform(R, vector(pose.xyz))

@@ -29,7 +29,7 @@ ROBOT = """<mujoco model="robot">
         <body name="rod" pos="0.5 0 0">
           <joint name="s" type="slide" axis="1 0 0"/>
           <geom type="capsule" fromto="0 0 0 0.5 0 0" size="0.04"/>
-          <body name="tip" pos="0.5 0 0"><geom size="0.1" pos="0 0 0.05"/><site name="cell"/></body>
+          <body name="tip" pos="0.5 0 0"><geom size="0.1" pos="0 0 0.05"/><site name="cell" pos="0.1 0.2 0.3" euler="0.3 0.4 0.5"/></body>
         </body>
       </body>
     </body>

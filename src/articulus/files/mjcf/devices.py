@@ -121,22 +121,23 @@ class Devices:
             name = self._unused(given or f"{kind.lower()}{i}", "_sensor")
             place = self._place(i, kind)
             if place is not None:
-                yield Device(place[0], (("name", name), place[1]))
+                yield Device(place[0], (("name", name), *place[1]))
             elif kind not in KNOWN_ANYWAY:
                 found = f"sensor '{name}' of {kind.lower()}"
                 self.omissions.append(Omission(f"sensor.{given}", found, "omitted sensor"))
 
-    def _place(self, i: int, kind: str) -> tuple[str, tuple[str, Any]] | None:
+    def _place(self, i: int, kind: str) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
         """Return the type of a sensor here and what it sits on; None for what has no such place."""
         m, thing = self.model, int(self.model.sensor_objid[i])
         if kind in ON_JOINT and m.jnt_type[thing] > BALL:
-            return ON_JOINT[kind], ("joints", (self.names.joints[thing],))
+            return ON_JOINT[kind], (("joints", (self.names.joints[thing],)),)
         if kind in ON_BODY and (body := self.names.bodies[m.site_bodyid[thing]]) != GROUND:
-            return ON_BODY[kind], ("joint", self.description.inboard(body).name)
+            joint = self.description.inboard(body).name
+            return ON_BODY[kind], (("joint", joint), ("frame", self.names.sites[thing]))
         if kind not in ON_FRAME or m.sensor_refid[i] >= 0:
             return None
         named = {SITE: self.names.sites, XBODY: self.names.bodies}.get(int(m.sensor_objtype[i]))
-        return (ON_FRAME[kind], ("frame", named[thing])) if named is not None else None
+        return (ON_FRAME[kind], (("frame", named[thing]),)) if named is not None else None
 
     # what acts without commands
 

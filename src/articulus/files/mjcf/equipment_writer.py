@@ -137,14 +137,17 @@ class EquipmentWriter:
             ET.SubElement(section, ON_SITE[device.type], name=device.name, site=site)
         elif device.type in OF_FRAME:
             kind = "site" if any(f.name == held["frame"] for f in self.d.frames) else "xbody"
-            place = {"objtype": kind, "objname": held["frame"]}
-            ET.SubElement(section, OF_FRAME[device.type], {"name": device.name, **place})
+            seen = {"objtype": kind, "objname": held["frame"]}
+            ET.SubElement(section, OF_FRAME[device.type], {"name": device.name, **seen})
         elif device.type == "joint_sensor" and len(held["joints"]) == 1:
             ET.SubElement(section, "jointpos", name=device.name, joint=held["joints"][0])
         elif device.type == "force_sensor":
-            child = next(c for c in self.d.connections if c.name == held["joint"]).child
-            there = (f.name for f in self.d.frames if f.body == child and f.name not in self.centres)
-            site = next(there, None) or self.site_at(child, f"{device.name}.site")
+            at = next(c for c in self.d.connections if c.name == held["joint"])
+            place = held.get("frame") or at.child
+            pose = None if held.get("frame") else at.child_at
+            if self.d.carrier(place)[0] != at.child:
+                self._refuse(device)
+            site = self.site_at(place, f"{device.name}.site", pose)
             ET.SubElement(section, "force", name=device.name, site=site)
         else:
             self._refuse(device)
