@@ -8,6 +8,7 @@ import pytest
 
 import articulus as art
 import closed_zoo
+from articulus.linear import LinearModels
 from articulus.loop.components import PD, PID, JointSensor, Measured, PrescribedForce, RateGyro, Torque
 
 ARM = art.load("two_link")
@@ -181,3 +182,19 @@ def test_a_loop_without_rest_says_so() -> None:
     push = PrescribedForce("hinge", 30.0)
     with pytest.raises(art.NumericalError, match=r"out of balance by .* most in v'\.hinge"):
         art.Loop(pendulum(), components=[push]).equilibrium([0.3])
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_linear_models_about_many_states_are_those_about_each(period: float | None) -> None:
+    """Of a loop with a controller and actuators; native code and the CasADi virtual machine differ by rounding."""
+    loop = art.Loop(ARM, PD(kp=20.0, kd=2.0, period=period), [Torque(name) for name in ARM.joint_names])
+    q, v = 0.5 * np.random.default_rng(2).normal(size=(2, 4, 2))
+    models = loop.linearize(q, v, inputs=("tau", "u"), outputs=("u",))
+    assert isinstance(models, LinearModels)
+    assert models.shape == (4,)
+    for k in range(4):
+        one = loop.linearize(q[k], v[k], inputs=("tau", "u"), outputs=("u",))
+        for name in "ABCD":
+            np.testing.assert_allclose(getattr(models[k], name), getattr(one, name), rtol=1e-10, atol=1e-12)
+        assert (models[k].states, models[k].inputs, models[k].outputs) == (one.states, one.inputs, one.outputs)
+        assert models[k].period == one.period == period

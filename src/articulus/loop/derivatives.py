@@ -27,7 +27,7 @@ from articulus.dynamics.loops.free_coordinates import following, split, tangent
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.equations import Network
-from articulus.loop.functions import System
+from articulus.loop.functions import System, native
 from articulus.mechanism import Description, Parameter
 
 
@@ -152,7 +152,10 @@ class LoopDerivatives:
             push[joint_freedoms(s.description)] = u[first : first + self.sizes["tau"]]
         shown = {name: ca.vec(y) - (push if name == "tau" else 0) for name, y in zip(names, values)}
         out = [rate[0], ca.vertcat(kind(0, 1), *shown.values()), *(d[0] for d in renewed)]
-        return ca.Function("derivatives", [x, p, w, t, h], [ca.densify(ca.jacobian(y, x)) for y in out])
+        found = [ca.densify(ca.jacobian(y, x)) for y in out]
+        return ca.Function(
+            "derivatives", [x, p, w, t, h], found, list("xpwth"), [f"o{i}" for i in range(len(found))]
+        )
 
     @functools.cached_property
     def _kinematics(self) -> ca.Function:
@@ -172,17 +175,27 @@ class LoopDerivatives:
         out = [ca.densify(rows.G), ca.densify(ca.jacobian(rows.rate, tree.q))]
         return ca.Function("rows", [tree.q, tree.v, closing.t, tree.p], out)
 
-    def about(self, x: np.ndarray, p: np.ndarray, t: float, h: float) -> Linear:
-        """Return the derivatives at a state (c, d) with parameters p at time t, for steps h.
+    def about(self, x: np.ndarray, p: np.ndarray, t: float, h: float) -> list[Linear]:
+        """Return the derivatives at states (c, d), (count, nc + nd), with parameters p (count, np) at time t, for steps h.
+
+        Many states are one call of native code, one is left to the CasADi virtual machine.
 
         Raises
         ------
         NumericalError
             A rate or a sampled component has no finite derivative. An output without one is NaN.
         """
+        inputs = np.array([self._nominal(x_k, p_k, t, h) for x_k, p_k in zip(x, p)])
+        given = np.hstack([x, inputs]), p, np.zeros(self.system.nw), t, h
+        if len(x) == 1:
+            found = [np.array(J)[None] for J in self._jacobian.call([given[0][0], p[0], *given[2:]])]
+        else:
+            found = list(native(self._jacobian)(*given))
+        return [self._about(x_k, p_k, t, [J[k] for J in found]) for k, (x_k, p_k) in enumerate(zip(x, p))]
+
+    def _about(self, x: np.ndarray, p: np.ndarray, t: float, found: list[np.ndarray]) -> Linear:
+        """Return the derivatives at one state from those of the equations."""
         s, nv, nu = self.system, self._nv, len(self._places)
-        inputs = self._nominal(x, p, t, h)
-        found = [np.array(J) for J in self._jacobian(np.append(x, inputs), p, np.zeros(s.nw), t, h)]
         self._require_finite(found[0], found[2:], t)
         found[1][~np.isfinite(found[1]).all(axis=1)] = np.nan
         E, turning = (np.array(m) for m in self._kinematics(x[s.places["q"]], x[s.places["v"]]))

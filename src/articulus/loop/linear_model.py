@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from articulus.errors import UnsupportedOperation
-from articulus.linear import LinearModel, Ports
+from articulus.errors import InputError, UnsupportedOperation
+from articulus.linear import LinearModel, LinearModels, Ports
 from articulus.loop.derivatives import joint_freedoms, loop_derivatives
 from articulus.loop.functions import System
 from articulus.loop.multirate import over_period, remembered
@@ -78,21 +78,54 @@ def linear_model(
 
     Sampling periods are whole numbers of `step` [s].
     """
+    return linear_models(system, step, signals, x[None], p[None], t, inputs, opened)[0]
+
+
+def linear_models(
+    system: System,
+    step: float,
+    signals: Mapping[str, Signal],
+    x: np.ndarray,
+    p: np.ndarray,
+    t: float,
+    inputs: tuple[str, ...] = ("tau",),
+    opened: tuple[str, ...] = (),
+) -> LinearModels:
+    """Return the linear models about states x (count, nc + nd) with parameters p (count, np), at least one.
+
+    Raises
+    ------
+    InputError
+        The free coordinates under the constraints are not the same at all states.
+    """
     names = tuple(name for name in signals if name not in ("q", "v"))
     derivatives = loop_derivatives(system, names, inputs, opened)
     found_ports = ports(system, signals, derivatives.sizes)
     found = derivatives.about(x, p, t, step)
-    state, output, states, period = found.rate, found.outputs, found.states, None
-    if found.updates:
+    states, period = found[0].states, None
+    for k, each in enumerate(found):
+        if each.states != states:
+            raise InputError(
+                f"linearize: at operating point {k} the free coordinates are {each.states}; expected those of the first point, "
+                f"{states}. Linearize it by itself"
+            )
+    state, output = (np.stack([getattr(each, name) for each in found]) for name in ("rate", "outputs"))
+    if found[0].updates:
         periods = [whole_steps(f"component '{u.name}', period", u.period, step) for u in system.updates]
         period = math.lcm(*periods) * step
-        state, first = over_period(found.rate, found.updates, periods, step)
-        output = output @ first
-        n = len(states)
-        known = np.isfinite(output).all(axis=1)
-        kept = remembered(state[:n, :n], output[known, :n], len(found.rate))
-        columns = [*kept, *range(n, len(first))]
-        state, output, states = state[kept][:, columns], output[:, columns], tuple(states[k] for k in kept)
+        over = [over_period(each.rate, each.updates, periods, step) for each in found]
+        state, output = np.stack([a for a, _ in over]), output @ np.stack([first for _, first in over])
+        n, nz = len(states), len(found[0].rate)
+        finite = np.isfinite(output).all(axis=2)
+        kept = sorted(
+            {k for A, C, known in zip(state, output, finite) for k in remembered(A[:n, :n], C[known, :n], nz)}
+        )
+        columns = [*kept, *range(n, state.shape[2])]
+        state, output, states = (
+            state[:, kept][:, :, columns],
+            output[..., columns],
+            tuple(states[k] for k in kept),
+        )
     n = len(states)
-    parts = (state[:, :n], state[:, n:], output[:, :n], output[:, n:])
-    return LinearModel(*parts, states, **vars(found_ports), t=t, period=period)
+    parts = (state[..., :n], state[..., n:], output[..., :n], output[..., n:])
+    return LinearModels(*parts, states, **vars(found_ports), t=t, period=period)

@@ -24,7 +24,7 @@ from articulus.loop.equilibrium import LoopEquilibrium, Rest
 from articulus.loop.events import Event
 from articulus.loop.events import stops as event_stops
 from articulus.loop.functions import System, native
-from articulus.loop.linear_model import linear_model, model_signals, require_derivatives
+from articulus.loop.linear_model import linear_model, linear_models, model_signals, require_derivatives
 from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
 from articulus.mechanism import Description
@@ -194,12 +194,13 @@ class Loop:
         opened: Sequence[str] = (),
         fixed: Sequence[str] = (),
     ) -> LinearModel:
-        """Return the linear model of the whole loop about a state; sampled components make it discrete.
+        """Return the linear model of the whole loop about a state, or those about many; sampled components make it discrete.
 
         Parameters
         ----------
-        q, v : array, (nq,), (nv,)
-            Position and velocity; neutral and at rest if not given. Loops are closed first, as in `simulate`.
+        q, v : array, (nq,), (nv,), or (states, nq), (states, nv)
+            Position and velocity; neutral and at rest if not given. Loops are closed first, as in `simulate`. About many
+            states the result is a `LinearModels`: arrays with a leading axis, and a `LinearModel` behind every index.
         t : float [s]
         step : float [s]
             Of which sampling periods are whole numbers.
@@ -216,15 +217,17 @@ class Loop:
             Joints that stay where they are when the loops are closed.
         """
         chosen = None if outputs is None else tuple(outputs)
+        single = max((np.ndim(x) for x in (q, v) if not isinstance(x, Mapping)), default=1) < 2
         setup = self.setup(
-            RunSettings(t + step, t, step, outputs=chosen, fixed=tuple(fixed)), q, v, params, True
+            RunSettings(t + step, t, step, outputs=chosen, fixed=tuple(fixed)), q, v, params, single
         )
         system = setup.system
         require_derivatives(system, setup.outside)
         c, d, p = _begun(setup)
         signals = model_signals(Outputs(system, chosen).blank())
-        at = np.concatenate([c, d])
-        return linear_model(system, step, signals, at, p, t, tuple(inputs), tuple(opened))
+        at = np.hstack([c, d])
+        found = linear_models(system, step, signals, at, p, t, tuple(inputs), tuple(opened))
+        return found[0] if single else found
 
     def equilibrium(
         self,
@@ -260,7 +263,7 @@ class Loop:
         setup = self.setup(RunSettings(t + step, t, step), q, None, params, True)
         system = setup.system
         require_derivatives(system, setup.outside)
-        c, d, p = _begun(setup)
+        c, d, p = (rows[0] for rows in _begun(setup))
         rest = Rest(self.mechanism, system, c, d, p, t, step)
         residuals = rest.find(tolerance)
         signals = model_signals(Outputs(system).blank())
@@ -269,12 +272,12 @@ class Loop:
 
 
 def _begun(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return continuous states and held values after all sampled components have worked once, and the parameters."""
-    (c,), (p,), *_ = setup.start()
+    """Return continuous states and held values after all sampled components have worked once, and the parameters; rows each."""
+    c, p, *_ = setup.start()
     system, s = setup.system, setup.settings
-    d = system.d0
+    d = np.tile(system.d0, (len(c), 1))
     for update in system.updates:
-        d = np.ravel(native(update.function)(c, d, p, np.zeros(system.nw), s.t0, s.step))
+        d = np.reshape(native(update.function)(c, d, p, np.zeros(system.nw), s.t0, s.step), d.shape)
     return c, d, p
 
 
