@@ -196,5 +196,9 @@ def test_linear_models_about_many_states_are_those_about_each(period: float | No
         one = loop.linearize(q[k], v[k], inputs=("tau", "u"), outputs=("u",))
         for name in "ABCD":
             np.testing.assert_allclose(getattr(models[k], name), getattr(one, name), rtol=1e-10, atol=1e-12)
-        assert (models[k].states, models[k].inputs, models[k].outputs) == (one.states, one.inputs, one.outputs)
+        assert (models[k].states, models[k].inputs, models[k].outputs) == (
+            one.states,
+            one.inputs,
+            one.outputs,
+        )
         assert models[k].period == one.period == period

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from articulus.bench import flexible, flexible_beams, rows, runs
+from articulus.bench import first, flexible, flexible_beams, rows, runs
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
 
@@ -26,6 +26,7 @@ def sections(quick: bool) -> list[Section]:
         Section("forward dynamics against MuJoCo", rows.mujoco),
         Section("inverse dynamics, mass matrix", rows.inverse),
         Section("derivatives", rows.derivatives),
+        Section("linear models", first.linear_models),
         Section("one state", rows.one_state),
         Section("growth", rows.growth),
         Section("rollouts", runs.rollouts),
@@ -38,5 +39,13 @@ def sections(quick: bool) -> list[Section]:
         Section("hub with appendages", flexible.hub),
         Section("beam of large deflection", flexible_beams.spin_up),
     ]
-    cold = [] if quick else [Section("cold start", rows.cold_start)]
-    return [*always, *cold, Section("warm start", rows.warm_start), Section("first run", runs.first_run)]
+    cold = [
+        Section("cold start", rows.cold_start),
+        Section("cold start, all quantities", first.cold_quantities),
+    ]
+    new = [
+        Section("warm start", rows.warm_start),
+        Section("first run", runs.first_run),
+        Section("first runs and linear models", first.first_runs),
+    ]
+    return [*always, *([] if quick else cold), *new]

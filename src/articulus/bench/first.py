@@ -1,0 +1,91 @@
+"""Rows of first results in a new process (every quantity, runs, linear models), and of linear models about many states.
+
+Seconds are processor time after the import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from articulus.bench import peers
+from articulus.bench.models import Model, chain, tree
+from articulus.bench.row import Bar, Row
+from articulus.bench.rows import AGREE, CHECKED, NO_PINOCCHIO, Effort, difference, differs, raced
+from articulus.bench.startup import ONE_STATE, Starter, starter
+from articulus.bench.timing import Contender, race
+from articulus.dynamics.quantities import QUANTITIES
+
+LONG = 100
+"""Revolutes of the long chain."""
+QUANTITY = """
+kernel = mechanism.kernel({name!r}, {frames!r})
+kernel(*(np.full(shape, 0.1) for shape in kernel.input_shapes))
+"""
+SIMULATE = "articulus.simulate(mechanism, 0.01)"
+LINEARIZE = 'mechanism.linearize(); assert "control" not in sys.modules'
+POINTS = 1000
+"""Operating points of the linear models."""
+
+
+def cold_quantities(effort: Effort) -> Iterator[Row]:
+    """Give the slowest cold first result of all quantities of a long chain, and that of the slowest derivatives."""
+    if effort.quick:
+        return
+    times: dict[str, float] = {}
+    for name, row in QUANTITIES.items():
+        if "constraint" in name or "closed" in name or "parameter" in name:
+            continue
+        frames = (f"link{LONG - 1}", f"link{LONG // 2}")[: row.frames]
+        with starter(QUANTITY.format(name=name, frames=frames)) as start:
+            times[name] = start.cold(chain(LONG), ONE_STATE).processor
+    matrices = {name: t for name, t in times.items() if "derivatives" in name or name == "state_space"}
+    others = {name: t for name, t in times.items() if name not in matrices}
+    for title, found, limit in (("quantities", others, 3.0), ("derivatives", matrices, 6.0)):
+        slowest = max(found, key=lambda name: found[name])
+        note = f"slowest of {len(found)}: {slowest}"
+        yield _seconds(f"cold first result, all {title}", LONG, found[slowest], limit, note)
+
+
+def first_runs(effort: Effort) -> Iterator[Row]:
+    """Give the time of a first short run, cold of long mechanisms and warm of 7 revolutes, and of a first linear model."""
+    with starter(SIMULATE) as start:
+        for model, note in () if effort.quick else ((chain(LONG), ""), (tree(), "30 freedoms, free base")):
+            yield _cold(start, model, note)
+        warm = start.warm(chain(7), ONE_STATE, 1 if effort.quick else 5).processor
+        yield _seconds("warm first simulate", 7, warm, 0.6, "")
+    with starter(LINEARIZE) as start:
+        warm = start.warm(chain(7), ONE_STATE, 1 if effort.quick else 5).processor
+        yield _seconds("warm first linearize", 7, warm, 0.6, "python-control is not imported")
+
+
+def _cold(start: Starter, model: Model, note: str) -> Row:
+    return _seconds("cold first simulate", model.nv, start.cold(model, ONE_STATE, 2).processor, 3.0, note)
+
+
+def _seconds(name: str, n: int, seconds: float, limit: float, note: str) -> Row:
+    bar = Bar(limit, at_least=False, unit="s")
+    return Row(name, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note=note)
+
+
+def linear_models(effort: Effort) -> Iterator[Row]:
+    """Give A, B, C, D about many states of 7 revolutes, per state, against a loop over Pinocchio's derivatives."""
+    model = chain(7)
+    q, v, u = model.states(POINTS)
+    ours = Contender("articulus", partial(model.mechanism.linearize, q, v, u), POINTS)
+    row = partial(Row, f"linear models about {POINTS} states", model.nv, bar=Bar(10))
+    if not peers.pinocchio():
+        yield row(ours_us=race([ours], effort.seconds)[0], note=NO_PINOCCHIO)
+        return
+    twin, found = peers.Pinocchio(model), model.mechanism.linearize(q[:CHECKED], v[:CHECKED], u[:CHECKED])
+    by_q = [
+        np.array(twin.call("computeABADerivatives", *row)()[0])
+        for row in zip(*(x[:CHECKED] for x in (q, v, u)))
+    ]
+    gap = difference([found.A[:, model.nv :, : model.nv]], [np.stack(by_q)])
+    if not gap <= AGREE:
+        yield row(failed=True, note=differs(gap))
+        return
+    yield raced(row, ours, [twin.loop("computeABADerivatives", q, v, u)], effort, f"agree to {gap:.0e}")
