@@ -8,55 +8,121 @@ Echeandia & Wensing 2021.
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import by_displacement
 from articulus.dynamics.kinematics import tangent_rate
 from articulus.dynamics.linearise import RateMatrix
-from articulus.dynamics.tree import ROOT, Tree
-from articulus.spatial import Motion, RigidInertia, cross
+from articulus.dynamics.pairs import Pairs, same_joint
+from articulus.dynamics.passes import Inline, Runner
+from articulus.dynamics.tree import ROOT, Node, Tree
+from articulus.spatial import Force, Motion, Product, RigidInertia, Transform, cross
 
 
-def coriolis_matrix(tree: Tree, v: SX) -> SX:
+def coriolis_matrix(run: Runner, v: Any) -> Any:
     """Return C, (nv, nv) [kg m^2/s, kg m/s, kg/s], by sums over the bodies behind each joint.
 
     A rotor r on the parent p of freedom k adds r . dS_j/dt to entry (k, j), and S_j . (w_p x r) to entry (j, k), for the angular
     parts of every freedom j that moves p. Armature is constant and adds nothing. Source: Echeandia & Wensing 2021, algorithm 1.
     Cost: O(n d).
     """
-    S, Sdot, V, inertia, rate = _moving(tree, v)
-    C = SX.zeros(tree.description.nv, tree.description.nv)
-    for i in reversed(range(len(tree))):
+    tree, n = run.tree, len(run.tree)
+    X: list = []
+    V: list = []
+    own: list = []
+    for i, p in enumerate(tree.parents):
+        pose, velocity, *rest = run(
+            moving, i, v[tree.span(i)], *((None, None) if p == ROOT else (X[p], V[p]))
+        )
+        X.append(pose)
+        V.append(velocity)
+        own.append(rest)
+    found: list = [None] * n
+    for i in reversed(range(n)):
         p = tree.parents[i]
-        if p != ROOT:
-            inertia[p], rate[p] = inertia[p] + inertia[i], rate[p] + rate[i]
-        in_front = [j for a in tree.path(p) for j in tree.freedoms[a]]
-        for k in tree.freedoms[i]:
-            force = inertia[i] @ Sdot[k] + (rate[i] @ S[k]) * 0.5
-            for j in (*in_front, *tree.freedoms[i]):
-                C[j, k] += S[j].dot(force)
-            momentum, row = inertia[i] @ S[k], 0.5 * rate[i].row(S[k])
-            spin = SX.zeros(3) if p == ROOT else ca.mtimes(tree.world[p].R, tree.nodes[i].rotor.n)
-            for j in in_front:
-                C[k, j] += Sdot[j].dot(momentum) + ca.dot(row, S[j].w) + ca.dot(spin, Sdot[j].w)
-                C[j, k] += ca.dot(S[j].w, cross(V[p].w, spin))
+        if p == ROOT:
+            found[i] = run(gathered, i, *own[i])
+        else:
+            *found[i], own[p][2], own[p][3] = run(gathered_inward, i, *own[i], X[p], V[p], *own[p][2:])
+    columns = [(o[0], f[0], o[1], *f[1:]) for o, f in zip(own, found)]
+    S, force, Sdot, momentum, row, same = (ca.vertcat(*parts) for parts in zip(*columns))
+    nv = tree.description.nv
+    S, force, Sdot, momentum = (ca.reshape(x, 6, nv) for x in (S, force, Sdot, momentum))
+    below = (ca.vertcat(Sdot, S[:3, :]), ca.vertcat(momentum, ca.reshape(row, 3, nv)))
+    if isinstance(run, Inline):
+        return _written(tree, (S, force), below, same)
+    return Pairs(tree).matrix((S, force), below, same)
+
+
+def _written(tree: Tree, above: tuple[SX, SX], below: tuple[SX, SX], same: SX) -> SX:
+    """Return the matrix of `Pairs.matrix` with every entry written out."""
+    C = SX.zeros(tree.description.nv, tree.description.nv)
+    for k, (a, b) in enumerate(same_joint(tree)):
+        C[a, b] = same[k]
+    for i, p in enumerate(tree.parents):
+        for j in (j for a in tree.path(p) for j in tree.freedoms[a]):
+            for k in tree.freedoms[i]:
+                C[j, k] = ca.dot(above[0][:, j], above[1][:, k])
+                C[k, j] = ca.dot(below[0][:, j], below[1][:, k])
     return C
 
 
-def _moving(
-    tree: Tree, v: SX
-) -> tuple[dict[int, Motion], dict[int, Motion], list[Motion], list[RigidInertia], list[RateMatrix]]:
-    """Return free directions with their rates, and velocity, inertia and 2B of the nodes; ground axes and origin."""
-    S: dict[int, Motion] = {}
-    Sdot: dict[int, Motion] = {}
-    V: list[Motion] = []
-    for i, (node, p) in enumerate(zip(tree.nodes, tree.parents)):
-        S |= {k: tree.world[i].motion_to_parent(s) for k, s in zip(tree.freedoms[i], node.S)}
-        V.append(sum((S[k] * v[k] for k in tree.freedoms[i]), Motion.zero() if p == ROOT else V[p]))
-        Sdot |= {k: V[i].cross(S[k]) for k in tree.freedoms[i]}
-    inertia = [X.inertia_to_parent(node.inertia) for X, node in zip(tree.world, tree.nodes)]
-    return S, Sdot, V, inertia, [RateMatrix.of(I, V_i) for I, V_i in zip(inertia, V)]
+def moving(
+    node: Node, v: SX, Xp: Transform | None, Vp: Motion | None
+) -> tuple[Transform, Motion, SX, SX, RigidInertia, RateMatrix]:
+    """Return pose and velocity of a node, its directions and their rates, inertia and 2B; ground axes and origin."""
+    own = node.X.merged() if isinstance(node.X, Product) else node.X
+    X = own if Xp is None else Xp @ own
+    S = [X.motion_to_parent(s) for s in node.S]
+    V = Vp or Motion.zero()
+    for k, s in enumerate(S):
+        V = V + s * v[k]
+    inertia = X.inertia_to_parent(node.inertia)
+    directions, rates = (ca.vertcat(SX(0, 1), *(m.column() for m in x)) for x in (S, [V.cross(s) for s in S]))
+    return X, V, directions, rates, inertia, RateMatrix.of(inertia, V)
+
+
+def gathered(
+    node: Node,
+    S: SX,
+    Sdot: SX,
+    inertia: RigidInertia,
+    B: RateMatrix,
+    spin: SX | None = None,
+    w: SX | None = None,
+) -> tuple[SX, SX, SX, SX]:
+    """Return force, momentum and row of every freedom, and the entries between those of the node; `spin` of its rotor."""
+    count = len(node.S)
+    directions, rates = ([Motion.unpack(x[6 * k : 6 * k + 6]) for k in range(count)] for x in (S, Sdot))
+    forces = [inertia @ d + (B @ s) * 0.5 for s, d in zip(directions, rates)]
+    same = [s.dot(force) for force in forces for s in directions]
+    momenta = [inertia @ s for s in directions]
+    if spin is not None and w is not None:
+        forces = [force + Force(cross(w, spin), SX.zeros(3)) for force in forces]
+        momenta = [momentum + Force(spin, SX.zeros(3)) for momentum in momenta]
+    rows = [0.5 * B.row(s) for s in directions]
+    parts = ([x.column() for x in forces], [x.column() for x in momenta], rows, same)
+    force, momentum, row, entries = (ca.vertcat(SX(0, 1), *x) for x in parts)
+    return force, momentum, row, entries
+
+
+def gathered_inward(
+    node: Node,
+    S: SX,
+    Sdot: SX,
+    inertia: RigidInertia,
+    B: RateMatrix,
+    Xp: Transform,
+    Vp: Motion,
+    inertia_parent: RigidInertia,
+    B_parent: RateMatrix,
+) -> tuple[SX, SX, SX, SX, RigidInertia, RateMatrix]:
+    """Return the same, and inertia and 2B of the parent with what it carries."""
+    found = gathered(node, S, Sdot, inertia, B, ca.mtimes(Xp.R, node.rotor.n), Vp.w)
+    return (*found, inertia_parent + inertia, B_parent + B)
 
 
 def coriolis_matrix_of(tree: Tree, M: SX, v: SX) -> SX:

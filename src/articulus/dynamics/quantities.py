@@ -325,7 +325,7 @@ def coriolis_matrix(s: Question) -> tuple[SX]:
     """Return the Coriolis matrix."""
     if s.tree.flexible:
         return (coriolis.coriolis_matrix_of(s.tree, mass_matrix(s.masses), s["v"]),)
-    return (coriolis.coriolis_matrix(s.tree, s["v"]),)
+    return (coriolis.coriolis_matrix(s.run, s["v"]),)
 
 
 def all_poses(s: Question) -> tuple[SX]:
@@ -479,6 +479,8 @@ QUANTITIES: dict[str, Quantity] = {
         coriolis_matrix,
         ranks=(2,),
         flexible=True,
+        rolled=coriolis_matrix,
+        roll_from=40,
     ),
     "regressor": Quantity(
         ("q", "v", "vdot"),
