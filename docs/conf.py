@@ -1,14 +1,20 @@
-"""Sphinx settings. Builds offline: no scripts, fonts or inventories from elsewhere; equations are plain text."""
+"""Sphinx settings. Builds offline: no scripts, fonts or inventories from elsewhere; equations are MathML or plain text."""
 
 import re
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "articulus"
 author = "The articulus developers"
 copyright = "the articulus developers, BSD 3-Clause"
 version = release = installed("articulus")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+html_math_renderer = "mathml"
+myst_enable_extensions = ["dollarmath"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"articulus {release}"
