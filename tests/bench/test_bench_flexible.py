@@ -87,3 +87,17 @@ def test_every_further_link_costs_the_same():
     """Forward dynamics is linear in the links: operations are counted, so nothing disturbs it."""
     _, row = flexible.spatial_arms(BRIEF)
     assert row.value == pytest.approx(1.0, abs=1e-12)
+
+
+def test_derivatives_are_raced_against_the_differentiated_recursion(monkeypatch):
+    plane, space = flexible.derivatives(BRIEF)
+    for row in (plane, space):
+        assert not row.failed
+        assert row.value == pytest.approx(row.peer_us / row.ours_us)
+    wrong = flexible._arm("inconsistent", flexible.ARM_MODES)
+    monkeypatch.setattr(flexible, "_differentiated", lambda m: WRITTEN(wrong))
+    monkeypatch.setattr(flexible, "physics_version", lambda: "another model")
+    assert next(flexible.derivatives(BRIEF)).failed
+
+
+WRITTEN = flexible._differentiated

@@ -9,16 +9,21 @@ from functools import cache, partial
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import casadi as ca
 import numpy as np
 
 import articulus as art
+from articulus import kernel
 from articulus.bench import flexible_arm
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.models import Array, chain
 from articulus.bench.row import Bar, Row
-from articulus.bench.rows import AGREE, ROWS, Effort, difference, differs, notes
+from articulus.bench.rows import AGREE, RESULT_BYTES, ROWS, Effort, difference, differs, notes
 from articulus.bench.timing import Contender, race
+from articulus.compiled import physics_version
+from articulus.dynamics import function
+from articulus.dynamics.loops.factor import Factored
 from articulus.mechanism.modes import Level
 from articulus.structure import beam_body
 
@@ -26,6 +31,8 @@ ALLOWED = 1e-3
 """Error of the arm's tip at any sampled time [m]; its reach is 2.44 m."""
 OUR_STEP, EXUDYN_STEP = 2.5e-3, 1e-3
 """[s]. Ours is bound by the fastest mode (3.4 ms go, 4 ms do not), not by the error, 1e-4 m; Exudyn's error is 8e-4 m."""
+ARM_MODES = 4
+"""Of each link where derivatives are measured."""
 HUB_STEP = 2e-3
 """[s]. The fastest of 141 modes has a period of 8.8 ms, 4.4 steps; up to 4 ms are stable."""
 HUB_SPIN = (0.02, 0.01, 0.03)
@@ -152,6 +159,54 @@ def _round_trip(mechanism: art.Mechanism) -> float:
     found = mechanism.inverse_dynamics(q, v, mechanism.forward_dynamics(q, v, tau))
     bias = mechanism.bias(q, v)
     return difference([found - bias], [tau - bias])
+
+
+# derivatives
+
+
+def derivatives(effort: Effort) -> Iterator[Row]:
+    """Give derivatives of forward dynamics beside CasADi's differentiation of the same recursion, as native code too."""
+    short = _arm("consistent", ARM_MODES)
+    yield _derivatives("two links of 4 modes in a plane", short, Bar(5), effort)
+    links = 2 if effort.quick else 6
+    yield _derivatives(f"{links} links of 3 modes in space", spatial_arm(links), None, effort)
+
+
+def _derivatives(which: str, mechanism: art.Mechanism, bar: Bar | None, effort: Effort) -> Row:
+    rows = max(8, RESULT_BYTES // (24 * mechanism.nv**2))
+    states, ours = _states(mechanism, rows), mechanism.kernel("derivatives")
+    plain = kernel.cached(
+        f"differentiated {mechanism.description.fingerprint} {physics_version()}",
+        lambda: _differentiated(mechanism),
+        ranks=lambda: ((1, 1, 1), (2, 2, 2)),
+    )
+    row = partial(
+        Row, f"derivatives of forward dynamics, batch, {which}", mechanism.nv, bar=bar, flops=ours.flops
+    )
+    gap = difference(ours(*states), plain(*states))
+    if not gap <= AGREE:
+        return row(failed=True, note=differs(gap))
+    contenders = [Contender(name, partial(f, *states), rows) for name, f in (("", ours), ("", plain))]
+    time, peer = race(contenders, effort.seconds, effort.rounds)
+    product = 2 * mechanism.nv**3
+    note = notes(
+        f"agree to {gap:.0e}",
+        f"{ours.flops:,} operations, {2 * product:,} of them in two products with M^-1, beside {plain.flops:,}",
+    )
+    name = "the recursion, differentiated"
+    return row(ours_us=time, peer=name, peer_us=peer, value=peer / time, note=note)
+
+
+def _differentiated(mechanism: art.Mechanism) -> ca.Function:
+    """Return (q, v, tau) -> derivatives of vdot by q and v, and M^-1, of a mechanism without quaternions."""
+    q, v, tau, vdot = (ca.SX.sym(name, mechanism.nv) for name in ("q", "v", "tau", "vdot"))
+    d = mechanism.description
+    forces = function(d, "inverse_dynamics")(q, v, vdot)
+    M = Factored(function(d, "mass_matrix")(q))
+    slopes = [ca.densify(ca.jacobian(forces, x)) for x in (q, v)]
+    slopes = ca.substitute(slopes, [vdot], [M.solve(tau - function(d, "bias")(q, v))])
+    outputs = [*(-M.solve(x) for x in slopes), M.solve(ca.SX.eye(mechanism.nv))]
+    return ca.Function("differentiated", [q, v, tau], [ca.densify(x) for x in outputs])
 
 
 # many modes

@@ -46,12 +46,12 @@ class Link:
 
 
 @cache
-def link(payload: float) -> Link:
-    """Return a link with a point mass at its tip."""
+def link(payload: float, count: int = MODES) -> Link:
+    """Return a link of so many modes with a point mass at its tip."""
     whole = beam(
         LENGTH, EI=ROUND, mass_per_length=MASS / LENGTH, elements=ELEMENTS, planes="y", tip_mass=payload
     )
-    shapes, points = normal_modes(whole, MODES).shapes, whole.samples
+    shapes, points = normal_modes(whole, count).shapes, whole.samples
     assert points is not None
     modes = modes_of(whole, shapes, stations={"tip": ELEMENTS}, damping=DAMPING)
     tip = modes.station("tip")
@@ -63,11 +63,11 @@ def link(payload: float) -> Link:
     )
 
 
-def arm(level: Level) -> art.Mechanism:
-    """Return the arm as articulus has it."""
+def arm(level: Level, count: int = MODES) -> art.Mechanism:
+    """Return the arm as articulus has it, with so many modes per link."""
     made, joint = art.Mechanism("two flexible links", gravity=(0, 0, 0)), art.Revolute(axis=(0, 0, 1))
     for i, payload in enumerate(PAYLOADS):
-        made.flexible(f"link{i}", link(payload).modes.at_level(level))
+        made.flexible(f"link{i}", link(payload, count).modes.at_level(level))
         parent, node = (f"link{i - 1}", "tip") if i else ("ground", "")
         made.joint(f"joint{i}", joint, parent=parent, child=f"link{i}", node=node)
     made.frame("tip", body=f"link{len(PAYLOADS) - 1}", node="tip")

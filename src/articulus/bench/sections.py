@@ -36,6 +36,7 @@ def sections(quick: bool) -> list[Section]:
         Section("controller in Python", runs.python_controller),
         Section("flexible arm in a plane", flexible.planar_arm),
         Section("flexible arms in space", flexible.spatial_arms),
+        Section("derivatives of flexible arms", flexible.derivatives),
         Section("hub with appendages", flexible.hub),
         Section("beam of large deflection", flexible_beams.spin_up),
     ]

@@ -9,6 +9,7 @@ instructions, more than a processor decodes in the time of computing them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -68,11 +69,17 @@ class Rolled:
         self._symbols = {name: symbols[name] for name in ("q", "v", "p") if name in symbols}
         self._functions: dict[tuple, tuple[ca.Function, list[type]]] = {}
         self._orientation: dict[int, MX] = {}
-        self._shape = [parts.shape() for parts in tree.parts]
-        self._data = self._numbers()
-        self._place = [self._placed(i, symbols["q"]) for i in range(len(tree))]
 
-    def _numbers(self) -> list[ca.DM | MX]:
+    @functools.cached_property
+    def _shape(self) -> list[tuple]:
+        return [parts.shape() for parts in self.tree.parts]
+
+    @functools.cached_property
+    def _place(self) -> list[MX]:
+        return [self._placed(i, self._symbols["q"]) for i in range(len(self.tree))]
+
+    @functools.cached_property
+    def _data(self) -> list[ca.DM | MX]:
         """Return the constants of every node; those with named parameters in them are found by one function."""
         data = [parts.data() for parts in self.tree.parts]
         named = [i for i, x in enumerate(data) if not x.is_constant()]

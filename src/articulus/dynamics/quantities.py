@@ -98,6 +98,8 @@ class Quantity:
     roll_from : int
         Nodes from which native code is made of calls and not written out. Measured with 256-bit vectors: inverse dynamics
         runs faster this way at 30 nodes, forward dynamics about as fast, and both compile several times faster.
+    rolls_modes : bool
+        Whether mechanisms with flexible bodies, however short, are answered by `rolled` too; else they are written out.
     products : callable, optional
         The same with matrices put together from products, not from entries.
     products_from : int
@@ -123,6 +125,7 @@ class Quantity:
     flexible: bool = False
     rolled: Answer | None = None
     roll_from: int = 0
+    rolls_modes: bool = False
     products: Answer | None = None
     products_from: int = 0
     ranks: tuple[int, ...] = (1,)
@@ -642,6 +645,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("dvdot_dq", "dvdot_dv", "M_inverse"),
         derivatives,
         rolled=rolled.derivatives,
+        rolls_modes=True,
         roll_from=10,
         products=rolled.derivatives_by_products,
         products_from=60,
@@ -655,6 +659,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("A", "B"),
         lambda s: state_space(s, derivatives(s)),
         rolled=lambda s: state_space(s, rolled.derivatives(s)),
+        rolls_modes=True,
         roll_from=10,
         products=lambda s: state_space(s, rolled.derivatives_by_products(s)),
         products_from=60,
@@ -710,7 +715,7 @@ def compilable(
     tree = _asked(description, name, frames, wrenches)
     quantity = QUANTITIES[plain_name(name)]
     long = quantity.rolled is not None and len(tree) >= quantity.roll_from
-    calls = long and not tree.flexible
+    calls = quantity.rolls_modes if tree.flexible else long
     if description.couplings:
         return _coupled(description, plain_name(name), frames, wrenches, calls)
     return form(tree, plain_name(name), frames, wrenches, calls=calls)

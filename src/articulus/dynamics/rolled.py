@@ -8,9 +8,13 @@ import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics import forward, linearise, operators
+from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
+from articulus.dynamics.loops.factor import Factored
+from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.pairs import Pairs, same_joint
-from articulus.dynamics.passive import passive_rates
+from articulus.dynamics.passes import Inline
+from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Node, Tree
 from articulus.spatial import Product, Transform, skew
 
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 def derivatives(s: Question) -> tuple[MX, MX, MX]:
     """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics, entries written out."""
+    if s.tree.flexible:
+        return _flexible_derivatives(s)
     vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
     inverse_mass = _inverse_mass(s.tree)(*factors)
     by_q, by_v = _written_pairs(s, vdot)
@@ -28,10 +34,32 @@ def derivatives(s: Question) -> tuple[MX, MX, MX]:
 
 def derivatives_by_products(s: Question) -> tuple[MX, MX, MX]:
     """Return the same with all matrices put together from products."""
+    if s.tree.flexible:
+        return _flexible_derivatives(s)
     vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
     inverse_mass = inverse_mass_matrix(s.tree, *factors)
     by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
+
+
+def _flexible_derivatives(s: Question) -> tuple[MX, MX, MX]:
+    """Return the same for flexible bodies: bias, M^-1 and the derivatives of inverse dynamics written out, then products."""
+    tree = s.masses
+    nv, vdot = tree.description.nv, SX.sym("vdot", tree.description.nv)
+    position, rate = passive_rates(tree, tree.v)
+    by_q, by_v, _ = linearise.pairs(tree, linearise.columns(Inline(tree), tree.v, vdot))
+    opposing = newton_euler(Inline(tree), tree.v, SX.zeros(nv)).tau - passive_forces(tree, tree.v)
+    inverse = Factored(mass_matrix(tree)).solve(SX.eye(nv))
+    symbols, values = [tree.q, tree.v, tree.p], [s["q"], s["v"], s["p"]]
+
+    def called(name: str, outputs: list[SX], more: list[SX], given: list[MX]) -> list[MX]:
+        return ca.Function(name, [*symbols, *more], [ca.densify(x) for x in outputs]).call([*values, *given])
+
+    (inverse_mass,) = called("inverse_mass", [inverse], [], [])
+    (bias,) = called("bias", [opposing], [], [])
+    outputs = [by_q - ca.diag(position), by_v - ca.diag(rate)]
+    slopes = called("slopes", outputs, [vdot], [ca.mtimes(inverse_mass, s["tau"] - bias)])
+    return -ca.mtimes(inverse_mass, slopes[0]), -ca.mtimes(inverse_mass, slopes[1]), inverse_mass
 
 
 def _inverse_mass(tree: Tree) -> ca.Function:
