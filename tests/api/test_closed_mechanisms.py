@@ -25,7 +25,7 @@ def test_shapes_and_batches():
     vdot, multipliers = m.closed_dynamics(q, v, tau, t)
     assert (vdot.shape, multipliers.shape) == ((2, 4, 3), (2, 4, rows))
     assert m.reactions(q, v, vdot, multipliers, t).shape == (2, 4, 3, 6)
-    assert "1 constraints" in repr(m)
+    assert "1 constraint>" in repr(m)
 
 
 def test_forward_dynamics_obeys_the_constraints():

@@ -185,3 +185,14 @@ def test_info_shows_couplings(articulus, tmp_path):
     assert "0.2 - 3 coupler" in out
     assert "0.02 wheel + 0.01 wheel^2" in out
     assert "nv = 3" in out
+
+
+def test_info_lists_findings_and_warns_of_nothing_else(articulus, tmp_path, recwarn):
+    inertia = '<inertia ixx="1" iyy="1" izz="2.05" ixy="0" ixz="0" iyz="0"/>'
+    link = f'<link name="a"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    joint = '<joint name="j" type="continuous"><parent link="w"/><child link="a"/></joint>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="w"/>{link}{joint}</robot>')
+    status, out, _ = articulus("info", str(tmp_path / "r.urdf"))
+    assert status == 0
+    assert "principal moments" in " ".join(out.split())
+    assert not recwarn.list

@@ -227,6 +227,16 @@ def test_equipment_is_no_part_of_the_equations() -> None:
     assert equipped.fingerprint == parse_mjcf(CHAIN).fingerprint
 
 
+def test_sensors_that_are_left_out_change_no_motion() -> None:
+    more = '<sensor><clock name="watch"/><subtreecom name="mass" body="BODY"/></sensor></mujoco>'
+    body = parse_mjcf(CHAIN).bodies[0].name
+    with pytest.warns(DoubtfulModel, match="omitted sensor"):
+        found = parse_mjcf(CHAIN.replace("</mujoco>", more.replace("BODY", body))).findings
+    texts = [str(f) for f in found if "sensor" in str(f)]
+    assert texts
+    assert all("the motion is the same" in text for text in texts)
+
+
 def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(UnsupportedOperation, match=r"articulus\[mjcf\]"):

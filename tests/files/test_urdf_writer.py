@@ -16,7 +16,7 @@ from articulus.dynamics import function
 from articulus.errors import DoubtfulModel, InputError, ModelError
 from articulus.files import parse_urdf, read_urdf
 from articulus.files.urdf.writer import urdf_text
-from articulus.mechanism import Description
+from articulus.mechanism import Description, Device, Equipment
 
 from .meshes import TETRAHEDRON, stl_bytes
 from .support import ARM, INERTIAL
@@ -134,6 +134,9 @@ NOT_CARRIED = {
     .joint("k", art.Fixed(), "b", "c"),
     "gravity": art.Mechanism.from_description(replace(one().description, gravity=(0.0, 0.0, -1.6))),
     "constraint.pin": one().constrain(art.PointOnPoint("pin", "b", "ground")),
+    "equipment.drive: found a component of type 'torque'": art.Mechanism.from_description(
+        replace(one().description, equipment=Equipment((Device("torque", (("name", "drive"),)),)))
+    ),
     "coupling.j": one().couple("j", to="i", polynomial=(0.0, 1.0, 2.0)),
 }
 

@@ -192,3 +192,38 @@ def test_limits_are_arrays() -> None:
     assert (limits.velocity.shape, limits.effort.shape) == ((m.nv,), (m.nv,))
     with pytest.raises(art.InputError, match="no joint 'hing'"):
         m.joint_index("hing")
+
+
+def following(limits: art.Limits, **law: object) -> art.Mechanism:
+    m = art.Mechanism("chain")
+    for k, parent in ((1, "ground"), (2, "b1"), (3, "b2")):
+        m.body(f"b{k}", mass=1.0, com=(0.1, 0.0, 0.0), inertia=(1e-2, 1e-2, 1e-2))
+        m.joint(f"j{k}", art.Revolute((0, 1, 0)), parent, f"b{k}", limits=limits if k == 3 else None)
+    return m.couple("j2", "j1", ratio=2.0, offset=0.1).couple("j3", **law)
+
+
+def test_limits_of_coupled_joints_limit_the_joint_that_they_follow() -> None:
+    m = following(art.Limits(-0.5, 0.5, 3.0), to="j2", ratio=-0.5, offset=0.2)
+    # q3 = 0.2 - 0.5 (0.1 + 2 q1) = 0.15 - q1
+    assert_allclose(m.limits.lower, [-0.35], rtol=1e-14)
+    assert_allclose(m.limits.upper, [0.65], rtol=1e-14)
+    assert_allclose(m.limits.velocity, [3.0], rtol=1e-14)
+    q = m.random_position(seed=4, size=50)
+    assert (np.abs(0.15 - q) <= 0.5 + 1e-12).all()
+    beyond = art.inverse_kinematics(m, "b3", m.pose("b3", [1.2]), q=[0.0])
+    assert not beyond.reached
+    assert beyond.q[0] <= 0.65 + 1e-12
+
+
+def test_limits_of_coupled_joints_that_leave_no_range_do_not_count() -> None:
+    assert np.isinf(following(art.Limits(0.0, 0.0), to="j1").limits.lower).all()
+    curved = following(art.Limits(-0.5, 0.5), to="j1", polynomial=(0.0, 1.0, 0.5))
+    assert np.isinf(curved.limits.upper).all()
+
+
+def test_gravity_that_is_no_vector_names_the_argument() -> None:
+    with pytest.raises(art.InputError, match=r"^gravity: expected 3 numbers, found 9.81 .*m/s"):
+        art.load("two_link").with_gravity(9.81)  # type: ignore[arg-type]
+    link = "<robot name='r'><link name='a'/></robot>"
+    with pytest.raises(art.InputError, match=r"^gravity: expected 3 numbers, found 9.81"):
+        art.load(link, gravity=9.81)

@@ -356,3 +356,8 @@ def test_methods_that_look_back_or_keep_their_constraints() -> None:
     m.constrain(art.Lock("latch", "elbow", (0.3,)))
     with pytest.raises(InputError, match=r"'hht' keeps its constraints; expected another.*'click'"):
         art.simulate(m, 1.0, method="hht", events=[Switch(on("elbow"), "latch", name="click")])
+
+
+def test_a_crossing_of_something_else_than_a_function_is_refused_at_once():
+    with pytest.raises(InputError, match=r"Crossing.function: found 'hinge'; expected a casadi.Function"):
+        Crossing("hinge")

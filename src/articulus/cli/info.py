@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -10,6 +11,7 @@ from rich.tree import Tree
 
 from articulus.cli.arguments import Model, Settings, options
 from articulus.cli.printing import new_console, new_table
+from articulus.errors import DoubtfulModel
 
 if TYPE_CHECKING:
     from articulus.api import Mechanism
@@ -23,7 +25,9 @@ def info(
     """Show what a mechanism is made of."""
     from articulus.load import load
 
-    mechanism = load(model, **options(settings))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulModel)  # the table of findings says it
+        mechanism = load(model, **options(settings))
     console = new_console()
     console.print(_summary(mechanism))
     console.print(_drawing(mechanism))

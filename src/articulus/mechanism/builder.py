@@ -74,8 +74,8 @@ class MechanismBuilder:
 
     def __repr__(self) -> str:
         bodies, joints = len(self._bodies), len(self._connections)
-        counted = {"constraints": self._constraints, "couplings": self._couplings}
-        rest = "".join(f", {len(held)} {name}" for name, held in counted.items() if held)
+        counted = {"constraint": len(self._constraints), "coupling": len(self._couplings)}
+        rest = "".join(f", {n} {name}{'s' * (n > 1)}" for name, n in counted.items() if n)
         return f"<Mechanism '{self.name}': {bodies} bodies, {joints} joints{rest}>"
 
     # building

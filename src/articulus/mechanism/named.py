@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class LimitArrays:
     """Limits of all joints in the order of the coordinates; infinite where nothing is known, and for quaternions and modes.
+
+    Positions and speeds of a joint that follows one other by ratio and offset limit that one; position limits that leave
+    it no range, as some vendors' files have them, do not count. Those of other couplings do not count either.
 
     Attributes
     ----------
@@ -46,7 +49,31 @@ def limit_arrays(d: Description) -> LimitArrays:
         if c.joint.nq == c.joint.nv:
             lower[q] = values_of(c.limits.lower) or -np.inf
             upper[q] = values_of(c.limits.upper) or np.inf
+    held = {c.name: c.limits for c in d.connections}
+    for name, leader, ratio, offset in _followers(d):
+        q, v, own = d.q_slices[leader].start, d.v_slices[leader].start, held[name]
+        ends = [values_of(own.lower) or (-np.inf,), values_of(own.upper) or (np.inf,)]
+        low, high = sorted((end - offset) / ratio for (end,) in ends)
+        low, high = max(low, lower[q]), min(high, upper[q])
+        if low < high:
+            lower[q], upper[q] = low, high
+        velocity[v] = min(velocity[v], (values_of(own.velocity) or (np.inf,))[0] / abs(ratio))
     return LimitArrays(lower, upper, velocity, effort)
+
+
+def _followers(d: Description) -> Iterator[tuple[str, str, float, float]]:
+    """Yield the joints whose position is a line of one coordinate: name, joint of the coordinate, ratio, offset."""
+    lines: dict[str, tuple[str, float, float]] = {}
+    for coupling in d.couplings:
+        numbers = coupling.polynomial or (coupling.offset, *coupling.ratio)
+        first = coupling.to[0]
+        leader, ratio, offset = lines.get(first, (first, 1.0, 0.0))
+        if len(numbers) != 2 or (first in d.coupled and first not in lines):
+            continue
+        b, a = values_of(numbers)
+        if a * ratio:
+            lines[coupling.joint] = leader, a * ratio, a * offset + b
+            yield coupling.joint, *lines[coupling.joint]
 
 
 def by_name(d: Description, given: Mapping[str, Any], start: Array, rates: bool = False) -> Array:

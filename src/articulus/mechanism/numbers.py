@@ -49,6 +49,14 @@ def as_vector(x: Any, length: int) -> Vector:
     return items
 
 
+def as_gravity(x: Any) -> Vector:
+    """Return an acceleration of gravity as three Numbers; raise InputError when it is none."""
+    try:
+        return as_vector(x, 3)
+    except InputError as error:
+        raise InputError(f"gravity: {error} (in ground axes, in m/s^2, such as (0, 0, -9.81))") from None
+
+
 def as_numbers(x: Any) -> Vector:
     """Return a number as a tuple of one, or several numbers as a tuple; raise InputError for anything else."""
     if isinstance(x, Varying) or not hasattr(x, "__iter__"):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from articulus.files.mjcf.unsupported import Omission
+from articulus.files.mjcf.unsupported import NOT_MEASURED, Omission
 from articulus.mechanism import GROUND, Description, Device, Equipment, NamedState, Pose
 
 FREE, BALL = 0, 1
@@ -124,7 +124,7 @@ class Devices:
                 yield Device(place[0], (("name", name), *place[1]))
             elif kind not in KNOWN_ANYWAY:
                 found = f"sensor '{name}' of {kind.lower()}"
-                self.omissions.append(Omission(f"sensor.{given}", found, "omitted sensor"))
+                self.omissions.append(Omission(f"sensor.{given}", found, "omitted sensor", NOT_MEASURED))
 
     def _place(self, i: int, kind: str) -> tuple[str, tuple[tuple[str, Any], ...]] | None:
         """Return the type of a sensor here and what it sits on; None for what has no such place."""

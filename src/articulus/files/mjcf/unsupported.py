@@ -13,6 +13,7 @@ CONTACT = "CONTACT"
 
 
 LEFT_OUT = "nothing of this kind: it is left out, and the motion differs"
+NOT_MEASURED = "nothing of this kind: it is left out; the motion is the same"
 NOTED = "nothing of this kind: a mechanism by itself has none"
 
 
@@ -62,7 +63,7 @@ def notes(model: Any, disabled: set[str]) -> Iterator[Omission]:
     idle = [model.eq(i).name or str(i) for i in range(model.neq) if not model.eq_active0[i]]
     if idle:
         yield Omission(
-            "", f"equality constraints that are not active: {', '.join(idle)}", "note on equalities"
+            "", f"equality constraints that are not active: {', '.join(idle)}", "note on equalities", NOTED
         )
 
 

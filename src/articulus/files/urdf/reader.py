@@ -29,6 +29,7 @@ from articulus.mechanism import (
     Free,
     Visual,
 )
+from articulus.mechanism.numbers import as_gravity
 from articulus.mechanism.regular import joints_without_inertia
 
 MAX_DEPTH = 64
@@ -83,7 +84,7 @@ def parse_urdf(
     """
     _one_of("base", base, ("fixed", "free", "floating"))
     _one_of("mimic", mimic, ("couple", "independent"))
-    roots = _roots_of(package_roots)
+    roots, gravity = _roots_of(package_roots), as_gravity(gravity)
     robot = _Robot(parse_xml(text, name, MAX_DEPTH), name)
     visuals = UrdfVisuals(robot.root, name, folder, roots)
     description = robot.description(base != "fixed", gravity, visuals, mimic == "couple")

@@ -28,6 +28,7 @@ from articulus.mechanism import (
     Coupling,
     Cylinder,
     Description,
+    Device,
     Fixed,
     Free,
     Mesh,
@@ -93,8 +94,9 @@ def _not_carried(d: Description) -> Iterator[Finding]:
             yield Finding(f"body.{body.name}", "a flexible body", "rigid ones")
     for held in (d.equipment.devices, d.equipment.states):
         for thing in held:
-            expected = "no actuators, sensors and named states"
-            yield Finding(f"equipment.{thing.name}", type(thing).__name__, expected)
+            found = f"a component of type '{thing.type}'" if isinstance(thing, Device) else "a named state"
+            expected = "no actuators, sensors or named states in a URDF file"
+            yield Finding(f"equipment.{thing.name}", found, expected)
     for c in d.connections:
         yield from _not_carried_joint(c, c.name in d.coupled)
     for coupling in d.couplings:

@@ -40,6 +40,12 @@ class Crossing(Event):
 
     type_name = "crossing"
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.function, ca.Function):
+            raise InputError(
+                f"Crossing.function: found {self.function!r}; expected a casadi.Function of inputs named t, q or v"
+            )
+
     def value(self, network: Network) -> SX:
         known = {"t": network.t, "q": network.q, "v": network.v}
         names = [self.function.name_in(i) for i in range(self.function.n_in())]

@@ -70,6 +70,7 @@ def attached(
         connections=(*d.connections, here, *moved),
         frames=(*d.frames, *frames),
         constraints=(),
+        findings=d.findings + other.findings,
         couplings=d.couplings + renamed(other.couplings, prefix),
         equipment=Equipment(d.equipment.devices + theirs.devices, d.equipment.states + theirs.states),
     )

@@ -18,7 +18,7 @@ from articulus.mechanism.edit.rebuild import rebuilt
 from articulus.mechanism.edit.remove import without
 from articulus.mechanism.edit.scale import Scale, scaled
 from articulus.mechanism.joint import Joint
-from articulus.mechanism.numbers import as_number, as_vector
+from articulus.mechanism.numbers import as_gravity, as_number, as_vector
 from articulus.mechanism.pose import Pose
 
 
@@ -132,8 +132,11 @@ class Editing:
         return self.from_description(with_inertia(self.description, body, **numbers))
 
     def with_gravity(self, gravity: Sequence[Any]) -> Self:
-        """Return the mechanism under another acceleration of gravity, three numbers in ground axes [m/s^2]."""
-        return self.from_description(rebuilt(self.description, gravity=as_vector(gravity, 3)))
+        """Return the mechanism under another acceleration of gravity, three numbers in ground axes [m/s^2].
+
+        Components stay as they are, among them the constant forces that stand for gravity compensation of an MJCF file.
+        """
+        return self.from_description(rebuilt(self.description, gravity=as_gravity(gravity)))
 
     def scaled(self, length: float, *, mass: float | None = None, time: float | None = None) -> Self:
         """Return a dynamically similar mechanism of another size: every number times the factor of its unit.
