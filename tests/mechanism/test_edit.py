@@ -14,6 +14,7 @@ import closed_zoo
 import coupled_zoo
 import flexible_zoo
 import zoo
+from articulus.errors import Finding
 from articulus.mechanism import Body, LoopJoint, visual
 from articulus.mechanism.edit.scale import Scale
 from zoo import ask
@@ -380,3 +381,12 @@ def test_scaled_couplings_keep_angles():
     for body in ("wheel", "rack"):
         assert_allclose(large.pose(body, q)[:3, 3], 2 * m.pose(body, q)[:3, 3], atol=1e-14)
         assert_allclose(large.pose(body, q)[:3, :3], m.pose(body, q)[:3, :3], atol=1e-14)
+
+
+def test_findings_of_both_stay_with_an_attached_mechanism() -> None:
+    first, second = (Finding(f"{name}.urdf:1", "this", "that") for name in ("arm", "hand"))
+    arm, hand = (
+        art.Mechanism.from_description(dataclasses.replace(art.load("two_link").description, findings=(f,)))
+        for f in (first, second)
+    )
+    assert arm.attached(hand, "ground", prefix="h_").findings == (first, second)
