@@ -279,10 +279,11 @@ def test_graphs_of_calls_are_the_expressions_written_out(which, name, monkeypatc
     for key, quantity in QUANTITIES.items():
         monkeypatch.setitem(QUANTITIES, key, dataclasses.replace(quantity, roll_from=0))
     m, s = coupled_zoo.get(which).coupled, coupled_zoo.get(which).state()
-    called = compilable(m.description, name)
+    frames = ("tool", "camera")[: QUANTITIES[name].frames]
+    called = compilable(m.description, name, frames)
     assert called.is_a("MXFunction")
     given = [list(m.parameters.values()) if k == "p" else getattr(s, k) for k in called.name_in()]
-    written = m.function(name).call([ca.DM(x) for x in given])
+    written = m.function(name, frames).call([ca.DM(x) for x in given])
     for found, expected in zip(called.call([ca.DM(x) for x in given]), written):
         close(np.array(found), np.array(expected), laws.solved(m, s))
 

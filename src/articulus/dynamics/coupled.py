@@ -149,12 +149,14 @@ class CoupledQuestion:
         symbols, values = zip(*((x, at) for x, at in pairs if ca.depends_on(expression, x)))
         return ca.Function("of", symbols, [expression])(*values)
 
-    @property
+    @functools.cached_property
     def T(self) -> Any:
+        """T on the symbols of the question."""
         return self.of(self.motion.T)
 
-    @property
+    @functools.cached_property
     def carried(self) -> Any:
+        """(dT/dt) v on the symbols of the question."""
         return self.of(self.motion.carried)
 
     def of_tree(self, name: str, frames: tuple[str, ...] = (), **others: Any) -> tuple:
@@ -190,12 +192,8 @@ class CoupledQuestion:
 
     def mass(self) -> Any:
         """Return T^T M_t T with its zeros between branches."""
-        (M,) = self.of_tree("mass_matrix")
-        M = (
-            ca.sparsify(M)
-            if isinstance(M, SX)
-            else ca.project(M, _pattern(self.motion.description.uncoupled))
-        )
+        (M,), tree = self.of_tree("mass_matrix"), self.motion.description.uncoupled
+        M = ca.sparsify(M) if isinstance(M, SX) else ca.project(M, _pattern(tree))
         return ca.mtimes([self.T.T, M, self.T])
 
     def bias(self) -> Any:
@@ -204,20 +202,23 @@ class CoupledQuestion:
 
     def solve(self, M: Any, b: Any) -> Any:
         """Return M^-1 b."""
-        if isinstance(M, SX):
-            return Factored(M).solve(b)
-        symbols = SX.sym("M", M.sparsity()), SX.sym("b", b.sparsity())
-        return ca.Function("solve", symbols, [ca.densify(Factored(symbols[0]).solve(symbols[1]))])(M, b)
+        return _written(lambda M, b: (ca.densify(Factored(M).solve(b)),), M, b)[0]
+
+    def factors(self) -> tuple:
+        """Return L, D and L^-1 of M = L D L^T."""
+        return _written(lambda M: factors(_symmetric(M)), self.mass())
 
     def inverse_mass(self) -> Any:
         """Return M^-1."""
         return self.solve(self.mass(), type(self["q"]).eye(self.motion.description.nv))
 
 
-Answer = Callable[[CoupledQuestion], tuple]
-
-
-# what the couplings make of quantities, by kind
+def _written(algorithm: Callable[..., tuple], *matrices: Any) -> tuple:
+    """Return what an algorithm on scalars makes of matrices; on a graph of calls it is one call."""
+    if isinstance(matrices[0], SX):
+        return algorithm(*matrices)
+    symbols = [SX.sym("x", x.sparsity()) for x in matrices]
+    return tuple(ca.Function("written", symbols, list(algorithm(*symbols))).call(list(matrices)))
 
 
 def _pattern(tree: Description) -> ca.Sparsity:
@@ -226,6 +227,12 @@ def _pattern(tree: Description) -> ca.Sparsity:
     pairs = [(k, i) for k in range(tree.nv) for i in [k, *inward(chain, k)]]
     rows, columns = zip(*pairs, *((i, k) for k, i in pairs))
     return ca.Sparsity.triplet(tree.nv, tree.nv, rows, columns)
+
+
+Answer = Callable[[CoupledQuestion], tuple]
+
+
+# what the couplings make of quantities, by kind
 
 
 def same(s: CoupledQuestion) -> tuple:
@@ -252,17 +259,20 @@ def positions(s: CoupledQuestion) -> tuple:
 
 
 def tangent_rate(s: CoupledQuestion) -> tuple:
+    """Return the rows and columns of the independent joints."""
     kept, n = s.motion.kept_v, s.motion.description.uncoupled.nv
     v = ca.mtimes(ca.DM.eye(n)[:, kept], s["v"])  # joints that others follow turn no directions
     return tuple(x[kept, kept] for x in s.of_tree("tangent_rate", v=v))
 
 
 def jacobian_rate(s: CoupledQuestion) -> tuple:
+    """Return (dJ_t/dt) T + J_t dT/dt."""
     (rate,), (J,) = s.of_tree(s.name, s.frames), s.of_tree("jacobian", s.frames)
     return (ca.mtimes(rate, s.T) + ca.mtimes(J, s.of(s.motion.rate)),)
 
 
 def position_difference(s: CoupledQuestion) -> tuple:
+    """Return that of the independent joints."""
     d = s.motion.description.uncoupled
     spread = ca.DM.eye(d.nq)[:, s.motion.kept_q]
     ends = {name: ca.mtimes(spread, s[name]) for name in ("q", "q_end")}
@@ -276,6 +286,7 @@ def coriolis_matrix(s: CoupledQuestion) -> tuple:
 
 
 def mass_matrix(s: CoupledQuestion) -> tuple:
+    """Return T^T M_t T."""
     return (_symmetric(s.mass()),)
 
 
@@ -285,31 +296,38 @@ def _symmetric(M: Any) -> Any:
 
 
 def bias(s: CoupledQuestion) -> tuple:
+    """Return T^T (bias_t + M_t (dT/dt) v)."""
     return (s.bias(),)
 
 
 def forward_dynamics(s: CoupledQuestion) -> tuple:
+    """Return M^-1 (tau - bias)."""
     return (s.solve(s.mass(), s["tau"] - s.bias()),)
 
 
 def mass_matrix_inverse(s: CoupledQuestion) -> tuple:
+    """Return M^-1."""
     return (s.inverse_mass(),)
 
 
 def solve_mass_matrix(s: CoupledQuestion) -> tuple:
+    """Return M^-1 tau."""
     return (s.solve(s.mass(), s["tau"]),)
 
 
 def mass_matrix_factors(s: CoupledQuestion) -> tuple:
-    return factors(_symmetric(s.mass()))
+    """Return L, D and L^-1 of M = L D L^T."""
+    return s.factors()
 
 
 def innovations(s: CoupledQuestion) -> tuple:
-    L, D, L_inverse = factors(_symmetric(s.mass()))
+    """Return L^T v, L^-1 tau and D."""
+    L, D, L_inverse = s.factors()
     return ca.mtimes(L.T, s["v"]), ca.mtimes(L_inverse, s["tau"]), D
 
 
 def operational_inertia(s: CoupledQuestion) -> tuple:
+    """Return J_1 M^-1 J_2^T."""
     one, other = (ca.mtimes(s.of_tree("jacobian", (frame,))[0], s.T) for frame in s.frames)
     return (ca.mtimes(one, s.solve(s.mass(), other.T)),)
 
@@ -356,16 +374,19 @@ def _turned(s: CoupledQuestion, T: SX, tau: Any) -> Any:
 
 
 def inverse_dynamics_derivatives(s: CoupledQuestion) -> tuple:
+    """Return d tau/d q, d tau/d v and M."""
     return _inverse_dynamics_derivatives(s, s["vdot"])
 
 
 def derivatives(s: CoupledQuestion) -> tuple:
+    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics."""
     inverse = s.inverse_mass()
     by_q, by_v, _ = _inverse_dynamics_derivatives(s, ca.mtimes(inverse, s["tau"] - s.bias()))
     return -ca.mtimes(inverse, by_q), -ca.mtimes(inverse, by_v), inverse
 
 
 def state_space(s: CoupledQuestion) -> tuple:
+    """Return A and B of small displacements and velocities."""
     by_q, by_v, inverse = derivatives(s)
     (turning,), kind, n = tangent_rate(s), type(s["q"]), s.motion.description.nv
     A = ca.vertcat(ca.horzcat(turning, kind(ca.DM.eye(n).full())), ca.horzcat(by_q, by_v))
@@ -387,6 +408,7 @@ def parameter_derivatives(s: CoupledQuestion) -> tuple:
 
 
 def closed_dynamics(s: CoupledQuestion) -> tuple:
+    """Return accelerations of the independent coordinates and multipliers of the constraints."""
     (g,), (rate,) = s.of_tree("constraint_residual"), s.of_tree("constraint_rate")
     (gamma,) = s.of_tree("constraint_acceleration", vdot=s.carried)
     rows = Constraints(g, ca.sparsify(_constraint_jacobian(s)), rate, gamma)
@@ -399,11 +421,13 @@ def _constraint_jacobian(s: CoupledQuestion) -> Any:
 
 
 def constraint_forces(s: CoupledQuestion) -> tuple:
+    """Return -G^T lambda and lambda."""
     _, multipliers = closed_dynamics(s)
     return -ca.mtimes(_constraint_jacobian(s).T, multipliers), multipliers
 
 
 def constraint_derivatives(s: CoupledQuestion) -> tuple:
+    """Return the derivatives of G^T lambda, G v + g_t and G vdot + gamma by the chain rule."""
     T, (G,) = s.T, s.of_tree("constraint_jacobian")
     force, rate, acceleration, acceleration_v = s.of_tree(s.name)
     dv_dq, da_dq, da_dv = _motion_derivatives(s, s["vdot"])
