@@ -36,6 +36,7 @@ METHODS = {
     "regressor": ("q", "v", "vdot"),
     "inverse_dynamics": ("q", "v", "vdot"),
     "forward_dynamics": ("q", "v", "tau"),
+    "innovations": ("q", "v", "tau"),
     "mass_matrix": ("q",),
     "bias": ("q", "v"),
     "gravity": ("q",),
@@ -62,6 +63,8 @@ ABOUT_CONSTRAINTS = {
     "closed_dynamics",
 }
 """Tested in test_closed.py, on a mechanism that has constraints."""
+ABOUT_PARAMETERS = {"parameter_derivatives", "inverse_dynamics_parameter_derivatives"}
+"""Tested in test_attached_jacobians.py, on mechanisms that have parameters."""
 TAKES_PARAMS = [m for m in METHODS if m not in ("position_rate", "integrate_position", "position_difference")]
 
 
@@ -85,6 +88,7 @@ def shapes(mech):
         "regressor": [(n, 10 * len(mech.body_names))],
         "inverse_dynamics": [(n,)],
         "forward_dynamics": [(n,)],
+        "innovations": [(n,)] * 3,
         "mass_matrix": [square],
         "bias": [(n,)],
         "gravity": [(n,)],
@@ -141,7 +145,9 @@ def results(mech, method, given, **options):
 def test_list_of_methods_is_complete():
     """A new quantity has to be added here, and so gets its shapes and messages tested."""
     public = {n for n, _ in inspect.getmembers(art.Mechanism, inspect.isfunction) if not n.startswith("_")}
-    assert {n for n in public if n in {*QUANTITIES, "derivatives"}} == set(METHODS) | ABOUT_CONSTRAINTS
+    assert {n for n in public if n in {*QUANTITIES, "derivatives"}} == set(
+        METHODS
+    ) | ABOUT_CONSTRAINTS | ABOUT_PARAMETERS
 
 
 @pytest.mark.parametrize("method", METHODS)
