@@ -154,3 +154,9 @@ def test_xacro_without_its_package_says_what_to_install(
     monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(UnsupportedOperation, match="pip install xacro"):
         read_model(tmp_path / "arm.xacro")
+
+
+def test_gravity_of_a_file_that_has_its_own_says_what_to_do_instead() -> None:
+    text = "<mujoco><worldbody/></mujoco>"
+    with pytest.raises(InputError, match=r"no option 'gravity'; load it, then take Mechanism.with_gravity"):
+        art.load(text, gravity=(0, 0, 0))

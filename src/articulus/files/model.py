@@ -97,7 +97,9 @@ def _with_options(reader: Reader, name: str, arguments: tuple, options: dict[str
     except TypeError as error:
         if "unexpected keyword argument" not in str(error) or not options:
             raise
-        raise InputError(f"{name}: {reader.__name__} has no option {_last_word(error)}") from None
+        option = _last_word(error)
+        hint = "; load it, then take Mechanism.with_gravity" if option == "'gravity'" else ""
+        raise InputError(f"{name}: {reader.__name__} has no option {option}{hint}") from None
 
 
 def _last_word(error: TypeError) -> str:
