@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import articulus as art
 import zoo
-from articulus.dynamics import QUANTITIES
+from articulus.dynamics import QUANTITIES, function
 from articulus.dynamics.frames import common_normal
 from articulus.dynamics.tree import Tree
 
@@ -150,3 +150,16 @@ def test_rotor_is_a_spinning_body():
     assert_allclose(
         zoo.ask(geared, "energy", s.q, s.v)[0], zoo.ask(wheel, "energy", q, gear @ s.v)[0], rtol=1e-12
     )
+
+
+def test_the_tree_of_a_mechanism_is_made_once(monkeypatch):
+    """Whatever is asked of it; the one with inertia regrouped is made of the other."""
+    made = []
+    build = Tree.__init__
+    monkeypatch.setattr(Tree, "__init__", lambda self, *given: (made.append(given), build(self, *given))[1])
+    mech = art.Mechanism("made once")
+    mech.body("link", 1.0, (0.1, 0.2, 0.3), (0.2, 0.3, 0.25))
+    mech.joint("hinge", art.Revolute(), "ground", "link")
+    for name in ("forward_dynamics", "energy", "mass_matrix", "momentum"):
+        function(mech.description, name)
+    assert len(made) == 1
