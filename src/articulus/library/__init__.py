@@ -15,7 +15,15 @@ from articulus.mechanism import Description
 if TYPE_CHECKING:
     from articulus.structure import Structure
 
-GENERATORS = ("bayo_link", "hub_with_appendages", "king_arm", "n_four_bar", "padilla_arm", "pendulum_chain")
+GENERATORS = (
+    "bayo_link",
+    "hub_with_appendages",
+    "king_arm",
+    "n_four_bar",
+    "padilla_arm",
+    "pendulum_chain",
+    "stewart_platform",
+)
 """Mechanisms that a function makes."""
 
 STRUCTURES = ("draper_tetrahedron", "minas_truss", "satellite582", "three_masses", "truss54")
