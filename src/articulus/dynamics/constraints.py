@@ -10,16 +10,18 @@ A constraint that is not holonomic is its own velocity row A v + b, with G = A.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.external import External
 from articulus.dynamics.kinematics import position_rate, velocity
+from articulus.dynamics.part import Part, Parts
 from articulus.dynamics.relative import Relative, merged, relative
 from articulus.dynamics.tree import Tree
 from articulus.mechanism import Constraint, Joint, Number, Pose
+from articulus.mechanism.constraint import references
 from articulus.spatial import Motion, Transform, cross, skew
 
 
@@ -44,7 +46,7 @@ class Constraints:
 
 def constraints(tree: Tree, v: SX, t: SX) -> Constraints:
     """Return every row of every constraint, in the order of `description.constraints`."""
-    parts = [_one(tree, v, t, c) for c in tree.description.constraints]
+    parts = [closure.on(tree, v, t) for closure in closures(Parts(tree))]
     nv = tree.description.nv
     return Constraints(
         ca.vertcat(SX(0, 1), *(p.g for p in parts)),
@@ -54,7 +56,99 @@ def constraints(tree: Tree, v: SX, t: SX) -> Constraints:
     )
 
 
-def _one(tree: Tree, v: SX, t: SX, constraint: Constraint) -> Constraints:
+@dataclass(frozen=True)
+class Closure:
+    """One constraint by the part of the tree that it is about.
+
+    Parameters
+    ----------
+    function : casadi.Function
+        (constants, q, v, t, p) -> g, G, rate, gamma, with q, v and the columns of G those of the part. Constraints of
+        the same kind on parts of the same shape share it.
+    constants : SX
+        Of the part; they may depend on the named parameters of the tree.
+    at_q, at_v : sequence of int
+        Where q and v of the part stand in those of the mechanism.
+    """
+
+    function: ca.Function
+    constants: SX
+    at_q: Sequence[int]
+    at_v: Sequence[int]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.function.size1_out(0)
+
+    def on(self, tree: Tree, v: SX, t: SX) -> Constraints:
+        """Return the rows on the symbols of the tree."""
+        given = [self.constants, tree.q[list(self.at_q)], v[list(self.at_v)], t, tree.p]
+        g, own, rate, gamma = self.function.call(given)
+        G = SX(self.rows, v.numel())
+        G[:, list(self.at_v)] = own
+        return Constraints(g, ca.sparsify(G), rate, gamma)
+
+
+def closures(parts: Parts) -> list[Closure]:
+    """Return every constraint, in the order of `description.constraints`; each distinct function is made once.
+
+    A constraint on the poses of its frames relative to each other is about the nodes in between; any other one is about
+    the whole tree.
+    """
+    description, made, out = parts.tree.description, dict[tuple, ca.Function | None](), []
+    for c in description.constraints:
+        part = _between(parts, c)
+        key = (_kind(c), part.shape)
+        if key not in made:
+            made[key] = _local_function(part, c)
+        function = made[key]
+        if function is None:
+            whole = range(description.nq), range(description.nv)
+            out.append(Closure(_whole_function(parts.tree, c), SX(0, 1), *whole))
+        else:
+            out.append(Closure(function, part.constants, part.at_q, part.at_v))
+    return out
+
+
+def _between(parts: Parts, constraint: Constraint) -> Part:
+    """Return the part of the tree between the frames that a constraint names."""
+    frames = [name for _, kind, name in references(constraint) if kind == "frame"]
+    paths = [set(parts.tree.path(parts.tree.frame(name)[0])) for name in frames]
+    between = set.union(*paths) - set.intersection(*paths) if paths else set[int]()
+    return parts.part(sorted(between), frames)
+
+
+def _kind(constraint: Constraint) -> tuple:
+    """Return what two constraints have in common that differ in names alone."""
+    names = {"name", *(name for name, *_ in references(constraint))}
+    held = {f.name: getattr(constraint, f.name) for f in fields(constraint) if f.name not in names}  # type: ignore[arg-type]
+    return type(constraint), repr(held)
+
+
+def _local_function(part: Part, constraint: Constraint) -> ca.Function | None:
+    """Return the function of a `Closure`; None for a constraint that asks for more than the poses in between."""
+    if part.tree.description.flexible or not constraint.holonomic:
+        return None
+    tree, t = part.on_symbols(), SX.sym("t")
+    try:
+        rows = _one(_Local(tree, tree.v, t), constraint)
+    except _NotLocal:
+        return None
+    return _as_function([tree.constants, tree.q, tree.v, t, tree.p], rows)
+
+
+def _whole_function(tree: Tree, constraint: Constraint) -> ca.Function:
+    t = SX.sym("t")
+    return _as_function([SX(0, 1), tree.q, tree.v, t, tree.p], _one(_Traced(tree, tree.v, t), constraint))
+
+
+def _as_function(symbols: list[SX], rows: Constraints) -> ca.Function:
+    outputs = [ca.densify(rows.g), rows.G, ca.densify(rows.rate), ca.densify(rows.gamma)]
+    return ca.Function("closure", symbols, outputs)
+
+
+def _one(view: _Traced, constraint: Constraint) -> Constraints:
     """Return the rows of one constraint.
 
     It sees each relative pose as symbols x, so that only its own short expressions are differentiated; the poses move
@@ -63,17 +157,18 @@ def _one(tree: Tree, v: SX, t: SX, constraint: Constraint) -> Constraints:
         rate  = g_x xdot + g_q N v + g_t,   G = rate_xdot E + rate_v,
         gamma = rate_x xdot + rate_xdot xddot + rate_q N v + rate_t,   xddot at constant v.
     """
-    view = _Traced(tree, v, t)
+    tree, v, t = view.tree, view.v, view.t
     residual = constraint.residual(view)
     x, poses = view.symbols(), view.seen
     xdot, xddot = SX.sym("xdot", x.numel()), SX.sym("xddot", x.numel())
 
     def derivative(expression: SX) -> SX:
         """Return d/dt at constant v."""
-        qdot = position_rate(tree, v)
         total = ca.jacobian(expression, t) + ca.jtimes(expression, xdot, xddot)
         total += ca.jtimes(expression, x, xdot)
-        return total + (ca.jtimes(expression, tree.q, qdot) if qdot.numel() else 0)
+        if not ca.depends_on(expression, tree.q):
+            return total
+        return total + ca.jtimes(expression, tree.q, position_rate(tree, v))
 
     if constraint.holonomic:
         g, rate = residual, derivative(residual)
@@ -236,3 +331,32 @@ class _Traced(View):
 
     def symbols(self) -> SX:
         return ca.vertcat(SX(0, 1), *(pose.symbols for pose in self.seen))
+
+
+class _NotLocal(Exception):
+    """A constraint asked for more than relative poses."""
+
+
+class _Local(_Traced):
+    """The same of a part of the tree, in which nothing but the poses of the named frames is known."""
+
+    @property
+    def q(self) -> SX:
+        raise _NotLocal
+
+    def relative(self, a: str, b: str) -> Transform:
+        if not (self.tree.carries(a) and self.tree.carries(b)):  # type: ignore[attr-defined]
+            raise _NotLocal
+        return super().relative(a, b)
+
+    def world(self, frame: str) -> Transform:
+        raise _NotLocal
+
+    def velocity(self, frame: str) -> Motion:
+        raise _NotLocal
+
+    def coordinates(self, joint: str) -> SX:
+        raise _NotLocal
+
+    def rates(self, joint: str) -> SX:
+        raise _NotLocal

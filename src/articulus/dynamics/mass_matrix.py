@@ -26,7 +26,7 @@ def mass_matrix(tree: Tree) -> SX:
     Source: Featherstone 2008, table 6.2; Walker & Orin 1982, method 3; flexible bodies as in King 1988, equations 2-62 to
     2-83, for trees. Cost: O(n d) with d the depth of the tree.
     """
-    M = SX.zeros(tree.description.nv, tree.description.nv)
+    M = SX.zeros(tree.v.numel(), tree.v.numel())
     composite = [node.inertia for node in tree.nodes]
     modal = [Modal.of(node) for node in tree.nodes]
     for i in reversed(range(len(tree))):

@@ -162,21 +162,33 @@ class NodeParts:
 
     def shape(self) -> tuple:
         """Return what two nodes must have in common to share code: joint, pattern of the constants, parameters or none."""
-        joint = self._along_z() if self.has_axis else self.joint
-        text = repr(_with_fields(joint, {name: SX.sym(name) for name in self._joint_symbols()}))
+        text = self._joint_text()
         return (text, self.has_axis, self.parent == ROOT, tuple(self._patterns()), self.data().is_constant())
 
-    def _patterns(self) -> list[tuple]:
+    def exactly(self) -> tuple[tuple, SX]:
+        """Return shape and data with every zero and every one kept: less is computed by code that fewer nodes share."""
+        column = ca.densify(ca.vertcat(*map(ca.vec, self._leaves())))
+        kinds = entry_pattern(column)
+        data = column[[k for k, kind in enumerate(kinds) if kind is None]]
+        return (self._joint_text(), self.has_axis, kinds), data
+
+    def _joint_text(self) -> str:
+        joint = self._along_z() if self.has_axis else self.joint
+        return repr(_with_fields(joint, {name: SX.sym(name) for name in self._joint_symbols()}))
+
+    def _patterns(self, exact: bool = False) -> list[tuple]:
         """Return for each leaf its entries that stay as they are, None for those that become data.
 
         The rotation keeps its zeros and ones, and a step along a common normal its zeros; elsewhere a leaf is all zero or
-        all data, so that many nodes share code.
+        all data, so that many nodes share code. With `exact` every zero and every one stays (see `exactly`).
         """
+        if exact:
+            return list(map(entry_pattern, self._leaves()))
         R, p, _angle, _shift, inertia, *rest = self._leaves()
         rest, held = rest[: len(self.armature) + 1], rest[len(self.armature) + 1 :]
         joint = [(None,) if self.has_axis else (0,)] * 2
         return [
-            _pattern(R),
+            entry_pattern(R),
             _step_pattern(p),
             *joint,
             _inertia_pattern(inertia),
@@ -192,15 +204,15 @@ class NodeParts:
         ]
         return ca.vertcat(SX(0, 1), *entries)
 
-    def with_data(self, data: SX) -> NodeParts:
-        """Return the same node with symbols for its constants, in the order of `data`."""
+    def with_data(self, data: SX, exact: bool = False) -> NodeParts:
+        """Return the same node with symbols for its constants, in the order of `data`, or of `exactly`."""
         taken = iter(range(data.numel()))
 
         def symbolic(leaf: SX, kinds: tuple) -> SX:
             entries = [data[next(taken)] if kind is None else SX(kind) for kind in kinds]
             return ca.reshape(ca.vertcat(*entries), *leaf.shape)
 
-        R, p, angle, shift, inertia, *rest = map(symbolic, self._leaves(), self._patterns())
+        R, p, angle, shift, inertia, *rest = map(symbolic, self._leaves(), self._patterns(exact))
         count = len(self.armature)
         armature, rotor, held = rest[:count], rest[count], rest[count + 1 :]
         return dataclasses.replace(
@@ -269,13 +281,13 @@ def _values(leaf: SX) -> list[float]:
     return [float(x) if x.is_constant() else np.nan for x in entries]
 
 
-def _pattern(leaf: SX) -> tuple[int | None, ...]:
+def entry_pattern(leaf: SX) -> tuple[int | None, ...]:
     """Return for each entry 0, 1 or -1 when it is exactly that, else None."""
     return tuple(int(x) if x in (0.0, 1.0, -1.0) else None for x in _values(leaf))
 
 
 def _all_or_nothing(leaf: SX) -> tuple[int | None, ...]:
-    return _pattern(leaf) if not any(_values(leaf)) else (None,) * leaf.numel()
+    return entry_pattern(leaf) if not any(_values(leaf)) else (None,) * leaf.numel()
 
 
 def _step_pattern(p: SX) -> tuple[int | None, ...]:
@@ -286,7 +298,7 @@ def _step_pattern(p: SX) -> tuple[int | None, ...]:
 def _inertia_pattern(ten: SX) -> tuple[int | None, ...]:
     """Return the pattern of m, h, J: all zero, or data but for the zeros that `regrouped` makes."""
     if not any(_values(ten)):
-        return _pattern(ten)
+        return entry_pattern(ten)
     return tuple(0 if k in REGROUPED and x == 0 else None for k, x in enumerate(_values(ten)))
 
 
