@@ -7,11 +7,11 @@ import functools
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.constraints import Constraints, View, constraints
+from articulus.dynamics.constraints import Constraints, constraints
 from articulus.dynamics.coupled import Coupled
 from articulus.dynamics.external import External
 from articulus.dynamics.quantities import Question, equations, stored_energy
-from articulus.dynamics.tree import Tree
+from articulus.dynamics.tree import Tree, tree_of
 from articulus.mechanism import Description
 
 
@@ -23,20 +23,29 @@ class ClosedEquations:
     description : Description
     t : SX
         Symbol of the time [s].
-
-    Attributes
-    ----------
-    symbols : Tree or Coupled
-        Whose q, v and p everything is written on: those of the tree, or of the independent joints where others follow.
     """
 
     def __init__(self, description: Description, t: SX):
-        self._tree, self.t = Tree(description, regroup=True), t
-        self.symbols: Tree | Coupled = Coupled(description) if description.couplings else self._tree
+        self._description, self.t = description, t
+
+    @functools.cached_property
+    def tree(self) -> Tree:
+        """The mechanism with all loops cut."""
+        return tree_of(self._description, regroup=True)
+
+    @functools.cached_property
+    def symbols(self) -> Tree | Coupled:
+        """Whose q, v and p everything is written on: those of the tree, or of the independent joints where others follow."""
+        return Coupled(self._description) if self._description.couplings else self.tree
+
+    @functools.cached_property
+    def free(self) -> tuple[SX, SX]:
+        """The mass matrix and the bias without wrenches."""
+        return self.equations({})
 
     def equations(self, external: External) -> tuple[SX, SX]:
         """Return the mass matrix and the bias, from which external wrenches are taken off."""
-        M, bias = self._here(*equations(Question(self._tree, {"v": self._tree.v}, (), external)))
+        M, bias = self._here(*equations(Question(self.tree, {"v": self.tree.v}, (), external)))
         if not isinstance(self.symbols, Coupled):
             return M, bias
         T = self.symbols.T
@@ -46,26 +55,21 @@ class ClosedEquations:
     @functools.cached_property
     def rows(self) -> Constraints:
         """All constraint rows."""
-        tree = constraints(self._tree, self._tree.v, self.t)
+        tree = constraints(self.tree, self.tree.v, self.t)
         if not isinstance(self.symbols, Coupled):
             return tree
         g, G, rate, gamma = self._here(tree.g, tree.G, tree.rate, tree.gamma)
         reduced = ca.sparsify(ca.mtimes(G, self.symbols.T))
         return Constraints(g, reduced, rate, gamma + ca.mtimes(G, self.symbols.carried))
 
-    def counts(self) -> list[tuple[str, int]]:
-        """Return name and number of rows of every constraint."""
-        view = View(self._tree, self._tree.v, self.t)
-        return [(c.name, c.residual(view).numel()) for c in self._tree.description.constraints]
-
     def energy(self) -> SX:
         """Return kinetic and potential energy together [J]."""
-        tree = self._tree
+        tree = self.tree
         return self._here(stored_energy(Question(tree, {"q": tree.q, "v": tree.v}, (), {})))[0]
 
     def _here(self, *expressions: SX) -> list[SX]:
         """Return expressions of the tree at the positions and velocities of all joints."""
-        tree, m = self._tree, self.symbols
+        tree, m = self.tree, self.symbols
         if not isinstance(m, Coupled):
             return list(expressions)
         of_tree = ca.vertcat(tree.q, tree.v, tree.p)

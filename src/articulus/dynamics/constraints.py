@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import casadi as ca
 from casadi import SX
@@ -46,7 +47,8 @@ class Constraints:
 
 def constraints(tree: Tree, v: SX, t: SX) -> Constraints:
     """Return every row of every constraint, in the order of `description.constraints`."""
-    parts = [closure.on(tree, v, t) for closure in closures(Parts(tree))]
+    of_tree = Parts(tree)
+    parts = [closure.on(of_tree, v, t) for closure in closures(of_tree)]
     nv = tree.description.nv
     return Constraints(
         ca.vertcat(SX(0, 1), *(p.g for p in parts)),
@@ -63,17 +65,19 @@ class Closure:
     Parameters
     ----------
     function : casadi.Function
-        (constants, q, v, t, p) -> g, G, rate, gamma, with q, v and the columns of G those of the part. Constraints of
-        the same kind on parts of the same shape share it.
+        (constants, places of the joints, v, t, p) -> g, G, rate, gamma, with places, v and columns of G of the part
+        alone. Constraints of the same kind on parts of the same shape share it. About the whole tree: q for places.
     constants : SX
         Of the part; they may depend on the named parameters of the tree.
-    at_q, at_v : sequence of int
-        Where q and v of the part stand in those of the mechanism.
+    at_place : sequence of int, optional
+        Where the places of the part's joints stand in `Parts.places`; None for the whole tree.
+    at_v : sequence of int
+        Where the velocities of the part stand in those of the mechanism.
     """
 
     function: ca.Function
     constants: SX
-    at_q: Sequence[int]
+    at_place: Sequence[int] | None
     at_v: Sequence[int]
 
     @property
@@ -81,10 +85,14 @@ class Closure:
         """Number of rows."""
         return self.function.size1_out(0)
 
-    def on(self, tree: Tree, v: SX, t: SX) -> Constraints:
+    def positions(self, q: Any, places: Any) -> Any:
+        """Return what the function takes for positions: q, or places of some joints."""
+        return q if self.at_place is None else places[list(self.at_place)]
+
+    def on(self, parts: Parts, v: SX, t: SX) -> Constraints:
         """Return the rows on the symbols of the tree."""
-        given = [self.constants, tree.q[list(self.at_q)], v[list(self.at_v)], t, tree.p]
-        g, own, rate, gamma = self.function.call(given)
+        at = self.positions(parts.tree.q, parts.places)
+        g, own, rate, gamma = self.function.call([self.constants, at, v[list(self.at_v)], t, parts.tree.p])
         G = SX(self.rows, v.numel())
         G[:, list(self.at_v)] = own
         return Constraints(g, ca.sparsify(G), rate, gamma)
@@ -104,10 +112,9 @@ def closures(parts: Parts) -> list[Closure]:
             made[key] = _local_function(part, c)
         function = made[key]
         if function is None:
-            whole = range(description.nq), range(description.nv)
-            out.append(Closure(_whole_function(parts.tree, c), SX(0, 1), *whole))
+            out.append(Closure(_whole_function(parts.tree, c), SX(0, 1), None, range(description.nv)))
         else:
-            out.append(Closure(function, part.constants, part.at_q, part.at_v))
+            out.append(Closure(function, part.constants, part.at_place, part.at_v))
     return out
 
 
@@ -135,7 +142,7 @@ def _local_function(part: Part, constraint: Constraint) -> ca.Function | None:
         rows = _one(_Local(tree, tree.v, t), constraint)
     except _NotLocal:
         return None
-    return _as_function([tree.constants, tree.q, tree.v, t, tree.p], rows)
+    return _as_function([tree.constants, tree.places, tree.v, t, tree.p], rows)
 
 
 def _whole_function(tree: Tree, constraint: Constraint) -> ca.Function:
@@ -166,7 +173,7 @@ def _one(view: _Traced, constraint: Constraint) -> Constraints:
         """Return d/dt at constant v."""
         total = ca.jacobian(expression, t) + ca.jtimes(expression, xdot, xddot)
         total += ca.jtimes(expression, x, xdot)
-        if not ca.depends_on(expression, tree.q):
+        if isinstance(view, _Local) or not ca.depends_on(expression, tree.q):
             return total
         return total + ca.jtimes(expression, tree.q, position_rate(tree, v))
 

@@ -44,12 +44,19 @@ def potential_energy(tree: Tree) -> SX:
 
     That in gravity is zero with every centre of mass in the ground origin's plane.
     """
-    weight, elastic = SX(0), SX(0)
-    for node, X in zip(tree.nodes, tree.world):
-        weight += ca.dot(tree.gravity, _first_moment(node, X))
+    elastic = SX(0)
+    for node in tree.nodes:
         if node.body is not None:
             elastic += node.body.elastic()
-    return spring_energy(tree) - weight + elastic
+    return spring_energy(tree) + gravity_energy(tree) + elastic
+
+
+def gravity_energy(tree: Tree) -> SX:
+    """Return the energy in gravity alone [J]."""
+    weight = SX(0)
+    for node, X in zip(tree.nodes, tree.world):
+        weight += ca.dot(tree.gravity, _first_moment(node, X))
+    return -weight
 
 
 def _first_moment(node: Node, X: Transform) -> SX:

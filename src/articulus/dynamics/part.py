@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
-from articulus.dynamics.tree import ROOT, Tree, entry_pattern
+from articulus.dynamics.tree import ROOT, Node, Tree, entry_pattern
 from articulus.spatial import Transform
 
 
@@ -21,8 +22,8 @@ class Part:
 
     Attributes
     ----------
-    at_q, at_v : list of int
-        Where its positions and velocities stand in those of the mechanism.
+    at_v : list of int
+        Where its velocities stand in those of the mechanism.
     shape : tuple
         Parts of the same shape have the same expressions and differ in their constants.
     constants : SX
@@ -38,9 +39,10 @@ class Part:
         return self.parts.tree
 
     @functools.cached_property
-    def at_q(self) -> list[int]:
-        slices = (self.tree.parts[i].q for i in self.nodes)
-        return [k for s in slices for k in range(s.start, s.stop)]
+    def at_place(self) -> list[int]:
+        """Return where the places of its joints stand among those of the tree (see `Parts.places`)."""
+        first = self.parts.first_place
+        return [k for i in self.nodes for k in range(first[i], first[i + 1])]
 
     @functools.cached_property
     def at_v(self) -> list[int]:
@@ -85,6 +87,20 @@ class Parts:
         self.tree = tree
         self._nodes: dict[int, tuple[tuple, SX]] = {}
 
+    @functools.cached_property
+    def places(self) -> SX:
+        """The numbers of all joints' poses that change with q (`NodeParts.place`), sines and cosines for example."""
+        q = self.tree.q
+        return ca.vertcat(SX(0, 1), *(part.place(q[part.q]) for part in self.tree.parts))
+
+    @functools.cached_property
+    def first_place(self) -> list[int]:
+        """Where the places of every node begin, and the end of the last."""
+        out = [0]
+        for part in self.tree.parts:
+            out.append(out[-1] + (3 if part.has_axis else 12))
+        return out
+
     def node(self, i: int) -> tuple[tuple, SX]:
         """Return shape and constants of a node."""
         if i not in self._nodes:
@@ -97,21 +113,23 @@ class Parts:
 
 
 class PartTree(Tree):
-    """A part as a tree of its own, with symbols for constants, positions and velocities.
+    """A part as a tree of its own, with symbols for constants, places of the joints and velocities.
 
-    Algorithms on a tree take it as one, unless they ask for the whole mechanism's description.
+    Algorithms on a tree take it as one, unless they ask for q or for the whole mechanism's description.
 
     Attributes
     ----------
     constants : SX
         Symbols, in the order of `Part.constants`.
+    places : SX
+        Symbols of the places of the joints (see `Parts.places`).
     """
 
     def __init__(self, part: Part):
         tree = part.tree
         self.description, self.p, self._index = tree.description, tree.p, tree._index
         self.constants = SX.sym("constants", part.constants.numel())
-        self.q, self.v = SX.sym("q", len(part.at_q)), SX.sym("v", len(part.at_v))
+        self.places, self.v = SX.sym("places", len(part.at_place)), SX.sym("v", len(part.at_v))
         taken = iter(range(self.constants.numel()))
         self.gravity, *poses = (
             ca.vertcat(*(self.constants[next(taken)] if kind is None else SX(kind) for kind in kinds))
@@ -119,17 +137,21 @@ class PartTree(Tree):
         )
         placed = zip(part.frames, part._poses, poses)
         self._frames = {name: (node, Transform.unpack(X)) for name, (node, _), X in placed}
-        parts, at, first_q, first_v = [], next(taken, self.constants.numel()), 0, 0
+        parts, at, first_v = [], next(taken, self.constants.numel()), 0
         for i, parent in zip(part.nodes, part.parents):
             own, size = tree.parts[i], part.parts.node(i)[1].numel()
-            nq, nv = own.q.stop - own.q.start, len(own.v)
-            q, v = slice(first_q, first_q + nq), tuple(range(first_v, first_v + nv))
+            v = tuple(range(first_v, first_v + len(own.v)))
             own = own.with_data(self.constants[at : at + size], exact=True)
-            parts.append(replace(own, parent=parent, q=q, v=v))
-            at, first_q, first_v = at + size, first_q + nq, first_v + nv
+            parts.append(replace(own, parent=parent, v=v))
+            at, first_v = at + size, first_v + len(v)
         self.parts = tuple(parts)
         self.parents = part.parents
         self.freedoms = tuple(each.v for each in self.parts)
+
+    @functools.cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        ends = np.cumsum([0, *(3 if part.has_axis else 12 for part in self.parts)]).tolist()
+        return tuple(part.node(x) for part, x in zip(self.parts, ca.vertsplit(self.places, ends)))
 
     def frame(self, name: str) -> tuple[int, Transform]:
         return self._frames[name]

@@ -188,7 +188,7 @@ class System:
         short = found.is_a("SXFunction")
         symbols: list[Any] = self.arguments
         if not short:
-            symbols = [ca.MX.sym(n, k) for n, k in zip(ARGUMENTS, self.sizes)]
+            symbols = self._graph_symbols()
         tau, *wrenches = self.loads.call(symbols)
         c, _, p, *_ = symbols
         model = [p[: len(d.parameters)]] if d.parameters else []
@@ -198,9 +198,23 @@ class System:
 
     def _closed(self, found: ca.Function) -> ca.Function:
         """Return the accelerations of a mechanism with constraints."""
-        return ca.Function(
-            "acceleration", self.arguments, self._of_closing(found), list(ARGUMENTS), list(SOLVED)
-        )
+        if found.is_a("SXFunction"):
+            symbols, out = self.arguments, self._of_closing(found)
+        else:
+            symbols = self._graph_symbols()
+            out = found.call(self._placed(symbols, self.loads.call(symbols)))
+        return ca.Function("acceleration", symbols, out, list(ARGUMENTS), list(SOLVED))
+
+    def _graph_symbols(self) -> list[ca.MX]:
+        """Return symbols of the arguments for a graph of calls."""
+        return [ca.MX.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
+
+    def _placed(self, symbols: list[ca.MX], loads: list[ca.MX]) -> list[ca.MX]:
+        """Return (q, v, tau, t, active, p, h, own, wrenches ...) of the arguments and loads of a graph."""
+        (c, d, p, _, t, h), (tau, *wrenches) = symbols, loads
+        own = c[self.places[OWN + self.form.own]] if self.form.own else ca.MX(0, 1)
+        q, v, active = c[self.places["q"]], c[self.places["v"]], d[self.held_places["active"]]
+        return [q, v, tau, t, active, p[: len(self.description.parameters)], h, own, *wrenches]
 
     def _of_closing(self, found: ca.Function) -> list[SX]:
         """Return a function of (q, v, tau, t, active, p, h, own, wrenches ...) at the symbols of the loop."""
@@ -217,7 +231,7 @@ class System:
     @functools.cached_property
     def multipliers(self) -> SX:
         """Symbols of the multipliers, (m,)."""
-        return SX.sym("multipliers", self.acceleration.numel_out(1))
+        return SX.sym("multipliers", len(self.closing.names) if self.closing else 0)
 
     @functools.cached_property
     def _stop_forces(self) -> SX:
@@ -401,12 +415,26 @@ class System:
         if d.nq == d.nv and way is None and not following:
             return None
         corrected = self._with_velocity() if following else SX(self._c)
+        if way is not None and not way.is_a("SXFunction"):
+            return self._called_correction(way)
         q, v = self._unit_quaternions(), corrected[self.places["v"]]
         if way is not None:
             q, v, change = way(q, v, net.t, net.active, self.model)
             corrected[self.places[PROJECTED]] += ca.fabs(change)
         corrected[self.places["q"]], corrected[self.places["v"]] = q, v
         return self.function("correction", [corrected], ["c_next"])
+
+    def _called_correction(self, way: ca.Function) -> ca.Function:
+        """Return `correction` as a graph of calls."""
+        symbols = self._graph_symbols()
+        c, d, p, _, t, _ = symbols
+        unit = self.function("unit", [self._unit_quaternions()])
+        active, model = d[self.held_places["active"]], p[: len(self.description.parameters)]
+        q, v, change = way.call([unit.call(symbols)[0], c[self.places["v"]], t, active, model])
+        corrected = ca.MX(c)
+        corrected[self.places["q"]], corrected[self.places["v"]] = q, v
+        corrected[self.places[PROJECTED]] += ca.fabs(change)
+        return ca.Function("correction", symbols, [corrected], list(ARGUMENTS), ["c_next"])
 
     def _unit_quaternions(self) -> SX:
         """Return the position with every quaternion brought to unit length."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import casadi as ca
 from casadi import SX
 
@@ -44,6 +46,19 @@ class Factored:
                 for i in rows[at:]:
                     entry[i, j] = entry.get((i, j), SX(0)) - self._below[k][i] * entry[j, k]
                 later[j].update(rows[at + 1 :])
+
+    def entries(self) -> SX:
+        """Return all numbers of the factors as a column."""
+        below = [entry for k in self._order for entry in self._below[k].values()]
+        return ca.vertcat(SX(0, 1), *(self._inverse[k] for k in self._order), *below)
+
+    def with_entries(self, entries: SX) -> Factored:
+        """Return factors of the same structure with other numbers, in the order of `entries`."""
+        out = copy.copy(self)
+        numbers = iter(ca.vertsplit(entries) if entries.numel() else ())
+        out._inverse = {k: next(numbers) for k in self._order}
+        out._below = {k: {i: next(numbers) for i in self._below[k]} for k in self._order}
+        return out
 
     def solve(self, b: SX) -> SX:
         """Return A^-1 b for one or several columns."""
