@@ -237,6 +237,7 @@ def helpers(target: Target, text: str) -> str:
 def _declarations(target: Target) -> str:
     lines = [f"declare double @{n}(double)" for n in (*LIBM_1, "sin", "cos", "erfc")]
     lines += [f"declare double @{n}(double, double)" for n in LIBM_2]
+    lines.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)")
     for suffix, t in {"f64": "double", target.suffix: target.type}.items():
         lines += [f"declare {t} @llvm.{n}.{suffix}({t})" for n in ("sqrt", "floor", "ceil", "fabs")]
         lines += [

@@ -18,6 +18,8 @@ CHUNKS = (
     200,
 )  # rows per emitted function for short and long code: measured; one huge block compiles badly
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
+CLEAR = -11  # pseudo operation: write zeros to the slots `result`, a run of them
+CLEAR_FROM = 8  # zeros in a row that are written by one operation
 
 Row = tuple[int, Any, tuple[int, ...]]  # operation, result (a place for STORE), operands
 
@@ -147,7 +149,7 @@ def _results(row: Row) -> tuple[int, ...]:
     """Return the values a row defines: a SINCOS row carries its cosine as second operand."""
     if row[0] == ops.SINCOS:
         return (row[1], row[2][1])
-    return () if row[0] == STORE else (row[1],)
+    return () if row[0] in (STORE, CLEAR) else (row[1],)
 
 
 def _reads(row: Row) -> tuple[int, ...]:
@@ -165,8 +167,28 @@ def _with_stores(rows: list[Row], code: Instructions, outputs: Sequence[Sequence
         complete.append(row)
         for value in _results(row):
             complete += [(STORE, slot, (value,)) for slot in wanted.pop(value, ())]
-    complete += [(STORE, slot, (value,)) for value, slots in wanted.items() for slot in slots]
+    for value, slots in wanted.items():
+        zero = str(code.constant.get(value)) == "0.0"  # not -0.0
+        complete += _cleared(value, slots) if zero else [(STORE, slot, (value,)) for slot in slots]
     return complete
+
+
+def _cleared(value: int, slots: list) -> list[Row]:
+    """Return the rows that write zeros: runs of slots at once, so that a sparse matrix is little code."""
+    out: list[Row] = []
+    runs: list[list] = []
+    for slot in sorted(slots):
+        if runs and slot == _next(runs[-1][-1]):
+            runs[-1].append(slot)
+        else:
+            runs.append([slot])
+    for run in runs:
+        out += [(CLEAR, run, ())] if len(run) >= CLEAR_FROM else [(STORE, slot, (value,)) for slot in run]
+    return out
+
+
+def _next(slot: int | Place) -> int | Place:
+    return slot._replace(element=slot.element + 1) if isinstance(slot, Place) else slot + 1
 
 
 def _crossing_slots(rows: list[Row], known: set[int], base: int, size: int) -> tuple[dict[int, int], int]:
@@ -216,9 +238,11 @@ class _Emitter:
         signature = f"@{self.name}.{index}({self.parameters})"
         return f"define internal void {signature} nounwind {{\n{body}\nret void\n}}\n"
 
-    def _row(self, kind: int, result: int, operands: tuple[int, ...]) -> None:
+    def _row(self, kind: int, result: Any, operands: tuple[int, ...]) -> None:
         if kind == STORE:
             self._store(self._operand(operands[0]), result)
+        elif kind == CLEAR:
+            self._clear(result)
         elif kind == ops.SINCOS:
             argument = self._operand(operands[0])
             self._compute(kind, (result, operands[1]), a=argument, b=f"%v{operands[1]}")
@@ -265,6 +289,13 @@ class _Emitter:
         name = f"%s{len(self.lines)}"
         self.lines.append(f"{name} = {self._address(slot)}")
         self.lines.append(f"store {self.target.type} {text}, ptr {name}, align {self.target.bytes}")
+
+    def _clear(self, run: list) -> None:
+        name, size = f"%s{len(self.lines)}", len(run) * self.target.bytes
+        self.lines.append(f"{name} = {self._address(run[0])}")
+        self.lines.append(
+            f"call void @llvm.memset.p0.i64(ptr align {self.target.bytes} {name}, i8 0, i64 {size}, i1 false)"
+        )
 
     def _address(self, slot: int | Place) -> str:
         base, index = ("%w", slot) if not isinstance(slot, Place) else (slot.base, slot.element)

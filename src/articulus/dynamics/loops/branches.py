@@ -133,10 +133,6 @@ class Branches:
                 branch.reaches[-1].places.append(at)
         return out
 
-    def shared(self) -> float:
-        """Return how many constraints have the same procedure, on average."""
-        return len(self.closures) / max(1, len({c.function.__hash__() for c in self.closures}))
-
     def mass_diagonal(self, q: np.ndarray, p: Sequence[float]) -> np.ndarray:
         """Return the diagonal of the mass matrix at a position, (nv,)."""
         out, places = np.zeros(self.tree.v.numel()), self._places(q, p)
