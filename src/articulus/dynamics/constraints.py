@@ -121,8 +121,8 @@ def closures(parts: Parts) -> list[Closure]:
 def _between(parts: Parts, constraint: Constraint) -> Part:
     """Return the part of the tree between the frames that a constraint names."""
     frames = [name for _, kind, name in references(constraint) if kind == "frame"]
-    paths = [set(parts.tree.path(parts.tree.frame(name)[0])) for name in frames]
-    between = set.union(*paths) - set.intersection(*paths) if paths else set[int]()
+    paths: list[set[int]] = [set(parts.tree.path(parts.tree.frame(name)[0])) for name in frames]
+    between = set[int]().union(*paths).difference(paths[0].intersection(*paths) if paths else ())
     return parts.part(sorted(between), frames)
 
 
@@ -164,7 +164,7 @@ def _one(view: _Traced, constraint: Constraint) -> Constraints:
         rate  = g_x xdot + g_q N v + g_t,   G = rate_xdot E + rate_v,
         gamma = rate_x xdot + rate_xdot xddot + rate_q N v + rate_t,   xddot at constant v.
     """
-    tree, v, t = view.tree, view.v, view.t
+    tree, v, t = view.tree, view.v_tree, view.t
     residual = constraint.residual(view)
     x, poses = view.symbols(), view.seen
     xdot, xddot = SX.sym("xdot", x.numel()), SX.sym("xddot", x.numel())

@@ -198,8 +198,9 @@ class System:
 
     def _closed(self, found: ca.Function) -> ca.Function:
         """Return the accelerations of a mechanism with constraints."""
+        symbols: list[Any] = self.arguments
         if found.is_a("SXFunction"):
-            symbols, out = self.arguments, self._of_closing(found)
+            out: list[Any] = self._of_closing(found)
         else:
             symbols = self._graph_symbols()
             out = found.call(self._placed(symbols, self.loads.call(symbols)))
@@ -209,7 +210,7 @@ class System:
         """Return symbols of the arguments for a graph of calls."""
         return [ca.MX.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
 
-    def _placed(self, symbols: list[ca.MX], loads: list[ca.MX]) -> list[ca.MX]:
+    def _placed(self, symbols: list[Any], loads: list[Any]) -> list[Any]:
         """Return (q, v, tau, t, active, p, h, own, wrenches ...) of the arguments and loads of a graph."""
         (c, d, p, _, t, h), (tau, *wrenches) = symbols, loads
         own = c[self.places[OWN + self.form.own]] if self.form.own else ca.MX(0, 1)

@@ -29,7 +29,7 @@ from articulus.dynamics.external import taken_up
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.mass_matrix import mass_matrix
-from articulus.dynamics.part import Part, Parts, PartTree
+from articulus.dynamics.part import Part, Parts
 from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces, spring_energy
 from articulus.dynamics.tree import Tree
@@ -138,7 +138,7 @@ class Branches:
         out, places = np.zeros(self.tree.v.numel()), self._places(q, p)
         for branch in self._branches:
             own = branch.part
-            function = self._once(("diagonal", own.shape), lambda own=own: _diagonal(own.on_symbols()))
+            function = self._once(("diagonal", own.shape), functools.partial(_diagonal, own))
             found = function(self._constants(own.constants, ca.DM(p)), places[own.at_place], p)
             out[own.at_v] = np.array(found).ravel()
         return out
@@ -213,7 +213,7 @@ class Branches:
         energies = [self._whole("springs", spring_energy(self.tree), s)]
         for branch in self._branches:
             own = branch.part
-            function = self._once(("energy", own.shape), lambda own=own: _stored(own.on_symbols()))
+            function = self._once(("energy", own.shape), functools.partial(_stored, own))
             energies.append(function(*self._of(own, s, places), s.v[own.at_v]))
         return ca.sum1(ca.vertcat(*energies))
 
@@ -261,9 +261,7 @@ class Branches:
                 else []
             )
             key = (what, closure.function.__hash__(), tuple(tuple(r.columns) for r in cuts))
-            function = self._once(
-                key, lambda what=what, closure=closure, cuts=cuts: _row_function(what, closure, cuts)
-            )
+            function = self._once(key, functools.partial(_row_function, what, closure, cuts))
             at, v = closure.positions(s.q, places), s.v[list(closure.at_v)]
             found = function.call([self._constants(closure.constants, s.p), at, v, s.t, s.p, s.active[c]])
             columns.append(found[0])
@@ -297,14 +295,10 @@ class Branches:
         """Return symbols of the nonzeros of all blocks, and W of them."""
         blocks = self._blocks_of_W()
         symbols = SX.sym("blocks", sum(structure.nnz() for *_, structure in blocks))
-        rows, columns, places, at = [], [], [], 0
+        places: list[tuple[int, int]] = []
         for i, k, structure in blocks:
-            r, c = structure.get_triplet()
-            rows += [self._first[i] + x for x in r]
-            columns += [self._first[k] + x for x in c]
-            places += range(at, at + structure.nnz())
-            at += structure.nnz()
-        return symbols, _summed(rows, columns, [symbols[k] for k in places], self._first[-1])
+            places += [(self._first[i] + r, self._first[k] + c) for r, c in zip(*structure.get_triplet())]
+        return symbols, _summed(places, ca.vertsplit(symbols), self._first[-1])
 
     def _factored(self, compliance: np.ndarray) -> Factored:
         def make() -> Factored:
@@ -420,22 +414,23 @@ def _placed(block: SX, at: list[int], n: int) -> SX:
     return ca.sparsify(out)
 
 
-def _diagonal(b: PartTree) -> ca.Function:
+def _diagonal(part: Part) -> ca.Function:
+    b = part.on_symbols()
     return ca.Function("diagonal", [b.constants, b.places, b.p], [ca.densify(ca.diag(mass_matrix(b)))])
 
 
-def _stored(b: PartTree) -> ca.Function:
+def _stored(part: Part) -> ca.Function:
+    b = part.on_symbols()
     return ca.Function(
         "stored", [b.constants, b.places, b.p, b.v], [kinetic_energy(b, b.v) + gravity_energy(b)]
     )
 
 
-def _summed(rows: list[int], columns: list[int], entries: list[SX], size: int) -> SX:
+def _summed(places: list[tuple[int, int]], entries: list[SX], size: int) -> SX:
     """Return the matrix of entries at given places; those at the same place are added."""
     total: dict[tuple[int, int], SX] = {}
-    for place, entry in zip(zip(rows, columns), entries):
+    for place, entry in zip(places, entries):
         total[place] = total[place] + entry if place in total else entry
-    places = list(total)
-    structure = ca.Sparsity.triplet(size, size, [r for r, _ in places], [c for _, c in places])
-    order = sorted(places, key=lambda place: (place[1], place[0]))
+    order = sorted(total, key=lambda place: (place[1], place[0]))
+    structure = ca.Sparsity.triplet(size, size, [r for r, _ in order], [c for _, c in order])
     return SX(structure, ca.vertcat(SX(0, 1), *(total[place] for place in order)))
