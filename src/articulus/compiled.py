@@ -229,8 +229,13 @@ class CompiledMechanism(MechanismBuilder, Named):
 @functools.cache
 def physics_version() -> str:
     """Return a hash of the source files that write equations; a change of any makes cached code stale."""
+    return source_digest("spatial", "mechanism", "dynamics")
+
+
+def source_digest(*packages: str) -> str:
+    """Return a hash of the source files of some packages."""
     digest = hashlib.sha256()
-    for package in ("spatial", "mechanism", "dynamics"):
+    for package in packages:
         for path in sorted((Path(__file__).parent / package).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -105,7 +105,7 @@ class Network:
         opened: Sequence[str] = (),
     ):
         self.description, self.stops = description, tuple(stops)
-        self._ports, self._opened = tuple(ports), tuple(opened)
+        self.ports, self.opened = tuple(ports), tuple(opened)
         self.injected: dict[str, SX] = {}
         self.components = _ordered(components)
         actuators = [c.name for c in self.components if isinstance(c, Actuator)]
@@ -181,13 +181,13 @@ class Network:
 
     def through(self, signal: str, value: SX) -> SX:
         """Return what is read of a signal: with the input of its port, if it has one, or that alone if it is cut there."""
-        if signal not in self._ports:
+        if signal not in self.ports:
             return value
         if signal not in self.injected:
-            port = self._ports.index(signal)
+            port = self.ports.index(signal)
             inputs = [Parameter(f"_port{port}_{k}", 0.0) for k in range(value.numel())]
             self.injected[signal] = ca.vertcat(*map(self.number, inputs))
-        return self.injected[signal] if signal in self._opened else value + self.injected[signal]
+        return self.injected[signal] if signal in self.opened else value + self.injected[signal]
 
     # symbols for what components ask
 

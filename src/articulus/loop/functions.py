@@ -21,6 +21,7 @@ from articulus.dynamics.passive import dissipated_power
 from articulus.dynamics.tree import tree_of
 from articulus.loop.constraint_equations import Closing
 from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
+from articulus.loop.identity import identity
 
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
 SOLVED = ("vdot", "multipliers", "own_rate")
@@ -94,6 +95,11 @@ class System:
         first = {name: entry for name, entry in states.items() if name not in work}
         extra = {OWN + self.form.own: (own, np.zeros(own.numel()))} if own.numel() else {}
         return first | extra | work
+
+    @functools.cached_property
+    def identity(self) -> str | None:
+        """A text that decides the equations; None where there is none (see `loop.identity`)."""
+        return identity(self.network, self.form.name)
 
     @functools.cached_property
     def jumps(self) -> tuple[float, ...]:
@@ -388,6 +394,12 @@ class System:
         q, v, _ = self.network.every_joint
         return found(q, v, self.model[: tree.p.numel()])
 
+    @property
+    def sampled(self) -> list[tuple[str, float]]:
+        """Name and period [s] of every sampled component, in the order in which they work."""
+        pairs = zip(self.network.components, self.network.fired)
+        return [(c.name, float(c.period)) for c, fired in pairs if fired is not None]  # type: ignore[arg-type]
+
     @functools.cached_property
     def updates(self) -> tuple[Update, ...]:
         """The maps of sampled components, in the order in which they work."""
@@ -475,9 +487,25 @@ class System:
         slices, q = self.description.uncoupled.q_slices, self.network.every_joint[0]
         return ca.vertcat(*(q[slices[name]] for name in slices if name in self.description.coupled))
 
+    def size(self, name: str) -> int:
+        """Return the number of entries of an output, without building it where that is known."""
+        d, closing = self.description, self.closing
+        known = {"vdot": d.nv, "tau": d.nv, "energy": 4, "momentum": 6, "constraint": 2, "projected": 1}
+        if closing is not None:
+            known["multipliers"] = len(closing.names)
+        return known[name] if name in known else self.outputs[name].numel()
+
     def _energies(self) -> SX:
         net, states = self.network, self.network.continuous
         return ca.vertcat(*net.ask("energy", net.q, net.v), states[INPUT][0], states[DISSIPATED][0])
+
+    def reporting_kernel(self, names: Sequence[str]) -> kernel.Kernel:
+        """Return `reporting` as native code; nothing is derived when the cache holds it."""
+        if self.identity is None:
+            return native(self.reporting(names))
+        key, ones = f"outputs {list(names)} {self.identity}", (1,) * len(names)
+        ranks = tuple(0 if name in ("t", "h") else 1 for name in ARGUMENTS), ones
+        return kernel.cached(key, lambda: self.reporting(names), finite=False, ranks=lambda: ranks)
 
     def reporting(self, names: Sequence[str]) -> ca.Function:
         """(c, d, p, w, t, h) -> the named outputs; the same function whenever the same names are asked."""
@@ -499,6 +527,9 @@ class _Lazy(Mapping[str, SX]):
         if name not in self._built:
             self._built[name] = self._ways[name]()
         return self._built[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ways
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ways)

@@ -10,7 +10,7 @@ import numpy as np
 from articulus import kernel
 from articulus.errors import InputError, did_you_mean
 from articulus.loop.component import Actuator, Component
-from articulus.loop.functions import System, native
+from articulus.loop.functions import System
 from articulus.results.signal import Signal, coupled_signal, force_signal, position_signal, velocity_signal
 
 ENERGY = ("kinetic", "potential", "input", "dissipated")
@@ -34,11 +34,11 @@ class Outputs:
         for name in chosen:
             if name not in known:
                 raise InputError(f"outputs: no signal '{name}'; {did_you_mean(name, [*known, 'q', 'v'])}")
-        self.names = tuple(n for n in chosen if known[n].numel())
+        self.names = tuple(n for n in chosen if system.size(n))
 
     @functools.cached_property
     def _kernel(self) -> kernel.Kernel:
-        return native(self.system.reporting(self.names))
+        return self.system.reporting_kernel(self.names)
 
     def signals(
         self, samples: np.ndarray, p: np.ndarray, w: np.ndarray, t: np.ndarray, h: float, single: bool
@@ -66,7 +66,7 @@ class Outputs:
     def blank(self) -> dict[str, Signal]:
         """Return all signals without a sample: what a run will report, with names and units."""
         d = self.system.description
-        sizes = {"q": d.nq, "v": d.nv} | {name: self.system.outputs[name].numel() for name in self.names}
+        sizes = {"q": d.nq, "v": d.nv} | {name: self.system.size(name) for name in self.names}
         if "energy" in sizes:
             sizes["energy"] += 1
         return {name: self._signal(name, np.zeros((0, n))) for name, n in sizes.items()}

@@ -44,7 +44,9 @@ class NativeEngine:
         self.events: list[Occurrence] = []
         self.rejected = 0
         self.nx = system.nc * (1 + self.past) + system.nd
-        self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
+        self.periods = [
+            whole_steps(f"component '{name}', period", period, h) for name, period in system.sampled
+        ]
         self.jumps = list(self.periods)
 
     def prepare(self, rows: int) -> None:
@@ -88,10 +90,21 @@ class NativeEngine:
         made = self.system.recurrences
         which = (method.name, self.past)
         if which not in made:
-            maps = [*self._update_maps(), self._step_map(method)]
-            key = hashlib.sha256("".join(m.serialize() for m in maps).encode()).hexdigest()
-            made[which] = kernel.recurrence(key, lambda: maps, self.logged)
+            made[which] = self._made(method)
         return made[which]
+
+    def _made(self, method: Method | SecondOrderMethod) -> kernel.Recurrence:
+        """Return the time loop; nothing is derived when the equations have a text and the cache holds the code."""
+
+        def maps() -> list[ca.Function]:
+            return [*self._update_maps(), self._step_map(method)]
+
+        if self.system.identity is not None and type(method).__module__.startswith("articulus."):
+            text = f"{type(method).__qualname__} {sorted(vars(method).items())!r} {self.past}"
+            return kernel.recurrence(f"{text} {self.system.identity}", maps, self.logged)
+        found = maps()
+        key = hashlib.sha256("".join(m.serialize() for m in found).encode()).hexdigest()
+        return kernel.recurrence(key, lambda: found, self.logged)
 
     def _symbols(self) -> tuple[MX, MX, MX, MX]:
         s = self.system
