@@ -106,3 +106,27 @@ def test_hinge_offsets_of_the_puma_are_the_printed_link_lengths():
     assert at["joint3"] == pytest.approx((0.432, 0, 0))
     assert at["joint4"] == pytest.approx((0.02, -0.432, 0))
     assert at["joint6"] == pytest.approx((0, -0.056, 0))
+
+
+def test_stewart_platform_stands_and_has_six_degrees_of_freedom():
+    """Forces in the slides at rest by virtual work: dU/dz over six times dL/dz, with the heights of all parts by hand."""
+    from articulus.library import stewart_platform as s
+
+    m = art.load("stewart_platform")
+    np.testing.assert_allclose(m.constraint_residual(m.neutral, 0.0), 0.0, atol=1e-15)
+    assert m.nv - len(art.independent_rows(m, m.neutral)) == 6
+    slides = [f"slide{i}" for i in range(1, 7)]
+    tau = m.inverse_dynamics(m.neutral, np.zeros(m.nv), np.zeros(m.nv), actuators=slides)
+    angle = s.TOP_ANGLE - s.BASE_ANGLE
+    apart = s.BASE**2 + s.TOP**2 - 2 * s.BASE * s.TOP * np.cos(angle)
+    length = np.sqrt(apart + s.HEIGHT**2)
+    along = s.HEIGHT / length
+
+    def height(at):  # of a point of a leg, `at` from its foot, by the platform's height
+        return at * apart / length**3
+
+    cylinder, rod = height(s.PART / 2), height(-s.PART / 2) + 1.0
+    expected = (
+        -m.description.gravity[2] * (s.PLATFORM + 6 * (s.CYLINDER * cylinder + s.ROD * rod)) / (6 * along)
+    )
+    np.testing.assert_allclose([tau[m.description.v_slices[x].start] for x in slides], expected, rtol=1e-10)

@@ -353,8 +353,12 @@ def _row_function(what: str, closure: Closure, cuts: list[_Reach]) -> ca.Functio
     symbols, active = closure.function.sx_in(), SX.sym("active")
     g, G, rate, gamma = closure.function.call(symbols)
     column = {"position": g, "rate": rate, "acceleration": gamma, "jacobian": SX(0, 1)}[what]
-    blocks = [active * SX(_columns(G.sparsity(), r.columns), G[:, r.columns].nz[:]).nz[:] for r in cuts]
+    blocks = [active * _nonzeros(G[:, r.columns]) for r in cuts]
     return ca.Function(what, [*symbols, active], ca.cse([active * column, *blocks]))
+
+
+def _nonzeros(x: SX) -> SX:
+    return ca.vec(x.nz[:])
 
 
 def _columns(structure: ca.Sparsity, columns: list[int]) -> ca.Sparsity:
@@ -371,7 +375,7 @@ def _branch_procedures(part: Part, blocks: list[ca.Sparsity], places: list[list[
     W = {
         (i, k): ca.sparsify(ca.mtimes(Y[i].T, mass.scaled(Y[k]))) for i in range(len(Y)) for k in range(i + 1)
     }
-    held = [mass.entries(), *(y.nz[:] for y in Y), *(w.nz[:] for w in W.values())]
+    held = [mass.entries(), *map(_nonzeros, Y), *map(_nonzeros, W.values())]
     f, wrenches = SX.sym("f", n), {name: SX.sym("wrench", 6) for name in part.frames}
     run = Inline(b)
     bias = newton_euler(run, b.v, SX.zeros(n), force=taken_up(run, wrenches)).tau
