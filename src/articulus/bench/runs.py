@@ -20,8 +20,8 @@ import articulus as art
 from articulus.bench import exudyn, peers
 from articulus.bench.models import Array, chain
 from articulus.bench.row import Bar, Row
-from articulus.bench.rows import AGREE, Effort, difference, differs, notes, raced
-from articulus.bench.startup import ONE_STATE, RUN, starter
+from articulus.bench.rows import AGREE, Effort, difference, differs, exponent, notes, raced
+from articulus.bench.startup import LOOPS, ONE_STATE, RUN, Named, Start, starter
 from articulus.bench.timing import Contender, race
 from articulus.cases.cat215b_hydraulics.machine import resolved_command
 from articulus.library.cat215b_drives import START, actuators
@@ -226,6 +226,33 @@ def first_run(effort: Effort) -> Iterator[Row]:
             yield _first("cold first run", cold.imported + cold.first, cold.imported)
         warm = start.warm(chain(7), ONE_STATE, 1 if effort.quick else 5)
         yield _first("warm first run", warm.imported + warm.first, warm.imported)
+
+
+def first_loops(effort: Effort) -> Iterator[Row]:
+    """Give the time after the import to the end of a first run of 0.1 s with closed loops, cache empty and filled."""
+    sizes = (5,) if effort.quick else (10, 20, 40)
+    platform = Named("stewart", art.load("stewart_platform"))
+    rows = [Named(f"four_bars_{n}", art.load("n_four_bar", n=n)) for n in sizes]
+    with starter(LOOPS) as start:
+        if not effort.quick:
+            yield _first_loops(
+                "cold first run, Stewart platform", platform, start.cold(platform, ONE_STATE, 3), 3.0
+            )
+            times = [start.cold(each, ONE_STATE, 3) for each in rows]
+            growth = exponent(sizes, [each.first for each in times])
+            name = f"cold first run, {sizes[-1]} four-bar loops"
+            yield _first_loops(
+                name, rows[-1], times[-1], 3.0, f"grows as n^{growth:.2f} from {sizes[0]} loops"
+            )
+        repeats = 1 if effort.quick else 5
+        for name, each in (("Stewart platform", platform), (f"{sizes[-1]} four-bar loops", rows[-1])):
+            yield _first_loops(f"warm first run, {name}", each, start.warm(each, ONE_STATE, repeats), 0.6)
+
+
+def _first_loops(name: str, model: Named, start: Start, limit: float, note: str = "") -> Row:
+    bar = Bar(limit, at_least=False, unit="s")
+    ours = 1e6 * start.first
+    return Row(name, model.mechanism.nv, ours_us=ours, value=start.first, unit="s", bar=bar, note=note)
 
 
 def _first(name: str, seconds: float, imported: float) -> Row:

@@ -47,6 +47,7 @@ def sections(quick: bool) -> list[Section]:
     new = [
         Section("warm start", rows.warm_start),
         Section("first run", runs.first_run),
+        Section("first run with loops", runs.first_loops),
         Section("first runs and linear models", first.first_runs),
     ]
     return [*always, *([] if quick else cold), *new]

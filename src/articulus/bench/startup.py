@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
+from articulus import Mechanism
 from articulus.bench.child import one_core_json
-from articulus.bench.models import Model
 
 ONE_STATE, BATCH = 0, 8
 
@@ -29,7 +30,26 @@ print(json.dumps([imported - start, end - imported, time.process_time() - busy])
 """
 DYNAMICS = "mechanism.forward_dynamics(x, x, x)"
 RUN = "articulus.simulate(mechanism, 1.0, x, controller=articulus.components.PD(kp=50.0, kd=1.0))"
+LOOPS = "articulus.simulate(mechanism, 0.1)"
 """What a new process may do first."""
+
+
+class Saved(Protocol):
+    """A mechanism with a name for its file."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mechanism of the library."""
+
+    name: str
+    mechanism: Mechanism
 
 
 @dataclass(frozen=True)
@@ -42,12 +62,12 @@ class Start:
 
 
 class Starter:
-    """Starts processes that load a saved chain of revolutes and compute something, on one core."""
+    """Starts processes that load a saved mechanism and compute something, on one core."""
 
     def __init__(self, folder: Path, first: str = DYNAMICS):
         self.folder, self._code = folder, _CHILD.format(first=first)
 
-    def cold(self, model: Model, rows: int, repeats: int = 1) -> Start:
+    def cold(self, model: Saved, rows: int, repeats: int = 1) -> Start:
         """Return the fastest of some starts, each with an empty cache."""
         path = self._saved(model)
         starts = []
@@ -56,14 +76,14 @@ class Starter:
                 starts.append(self._start(path, rows, cache))
         return _fastest(starts)
 
-    def warm(self, model: Model, rows: int, repeats: int = 5) -> Start:
+    def warm(self, model: Saved, rows: int, repeats: int = 5) -> Start:
         """Return the fastest of some starts with a cache that an earlier process filled."""
         path = self._saved(model)
         with TemporaryDirectory(dir=self.folder) as cache:
             self._start(path, rows, cache)
             return _fastest([self._start(path, rows, cache) for _ in range(repeats)])
 
-    def _saved(self, model: Model) -> Path:
+    def _saved(self, model: Saved) -> Path:
         path = self.folder / f"{model.name}.toml"
         if not path.exists():
             model.mechanism.save(path)

@@ -164,7 +164,7 @@ def _one(view: _Traced, constraint: Constraint) -> Constraints:
         rate  = g_x xdot + g_q N v + g_t,   G = rate_xdot E + rate_v,
         gamma = rate_x xdot + rate_xdot xddot + rate_q N v + rate_t,   xddot at constant v.
     """
-    tree, v, t = view.tree, view.v_tree, view.t
+    tree, v, t = view.tree, view.v, view.t
     residual = constraint.residual(view)
     x, poses = view.symbols(), view.seen
     xdot, xddot = SX.sym("xdot", x.numel()), SX.sym("xddot", x.numel())
