@@ -1,8 +1,8 @@
-"""Plane mechanisms in the coordinates of their points, as several papers have them: constant masses, a potential, rods."""
+"""Plane linkages of rods in the coordinates of their points, as several papers have them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -10,15 +10,21 @@ import numpy as np
 from casadi import SX
 from scipy.integrate import solve_ivp
 
+import articulus as art
 from articulus import kernel
-from articulus.dynamics.constraints import Constraints
+from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.loops import Problem, Solution
 from articulus.dynamics.loops.canonical import Point, canonical
+
+GRAVITY = 9.81
+"""[m/s^2]."""
+
+Rods = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Points:
-    """A mechanism in coordinates q with a constant mass matrix."""
+    """The equations of a mechanism in the coordinates of its points."""
 
     problem: Problem
     at: Point
@@ -32,14 +38,57 @@ class Points:
         return out.ravel() if out.shape[1] == 1 else out
 
 
-def points(M: np.ndarray, potential: SX, phi: SX, q: SX, v: SX) -> Points:
-    """Return the equations for a mass matrix [kg], a potential energy [J] and constraints phi(q) = 0."""
-    G = ca.jacobian(phi, q)
-    rate = ca.mtimes(G, v)
-    rows = Constraints(phi, G, rate, ca.jtimes(rate, q, v))
-    mass = SX(ca.DM(M))
-    energy = ca.mtimes(v.T, ca.mtimes(mass, v)) / 2 + potential
-    return Points(Problem(mass, -ca.gradient(potential, q), rows), Point(q, v, SX.sym("t"), v), energy)
+def points(mechanism: art.Mechanism) -> Points:
+    """Return the equations of a mechanism whose coordinates are those of its points."""
+    equations = ClosedEquations(mechanism.description, SX.sym("t"))
+    M, bias = equations.free
+    q, v = equations.symbols.q, equations.symbols.v
+    return Points(Problem(M, -bias, equations.rows), Point(q, v, equations.t, v), equations.energy())
+
+
+def rods(
+    name: str, moving: dict[str, str], fixed: dict[str, tuple[float, float]], ends: Rods
+) -> art.Mechanism:
+    """Return uniform rods of 1 m and 1 kg between points of a plane, as a mechanism in the coordinates of the points.
+
+    A rod is a sixth of its mass at each end and the rest in its middle, which follows the ends: the same kinetic and potential
+    energy as of the rod (Simpson's rule is exact for both). Its length is a constraint.
+
+    Parameters
+    ----------
+    name : str
+    moving : dict of name to "xy" or "x"
+        Points and the directions in which they move.
+    fixed : dict of name to two numbers [m]
+        Points of the ground.
+    ends : sequence of two names
+    """
+    m = art.Mechanism(name, gravity=(0.0, -GRAVITY, 0.0))
+    for point, (x, y) in fixed.items():
+        m.frame(point, "ground", at=(x, y, 0.0))
+    for point, axes in moving.items():
+        _sliding(m, point, axes, sum(rod.count(point) for rod in ends) / 6)
+    for i, rod in enumerate(ends):
+        _sliding(m, f"middle{i}", "xy", 4 / 6)
+        for axis in "xy":
+            own = [f"{point}.{axis}" for point in rod if axis in moving.get(point, "")]
+            offset = sum(fixed[point]["xy".index(axis)] for point in rod if point in fixed) / 2
+            m.couple(f"middle{i}.{axis}", own, [0.5] * len(own), offset)
+        m.constrain(art.Distance(f"rod{i}", *rod, length=1.0))
+    return m
+
+
+def _sliding(m: art.Mechanism, name: str, axes: str, mass: float) -> None:
+    """Add a mass that slides along the given axes, joint after joint."""
+    parent = "ground"
+    for axis in axes:
+        body = name if axis == axes[-1] else f"{name} along {axis}"
+        if body == name:
+            m.body(body, mass=mass, inertia=(1.0, 1.0, 1.0))  # nothing turns
+        else:
+            m.body(body, massless="slides with what it carries")
+        m.joint(f"{name}.{axis}", art.Prismatic(tuple(float(axis == each) for each in "xyz")), parent, body)  # type: ignore[arg-type]
+        parent = body
 
 
 @dataclass(frozen=True)

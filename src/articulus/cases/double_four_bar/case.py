@@ -1,15 +1,13 @@
 """Two four-bar linkages side by side, ten seconds by ALF1 and ALF2 through positions with three degrees of freedom."""
 
-import casadi as ca
+from itertools import pairwise
+
 import numpy as np
-from casadi import SX
 
 import articulus as art
-from articulus.cases.points import Points, Run, by_accelerations, by_momenta, points
+from articulus.cases.points import Points, Run, by_accelerations, by_momenta, points, rods
 from articulus.dynamics.loops import regularised
 
-GRAVITY = 9.81
-GROUNDS = ((0.0, 0.0), (1.0, 0.0), (2.0, 0.0))
 UPRIGHT, RATE = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.array([1.0, 0.0] * 3)
 Y1 = 1
 
@@ -47,20 +45,6 @@ def joints() -> dict:
 
 def double_four_bar() -> Points:
     """Return five uniform rods of 1 m and 1 kg between three grounds and three points."""
-    q, v = SX.sym("q", 6), SX.sym("v", 6)
-    moving = ca.vertsplit(q, 2)
-    M, height, phi = np.zeros((6, 6)), SX(0), []
-    for i, ground in enumerate(GROUNDS):
-        M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] += np.eye(2) / 3
-        height += moving[i][1] / 2
-        phi.append(_stretch(moving[i] - SX(ca.DM(ground))))
-    for i in range(2):
-        both = slice(2 * i, 2 * i + 4)
-        M[both, both] += np.kron([[1 / 3, 1 / 6], [1 / 6, 1 / 3]], np.eye(2))
-        height += (moving[i][1] + moving[i + 1][1]) / 2
-        phi.append(_stretch(moving[i + 1] - moving[i]))
-    return points(M, GRAVITY * height, ca.vertcat(*phi), q, v)
-
-
-def _stretch(rod: SX) -> SX:
-    return (ca.dot(rod, rod) - 1) / 2
+    moving, grounds = [f"p{i}" for i in range(3)], {f"ground{i}": (float(i), 0.0) for i in range(3)}
+    ends = [*zip(grounds, moving), *pairwise(moving)]
+    return points(rods("double four-bar", dict.fromkeys(moving, "xy"), grounds, ends))

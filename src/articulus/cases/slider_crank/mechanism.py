@@ -1,24 +1,22 @@
 """The slider-crank of the paper: q = (x1, y1, x2), crank end and slider; two uniform rods of 1 m and 1 kg."""
 
-import casadi as ca
-import numpy as np
-from casadi import SX
+from dataclasses import replace
 
 import articulus as art
-from articulus.cases.points import Points, points
-
-MASS = np.array([[4.0, 0.0, 1.0], [0.0, 4.0, 0.0], [1.0, 0.0, 2.0]]) / 6
-GRAVITY = 9.81
+from articulus.cases.points import GRAVITY, Points, points, rods
 
 
-def slider_crank(across: float = 4 / 6) -> Points:
-    """Return the equations; both rods have their centres at the height y1 / 2. `across` is the mass that y1 feels [kg]."""
-    q, v = SX.sym("q", 3), SX.sym("v", 3)
-    x1, y1, x2 = ca.vertsplit(q)
-    phi = ca.vertcat(x1**2 + y1**2 - 1, (x2 - x1) ** 2 + y1**2 - 1) / 2
-    mass = MASS.copy()
-    mass[1, 1] = across
-    return points(mass, GRAVITY * y1, phi, q, v)
+def slider_crank(across: float | None = None) -> Points:
+    """Return the equations; `across` is another mass that y1 feels than that of the rods, 4/6 [kg]."""
+    m = rods(
+        "slider-crank", {"end": "xy", "slider": "x"}, {"pin": (0.0, 0.0)}, [("pin", "end"), ("end", "slider")]
+    )
+    system = points(m)
+    if across is None:
+        return system
+    M = system.problem.M
+    M[1, 1] = across
+    return replace(system, problem=replace(system.problem, M=M))
 
 
 def linkage() -> art.Mechanism:
