@@ -9,6 +9,7 @@ A constraint that is not holonomic is its own velocity row A v + b, with G = A.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -47,8 +48,8 @@ class Constraints:
 
 def constraints(tree: Tree, v: SX, t: SX) -> Constraints:
     """Return every row of every constraint, in the order of `description.constraints`."""
-    of_tree = Parts(tree)
-    parts = [closure.on(of_tree, v, t) for closure in closures(of_tree)]
+    of_tree, found = closures(tree)
+    parts = [closure.on(of_tree, v, t) for closure in found]
     nv = tree.description.nv
     return Constraints(
         ca.vertcat(SX(0, 1), *(p.g for p in parts)),
@@ -98,13 +99,15 @@ class Closure:
         return Constraints(g, ca.sparsify(G), rate, gamma)
 
 
-def closures(parts: Parts) -> list[Closure]:
-    """Return every constraint, in the order of `description.constraints`; each distinct function is made once.
+@functools.lru_cache(maxsize=8)
+def closures(tree: Tree) -> tuple[Parts, list[Closure]]:
+    """Return the parts of a tree and every constraint, in the order of `description.constraints`.
 
     A constraint on the poses of its frames relative to each other is about the nodes in between; any other one is about
-    the whole tree.
+    the whole tree. Each distinct function is made once.
     """
-    description, made, out = parts.tree.description, dict[tuple, ca.Function | None](), []
+    parts = Parts(tree)
+    description, made, out = tree.description, dict[tuple, ca.Function | None](), []
     for c in description.constraints:
         part = _between(parts, c)
         key = (_kind(c), part.shape)
@@ -112,10 +115,10 @@ def closures(parts: Parts) -> list[Closure]:
             made[key] = _local_function(part, c)
         function = made[key]
         if function is None:
-            out.append(Closure(_whole_function(parts.tree, c), SX(0, 1), None, range(description.nv)))
+            out.append(Closure(_whole_function(tree, c), SX(0, 1), None, range(description.nv)))
         else:
             out.append(Closure(function, part.constants, part.at_place, part.at_v))
-    return out
+    return parts, out
 
 
 def _between(parts: Parts, constraint: Constraint) -> Part:

@@ -14,7 +14,6 @@ from articulus.dynamics.loops.base import Problem
 from articulus.dynamics.loops.branches import Branches, State
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.loops.regularised import regularised
-from articulus.dynamics.part import Parts
 from articulus.dynamics.tree import tree_of
 from articulus.loop import constraint_equations
 from articulus.loop.displacement import displacement
@@ -125,7 +124,7 @@ def test_the_projection_is_that_of_the_whole(mechanism):
 def test_loops_that_are_alike_share_one_function():
     """First and last of a row have neighbours of their own; all others are alike, however many there are."""
     for n in (4, 8):
-        found = closures(Parts(tree_of(art.load("n_four_bar", n=n).description, regroup=True)))
+        _, found = closures(tree_of(art.load("n_four_bar", n=n).description, regroup=True))
         assert len({c.function.__hash__() for c in found}) <= 3
 
 

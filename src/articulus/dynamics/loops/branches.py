@@ -108,8 +108,8 @@ class Branches:
 
     def __init__(self, tree: Tree, frames: Sequence[str] = ()):
         self.tree, self.frames = tree, tuple(frames)
-        self._parts = parts = Parts(tree)
-        self.closures = closures(parts)
+        parts, self.closures = closures(tree)
+        self._parts = parts
         self._first = np.cumsum([0, *(c.rows for c in self.closures)]).tolist()
         self._branches = self._cut(parts)
         self._made: dict[tuple, Any] = {}
