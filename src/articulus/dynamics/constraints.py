@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 import casadi as ca
 from casadi import SX
@@ -86,13 +85,9 @@ class Closure:
         """Number of rows."""
         return self.function.size1_out(0)
 
-    def positions(self, q: Any, places: Any) -> Any:
-        """Return what the function takes for positions: q, or places of some joints."""
-        return q if self.at_place is None else places[list(self.at_place)]
-
     def on(self, parts: Parts, v: SX, t: SX) -> Constraints:
         """Return the rows on the symbols of the tree."""
-        at = self.positions(parts.tree.q, parts.places)
+        at = parts.tree.q if self.at_place is None else parts.places[list(self.at_place)]
         g, own, rate, gamma = self.function.call([self.constants, at, v[list(self.at_v)], t, parts.tree.p])
         G = SX(self.rows, v.numel())
         G[:, list(self.at_v)] = own
@@ -109,11 +104,13 @@ def closures(tree: Tree) -> tuple[Parts, list[Closure]]:
     parts = Parts(tree)
     description, made, out = tree.description, dict[tuple, ca.Function | None](), []
     for c in description.constraints:
-        part = _between(parts, c)
-        key = (_kind(c), part.shape)
-        if key not in made:
-            made[key] = _local_function(part, c)
-        function = made[key]
+        function = None
+        if c.holonomic and not description.flexible:
+            part = _between(parts, c)
+            key = (_kind(c), part.shape)
+            if key not in made:
+                made[key] = _local_function(part, c)
+            function = made[key]
         if function is None:
             out.append(Closure(_whole_function(tree, c), SX(0, 1), None, range(description.nv)))
         else:
@@ -138,8 +135,6 @@ def _kind(constraint: Constraint) -> tuple:
 
 def _local_function(part: Part, constraint: Constraint) -> ca.Function | None:
     """Return the function of a `Closure`; None for a constraint that asks for more than the poses in between."""
-    if part.tree.description.flexible or not constraint.holonomic:
-        return None
     tree, t = part.on_symbols(), SX.sym("t")
     try:
         rows = _one(_Local(tree, tree.v, t), constraint)

@@ -262,7 +262,8 @@ class Branches:
             )
             key = (what, closure.function.__hash__(), tuple(tuple(r.columns) for r in cuts))
             function = self._once(key, functools.partial(_row_function, what, closure, cuts))
-            at, v = closure.positions(s.q, places), s.v[list(closure.at_v)]
+            at = s.q if closure.at_place is None else places[list(closure.at_place)]
+            v = s.v[list(closure.at_v)]
             found = function.call([self._constants(closure.constants, s.p), at, v, s.t, s.p, s.active[c]])
             columns.append(found[0])
             blocks.update({id(r): block for r, block in zip(cuts, found[1:])})
