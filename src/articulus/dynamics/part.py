@@ -147,6 +147,9 @@ class PartTree(Tree):
         self.parts = tuple(parts)
         self.parents = part.parents
         self.freedoms = tuple(each.v for each in self.parts)
+        self.modes = tuple(each.modes for each in self.parts)
+        self.stations = (False,) * len(self.parts)
+        self.unfelt = []
 
     @functools.cached_property
     def nodes(self) -> tuple[Node, ...]:
