@@ -9,7 +9,7 @@ import articulus as art
 from articulus.loop.equations import Network
 from articulus.loop.functions import System
 from articulus.running import loop as loops
-from articulus.running.native_engine import Marcher
+from articulus.running.native_engine import NativeEngine
 
 
 def text(*components, model: str = "two_link", form: str = "regularised", **arguments) -> str | None:
@@ -47,7 +47,7 @@ def test_a_second_process_derives_nothing(monkeypatch):
     def refuse(*_):
         pytest.fail("equations were derived")
 
-    monkeypatch.setattr(Marcher, "_step_map", refuse)
+    monkeypatch.setattr(NativeEngine, "_step_map", refuse)
     monkeypatch.setattr(System, "_with_acceleration", refuse)
     second = art.simulate(art.load("n_four_bar", n=1), 0.05, v0=v0)
     np.testing.assert_array_equal(second.q, first.q)
