@@ -41,11 +41,11 @@ class Difference:
         return max(self.mass_matrix, self.bias, self.acceleration or 0.0, self.pose)
 
 
-def read_quietly(file: Path, **options: object) -> art.Mechanism:
-    """Return the mechanism of a file; its findings are in the mechanism."""
+def read_quietly(model: Path | str, **options: object) -> art.Mechanism:
+    """Return the mechanism of a file or of a text; its findings are in the mechanism."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulModel)
-        return art.load(file, **options)
+        return art.load(model, **options)
 
 
 def pinocchio_model(file: Path, free: bool) -> pin.Model:
@@ -82,12 +82,12 @@ class Twin:
         Velocities of Pinocchio for velocities here.
     """
 
-    def __init__(self, file: Path, mechanism: art.Mechanism, model: pin.Model, seed: int = 0):
+    def __init__(self, file: Path, description: Description, model: pin.Model, seed: int = 0):
         self.model, self.data = model, model.createData()
-        self.description = _without_friction(mechanism.description)
+        self.description = _without_friction(description)
         self.rng = np.random.default_rng(seed)
-        self.q, self.q_tree = np.zeros(mechanism.nq), pin.neutral(model)
-        self.T = np.zeros((model.nv, mechanism.nv))
+        self.q, self.q_tree = np.zeros(description.nq), pin.neutral(model)
+        self.T = np.zeros((model.nv, description.nv))
         laws = _mimic_laws(file) if self.description.couplings else {}
         for c in sorted(self.description.connections, key=lambda c: c.name in self.description.coupled):
             if c.joint.nv:

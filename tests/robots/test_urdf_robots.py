@@ -1,0 +1,72 @@
+"""Every URDF file of the package example-robot-data: loaded, equal to Pinocchio's reading of it, and written without loss."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from articulus.errors import ModelError
+from articulus.files import parse_urdf
+from articulus.files.urdf.writer import urdf_text
+from articulus.mechanism import Description
+
+from .packages import ROBOTS, files_of, missing
+from .urdf_twin import Twin, pinocchio_model, read_quietly
+
+AGREEMENT = 1e-9
+"""Relative; found: at most 1e-10, by the condition of the mass matrices of hands."""
+EMPTY = "ur3.urdf"
+"""A robot without a link."""
+LARGE = 20
+"""Degrees of freedom from which a robot is compared with a free base only, to save time; `make models` does both."""
+
+FILES = files_of(ROBOTS, ".urdf")
+pytestmark = pytest.mark.skipif(not FILES, reason=missing(ROBOTS))
+
+
+@functools.cache
+def loaded(file: Path, base: str) -> Description:
+    """Return the mechanism of a file without its pictures, which take longest."""
+    return read_quietly(file.read_text(), base=base).description
+
+
+def same(d: Description) -> Description:
+    """Return a mechanism without the words for missing masses."""
+    bodies = tuple(replace(b, massless=b.massless and "no mass") for b in d.bodies)
+    return replace(d, bodies=bodies, source="")
+
+
+@pytest.mark.parametrize("base", ["fixed", "free"])
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.parent.name}-{f.stem}")
+def test_robot_is_that_of_pinocchio(file: Path, base: str) -> None:
+    if file.name == EMPTY:
+        with pytest.raises(ModelError, match="no link at all"):
+            loaded(file, base)
+        return
+    d = loaded(file, base)
+    assert same(read_quietly(urdf_text(d)).description) == same(d)
+    if base == "free" or d.nv < LARGE:
+        difference = Twin(file, d, pinocchio_model(file, base == "free")).difference()
+        assert difference.worst < AGREEMENT, difference
+
+
+def test_all_but_the_empty_one_are_loaded() -> None:
+    assert len(FILES) == 69
+    assert [f.name for f in FILES if "<link" not in f.read_text()] == [EMPTY]
+
+
+def test_findings_of_a_vendors_file() -> None:
+    """PR2: two sensor mounts with moments (0.001, 0.001, 0.01), which no rigid body has."""
+    file = next(f for f in FILES if f.name == "pr2.urdf")
+    found = [f for f in loaded(file, "fixed").findings if f.kind == "doubtful inertia"]
+    lines = file.read_text().splitlines()
+    assert len(found) == 2
+    for f in found:
+        line, link = int(f.where.split(":")[1]), f.where.split(".")[-2]
+        assert "inertia" in lines[line - 1] or link in lines[line - 1]
+        assert f.found == "principal moments 0.001, 0.001, 0.01 kg m^2"
+    with pytest.raises(ModelError):
+        parse_urdf(file.read_text(), strict=True)
