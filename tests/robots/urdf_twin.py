@@ -32,6 +32,7 @@ class Difference:
 
     mass_matrix: float
     bias: float
+    """Beside the largest entry of the mass matrix (at 1 rad/s, m/s) where forces cancel."""
     acceleration: float | None
     """None where a joint moves no inertia, so that there are no accelerations."""
     pose: float
@@ -137,7 +138,7 @@ class Twin:
         mass_matrix, own_bias = (function(d, "mass_matrix")(self.q), function(d, "bias")(self.q, v))
         return Difference(
             float(np.abs((np.asarray(mass_matrix) - M) / np.outer(size, size)).max(initial=0.0)),
-            _relative(own_bias, bias),
+            _relative(own_bias, bias, least=float(np.abs(M).max(initial=0.0))),
             self._acceleration(v, tau, M, bias),
             self._pose(),
         )
@@ -193,7 +194,7 @@ def _mimic_laws(file: Path) -> dict[str, tuple[str, float, float]]:
     return found
 
 
-def _relative(ours: object, theirs: np.ndarray) -> float:
-    """Return the largest difference beside the largest entry."""
+def _relative(ours: object, theirs: np.ndarray, least: float = 0.0) -> float:
+    """Return the largest difference beside the largest entry, or beside `least`, the size of terms that may cancel."""
     off = np.abs(np.asarray(ours).reshape(theirs.shape) - theirs).max(initial=0.0)
-    return float(off / (np.abs(theirs).max(initial=0.0) or 1.0))
+    return float(off / (max(np.abs(theirs).max(initial=0.0), least) or 1.0))
