@@ -30,6 +30,8 @@ def coriolis_matrix(run: Runner, v: Any) -> Any:
     Cost: O(n d).
     """
     tree, n = run.tree, len(run.tree)
+    if not n:
+        return SX(0, 0)
     X: list = []
     V: list = []
     own: list = []
