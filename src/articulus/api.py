@@ -511,10 +511,10 @@ class Mechanism(CompiledMechanism, Editing):
     def innovations(
         self, q: Any, v: Any, tau: Any, *, params: Params | None = None
     ) -> tuple[Array, Array, Array]:
-        """Return velocities n, forces e and D that the factors of the mass matrix decouple, (..., nv) each.
+        """Return velocities n [rad/s, m/s], forces e [N m, N] and D [kg m^2, kg] that the factors of the mass matrix decouple.
 
-        With M = L diag(D) L' (see `mass_matrix_factors`): n = L' v, e = L^-1 tau. The kinetic energy is the sum of D n^2 / 2, the
-        power n' e, and from rest D dn/dt = e - L^-1 bias, one equation per degree of freedom.
+        Each is (..., nv). With M = L diag(D) L' (see `mass_matrix_factors`): n = L' v, e = L^-1 tau. The kinetic energy is the sum of
+        D n^2 / 2, the power n' e, and from rest D dn/dt = e - L^-1 bias, one equation per degree of freedom.
         """
         return self._ask("innovations", (q, v, tau), (), params)
 
