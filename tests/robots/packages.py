@@ -22,4 +22,4 @@ def files_of(package: str, suffix: str) -> list[Path]:
 
 def missing(package: str) -> str:
     """Return what a skipped test says."""
-    return f"{package} is not installed: make models"
+    return f"{package} is not installed: run make test (example-robot-data) or make models (the others)"

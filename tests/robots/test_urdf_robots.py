@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ AGREEMENT = 1e-9
 """Relative; found: at most 1e-10, by the condition of the mass matrices of hands."""
 EMPTY = "ur3.urdf"
 """A robot without a link."""
-LARGE = 20
+LARGE = 1000 if os.environ.get("ARTICULUS_MODELS") == "all" else 20
 """Degrees of freedom from which a robot is compared with a free base only, to save time; `make models` does both."""
 
 FILES = files_of(ROBOTS, ".urdf")
