@@ -14,6 +14,7 @@ from articulus.errors import InputError, ModelError
 from articulus.files import parse_toml, read_toml, toml_text, write_toml
 from articulus.files.lump import lump_fixed
 from articulus.files.toml.lines import key_lines
+from articulus.files.toml.writer import attached_files
 from articulus.mechanism import (
     Body,
     Coupling,
@@ -347,7 +348,8 @@ def test_coupling_has_the_units_of_its_joints() -> None:
 def test_couplings_of_every_kind_come_back() -> None:
     for name in coupled_zoo.ALL:
         d = coupled_zoo.get(name).coupled.description
-        assert repr(parse_toml(toml_text(d))) == repr(d)
+        attached = attached_files(d)
+        assert repr(parse_toml(toml_text(d), attached=attached.__getitem__)) == repr(d)
 
 
 COUPLING_MISTAKES = {
