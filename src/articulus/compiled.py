@@ -160,10 +160,12 @@ class CompiledMechanism(MechanismBuilder, Named):
     @functools.cached_property
     def _doubtful(self) -> Definite | None:
         """What asks whether the mass matrix is positive definite; None where it cannot be otherwise."""
-        from articulus.dynamics.definite import definite
+        if not self.description.flexible:
+            return None
+        from articulus.dynamics.definite import definite  # late: a warm start needs no equations
 
-        asked = definite(self.description) if self.description.flexible else None
-        return asked if asked is not None and asked.doubtful else None
+        asked = definite(self.description)
+        return asked if asked.doubtful else None
 
     def _require_definite(self, name: str, q: Any, params: Params | None) -> None:
         """Raise NumericalError if the mass matrix is indefinite at a position; wrong shapes are left to the kernel."""

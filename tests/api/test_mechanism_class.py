@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import inspect
 import math
+import os
 import pickle
 import subprocess
 import sys
@@ -516,3 +517,19 @@ def test_import_is_quick_and_light():
     seconds, *heavy = min((r.stdout.split() for r in runs), key=lambda words: float(words[0]))
     assert heavy == []
     assert float(seconds) < 1.5
+
+
+def test_a_warm_start_makes_no_equations(tmp_path):
+    """A second process takes native code from the cache and imports nothing of the dynamics."""
+    code = (
+        "import sys, articulus; m = articulus.load('two_link'); m.forward_dynamics([0, 0], [0, 0], [0, 0]);"
+        "print('articulus.dynamics' in sys.modules)"
+    )
+    given = os.environ | {"ARTICULUS_CACHE": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=given
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert said == ["True", "False"]

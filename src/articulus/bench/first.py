@@ -44,8 +44,9 @@ def cold_quantities(effort: Effort) -> Iterator[Row]:
     matrices = {name: t for name, t in times.items() if "derivatives" in name or name == "state_space"}
     others = {name: t for name, t in times.items() if name not in matrices}
     for title, found, limit in (("quantities", others, 3.0), ("derivatives", matrices, 6.0)):
-        slowest = max(found, key=lambda name: found[name])
-        note = f"slowest of {len(found)}: {slowest}"
+        slowest, *others_by_time = sorted(found, key=lambda name: -found[name])
+        after = ", ".join(f"{name} {found[name]:.1f} s" for name in others_by_time[:2])
+        note = f"slowest of {len(found)}: {slowest}; then {after}"
         yield _seconds(f"cold first result, all {title}", LONG, found[slowest], limit, note)
 
 
