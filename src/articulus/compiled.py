@@ -16,7 +16,7 @@ from articulus.kernel import Kernel
 from articulus.mechanism.builder import MechanismBuilder, mapping
 from articulus.mechanism.named import Named
 from articulus.mechanism.numbers import as_array
-from articulus.mechanism.questions import OPEN_AND_CLOSED, plain_name
+from articulus.mechanism.questions import ONLY_OPEN, OPEN_AND_CLOSED, plain_name
 
 if TYPE_CHECKING:
     import casadi
@@ -94,9 +94,10 @@ class CompiledMechanism(MechanismBuilder, Named):
         if name in OPEN_AND_CLOSED and self.description.constraints:
             closed = {"forward_dynamics": "'closed_dynamics' (q, v, tau, t), accelerations and multipliers"}
             closed |= {"inverse_dynamics_derivatives": "'derivatives', those of forward dynamics"}
+            closed |= dict.fromkeys(ONLY_OPEN, "")
             instead = closed.get(name, f"the method {name}() of the mechanism, with numbers")
             raise InputError(
-                f"'{self.name}' has constraints, which the function '{name}' does not know; expected {instead}, or "
+                f"'{self.name}' has constraints, which '{name}' does not know; expected {instead}{', or ' if instead else ''}"
                 f"'tree_{name}' for the tree that is left when every loop is cut"
             )
 

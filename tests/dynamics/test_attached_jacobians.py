@@ -116,6 +116,12 @@ def test_derivatives_by_parameters(name: str) -> None:
     np.testing.assert_allclose(found, differences(inverse, p), rtol=1e-6, atol=1e-6)
 
 
+def test_a_closed_mechanism_is_told_of_its_tree() -> None:
+    linkage = art.load("n_four_bar", n=1)
+    with pytest.raises(art.InputError, match="expected 'tree_parameter_derivatives' for the tree"):
+        linkage.parameter_derivatives(linkage.neutral, np.zeros(linkage.nv), np.zeros(linkage.nv))
+
+
 def test_a_mechanism_without_parameters_has_no_column() -> None:
     assert art.load("two_link").parameter_derivatives([0, 0], [0, 0], [0, 0]).shape == (2, 0)
 

@@ -180,6 +180,14 @@ def test_pictures_without_a_place_are_left_out_with_a_warning(tmp_path: Path) ->
         m.save(tmp_path / "x.xml")
 
 
+def test_colours_of_triangles_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    painted = Mesh(np.eye(4, 3), [[0, 2, 1], [0, 1, 3]], [(255, 0, 0), (0, 0, 255)])
+    m = art.Mechanism("m").body("b", 1.0, inertia=(1, 1, 1), visuals=[painted])
+    m.joint("j", art.Revolute((0, 0, 1)), "ground", "b")
+    with pytest.warns(DoubtfulModel, match="colours of the triangles of a mesh of 'b'"):
+        m.save(tmp_path / "x.xml")
+
+
 def test_an_unknown_suffix_is_no_toml_under_a_false_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'\.txt'; expected one of \.toml"):
         crane().save(tmp_path / "crane.txt")

@@ -31,6 +31,7 @@ from articulus.mechanism import (
     Strut,
     Visual,
 )
+from articulus.spatial.rotation import frame_with_z
 
 WIDTH, HEIGHT = 560, 400
 FINER = 2
@@ -156,11 +157,9 @@ def _shape(s: Shape, colour: str) -> Part:
     corners = (
         _box(np.array([s.radius, s.radius, length / 2])) if s.kind == "box" else _round(outlines[s.kind])
     )
-    z = (b - a) / length if length else np.array([0.0, 0.0, 1.0])
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x /= np.linalg.norm(x)
+    R = frame_with_z((b - a) / length) if length else np.eye(3)
     middle = a if s.kind == "ball" else (a + b) / 2
-    placed = corners @ np.stack([x, np.cross(z, x), z]) + middle
+    placed = corners @ R.T + middle
     return placed, _rgb(colour, len(placed))
 
 

@@ -17,6 +17,9 @@ OPEN_AND_CLOSED = (
 """The expressions under these names are those of the tree that is left when every loop is cut, which "tree_" before the
 name says aloud; `Mechanism` answers the plain names for the closed mechanism."""
 
+ONLY_OPEN = ("parameter_derivatives", "inverse_dynamics_parameter_derivatives")
+"""Those of them that have no answer for a closed mechanism."""
+
 TREE = "tree_"
 
 

@@ -290,8 +290,10 @@ class _Writer:
             geom = geom_of(visual, self._mesh)
             if geom is None:
                 self.dropped.append(f"a {visual.type_name} of '{body}'")
-            else:
-                element.append(geom)
+                continue
+            element.append(geom)
+            if isinstance(visual, Mesh) and visual.colours is not None:
+                self.dropped.append(f"colours of the triangles of a mesh of '{body}'")
         for name, pose in self.sites.get(body, ()):
             ET.SubElement(element, "site", {"name": name, **placed(pose)})
 

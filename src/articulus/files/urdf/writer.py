@@ -62,7 +62,7 @@ def write_urdf(description: Description, path: StrPath) -> None:
     if left:
         kinds = ", ".join(sorted({v.type_name for v in left}))
         doubtful(
-            f"{Path(place).name}: {len(left)} shapes are left out, which URDF does not know: {kinds}",
+            f"{Path(place).name}: shapes are left out ({len(left)}), which URDF does not know: {kinds}",
             DoubtfulModel,
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from articulus.mechanism import Box, Capsule, Cylinder, Mesh, Pose
+from articulus.spatial.rotation import frame_with_z
 
 YELLOW, DARK, STEEL, GLASS, RUBBER, BLACK = "#f0b01e", "#4a5056", "#8f979e", "#9fc4d86b", "#3b4046", "#2a2d31"
 WHITE, GREY, BLUE, ORANGE, GOLD = "#e8e6df", "#a9afb5", "#2b4a7d", "#e08a3c", "#c9a24a"
@@ -68,11 +69,8 @@ def _along(start: Point, end: Point) -> tuple[float, Pose]:
     """Return the length from one point to another, and the pose in whose middle z leads from one to the other."""
     a, b = np.array(start, float), np.array(end, float)
     length = float(np.linalg.norm(b - a))
-    z = (b - a) / length
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x /= np.linalg.norm(x)
     X = np.eye(4)
-    X[:3, :3], X[:3, 3] = np.column_stack([x, np.cross(z, x), z]), (a + b) / 2
+    X[:3, :3], X[:3, 3] = frame_with_z((b - a) / length), (a + b) / 2
     return length, Pose.from_matrix(X)
 
 

@@ -16,6 +16,7 @@ from articulus.mechanism.edit.rebuild import composed, rebuilt, taken_over
 from articulus.mechanism.equipment import Equipment
 from articulus.mechanism.joint import Fixed, Free, Joint
 from articulus.mechanism.pose import Pose
+from articulus.mechanism.visual import Visual
 
 ON_THE_GROUND = (PrescribedPoint, Touching, NoSlip)
 """Constraints that are about the ground without naming it."""
@@ -51,7 +52,10 @@ def attached(
     """
     body, frame = d.carrier(at)
     _require_new_names(d, other, prefix, base)
-    seen = lambda visuals: tuple(v.renamed(lambda n: _named(n, prefix, prefix + base)) for v in visuals)  # noqa: E731
+
+    def seen(visuals: tuple[Visual, ...]) -> tuple[Visual, ...]:
+        return tuple(v.renamed(lambda name: _named(name, prefix, prefix + base)) for v in visuals)
+
     mount = Body(prefix + base, massless=f"the ground of '{other.name}'", visuals=seen(other.visuals))
     here = Connection(
         mount.name, joint or Fixed(), body, mount.name, _placed(frame.at, pose), node=frame.node
