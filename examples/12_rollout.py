@@ -25,7 +25,7 @@ at_rest = np.abs(many.v[:, -1]).max(axis=1) < 0.05
 straight = np.abs(many.q[:, -1]).max(axis=1) < 0.5
 print(f"{many}")
 print(f"{at_rest.mean():.0%} at rest, {straight.mean():.0%} straight after {many.t[-1]:g} s")
-print(f"{many.statistics['real_time_ratio']:.3g} simulated seconds a second of the clock")
+print(f"{many.statistics['real_time_ratio']:.3g} simulated seconds per second of wall-clock time")
 
 # %% Checks: all samples are there, every run came to its end, and most to rest
 assert many.q.shape == (runs, 13, 2)

@@ -1,4 +1,4 @@
-"""Frequencies of the linearised beam against closed forms."""
+"""Frequencies of the linearized beam against closed forms."""
 
 import numpy as np
 import pytest

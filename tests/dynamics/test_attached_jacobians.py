@@ -65,7 +65,7 @@ def test_the_attached_jacobian_is_that_of_the_function(name: str, asked: str) ->
     at = [*state(mechanism), p]
     if name == "free":
         at[0] = at[0].copy()
-        at[0][:4] *= 1.3  # off the unit sphere, as an optimiser may try it
+        at[0][:4] *= 1.3  # off the unit sphere, as an optimizer may try it
     symbols = [ca.MX.sym(n, len(x)) for n, x in zip(f.name_in(), at)]
     y = f(*symbols)
     J = ca.Function("J", symbols, [ca.jacobian(y, x) for x in symbols])(*at)

@@ -108,7 +108,7 @@ def test_arm() -> None:
     assert arm.connections[2].limits == Limits()
 
 
-def test_axis_is_normalised() -> None:
+def test_axis_is_normalized() -> None:
     arm = parse_urdf(ARM.replace("0 1 0", "0 3e-200 4e-200"))
     np.testing.assert_allclose(arm.connections[1].joint.axis, (0, 0.6, 0.8), rtol=1e-15)
 

@@ -12,7 +12,7 @@ from articulus.running import loop as loops
 from articulus.running.native_engine import NativeEngine
 
 
-def text(*components, model: str = "two_link", form: str = "regularised", **arguments) -> str | None:
+def text(*components, model: str = "two_link", form: str = "regularized", **arguments) -> str | None:
     return System(Network(art.load(model, **arguments).description, components), form).identity
 
 

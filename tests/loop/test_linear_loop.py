@@ -161,7 +161,7 @@ def test_a_spinning_body_is_linearize() -> None:
 
 
 def test_four_bars_have_the_minimal_model_of_the_mechanism() -> None:
-    """In motion; regularised closure forces against the exact ones of `linearize`."""
+    """In motion; regularized closure forces against the exact ones of `linearize`."""
     bars = art.load("n_four_bar", n=3)
     assembled = art.assemble(bars, 0.3 * np.ones(bars.nq), 10.5 * np.ones(bars.nv))
     assert np.abs(assembled.v).max() > 0.5

@@ -47,7 +47,7 @@ def test_chains_move_what_they_hold_as_the_default_form_does() -> None:
     """Tolerance: RK4's error in directions off the constraints, at 1 ms."""
     m, q, v = hand()
     expected, found = (
-        art.simulate(m, 0.3, q, v, loops=loops, sample=0.05) for loops in ("regularised", "multiple_chains")
+        art.simulate(m, 0.3, q, v, loops=loops, sample=0.05) for loops in ("regularized", "multiple_chains")
     )
     assert np.abs(found.q - expected.q).max() < 1e-9
     assert np.abs(found["vdot"] - expected["vdot"]).max() < 1e-6

@@ -96,11 +96,11 @@ def run(name: str, loops: str, **options: object) -> art.Run:
 
 @functools.cache
 def default(name: str) -> art.Run:
-    return run(name, "regularised")
+    return run(name, "regularized")
 
 
 def test_the_names_are_those_of_the_documentation() -> None:
-    assert FORMS[0].name == "regularised"
+    assert FORMS[0].name == "regularized"
     assert {f.name for f in FORMS[1:]} == {
         "augmented", "canonical", "penalty", "null_space", "minimal", "operator", "absolute", "baumgarte", "park",
         "multiple_chains",
@@ -156,7 +156,7 @@ def test_forms_go_with_methods(loops: str, method: str, tolerance: float) -> Non
 
 @pytest.mark.parametrize("loops", [name for name in NAMES[1:] if not form(name).own])
 def test_rows_that_are_switched_off_hold_no_more(loops: str) -> None:
-    expected, found = (run("spatial", name, events=[opening()]) for name in ("regularised", loops))
+    expected, found = (run("spatial", name, events=[opening()]) for name in ("regularized", loops))
     assert np.abs(found.q - expected.q).max() < BOUNDS.get(loops, EXACT)[0]
     assert np.abs(found["multipliers"][found.t > 0.201]).max() == 0.0
     assert np.abs(found.q[-1] - default("spatial").q[-1]).max() > 0.1
@@ -219,7 +219,7 @@ def test_flexible_bodies_and_a_motion_in_time(loops: str) -> None:
     arm.joint("hinge", art.Revolute((0, 0, 1)), "ground", "beam", damping=0.1)
     arm.constrain(art.Prescribed("course", "hinge", course))
     expected, found = (
-        art.simulate(arm, 0.5, step=2.5e-4, sample=0.05, loops=name) for name in ("regularised", loops)
+        art.simulate(arm, 0.5, step=2.5e-4, sample=0.05, loops=name) for name in ("regularized", loops)
     )
     assert np.abs(found.q - expected.q).max() < 1e-7
     assert np.abs(found["energy.balance"]).max() < 1e-6 < expected["energy.input"][-1]
@@ -235,7 +235,7 @@ def test_rows_on_velocities(loops: str) -> None:
     body.constrain(art.CustomVelocityConstraint("blade", knife))
     start = {"q0": np.array([1.0, 0, 0, 0, 0, 0, 0]), "v0": np.array([0.3, 0.1, 2.0, 1.0, 0.0, 0.2])}
     expected, found = (
-        art.simulate(body, 0.5, sample=0.05, loops=name, **start) for name in ("regularised", loops)
+        art.simulate(body, 0.5, sample=0.05, loops=name, **start) for name in ("regularized", loops)
     )
     assert np.abs(found.q - expected.q).max() < 1e-8
     assert found["constraint.velocity"].max() < 1e-8

@@ -3,7 +3,7 @@
 CasADi's own derivative of a recursion grows much faster with the number of joints than the recursive one; a function with the
 Jacobian attached uses the latter wherever it is called on MX symbols, in ipopt for instance. Derivatives by coordinates follow from
 those by displacements, the directions of the velocities: q' = E(q) v, and E has orthogonal columns of a constant length. Quaternions are
-normalised first, so that lengths other than one, as an optimiser tries them, have a meaning and a derivative.
+normalized first, so that lengths other than one, as an optimizer tries them, have a meaning and a derivative.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def with_jacobian(description: Description, name: str, make: Make) -> ca.Functio
     plain = make(name)
     names, output = plain.name_in(), plain.name_out(0)
     symbols = [SX.sym(n, plain.size1_in(i)) for i, n in enumerate(names)]
-    q, lengths = _normalised(description, symbols[0])
+    q, lengths = _normalized(description, symbols[0])
     at = [q, *symbols[1:]]
     by_displacement, by_v, by_force = make(DERIVATIVES[name][0])(*at)
     blocks = [ca.mtimes(by_displacement, _displacements(description, make, q, lengths)), by_v, by_force]
@@ -58,7 +58,7 @@ def with_jacobian(description: Description, name: str, make: Make) -> ca.Functio
     return ca.Function(name, symbols, [plain(*at)], names, [output], options)
 
 
-def _normalised(description: Description, q: SX) -> tuple[SX, SX]:
+def _normalized(description: Description, q: SX) -> tuple[SX, SX]:
     """Return positions with quaternions of length one, and for every coordinate the length it was divided by."""
     out, lengths = SX(q), SX.ones(q.numel())
     for _, start in description.quaternions:

@@ -6,7 +6,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints, by_displacement
-from articulus.dynamics.loops import Problem, Solution, regularised
+from articulus.dynamics.loops import Problem, Solution, regularized
 from articulus.dynamics.loops.base import floored
 from articulus.dynamics.tree import Tree
 
@@ -23,9 +23,9 @@ def closed_dynamics(problem: Problem) -> Solution:
     """Return accelerations and multipliers of M vdot + G' lambda = f, G vdot + gamma = 0.
 
     Redundant rows share their force; at a singular position the rows that cannot be met are met in the sense of least
-    squares. Source: Bayo & Avello 1994 (see `loops.regularised`), penalties scaled by the mobility of the rows.
+    squares. Source: Bayo & Avello 1994 (see `loops.regularized`), penalties scaled by the mobility of the rows.
     """
-    return regularised(problem, STIFFNESS / mobility(problem), iterations=ITERATIONS)
+    return regularized(problem, STIFFNESS / mobility(problem), iterations=ITERATIONS)
 
 
 def mobility(problem: Problem) -> SX:

@@ -14,8 +14,8 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import by_displacement
+from articulus.dynamics.inverse_derivatives import RateMatrix
 from articulus.dynamics.kinematics import tangent_rate
-from articulus.dynamics.linearise import RateMatrix
 from articulus.dynamics.pairs import Pairs, same_joint
 from articulus.dynamics.passes import Inline, Runner
 from articulus.dynamics.tree import ROOT, Node, Tree

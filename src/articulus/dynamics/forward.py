@@ -30,7 +30,7 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     run : Runner
         Runs the passes over the tree.
     v : (nv,) [rad/s or m/s]
-        Generalised velocities.
+        Generalized velocities.
     tau : (nv,) [N m or N]
         Joint forces, friction and springs included.
     force : list, optional

@@ -42,7 +42,7 @@ def newton_euler(run: Runner, v: Any, vdot: Any, gravity: bool = True, force: li
     run : Runner
         Runs the passes over the tree.
     v, vdot : (nv,)
-        Generalised velocities and accelerations.
+        Generalized velocities and accelerations.
     gravity : bool
         Whether gravity acts.
     force : list, optional

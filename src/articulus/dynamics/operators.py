@@ -175,7 +175,7 @@ def apply_factor_transposed(f: Factors, v: SX) -> SX:
 
 
 def innovations(f: Factors, v: SX, tau: SX) -> tuple[SX, SX, SX]:
-    """Return the diagonalised velocities n, the innovations e of the joint forces, and D, (nv,) each. Cost: O(n).
+    """Return the diagonalized velocities n, the innovations e of the joint forces, and D, (nv,) each. Cost: O(n).
 
     n = (I + H phi K)' v and e = (I - H psi K) tau: the kinetic energy is n' D n / 2 and the power n' e; without velocities
     D n' = e, each degree of freedom for itself.

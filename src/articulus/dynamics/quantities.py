@@ -23,9 +23,9 @@ from articulus.dynamics import (
     energy,
     forward,
     inverse,
+    inverse_derivatives,
     jacobians,
     kinematics,
-    linearise,
     operators,
     reactions,
     regressor,
@@ -180,8 +180,8 @@ def gravity(s: Question) -> Any:
 
 def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
     """Return d tau/d q, d tau/d v and M, friction and springs included."""
-    columns = linearise.columns(Inline(s.masses), s["v"], vdot)
-    by_q, by_v, M = linearise.pairs(s.masses, columns)
+    columns = inverse_derivatives.columns(Inline(s.masses), s["v"], vdot)
+    by_q, by_v, M = inverse_derivatives.pairs(s.masses, columns)
     position, rate = passive_rates(s.tree, s["v"])
     return by_q - ca.diag(position), by_v - ca.diag(rate), M
 
@@ -227,7 +227,7 @@ def parameter_derivatives(s: Question) -> tuple[SX]:
 
 
 def innovations(s: Question) -> tuple[SX, SX, SX]:
-    """Return the diagonalised velocities, the innovations of the forces, and D."""
+    """Return the diagonalized velocities, the innovations of the forces, and D."""
     if not s.tree.flexible:
         return operators.innovations(operators.factors(s.tree), s["v"], s["tau"])
     L, D, L_inverse = mass_factors(s)

@@ -22,7 +22,7 @@ def reactions(run: Runner, v: Any, vdot: Any, external: External) -> Any:
     run : Runner
         Runs the passes over the tree, built with `merge_fixed=False`, so that fixed joints have a row too.
     v, vdot : (nv,)
-        Generalised velocities and accelerations.
+        Generalized velocities and accelerations.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 from casadi import MX, SX
 
-from articulus.dynamics import forward, linearise, operators
+from articulus.dynamics import forward, inverse_derivatives, operators
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
 from articulus.dynamics.loops.factor import Factored
@@ -47,7 +47,7 @@ def _flexible_derivatives(s: Question) -> tuple[MX, MX, MX]:
     tree = s.masses
     nv, vdot = tree.description.nv, SX.sym("vdot", tree.description.nv)
     position, rate = passive_rates(tree, tree.v)
-    by_q, by_v, _ = linearise.pairs(tree, linearise.columns(Inline(tree), tree.v, vdot))
+    by_q, by_v, _ = inverse_derivatives.pairs(tree, inverse_derivatives.columns(Inline(tree), tree.v, vdot))
     opposing = newton_euler(Inline(tree), tree.v, SX.zeros(nv)).tau - passive_forces(tree, tree.v)
     inverse = Factored(mass_matrix(tree)).solve(SX.eye(nv))
     symbols, values = [tree.q, tree.v, tree.p], [s["q"], s["v"], s["p"]]
@@ -71,9 +71,9 @@ def _inverse_mass(tree: Tree) -> ca.Function:
 
 def _written_pairs(s: Question, vdot: MX) -> list[MX]:
     """Return d tau/d q and d tau/d v with every entry written out."""
-    nv, columns = s.tree.description.nv, linearise.columns(s.run, s["v"], vdot).matrices()
+    nv, columns = s.tree.description.nv, inverse_derivatives.columns(s.run, s["v"], vdot).matrices()
     symbols = [SX.sym("c", *x.shape) for x in columns]
-    by_q, by_v, _ = linearise.pairs(s.tree, linearise.Columns(*symbols))
+    by_q, by_v, _ = inverse_derivatives.pairs(s.tree, inverse_derivatives.Columns(*symbols))
     position, rate = SX.sym("position", nv), SX.sym("rate", nv)
     outputs = [ca.densify(by_q - ca.diag(position)), ca.densify(by_v - ca.diag(rate))]
     written = ca.Function("pairs", [*symbols, position, rate], outputs)
@@ -83,7 +83,7 @@ def _written_pairs(s: Question, vdot: MX) -> list[MX]:
 
 def inverse_dynamics_derivatives(s: Question, vdot: MX) -> tuple[MX, MX, MX]:
     """Return d tau/d q, d tau/d v and M, friction and springs included."""
-    c, pairs = linearise.columns(s.run, s["v"], vdot), Pairs(s.tree)
+    c, pairs = inverse_derivatives.columns(s.run, s["v"], vdot), Pairs(s.tree)
     position, rate = (s.run.expression(_on_diagonal(s.tree, x)) for x in passive_rates(s.tree, s.tree.v))
     same_q, same_v, same_m = ca.vertsplit(c.same)
     rows = ca.vertcat(c.row, c.row_rate)

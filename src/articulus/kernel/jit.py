@@ -22,7 +22,7 @@ WIDTHS = ("1", "2", "4", "8")
 
 
 @cache
-def _initialise() -> None:
+def _initialize() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 
@@ -91,7 +91,7 @@ def _machine() -> llvm.TargetMachine:
 def compile_object(text: str) -> bytes:
     """Return the object code of one module in LLVM text."""
     with _lock:
-        _initialise()
+        _initialize()
         try:
             module = llvm.parse_assembly(text)
             module.triple = _triple()
@@ -107,7 +107,7 @@ goes itself: with the last library of its own."""
 
 @lru_cache(maxsize=1)
 def _engine(generation: int) -> llvm.LLJIT:
-    _initialise()
+    _initialize()
     return llvm.create_lljit_compiler(_machine())
 
 

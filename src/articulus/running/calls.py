@@ -58,7 +58,7 @@ def simulate(
     method : str
         Integration method; see `articulus.integrate.ALL_METHODS`.
     loops : str
-        Form in which loops are closed: "regularised", "augmented", "canonical", "penalty", "null_space", "minimal",
+        Form in which loops are closed: "regularized", "augmented", "canonical", "penalty", "null_space", "minimal",
         "operator", "absolute", "baumgarte", "park" or "multiple_chains"; see `articulus.dynamics.loops.FORMS`. The default suits every
         mechanism and method.
     step : float [s]

@@ -13,7 +13,7 @@ from articulus.dynamics.constraints import closures
 from articulus.dynamics.loops.base import Problem
 from articulus.dynamics.loops.branches import Branches, State
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.loops.regularised import regularised
+from articulus.dynamics.loops.regularized import regularized
 from articulus.dynamics.tree import tree_of
 from articulus.loop import constraint_equations
 from articulus.loop.displacement import displacement
@@ -75,7 +75,7 @@ def graph_state(m: art.Mechanism) -> State:
     return State(*(MX.sym(name, n) for name, n in zip(("q", "v", "t", "p", "active"), sizes)))
 
 
-def test_accelerations_are_those_of_the_regularised_form(mechanism):
+def test_accelerations_are_those_of_the_regularized_form(mechanism):
     """Forces and wrenches acting, a constraint off; both round alike: 1e-9 of the largest."""
     frame = mechanism.body_names[-1]
     e, active, on = whole(mechanism)
@@ -84,7 +84,7 @@ def test_accelerations_are_those_of_the_regularised_form(mechanism):
     held = type(e.rows)(
         *(on * x if x.is_column() else ca.mtimes(ca.diag(on), x) for x in vars(e.rows).values())
     )
-    found = regularised(Problem(M, tau - bias, held), 1 / COMPLIANCE, iterations=2)
+    found = regularized(Problem(M, tau - bias, held), 1 / COMPLIANCE, iterations=2)
     symbols = [e.symbols.q, e.symbols.v, e.t, e.symbols.p, active, tau, wrench]
     expected = ca.Function("expected", symbols, [found.vdot, found.multipliers])
     s, tau, wrench = graph_state(mechanism), MX.sym("tau", mechanism.nv), MX.sym("wrench", 6)

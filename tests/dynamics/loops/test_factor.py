@@ -8,7 +8,7 @@ import pytest
 from casadi import SX
 
 from articulus import library
-from articulus.dynamics.loops import augmented, lagrange, regularised
+from articulus.dynamics.loops import augmented, lagrange, regularized
 from articulus.dynamics.loops.factor import Factored, solve
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.tree import Tree
@@ -54,7 +54,7 @@ def test_an_arrow_does_not_fill():
 
 FORMS = {
     "lagrange": lambda p: lagrange(p),
-    "regularised": lambda p: regularised(p, 1e10),
+    "regularized": lambda p: regularized(p, 1e10),
     "augmented": lambda p: augmented(p, 1e6),
 }
 

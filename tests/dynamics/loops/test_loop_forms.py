@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.dynamics import energy
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops import augmented, generic_penalty, lagrange, regularised, suggested_penalty
+from articulus.dynamics.loops import augmented, generic_penalty, lagrange, regularized, suggested_penalty
 from articulus.dynamics.loops.absolute import absolute
 from articulus.dynamics.loops.base import Problem
 from articulus.dynamics.loops.null_space import null_space, partition, partitioned
@@ -51,21 +51,21 @@ def test_augmented_iterations_reach_the_multipliers(name):
 
 
 @everywhere
-def test_regularised_iterations_reach_the_multipliers(name):
+def test_regularized_iterations_reach_the_multipliers(name):
     c = closed.get(name)
     vdot, multipliers = closed.reference(c)
-    found = c.numbers(*_both(regularised(c.problem, penalty(c, 1e10), iterations=2)))
+    found = c.numbers(*_both(regularized(c.problem, penalty(c, 1e10), iterations=2)))
     agree(found[0], vdot)
     agree(found[1], multipliers)
 
 
 @everywhere
 @pytest.mark.parametrize("iterations", [1, 2])
-def test_augmented_and_regularised_are_the_same_iterates(name, iterations):
+def test_augmented_and_regularized_are_the_same_iterates(name, iterations):
     """A small penalty keeps the iterates away from their limit and rounding small."""
     c = closed.get(name)
     one, other = (
-        c.numbers(*_both(form(c.problem, 30.0, 2.0, 0.7, iterations))) for form in (augmented, regularised)
+        c.numbers(*_both(form(c.problem, 30.0, 2.0, 0.7, iterations))) for form in (augmented, regularized)
     )
     agree(one[0], other[0])
     agree(one[1], other[1])
@@ -113,7 +113,7 @@ def test_a_partition_chosen_anew_goes_through_every_toggle():
     """Slider-crank all around: somewhere every single partition is bad, the pivots never; dead points are singular."""
     problem, at = closed.slider_crank()
     f = ca.Function(
-        "f", [at.q, at.v], [independent(problem).vdot, regularised(problem, 1e10, iterations=3).vdot]
+        "f", [at.q, at.v], [independent(problem).vdot, regularized(problem, 1e10, iterations=3).vdot]
     )
     for angle in np.linspace(0.01, 2 * np.pi + 0.01, 50):
         s, c = np.sin(angle), np.cos(angle)
@@ -201,7 +201,7 @@ def test_redundant_rows(name):
     assert len(split.rows) == len(split.dependent) == 3
     big = penalty(double, 1e8)
     forms = [
-        regularised(double.problem, big, iterations=2),
+        regularized(double.problem, big, iterations=2),
         augmented(double.problem, penalty(double, 1e5), iterations=6),
         null_space(double.problem, split),
         lagrange(double.problem),
@@ -217,13 +217,13 @@ def test_redundant_rows(name):
 def test_baumgarte_terms(name):
     c = closed.get(name)
     rows = c.problem.constraints
-    for form in (lagrange(c.problem, 5.0, 0.7), regularised(c.problem, penalty(c, 1e10), 5.0, 0.7, 2)):
+    for form in (lagrange(c.problem, 5.0, 0.7), regularized(c.problem, penalty(c, 1e10), 5.0, 0.7, 2)):
         wanted = rows.gamma + 2 * 5.0 * 0.7 * rows.rate + 25.0 * rows.g
         rest, size = c.numbers(ca.mtimes(rows.G, form.vdot) + wanted, wanted)
         agree(rest / np.abs(size).max(), np.zeros(3))
 
 
-@pytest.mark.parametrize("form", [augmented, regularised])
+@pytest.mark.parametrize("form", [augmented, regularized])
 def test_rows_that_are_switched_off_do_nothing(form):
     c = closed.get("several_roots")
     (M, f), rows = c.numbers(c.problem.M, c.problem.f), c.problem.constraints
@@ -254,7 +254,7 @@ def test_energy_changes_by_the_power_of_the_joint_forces(name):
     assert found == pytest.approx(expected, abs=1e-9 * max(1.0, abs(expected)))
 
 
-@pytest.mark.parametrize("form", [augmented, regularised])
+@pytest.mark.parametrize("form", [augmented, regularized])
 def test_acceleration_at_a_singular_position(form):
     """Slider-crank with the crank upright (Bayo & Avello 1994): (0, -1, 0), where the whole system has no inverse."""
     problem, at = closed.slider_crank()

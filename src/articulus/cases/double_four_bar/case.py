@@ -6,7 +6,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.points import Points, Run, by_accelerations, by_momenta, points, rods
-from articulus.dynamics.loops import regularised
+from articulus.dynamics.loops import regularized
 
 UPRIGHT, RATE = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.array([1.0, 0.0] * 3)
 Y1 = 1
@@ -15,7 +15,7 @@ Y1 = 1
 def compute() -> dict:
     system = double_four_bar()
     alf1 = by_accelerations(
-        system, lambda p: regularised(p, 1e7, 20.0, iterations=3), UPRIGHT, RATE, Y1, 1e-8
+        system, lambda p: regularized(p, 1e7, 20.0, iterations=3), UPRIGHT, RATE, Y1, 1e-8
     )
     alf2 = by_momenta(system, UPRIGHT, RATE, Y1, 1e-5, penalty=1e7, frequency=10.0, iterations=10)
     return {

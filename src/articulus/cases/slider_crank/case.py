@@ -5,7 +5,7 @@ import numpy as np
 import articulus as art
 from articulus.cases.points import Points, by_momenta
 from articulus.cases.slider_crank.mechanism import linkage, slider_crank
-from articulus.dynamics.loops import lagrange, regularised
+from articulus.dynamics.loops import lagrange, regularized
 
 CRANK = np.sqrt(0.5) * np.array([1.0, 1.0, 2.0])
 SLIDER_AT_2 = np.array([-1.0, 1.0, -2.0])
@@ -39,7 +39,7 @@ def iterations(system: Points) -> dict:
     exact = lagrange(system.problem)
 
     def error(penalty: float, count: int) -> float:
-        found = regularised(system.problem, penalty, iterations=count).vdot
+        found = regularized(system.problem, penalty, iterations=count).vdot
         return float(np.linalg.norm(system.evaluate(found - exact.vdot, CRANK, SLIDER_AT_2)))
 
     return {
@@ -53,7 +53,7 @@ def iterations(system: Points) -> dict:
 def singular(system: Points) -> dict:
     def iterate(count: int, system: Points = system) -> np.ndarray:
         return system.evaluate(
-            regularised(system.problem, PENALTY, iterations=count).vdot, UPRIGHT, UPRIGHT_RATE
+            regularized(system.problem, PENALTY, iterations=count).vdot, UPRIGHT, UPRIGHT_RATE
         )
 
     return {

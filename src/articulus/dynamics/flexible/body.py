@@ -199,7 +199,7 @@ class Slopes:
     """(n, n)"""
     f_turn: SX
     """(n, 3) What multiplies the angular part of a change of velocity that comes from in front of the body: see
-    `dynamics.linearise`; the origin is at rest."""
+    `dynamics.inverse_derivatives`; the origin is at rest."""
 
 
 @lru_cache(maxsize=256)

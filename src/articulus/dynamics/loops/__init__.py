@@ -15,7 +15,7 @@ from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
 from articulus.dynamics.loops.pivoted import independent
 from articulus.dynamics.loops.projection import Projection
-from articulus.dynamics.loops.regularised import regularised
+from articulus.dynamics.loops.regularized import regularized
 from articulus.dynamics.loops.servo import joint_directions, servo
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
     "operator_form",
     "partition",
     "penalty_multipliers",
-    "regularised",
+    "regularized",
     "require_grasp",
     "servo",
     "solve",

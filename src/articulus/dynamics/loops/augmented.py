@@ -22,7 +22,7 @@ def augmented(
     lambda_{i+1} = lambda_i + a (G vdot_{i+1} + gamma + 2 w mu (G v + g_t) + w^2 g)
 
     The matrix is positive definite whatever the rank of G, and also where M is so only on the motions that G allows.
-    Rounding grows with the penalty: about 1e-16 a over the mass. Where M has an inverse, `regularised` gives the
+    Rounding grows with the penalty: about 1e-16 a over the mass. Where M has an inverse, `regularized` gives the
     same iterates without that.
 
     Parameters
@@ -35,7 +35,7 @@ def augmented(
     active : number or (m,)
         1 where a row holds, 0 where it is switched off.
 
-    Source: Bayo & Avello 1994, equations 26 and 27. Cost: one factorisation, then one substitution an iteration.
+    Source: Bayo & Avello 1994, equations 26 and 27. Cost: one factorization, then one substitution an iteration.
     """
     c = problem.constraints
     a = weights(c, penalty, active)

@@ -72,7 +72,7 @@ def suggested_penalty(M: np.ndarray, G: np.ndarray, number: float = 1e10) -> np.
     M : array, (nv, nv)
     G : array, (m, nv)
     number : float [-]
-        1e9 to 1e12 for `regularised` and `Projection`; 1e5 to 1e7 for `augmented`, which rounds more with larger
+        1e9 to 1e12 for `regularized` and `Projection`; 1e5 to 1e7 for `augmented`, which rounds more with larger
         ones (Bayo & Avello 1994).
     """
     mobility = (np.asarray(G) ** 2 / np.diag(M)).sum(axis=1)

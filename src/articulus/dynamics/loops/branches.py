@@ -1,4 +1,4 @@
-"""The regularised form and the projection branch by branch, as a graph of calls of shared procedures.
+"""The regularized form and the projection branch by branch, as a graph of calls of shared procedures.
 
 A branch is all that hangs on one joint to the ground. The mass matrix falls into one block per branch, M_b = L_b D_b L_b',
 and a constraint reaches few branches (branch-induced sparsity, Featherstone 2008, section 8.9), so that
@@ -7,7 +7,7 @@ and a constraint reaches few branches (branch-induced sparsity, Featherstone 200
 
 has blocks only for constraints that share a branch. Branches and constraints that are alike, as the loops of a row are,
 share their procedures and differ in constants: the code stays small, and set-up and step grow linearly with the number
-of loops. Only the factorisation of W with its compliances is written out for the whole, with the zeros kept.
+of loops. Only the factorization of W with its compliances is written out for the whole, with the zeros kept.
 
 Matrices pass between procedures as columns of their nonzeros.
 """
@@ -148,7 +148,7 @@ class Branches:
     def acceleration(
         self, s: State, tau: MX, wrenches: Sequence[MX], compliance: np.ndarray, iterations: int
     ) -> tuple[MX, MX]:
-        """Return vdot, (nv,), and multipliers, (m,), as `regularised` does, with compliances (m,)."""
+        """Return vdot, (nv,), and multipliers, (m,), as `regularized` does, with compliances (m,)."""
         places = self._places(s.q, s.p)
         f = tau + self._whole("passive forces", passive_forces(self.tree, self.tree.v), s)
         gamma, jacobians = self._rows("acceleration", s, places)

@@ -9,7 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.loops.base import Problem, weights
-from articulus.dynamics.loops.regularised import regularised_solve
+from articulus.dynamics.loops.regularized import regularized_solve
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def canonical(
 
     Q + L_q is f + Mdot v: the derivative of the Lagrangian by q need not be formed, only that of M v along the motion,
     by automatic differentiation. This also holds for velocities that are not rates of coordinates. The iterates are
-    computed from the multipliers' side, as in `regularised`.
+    computed from the multipliers' side, as in `regularized`.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def canonical(
     drift = ca.substitute(c.rate, at.v, SX.zeros(at.v.shape))
     slow = 2 * frequency * damping * (positions * c.g + (1 - positions) * integral)
     wanted = drift + slow + frequency**2 * positions * integral
-    found = regularised_solve(problem.M, c.G, p, wanted, 1 / weights(c, penalty), iterations)
+    found = regularized_solve(problem.M, c.G, p, wanted, 1 / weights(c, penalty), iterations)
     v, sigma = found.vdot, found.multipliers
     held = SX.sym("sigma", sigma.shape)
     pdot = problem.f + at.along(ca.mtimes(problem.M, at.v)) + at.along(ca.mtimes(c.G.T, held))

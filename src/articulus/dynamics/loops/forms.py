@@ -24,12 +24,12 @@ from articulus.dynamics.loops.operator_form import by_secondary, mobility, opera
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.dynamics.loops.penalty import generic_penalty
 from articulus.dynamics.loops.pivoted import independent
-from articulus.dynamics.loops.regularised import regularised
+from articulus.dynamics.loops.regularized import regularized
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import GROUND, Description, Free
 
-DEFAULT = "regularised"
+DEFAULT = "regularized"
 FREQUENCY = 20.0
 """Natural frequency with which forms without projection take violations back, critically damped [rad/s]."""
 PRIMAL = 1e6
@@ -136,7 +136,7 @@ class Form:
 
 
 def form(name: str) -> Form:
-    """Return the form of a name, such as "regularised"."""
+    """Return the form of a name, such as "regularized"."""
     by_name = {f.name: f for f in FORMS}
     if name not in by_name:
         raise InputError(f"loops: no form '{name}'; {did_you_mean(str(name), by_name)}")
@@ -150,8 +150,8 @@ def _alone(solution: Solution) -> Solved:
     return Solved(solution.vdot, solution.multipliers, SX(0, 1))
 
 
-def _regularised(s: Given) -> Solved:
-    return _alone(regularised(s.problem, DUAL * s.mass, iterations=ITERATIONS))
+def _regularized(s: Given) -> Solved:
+    return _alone(regularized(s.problem, DUAL * s.mass, iterations=ITERATIONS))
 
 
 def _augmented(s: Given) -> Solved:
@@ -242,7 +242,7 @@ def _park(s: Given) -> Solved:
 
 
 def _park_begin(s: Given) -> SX:
-    return regularised(s.problem, DUAL * s.mass, iterations=2).multipliers
+    return regularized(s.problem, DUAL * s.mass, iterations=2).multipliers
 
 
 def _multiple_chains(s: Given) -> Solved:
@@ -301,7 +301,7 @@ FORMS = (
         DEFAULT,
         "multipliers with a compliance on every row, iterated",
         "Bayo & Avello 1994, equations 26 and 27, transformed",
-        _regularised,
+        _regularized,
     ),
     Form("augmented", "augmented Lagrangian ALF1", "Bayo & Avello 1994, equations 26 and 27", _augmented),
     Form(

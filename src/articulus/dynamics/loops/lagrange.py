@@ -17,7 +17,7 @@ def lagrange(problem: Problem, frequency: SX | float = 0.0, damping: SX | float 
 
     by (G M^-1 G') lambda = G M^-1 f + gamma + ... . Exact but for rounding. A row that depends on earlier ones, such as
     the three rows of a planar loop that keep it in its plane, is left out (multiplier 0). Near a singular position, where
-    a row is about to become dependent, the result is inaccurate: use `regularised`.
+    a row is about to become dependent, the result is inaccurate: use `regularized`.
 
     Parameters
     ----------

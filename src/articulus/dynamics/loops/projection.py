@@ -1,6 +1,6 @@
 """Back onto the constraints: the smallest change, measured by the mass matrix, of positions and of velocities.
 
-dx minimises dx' M dx / 2 under G dx + residual = 0. As in the augmented form,
+dx minimizes dx' M dx / 2 under G dx + residual = 0. As in the augmented form,
 
     (M + G' a G) dx_{i+1} = -G' a residual(dx_i)   added up,   or   dx -= M^-1 G' (G M^-1 G' + 1/a)^-1 residual(dx)
 
@@ -23,7 +23,7 @@ Residual = Callable[[SX], SX]
 
 
 class Projection:
-    """Both projections with one factorisation.
+    """Both projections with one factorization.
 
     Parameters
     ----------

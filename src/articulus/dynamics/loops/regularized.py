@@ -9,7 +9,7 @@ from articulus.dynamics.loops.base import Problem, Solution, stabilised, weights
 from articulus.dynamics.loops.schur import Schur
 
 
-def regularised(
+def regularized(
     problem: Problem,
     penalty: SX | float,
     frequency: SX | float = 0.0,
@@ -42,12 +42,12 @@ def regularised(
     on = weights(c, 1.0, active)
     G = ca.mtimes(ca.diag(on), c.G)
     compliance = 1 / (penalty * SX.ones(on.shape))
-    return regularised_solve(
+    return regularized_solve(
         problem.M, G, problem.f, on * stabilised(c, frequency, damping), compliance, iterations
     )
 
 
-def regularised_solve(M: SX, G: SX, b: SX, wanted: SX, compliance: SX, iterations: int) -> Solution:
+def regularized_solve(M: SX, G: SX, b: SX, wanted: SX, compliance: SX, iterations: int) -> Solution:
     """Return x and multipliers of M x + G' lambda = b, G x + wanted = 0, by iteration with compliances, (m,).
 
     What is left of G x + wanted after an iteration is compliance times its dlambda: a further one costs two
