@@ -85,10 +85,24 @@ class Scope(Protocol):
     # effects
 
     def force(self, joint: str, value: SX) -> None:
-        """Add a force to a joint's degrees of freedom, (nv of the joint,) [N m or N]; its power counts as input."""
+        """Add a force to a joint's degrees of freedom, (nv of the joint,) [N m or N].
+
+        Its power counts as input, unless the component keeps an energy account.
+        """
 
     def wrench(self, frame: str, value: SX) -> None:
-        """Add a moment about a frame's origin and a force, ground axes, (6,) [N m, N]; its power counts as input."""
+        """Add a moment about a frame's origin and a force, ground axes, (6,) [N m, N]; its power counts as `force` says."""
+
+    # the energy account: a component that calls any of the three accounts for all power of its forces and wrenches
+
+    def stored(self, energy: SX) -> None:
+        """Add to the energy that this component holds, e.g. in a spring [J]; it is part of the run's potential energy."""
+
+    def dissipates(self, power: SX) -> None:
+        """Add to the power that this component turns into heat, >= 0 [W]; its integral is part of the dissipated work."""
+
+    def supplies(self, power: SX) -> None:
+        """Add to the power that this component takes in from outside, e.g. from a pump [W]; its integral is input work."""
 
     def noise(self, count: int) -> SX:
         """Return independent normal numbers of unit variance, new at every step (at every instant when sampled)."""

@@ -32,6 +32,18 @@ INPUT, DISSIPATED, PROJECTED = "work.input", "work.dissipated", "work.projected"
 
 
 @dataclass
+class Account:
+    """Where the power of a component's forces and wrenches comes from and goes to."""
+
+    stored: SX = field(default_factory=lambda: SX(0))
+    """Energy that it holds [J]."""
+    dissipated: SX = field(default_factory=lambda: SX(0))
+    """Power that becomes heat [W]."""
+    supplied: SX = field(default_factory=lambda: SX(0))
+    """Power from outside [W]."""
+
+
+@dataclass
 class Effects:
     """What one component did while it worked."""
 
@@ -44,6 +56,8 @@ class Effects:
     forces: dict[str, SX] = field(default_factory=dict)
     wrenches: dict[str, SX] = field(default_factory=dict)
     command: SX | None = None
+    account: Account | None = None
+    """None: the power of its forces and wrenches is input."""
 
     def outward(self) -> dict[tuple[str, str], SX]:
         """Return everything that others see, by kind and name."""
@@ -157,6 +171,11 @@ class Network:
                 raise InputError(
                     f"component '{component.name}': found a continuous state in a sampled component; expected `s.memory`"
                 )
+            if effects.account is not None:
+                raise InputError(
+                    f"component '{component.name}': found `s.stored`, `s.dissipates` or `s.supplies` in a sampled component; "
+                    "expected a continuous one, as forces that are held between instants do not follow its energy"
+                )
             fired = effects
             held = {
                 key: SX.sym(f"{component.name}.{'.'.join(key)}", value.numel())
@@ -261,9 +280,13 @@ class Network:
 
     def joint_forces(self) -> SX:
         """Return the sum of all joint forces of components, (nv,)."""
+        return self._joint_forces(self.effects)
+
+    def _joint_forces(self, chosen: Sequence[Effects]) -> SX:
+        """Return the joint forces of the commands, of pushed stops and of the chosen effects, (nv,)."""
         d = self.description
         tau = SX.zeros(d.nv) if self.driven else SX(self.commands)
-        for effects in self.effects:
+        for effects in chosen:
             for joint, value in effects.forces.items():
                 if joint in d.coupled:
                     row = self.every_joint[2][d.uncoupled.v_slices[joint], :]
@@ -276,18 +299,30 @@ class Network:
 
     def wrenches(self) -> dict[str, SX]:
         """Return the sum of all wrenches on every frame."""
-        out: dict[str, SX] = {}
-        for effects in self.effects:
-            for frame, value in effects.wrenches.items():
-                out[frame] = out[frame] + value if frame in out else value
-        return out
+        return _wrenches(self.effects)
+
+    # energy
+
+    @property
+    def accounts(self) -> list[Account]:
+        """Return the energy accounts of the components that keep one."""
+        return [effects.account for effects in self.effects if effects.account is not None]
 
     def power(self) -> SX:
-        """Return the power of all joint forces and wrenches [W]."""
-        total = ca.dot(self.joint_forces(), self.v)
-        for frame, wrench in self.wrenches().items():
+        """Return the power put in [W]: of joint forces and wrenches without an account, and what the accounts say."""
+        unaccounted = [effects for effects in self.effects if effects.account is None]
+        total = ca.dot(self._joint_forces(unaccounted), self.v)
+        for frame, wrench in _wrenches(unaccounted).items():
             total = total + ca.dot(self.ask("velocity", self.q, self.v, frames=[frame]), wrench)
-        return total
+        return sum((account.supplied for account in self.accounts), total)
+
+    def lost(self) -> SX:
+        """Return the power that components turn into heat by their accounts [W]."""
+        return sum((account.dissipated for account in self.accounts), SX(0))
+
+    def stored(self) -> SX:
+        """Return the energy that components hold by their accounts [J]."""
+        return sum((account.stored for account in self.accounts), SX(0))
 
     def check_feedback(self) -> None:
         """Raise when a force rests on the accelerations that it makes."""
@@ -424,10 +459,39 @@ class _Scope:
             raise self._error(f"wrench on '{frame}': found {SX(value).numel()} elements; expected 6")
         self.effects.wrenches[frame] = self.effects.wrenches.get(frame, SX(0)) + value
 
+    def stored(self, energy: SX) -> None:
+        self._account.stored += self._scalar("stored", energy)
+
+    def dissipates(self, power: SX) -> None:
+        self._account.dissipated += self._scalar("dissipates", power)
+
+    def supplies(self, power: SX) -> None:
+        self._account.supplied += self._scalar("supplies", power)
+
+    @property
+    def _account(self) -> Account:
+        if self.effects.account is None:
+            self.effects.account = Account()
+        return self.effects.account
+
+    def _scalar(self, where: str, value: SX) -> SX:
+        if SX(value).numel() != 1:
+            raise self._error(f"`s.{where}`: found {SX(value).numel()} elements; expected one number")
+        return SX(value)
+
     def noise(self, count: int) -> SX:
         fresh = SX.sym(f"{self.component.name}.noise", count)
         self.network.noise.append(fresh)
         return fresh
+
+
+def _wrenches(chosen: Sequence[Effects]) -> dict[str, SX]:
+    """Return the sum of the wrenches of effects on every frame."""
+    out: dict[str, SX] = {}
+    for effects in chosen:
+        for frame, value in effects.wrenches.items():
+            out[frame] = out[frame] + value if frame in out else value
+    return out
 
 
 def _ordered(components: Sequence[Component]) -> tuple[Component, ...]:

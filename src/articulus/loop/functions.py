@@ -288,9 +288,17 @@ class System:
         """Return the mass matrix of the mechanism with its loops cut, (nv, nv)."""
         return np.array(self._quantity("mass_matrix", p, q))
 
-    def energy(self, q: np.ndarray, v: np.ndarray, p: np.ndarray) -> float:
-        """Return kinetic and potential energy together [J]."""
-        return float(sum(self._quantity("energy", p, q, v)))
+    def energy(self, *arguments: Any) -> float:
+        """Return kinetic and potential energy together, with what components hold, at c, d, p, w, t and h [J]."""
+        c, _, p, *_ = arguments
+        model = p[: len(self.description.parameters)]
+        own = sum(self._quantity("energy", model, *(c[self.places[name]] for name in "qv")))
+        return float(own + self._held_energy(*arguments))
+
+    @functools.cached_property
+    def _held_energy(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> energy that components hold."""
+        return self._with_acceleration("held_energy", [self.network.stored()], ["energy"])
 
     def _quantity(self, name: str, p: np.ndarray, *inputs: np.ndarray) -> Any:
         """Return a quantity of the mechanism by the CasADi virtual machine: for the few questions of an event."""
@@ -339,7 +347,7 @@ class System:
         if self.closing is not None:
             power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
         projected = SX.zeros(int(self.closing is not None))  # `correction` changes it
-        rates += [self._own_rate, projected, power, self._dissipation()]
+        rates += [self._own_rate, projected, power, self._dissipation() + net.lost()]
         return ca.vertcat(*rates)
 
     def descriptor(self, rows: Sequence[int]) -> ca.Function:
@@ -497,7 +505,8 @@ class System:
 
     def _energies(self) -> SX:
         net, states = self.network, self.network.continuous
-        return ca.vertcat(*net.ask("energy", net.q, net.v), states[INPUT][0], states[DISSIPATED][0])
+        kinetic, potential = net.ask("energy", net.q, net.v)
+        return ca.vertcat(kinetic, potential + net.stored(), states[INPUT][0], states[DISSIPATED][0])
 
     def reporting_kernel(self, names: Sequence[str]) -> kernel.Kernel:
         """Return `reporting` as native code; nothing is derived when the cache holds it."""

@@ -80,9 +80,10 @@ class Moment:
         self.x[self.engine.logged :] = 0.0
 
     def _energy(self) -> float:
-        """Return the energy that the mechanism stores [J]."""
-        system = self.engine.system
-        return system.energy(self.x[system.places["q"]], self.x[system.places["v"]], self._model())
+        """Return the energy that the mechanism and its components hold [J]."""
+        system, logged = self.engine.system, self.engine.logged
+        c, d = self.x[: system.nc], self.x[system.nc : logged]
+        return system.energy(c, d, self.p, self.w, self.t, self.engine.h)
 
     def _model(self) -> np.ndarray:
         """Return the parameters of the mechanism itself."""

@@ -73,8 +73,11 @@ class GroundContact(Disturbance):
         v = s.ask("velocity", s.q, s.v, frames=[self.frame])[3:]
         depth = ca.fmax(-z, 0)
         root = ca.sqrt(ca.fmax(depth, SHALLOW))  # sqrt(0) has no derivative, depth^(3/2) has
-        normal = ca.fmax(k * depth * root * (1 - 1.5 * a * v[2]), 0)
+        spring = k * depth * root
+        normal = ca.fmax(spring * (1 - 1.5 * a * v[2]), 0)
         sliding = -mu * normal * v[:2] / ca.sqrt(ca.sumsqr(v[:2]) + v_s**2)
         force = ca.vertcat(sliding, normal)
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
+        s.stored(0.4 * spring * depth)
+        s.dissipates((spring - normal) * v[2] - ca.dot(sliding, v[:2]))

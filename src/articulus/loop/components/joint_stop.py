@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
-from articulus.loop.components.stop import stop_force
+from articulus.loop.components.stop import stop_force, stop_spring
 from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
 
 
@@ -64,11 +64,13 @@ class JointStop(Disturbance):
                 f"Give them here, or as limits of joint '{self.joint}'",
             )
         x, rate = s.joint_q(self.joint), s.joint_v(self.joint)
-        force = stop_force(
-            x, rate, s.number(lower), s.number(upper), s.number(self.stiffness), s.number(self.damping)
-        )
+        bounds, k = (s.number(lower), s.number(upper)), s.number(self.stiffness)
+        force = stop_force(x, rate, *bounds, k, s.number(self.damping))
         s.write("force", force)
         s.force(self.joint, force)
+        spring = stop_spring(x, *bounds, k)
+        s.stored(spring**2 / (2 * k))
+        s.dissipates((spring - force) * rate)
 
 
 def _bound(x: object) -> Number | None:

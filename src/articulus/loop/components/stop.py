@@ -14,3 +14,8 @@ def stop_force(x: SX, rate: SX, lower: Any, upper: Any, stiffness: SX, damping: 
     return ca.if_else(below > 0, ca.fmax(stiffness * below - damping * rate, 0), 0) - ca.if_else(
         above > 0, ca.fmax(stiffness * above + damping * rate, 0), 0
     )
+
+
+def stop_spring(x: SX, lower: Any, upper: Any, stiffness: SX) -> SX:
+    """Return the force of the spring alone: the rest is loss, in the damper or where the stop lets go."""
+    return stiffness * (ca.fmax(lower - x, 0) - ca.fmax(x - upper, 0))
