@@ -1,6 +1,6 @@
 r"""Equations of the pages as MathML, which browsers show without scripts: a Sphinx extension.
 
-Reads the part of LaTeX that the pages use: letters, numbers, `_`, `^`, `{}`, Greek letters, `\frac`, `\sqrt`, accents, `\mathrm`,
+Reads the part of LaTeX that the pages use: letters, numbers, `_`, `^`, `{}`, Greek letters, `\frac`, `\sqrt`, accents, `\mathrm`, `\text`,
 matrices (`bmatrix`) and aligned lines (`aligned`). Anything else is an error, so that no page shows what it does not mean.
 """
 
@@ -11,15 +11,34 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 SYMBOLS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "lambda": "λ", "mu": "μ", "omega": "ω", "tau": "τ", "Gamma": "Γ",
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "theta": "θ", "lambda": "λ", "mu": "μ",
+    "nu": "ν", "kappa": "κ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω", "Gamma": "Γ", "Lambda": "Λ",
+    "Psi": "Ψ", "Upsilon": "Υ", "Omega": "Ω",
 }  # fmt: skip
 OPERATORS = {
-    "cdot": "⋅", "times": "×", "to": "→", "leftarrow": "←", "partial": "∂", "le": "≤", "ge": "≥", "dots": "…", "ast": "∗", "top": "⊤",
-}  # fmt: skip
+    "cdot": "⋅",
+    "times": "×",
+    "to": "→",
+    "leftarrow": "←",
+    "partial": "∂",
+    "le": "≤",
+    "ge": "≥",
+    "dots": "…",
+    "ast": "∗",
+    "top": "⊤",
+    "sum": "∑",
+    "int": "∫",
+    "Rightarrow": "⇒",
+    "circ": "∘",
+}
+FUNCTIONS = ("sin", "cos", "tan", "exp", "log")  # fmt: skip
 SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", "qquad": "2em"}
-ACCENTS = {"dot": "˙", "ddot": "¨", "bar": "‾", "hat": "^"}
-TOKEN = re.compile(r"\s*(\\[A-Za-z]+|\\\\|\\[,;]|[0-9]+(?:\.[0-9]+)?|[A-Za-z]|[-+=<>()\[\]|,.:;/*'&^_{}])")
+ACCENTS = {"dot": ".", "ddot": "..", "bar": "‾", "hat": "^", "tilde": "~"}
+TOKEN = re.compile(
+    r"\s*(\\text\{[^{}]*\}|\\[A-Za-z]+|\\\\|\\[,;]|[0-9]+(?:\.[0-9]+)?|[A-Za-z]|[-+=<>()\[\]|,.:;/*'&^_{}])"
+)
 
+SIDES = ("right", "left")
 BETWEEN_CELLS = ("&", r"\\", r"\end")
 
 
@@ -67,12 +86,16 @@ class Equation:
             found = self.row(("}",))
             self._expect("}")
             return found
+        if token.startswith(r"\text{"):
+            return f"<mtext>{escape(token[6:-1]).replace(' ', '&#160;')}</mtext>"
         if token.startswith("\\"):
             return self._command(token[1:])
         if token[0].isdigit():
             return f"<mn>{token}</mn>"
         if token.isalpha():
             return f"<mi>{token}</mi>"
+        if token in "()[]|":
+            return f'<mo stretchy="false">{token}</mo>'
         return f"<mo>{escape('−' if token == '-' else token)}</mo>"
 
     def _command(self, name: str) -> str:
@@ -80,10 +103,12 @@ class Equation:
             return f"<mi>{SYMBOLS[name]}</mi>"
         if name in OPERATORS:
             return f"<mo>{OPERATORS[name]}</mo>"
+        if name in FUNCTIONS:
+            return f'<mi mathvariant="normal">{name}</mi>'
         if name in SPACES:
             return f'<mspace width="{SPACES[name]}"/>'
         if name in ACCENTS:
-            return f'<mover accent="true">{self._atom()}<mo>{ACCENTS[name]}</mo></mover>'
+            return f'<mover>{self._atom()}<mo stretchy="false">{ACCENTS[name]}</mo></mover>'
         if name == "frac":
             return f"<mfrac>{self._atom()}{self._atom()}</mfrac>"
         if name == "sqrt":
@@ -109,7 +134,8 @@ class Equation:
             raise ValueError(f"equation {self.text!r}: found '{kind}'; expected bmatrix or aligned")
         rows, cells = [], []
         while True:
-            cells.append("<mtd>" + self.row(BETWEEN_CELLS) + "</mtd>")
+            side = SIDES[len(cells) % 2] if kind == "aligned" else "center"
+            cells.append(f'<mtd style="text-align: {side}">{self.row(BETWEEN_CELLS)}</mtd>')
             end = self.tokens.pop()
             if end != "&":
                 rows.append(f"<mtr>{''.join(cells)}</mtr>")
@@ -118,8 +144,7 @@ class Equation:
                 break
         if self._letters() != kind:
             raise ValueError(f"equation {self.text!r}: an environment is not closed")
-        sides = ' columnalign="right left" columnspacing="0.3em"' if kind == "aligned" else ""
-        table = f"<mtable{sides}>{''.join(rows)}</mtable>"
+        table = f"<mtable>{''.join(rows)}</mtable>"
         return table if kind == "aligned" else f"<mrow><mo>[</mo>{table}<mo>]</mo></mrow>"
 
     def _expect(self, token: str) -> None:
@@ -145,7 +170,9 @@ def _inline(translator: Any, node: Any) -> None:
 def _block(translator: Any, node: Any) -> None:
     from docutils import nodes
 
-    translator.body.append(f'<div class="math">{mathml(node.astext(), True)}</div>\n')
+    translator.body.append(
+        f'<div class="math" style="overflow-y: hidden; padding: 0.4em 0">{mathml(node.astext(), True)}</div>\n'
+    )
     raise nodes.SkipNode
 
 
