@@ -2,8 +2,19 @@
 
 from articulus.structure.beams import beam, beam_body
 from articulus.structure.compliance import compliance, reduced_compliance
-from articulus.structure.element import ALL_ELEMENTS, Bar, Element, EulerBernoulli, Lumped, Spring, Timoshenko
+from articulus.structure.element import (
+    ALL_ELEMENTS,
+    Bar,
+    Element,
+    EulerBernoulli,
+    Lumped,
+    ShellQuadrilateral,
+    ShellTriangle,
+    Spring,
+    Timoshenko,
+)
 from articulus.structure.flexible_body import modes_of
+from articulus.structure.plate import Plate, Ply
 from articulus.structure.reduction import (
     BalancedReduction,
     Convergence,
@@ -36,8 +47,12 @@ __all__ = [
     "Lumped",
     "NormalModes",
     "Participation",
+    "Plate",
+    "Ply",
     "Reduction",
     "Section",
+    "ShellQuadrilateral",
+    "ShellTriangle",
     "Spring",
     "Statics",
     "Structure",

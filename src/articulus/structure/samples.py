@@ -10,6 +10,11 @@ geometrically exact beam have, beside their linear parts u' - theta x e and thet
 
 on which section forces n and moments m do work: 1/2 q' K_G q is the integral of n . gamma2 + m . kappa2. For a bent beam
 under an axial force N it is N (v'^2 + w'^2) / 2.
+
+Points of a shell have an area instead of a length. There the two derivatives are u_1 and u_2 along the x and y axis of the
+plate, the section forces are N_xx, N_yy, N_xy and M_xx, M_yy, M_xy per unit length in these axes, and the strains of second
+order those of Green, eps2_ab = u_a . u_b / 2; moments do no work on what is of second order in the curvatures, which a thin
+shell may leave out.
 """
 
 from __future__ import annotations
@@ -60,6 +65,8 @@ class Samples:
         Section forces and moments (of the part ahead on the part behind), global axes, for unit degrees of freedom.
     own : sparse array, (6 P, 3 P)
         Section forces and moments by forces on the points of the same element, its ends held.
+    area : array, (P,) [m^2]
+        Share of each point in the surface of a shell; zero for all others.
     """
 
     position: np.ndarray
@@ -75,12 +82,13 @@ class Samples:
     derivative: sp.csr_array
     force: sp.csr_array
     own: sp.csr_array
+    area: np.ndarray
 
     @staticmethod
     def join(parts: Sequence[Samples]) -> Samples:
         """Return the points of all elements, which have the same degrees of freedom."""
         joined = {name: sp.vstack([getattr(p, name) for p in parts], format="csr") for name in ROWS}
-        arrays = ("position", "mass", "inertia", "lever", "stiffness", "length", "direction")
+        arrays = ("position", "mass", "inertia", "lever", "stiffness", "length", "direction", "area")
         stacked = {name: np.concatenate([getattr(p, name) for p in parts]) for name in arrays}
         return Samples(**joined, **stacked, own=sp.csr_array(sp.block_diag([p.own for p in parts])))
 
@@ -99,7 +107,7 @@ class Samples:
     def mass_matrix(self) -> sp.csr_array:
         """Return the consistent mass matrix, (n, n)."""
         weight = sp.diags_array(np.repeat(self.mass, 3))
-        inertia = sp.block_diag(list(self.inertia), format="csr")
+        inertia = _block_diagonal(self.inertia)
         return sp.csr_array(
             self.translation.T @ weight @ self.translation + self.rotation.T @ inertia @ self.rotation
         )
@@ -123,7 +131,7 @@ class Samples:
     def geometric_stiffness(self, section_forces: np.ndarray) -> sp.csr_array:
         """Return the stiffness that section forces and moments (6 P,) bring, (n, n)."""
         rows = self._gradients(sp.eye_array(self.force.shape[1], format="csr"))
-        weights = sp.csr_array(sp.block_diag(list(self._weights(section_forces))))
+        weights = _block_diagonal(self._weights(section_forces))
         return sp.csr_array(rows.T @ weights @ rows)
 
     def geometric_work(self, section_forces: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -152,4 +160,18 @@ class Samples:
         out[:, :3, 3:6], out[:, 3:6, :3] = N, -N
         half = 0.5 * skew(m)
         out[:, :3, 6:], out[:, 6:, :3] = half, -half
-        return out * self.length[:, None, None]
+        out *= self.length[:, None, None]
+        sheet = self.area[:, None] * n
+        for i in range(3):
+            out[:, 3 + i, 3 + i] += sheet[:, 0]
+            out[:, 6 + i, 6 + i] += sheet[:, 1]
+            out[:, 3 + i, 6 + i] += sheet[:, 2]
+            out[:, 6 + i, 3 + i] += sheet[:, 2]
+        return out
+
+
+def _block_diagonal(blocks: np.ndarray) -> sp.csr_array:
+    """Return blocks (P, k, k) along a diagonal, (P k, P k)."""
+    count, k, _ = blocks.shape
+    each = np.arange(count + 1)
+    return sp.csr_array(sp.bsr_array((blocks, each[:-1], each), (count * k, count * k)))

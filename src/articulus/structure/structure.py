@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -112,21 +113,12 @@ class Structure:
         positions = np.asarray(positions, dtype=float)
         names = tuple(names) if names is not None else tuple(f"node{i}" for i in range(len(positions)))
         _check_nodes(positions, names)
-        parts = []
-        for element in elements:
-            at = [_number(names, node) for node in element.nodes]
-            local = element.samples(positions[at])
-            columns = (6 * np.array(at)[:, None] + np.arange(6)).ravel()
-            parts.append(local.placed(columns, 6 * len(names)))
-        if not parts:
-            raise InputError("a structure without elements; give at least one")
-        samples = Samples.join(parts)
-        used = samples.mass_matrix().diagonal() + samples.stiffness_matrix().diagonal() > 0
-        samples = samples.over(_selection(np.flatnonzero(used), used.size))
+        samples = _samples(names, positions, elements)
+        M, K = samples.mass_matrix(), samples.stiffness_matrix()
+        used = M.diagonal() + K.diagonal() > 0
+        T = _selection(np.flatnonzero(used), used.size)
         freedoms = np.argwhere(used.reshape(-1, 6))
-        whole = Structure(
-            names, positions, freedoms, samples.mass_matrix(), samples.stiffness_matrix(), samples=samples
-        )
+        whole = Structure(names, positions, freedoms, T.T @ M @ T, T.T @ K @ T, samples=samples.over(T))
         free = (_in_plane(plane) & ~_held(names, fixed or {}))[tuple(freedoms.T)]
         if not free.any():
             raise InputError("a structure with every freedom fixed; leave some free")
@@ -300,6 +292,23 @@ def _check_nodes(positions: np.ndarray, names: tuple[str, ...]) -> None:
         raise InputError(
             f"{len(set(names))} different names for {len(positions)} nodes; expected one for each"
         )
+
+
+def _samples(names: tuple[str, ...], positions: np.ndarray, elements: Iterable[Element]) -> Samples:
+    """Return the points of all elements on six degrees of freedom of each node."""
+    number = {name: i for i, name in enumerate(names)}
+    parts = []
+    for _, some in itertools.groupby(elements, type):
+        group = list(some)
+        at = [
+            np.array([number[n] if n in number else _number(names, n) for n in element.nodes])
+            for element in group
+        ]
+        columns = [(6 * a[:, None] + np.arange(6)).ravel() for a in at]
+        parts.append(group[0].samples_of(group, [positions[a] for a in at], columns, 6 * len(names)))
+    if not parts:
+        raise InputError("a structure without elements; give at least one")
+    return Samples.join(parts)
 
 
 def _number(names: tuple[str, ...], node: Node) -> int:

@@ -4,9 +4,29 @@ from articulus.structure.element.bar import Bar
 from articulus.structure.element.base import Element
 from articulus.structure.element.euler_bernoulli import EulerBernoulli
 from articulus.structure.element.lumped import Lumped
+from articulus.structure.element.shell_quadrilateral import ShellQuadrilateral
+from articulus.structure.element.shell_triangle import ShellTriangle
 from articulus.structure.element.spring import Spring
 from articulus.structure.element.timoshenko import Timoshenko
 
-ALL_ELEMENTS: tuple[type[Element], ...] = (EulerBernoulli, Timoshenko, Bar, Lumped, Spring)
+ALL_ELEMENTS: tuple[type[Element], ...] = (
+    EulerBernoulli,
+    Timoshenko,
+    Bar,
+    ShellTriangle,
+    ShellQuadrilateral,
+    Lumped,
+    Spring,
+)
 
-__all__ = ["ALL_ELEMENTS", "Bar", "Element", "EulerBernoulli", "Lumped", "Spring", "Timoshenko"]
+__all__ = [
+    "ALL_ELEMENTS",
+    "Bar",
+    "Element",
+    "EulerBernoulli",
+    "Lumped",
+    "ShellQuadrilateral",
+    "ShellTriangle",
+    "Spring",
+    "Timoshenko",
+]

@@ -26,6 +26,27 @@ class Element(ABC):
     def samples(self, positions: np.ndarray) -> Samples:
         """Return its points for nodes at `positions` (k, 3); degrees of freedom are (translation, rotation) of each node, global axes."""
 
+    @classmethod
+    def samples_of(
+        cls,
+        elements: Sequence[Element],
+        positions: Sequence[np.ndarray],
+        columns: Sequence[np.ndarray],
+        count: int,
+    ) -> Samples:
+        """Return the points of several elements of this class.
+
+        Parameters
+        ----------
+        elements : sequence of Element
+        positions : sequence of arrays, (k, 3) [m]
+            Of the nodes of each.
+        columns : sequence of arrays, (6 k,)
+            Numbers of the degrees of freedom of each among `count` ones.
+        """
+        each = zip(elements, positions, columns, strict=True)
+        return Samples.join([e.samples(x).placed(c, count) for e, x, c in each])
+
 
 def points(
     position: np.ndarray,
@@ -67,6 +88,7 @@ def points(
         derivative=rows(derivative, 6 * P, freedoms),
         force=rows(force, 6 * P, freedoms),
         own=rows(own, 6 * P, 3 * P),
+        area=np.zeros(P),
     )
 
 

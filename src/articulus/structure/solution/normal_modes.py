@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from articulus.errors import InputError
 from articulus.structure.check import DENSE
 from articulus.structure.solution.eigenvalues import finite_modes, shift
+from articulus.structure.solution.factor import factor_definite
 from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Structure
 
@@ -69,14 +70,10 @@ def normal_modes(structure: Structure, count: int | None = None) -> NormalModes:
 
 def _sparse(structure: Structure, count: int) -> tuple[np.ndarray, np.ndarray]:
     start = np.random.default_rng(0).standard_normal(structure.count)
-    squares, shapes = eigsh(
-        sp.csc_array(structure.K),
-        k=count,
-        M=sp.csc_array(structure.M),
-        sigma=-shift(structure.M.diagonal(), structure.K.diagonal()),
-        which="LM",
-        v0=start,
-    )
+    K, M = sp.csc_array(structure.K), sp.csc_array(structure.M)
+    s = shift(M.diagonal(), K.diagonal())
+    inverse = LinearOperator(K.shape, factor_definite(K + s * M).solve, dtype=float)
+    squares, shapes = eigsh(K, k=count, M=M, sigma=-s, OPinv=inverse, which="LM", v0=start)
     order = np.argsort(squares)
     return squares[order], shapes[:, order]
 

@@ -29,7 +29,10 @@ def rigid_motions(structure: Structure) -> np.ndarray:
     R, held = structure.rigid(centre), structure.held_rigid(centre)
     size = np.maximum(np.abs(R).max(axis=0), np.abs(held).max(axis=0, initial=0.0))
     size[size == 0] = 1.0
-    R = (R / size) @ null_space(held / size) if len(held) else R / size
+    if len(held):
+        R = (R / size) @ null_space(np.linalg.qr(held / size, mode="r"))
+    else:
+        R = R / size
     terms = np.sqrt(np.einsum("ni,ni->i", np.abs(R), abs(structure.K) @ np.abs(R)))
     terms[terms == 0] = 1.0
     energies, shapes = np.linalg.eigh((R.T @ (structure.K @ R)) / np.outer(terms, terms))

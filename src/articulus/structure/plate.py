@@ -1,0 +1,190 @@
+"""The section of a thin shell: stiffness and inertia per unit area, by classical lamination theory.
+
+Strains at the height z above the surface of the nodes are eps + z kappa, with the strains eps of that surface and its
+curvatures kappa_xx = -w_xx, kappa_yy = -w_yy, kappa_xy = -2 w_xy. Forces and moments per unit length are then
+
+    [N]   [A  B] [eps  ]
+    [M] = [B  D] [kappa]        (A, B, D) = integral of Q(z) (1, z, z^2) over the thickness
+
+with the plane-stress stiffness Q of each layer, turned by its angle (Jones 1999, chapter 4; Reddy 2004, section 3.3).
+Normals stay square to the surface: there is no transverse shear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.mechanism.numbers import require_plain
+
+
+@dataclass(frozen=True)
+class Ply:
+    """A layer of a laminate, orthotropic in its own axes 1 (fibres) and 2.
+
+    Parameters
+    ----------
+    thickness : float [m]
+    E1, E2 : float [Pa]
+        Young's moduli along and across the fibres; E2 = E1 if not given.
+    nu12 : float [-]
+        Contraction along 2 by a pull along 1.
+    G12 : float [Pa]
+        Shear modulus; that of an isotropic material, E1 / (2 + 2 nu12), if not given.
+    density : float [kg/m^3]
+    angle : float [rad]
+        From the x axis of the laminate to the fibres, about its normal.
+    """
+
+    thickness: float
+    E1: float
+    E2: float | None = None
+    nu12: float = 0.0
+    G12: float | None = None
+    density: float = 0.0
+    angle: float = 0.0
+
+    def __post_init__(self) -> None:
+        given = {"thickness": self.thickness, "E1": self.E1, "nu12": self.nu12, "density": self.density, "angle": self.angle}  # fmt: skip
+        require_plain("ply", (0,), **given)
+        E2 = self.E1 if self.E2 is None else self.E2
+        G12 = self.E1 / (2 * (1 + self.nu12)) if self.G12 is None else self.G12
+        require_plain("ply", (0,), E2=E2, G12=G12)
+        for name, value in (("thickness", self.thickness), ("E1", self.E1), ("E2", E2)):
+            if not value > 0:
+                raise InputError(f"ply: {name} = {value}; expected a number above zero")
+        for name, value in (("G12", G12), ("density", self.density)):
+            if not value >= 0:
+                raise InputError(f"ply: {name} = {value}; expected a number that is not negative")
+        if not self.nu12**2 < self.E1 / E2:
+            raise InputError(
+                f"ply: nu12 = {self.nu12} with E1 = {self.E1:g} and E2 = {E2:g}; expected |nu12| below sqrt(E1 / E2), else "
+                "some strain would cost no energy: were the axes 1 and 2 exchanged?"
+            )
+        object.__setattr__(self, "E2", E2)
+        object.__setattr__(self, "G12", G12)
+
+    @property
+    def Q(self) -> np.ndarray:
+        """Plane-stress stiffness in the axes of the laminate, (3, 3) [Pa]: stresses xx, yy, xy for strains xx, yy, 2 xy."""
+        assert self.E2 is not None
+        assert self.G12 is not None
+        share = 1 - self.nu12**2 * self.E2 / self.E1
+        own = np.array([
+            [self.E1 / share, self.nu12 * self.E2 / share, 0.0],
+            [self.nu12 * self.E2 / share, self.E2 / share, 0.0],
+            [0.0, 0.0, self.G12],
+        ])  # fmt: skip
+        T = strains_turned(-self.angle)
+        return T.T @ own @ T
+
+
+def strains_turned(angle: float) -> np.ndarray:
+    """Return T (3, 3): strains (xx, yy, 2 xy) in the present axes are T times those in axes turned by `angle` [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c * c, s * s, -s * c], [s * s, c * c, s * c], [2 * s * c, -2 * s * c, c * c - s * s]])
+
+
+@dataclass(frozen=True, eq=False)
+class Plate:
+    """A section of a thin shell.
+
+    Parameters
+    ----------
+    ABD : array, (6, 6)
+        Forces N_xx, N_yy, N_xy [N/m] and moments M_xx, M_yy, M_xy [N] for unit strains (xx, yy, 2 xy) and curvatures of the
+        surface that the nodes span.
+    mass : float [kg/m^2]
+        Per unit area.
+    centre : float [m]
+        Height of the centre of mass above that surface, along the normal of the element.
+    rotary : float [kg]
+        Moment of inertia per unit area about an axis in the surface through the centre of mass.
+    """
+
+    ABD: np.ndarray
+    mass: float
+    centre: float = 0.0
+    rotary: float = 0.0
+
+    def __post_init__(self) -> None:
+        ABD = np.asarray(self.ABD, dtype=float)
+        require_plain("plate", (0,), mass=self.mass, centre=self.centre, rotary=self.rotary)
+        if ABD.shape != (6, 6) or not np.isfinite(ABD).all():
+            raise InputError(f"plate: ABD of shape {ABD.shape}; expected (6, 6) finite numbers")
+        size = np.sqrt(np.maximum(ABD.diagonal(), 0.0))
+        size = np.outer(size, size) + (np.outer(size, size) == 0)
+        if np.abs((ABD - ABD.T) / size).max() > 1e-9 or np.linalg.eigvalsh(ABD / size)[0] < -1e-9:
+            raise InputError("plate: ABD is not symmetric, or a strain would have negative energy")
+        if not (self.mass >= 0 and self.rotary >= 0):
+            raise InputError(
+                f"plate: mass = {self.mass}, rotary = {self.rotary}; expected numbers that are not negative"
+            )
+        object.__setattr__(self, "ABD", ABD)
+
+    @staticmethod
+    def isotropic(thickness: float, E: float, nu: float, density: float, extra: float = 0.0) -> Plate:
+        """Return a plate of one material.
+
+        Parameters
+        ----------
+        thickness : float [m]
+        E : float [Pa]
+            Young's modulus.
+        nu : float [-]
+            Poisson's ratio.
+        density : float [kg/m^3]
+        extra : float [kg/m^2]
+            Mass that is not structural.
+        """
+        if not -1 < nu < 1:
+            raise InputError(f"plate: nu = {nu}; expected Poisson's ratio between -1 and 1")
+        return Plate.laminate([Ply(thickness, E, nu12=nu, density=density)], extra=extra)
+
+    @staticmethod
+    def laminate(plies: Sequence[Ply], *, bottom: float | None = None, extra: float = 0.0) -> Plate:
+        """Return the section of layers on each other.
+
+        Parameters
+        ----------
+        plies : sequence of Ply
+            From the bottom to the top, along the normal of the element.
+        bottom : float [m]
+            Height of the lowest face above the surface of the nodes; minus half the thickness if not given.
+        extra : float [kg/m^2]
+            Mass that is not structural, in the middle of the layers.
+        """
+        if not plies:
+            raise InputError("laminate: no ply; give at least one")
+        require_plain("laminate", (0,), extra=extra)
+        t = np.array([p.thickness for p in plies])
+        if bottom is None:
+            bottom = -t.sum() / 2
+        z = bottom + np.concatenate([[0.0], np.cumsum(t)])
+        A, B, D = (
+            sum((p.Q * (b**k - a**k) / k for p, a, b in zip(plies, z, z[1:])), np.zeros((3, 3)))
+            for k in (1, 2, 3)
+        )
+        rho = np.array([p.density for p in plies])
+        middle = 0.5 * (z[0] + z[-1])
+        mass = rho @ t + extra
+        first = rho @ np.diff(z**2) / 2 + extra * middle
+        second = rho @ np.diff(z**3) / 3 + extra * middle**2
+        centre = float(first / mass) if mass else 0.0
+        return Plate(
+            np.block([[A, B], [B, D]]), float(mass), centre, max(float(second - first * centre), 0.0)
+        )
+
+    def turned(self, angle: float) -> Plate:
+        """Return the same plate with its x axis turned by `angle` [rad] about the normal, in the present axes."""
+        T = np.kron(np.eye(2), strains_turned(-angle))
+        return Plate(T.T @ self.ABD @ T, self.mass, self.centre, self.rotary)
+
+    def shifted(self, height: float) -> Plate:
+        """Return the same plate with its surface `height` [m] above the one that the nodes span (Nastran's ZOFFS)."""
+        S = np.eye(6)
+        S[:3, 3:] = height * np.eye(3)
+        return Plate(S.T @ self.ABD @ S, self.mass, self.centre + height, self.rotary)
