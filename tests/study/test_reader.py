@@ -69,6 +69,39 @@ step = 0.01
 """
 
 
+BETWEEN = """schema = 1
+[study]
+name = "between"
+model = "cat215b"
+[[component]]
+type = "spring_damper"
+first = "cab"
+second = "boom"
+forces = [["900 mm", "-2 kN"], [1.0, 0], [1.2, "3 kN"]]
+[[component]]
+type = "cable"
+frames = ["cab", "stick", "bucket_tip"]
+tension = "2 kN"
+[[component]]
+type = "bushing"
+first = "cab"
+second = "boom"
+stiffness = [1, 1, "1 kN m/rad", "2 kN/m", 1, 1]
+[run]
+t_end = 1
+step = 0.01
+"""
+
+
+def test_rows_of_numbers_with_a_unit_for_each_column() -> None:
+    spring, cable, bushing = parse_study(BETWEEN).components
+    assert np.array(spring.forces) == pytest.approx(np.array([[0.9, -2000], [1, 0], [1.2, 3000]]))
+    assert (cable.frames, cable.tension) == (("cab", "stick", "bucket_tip"), 2000.0)
+    assert np.diag(bushing.stiffness) == pytest.approx([1, 1, 1000, 2000, 1, 1])
+    wrong = findings(BETWEEN.replace('"-2 kN"', '"-2 mm"'))
+    assert "component[0].forces[0][1]" in wrong[0]
+
+
 def test_nested_components_and_units_other_than_si() -> None:
     gyro, feedback, swing, boom = parse_study(MACHINE).components
     assert isinstance(gyro, Measured)

@@ -130,7 +130,8 @@ class Components(Courses):
         """Return the unit of each entry of a field, one for all where they do not differ."""
         if ", " in field.unit:
             parts = field.unit.split(", ")
-            return [part for part in parts for _ in range(int(field.size) // len(parts))]
+            count = int(field.size.rpartition(" ")[2])  # of a row: 2 of "rows x 2"
+            return [part for part in parts for _ in range(count // len(parts))]
         if " or " not in field.unit:
             return [field.unit]
         turning = self._turning(table)

@@ -21,6 +21,8 @@ from articulus.loop.components import (
     PID,
     SENSORS,
     Accelerometer,
+    Bushing,
+    Cable,
     ComputedTorque,
     DeadBand,
     Expression,
@@ -31,10 +33,12 @@ from articulus.loop.components import (
     FrameVelocity,
     FrameWrench,
     GroundContact,
+    HydraulicCylinder,
     HydraulicRotary,
     JointRate,
     JointSensor,
     JointStop,
+    LinearActuator,
     LinearDrive,
     Measured,
     Motor,
@@ -48,11 +52,14 @@ from articulus.loop.components import (
     Saturation,
     SecondOrderActuator,
     ServoConstraints,
+    SpringDamper,
     StateFeedback,
     StrainSensor,
     Torque,
+    TorsionSpring,
     Velocimeter,
     WhiteNoise,
+    Winch,
 )
 from articulus.loop.equations import Network
 from articulus.mechanism import Polynomial, Prescribed
@@ -107,6 +114,26 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     WhiteNoise: lambda: WhiteNoise(1.0, joint="boom"),
     JointStop: lambda: JointStop("boom", stiffness=10.0, lower=-1.0, upper=1.0),
     GroundContact: lambda: GroundContact("wrist", stiffness=10.0),
+    SpringDamper: lambda: SpringDamper("cab", "wrist", 10.0, 1.0, length=3.0, preload=2.0),
+    TorsionSpring: lambda: TorsionSpring("cab", "wrist", (1, 0, 0), 10.0, 1.0, 0.1, 2.0),
+    Bushing: lambda: Bushing("cab", "wrist", (10.0,) * 6, (1.0,) * 6),
+    Cable: lambda: Cable(("cab", "boom", "bucket_tip"), stiffness=10.0, length=1.0, damping=1.0),
+    LinearActuator: lambda: LinearActuator("cab", "boom", limit=10.0, damping=1.0),
+    HydraulicCylinder: lambda: HydraulicCylinder(
+        "cab",
+        "boom",
+        0.02,
+        0.01,
+        1.0,
+        2.0,
+        2e7,
+        1e-6,
+        leakage=1e-12,
+        damping=1e3,
+        dead_band=0.1,
+        pressures=(1e6, 2e6),
+    ),
+    Winch: lambda: Winch(("cab", "boom", "bucket_tip"), stiffness=10.0, length=1.0, damping=1.0),
 }
 
 DIGGER = art.load("cat215b")
@@ -160,6 +187,8 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "tool",
             "first",
             "second",
+            "frames",
+            "side",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
@@ -169,7 +198,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
 def test_numbers_may_be_parameters(kind: type) -> None:
     """The first number of a component, written as a parameter, is one of the run's parameters."""
     component = EXAMPLES[kind]()
-    fixed = {"axis", "pressures", "period", "delay"}
+    fixed = {"axis", "pressures", "period", "delay"} | ({"length"} if kind is Winch else set())
     for f in dataclasses.fields(component):
         value = getattr(component, f.name)
         if not f.metadata or f.name in fixed:

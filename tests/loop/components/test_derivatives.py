@@ -17,17 +17,21 @@ import articulus as art
 from articulus.loop.component import Component
 from articulus.loop.components import (
     ALL_COMPONENTS,
+    Cable,
     DeadBand,
     FramePose,
     GroundContact,
+    HydraulicCylinder,
     HydraulicRotary,
     JointStop,
+    LinearActuator,
     Measured,
     Motor,
     PiezoPair,
     ProofMass,
     RateLimit,
     Saturation,
+    SpringDamper,
     Torque,
 )
 from articulus.loop.equations import Network
@@ -92,6 +96,35 @@ def _valve() -> HydraulicRotary:
     return HydraulicRotary("lift", supply=4000.0, gear=2.0, damping=1.0)
 
 
+def _hung() -> art.Mechanism:
+    return slider().frame("anchor", "ground")
+
+
+def _rope() -> SpringDamper:
+    return SpringDamper("anchor", "carriage", 10.0, 5.0, length=1.0, side="tension")
+
+
+def _progressive() -> SpringDamper:
+    rows = ((1.0, 0), (1.2, 2), (1.5, 20))
+    return SpringDamper("anchor", "carriage", forces=rows, losses=((-1, -1), (0, 0), (1, 3)))
+
+
+def _stay() -> Cable:
+    return Cable(("anchor", "carriage"), stiffness=10.0, length=1.0)
+
+
+def _pusher() -> LinearActuator:
+    return LinearActuator("anchor", "carriage", limit=3.0)
+
+
+def _ram() -> HydraulicCylinder:
+    return HydraulicCylinder(
+        "anchor", "carriage", 1e-3, 6e-4, retracted=1.0, stroke=1.0, supply=9e4, flow_gain=1e-6, bulk_modulus=1e5,
+        stop_stiffness=10.0, dead_band=0.1, name="ram",
+    )  # fmt: skip
+
+
+CHAMBERS = "ram.pressures"
 OPEN = {"command": [0.5], "v": [0.1]}
 SHUT = {"command": [0.0]}
 PRESSURES = "lift_hydraulic_rotary.pressures"
@@ -125,6 +158,19 @@ KINKS: dict[type, list[Kink]] = {
         Kink(("v", 0), {"q": [-0.1], "v": [1 / 0.3]}, component=_contact),
         Kink(("v", 3), {"q": [1, 0, 0, 0, 0, 0, -0.01]}, component=_hull_contact, mechanism=floater),
         Kink(("q", 6), {"q": [1, 0, 0, 0, 0, 0, 0.0]}, component=_hull_contact, mechanism=floater),
+    ],
+    SpringDamper: [
+        *(Kink(("q", 0), {"q": [1.0], "v": [v]}, jumps=bool(v), component=_rope, mechanism=_hung) for v in (0.0, 0.3)),
+        Kink(("v", 0), {"q": [1.1], "v": [-0.2]}, component=_rope, mechanism=_hung),
+        Kink(("q", 0), {"q": [1.2]}, component=_progressive, mechanism=_hung),
+        Kink(("v", 0), {"q": [1.1]}, component=_progressive, mechanism=_hung),
+    ],
+    Cable: [Kink(("q", 0), {"q": [1.0]}, component=_stay, mechanism=_hung)],
+    LinearActuator: [Kink(("command", 0), {"q": [1.0], "command": [3.0]}, component=_pusher, mechanism=_hung)],
+    HydraulicCylinder: [
+        Kink(("q", 0), {"q": [1.0], CHAMBERS: [5, 5]}, component=_ram, mechanism=_hung),
+        *(Kink((CHAMBERS, 0), {"q": [1.5], CHAMBERS: [p, 5], "command": [0.5]}, component=_ram, mechanism=_hung) for p in (0, 8e4, 9e4)),
+        *(Kink(("command", 0), {"q": [1.5], CHAMBERS: [7e4, 5e4], "command": [u]}, component=_ram, mechanism=_hung) for u in (0.1, 1)),
     ],
     FramePose: [Kink(("q", i), jumps=True, component=lambda: FramePose("nose"), mechanism=_pitched) for i in (0, 1)],
     Measured: [

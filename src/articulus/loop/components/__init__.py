@@ -2,6 +2,8 @@
 
 from articulus.loop.component import Component
 from articulus.loop.components.accelerometer import Accelerometer
+from articulus.loop.components.bushing import Bushing
+from articulus.loop.components.cable import Cable
 from articulus.loop.components.computed_torque import ComputedTorque
 from articulus.loop.components.dead_band import DeadBand
 from articulus.loop.components.expression import Expression
@@ -12,10 +14,12 @@ from articulus.loop.components.frame_pose import FramePose
 from articulus.loop.components.frame_velocity import FrameVelocity
 from articulus.loop.components.frame_wrench import FrameWrench
 from articulus.loop.components.ground_contact import GroundContact
+from articulus.loop.components.hydraulic_cylinder import HydraulicCylinder
 from articulus.loop.components.hydraulic_rotary import HydraulicRotary
 from articulus.loop.components.joint_rate import JointRate
 from articulus.loop.components.joint_sensor import JointSensor
 from articulus.loop.components.joint_stop import JointStop
+from articulus.loop.components.linear_actuator import LinearActuator
 from articulus.loop.components.linear_drive import LinearDrive
 from articulus.loop.components.measured import Measured
 from articulus.loop.components.motor import Motor
@@ -31,11 +35,14 @@ from articulus.loop.components.resolved_rate import ResolvedRate
 from articulus.loop.components.saturation import Saturation
 from articulus.loop.components.second_order import SecondOrderActuator
 from articulus.loop.components.servo_constraints import ServoConstraints
+from articulus.loop.components.spring_damper import SpringDamper
 from articulus.loop.components.state_feedback import StateFeedback
 from articulus.loop.components.strain_sensor import StrainSensor
 from articulus.loop.components.torque import Torque
+from articulus.loop.components.torsion_spring import TorsionSpring
 from articulus.loop.components.velocimeter import Velocimeter
 from articulus.loop.components.white_noise import WhiteNoise
+from articulus.loop.components.winch import Winch
 from articulus.loop.table import Table
 
 SENSORS = (
@@ -56,6 +63,9 @@ ACTUATORS = (
     LinearDrive,
     Motor,
     HydraulicRotary,
+    LinearActuator,
+    HydraulicCylinder,
+    Winch,
     ProofMass,
     PiezoPair,
     FirstOrderActuator,
@@ -64,15 +74,67 @@ ACTUATORS = (
     DeadBand,
     RateLimit,
 )
-DISTURBANCES = (PrescribedForce, FrameWrench, WhiteNoise, JointStop, GroundContact)
+DISTURBANCES = (
+    PrescribedForce,
+    FrameWrench,
+    WhiteNoise,
+    JointStop,
+    GroundContact,
+    SpringDamper,
+    TorsionSpring,
+    Bushing,
+    Cable,
+)
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
 
 __all__ = [
-    "ACTUATORS", "ALL_COMPONENTS", "CONTROLLERS", "DISTURBANCES", "PD", "PID", "SENSORS", "Accelerometer",
-    "ComputedTorque", "DeadBand", "Expression", "FirstOrderActuator", "ForceSensor", "FrameAcceleration", "FramePose",
-    "FrameVelocity", "FrameWrench", "GroundContact", "HydraulicRotary", "JointRate", "JointSensor", "JointStop",
-    "LinearDrive", "Measured", "Motor", "Observer", "PiezoPair", "PrescribedForce", "ProofMass", "RateGyro",
-    "RateLimit", "ResolvedRate", "Saturation", "SecondOrderActuator", "ServoConstraints", "StateFeedback",
-    "StrainSensor", "Table", "Torque", "Velocimeter", "WhiteNoise",
+    "ACTUATORS",
+    "ALL_COMPONENTS",
+    "CONTROLLERS",
+    "DISTURBANCES",
+    "PD",
+    "PID",
+    "SENSORS",
+    "Accelerometer",
+    "Bushing",
+    "Cable",
+    "ComputedTorque",
+    "DeadBand",
+    "Expression",
+    "FirstOrderActuator",
+    "ForceSensor",
+    "FrameAcceleration",
+    "FramePose",
+    "FrameVelocity",
+    "FrameWrench",
+    "GroundContact",
+    "HydraulicCylinder",
+    "HydraulicRotary",
+    "JointRate",
+    "JointSensor",
+    "JointStop",
+    "LinearActuator",
+    "LinearDrive",
+    "Measured",
+    "Motor",
+    "Observer",
+    "PiezoPair",
+    "PrescribedForce",
+    "ProofMass",
+    "RateGyro",
+    "RateLimit",
+    "ResolvedRate",
+    "Saturation",
+    "SecondOrderActuator",
+    "ServoConstraints",
+    "SpringDamper",
+    "StateFeedback",
+    "StrainSensor",
+    "Table",
+    "Torque",
+    "TorsionSpring",
+    "Velocimeter",
+    "WhiteNoise",
+    "Winch",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from casadi import SX
 from articulus.loop.component import Actuator, Scope
 from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
 from articulus.loop.components.columns import clip, plain
+from articulus.loop.components.orifice import orifice_root
 from articulus.mechanism.expression import Varying
 from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
 
@@ -132,8 +133,8 @@ class HydraulicRotary(Actuator):
         x = self._spool(s, command, p_in - p_out)
 
         k_f, beta_v, beta_m = (s.number(n) for n in (self.flow_gain, self.compressibility, self.damping))
-        flow_in = k_f * x * _root(ca.if_else(x > 0, high - p_in, p_in - low))
-        flow_out = k_f * x * _root(ca.if_else(x > 0, p_out - low, high - p_out))
+        flow_in = k_f * x * orifice_root(ca.if_else(x > 0, high - p_in, p_in - low), LAMINAR)
+        flow_out = k_f * x * orifice_root(ca.if_else(x > 0, p_out - low, high - p_out), LAMINAR)
         swept = v * D * G
         s.rate("pressures", _kept(s, p, beta_v * ca.vertcat(flow_in - swept, swept - flow_out), low, high))
 
@@ -153,16 +154,6 @@ class HydraulicRotary(Actuator):
             x = x - s.number(self.pressure_feedback) * (load - slow)
         x = clip(x, -limit, limit)
         return ca.if_else(ca.fabs(x) < s.number(self.dead_band), 0, x)
-
-
-def _root(drop: SX) -> SX:
-    """Return sqrt(drop) of a pressure drop above `LAMINAR`, and below it a parabola of the same value and slope there.
-
-    The root alone has an infinite slope at zero, where a line reaches supply or exhaust. Orifices have none: their
-    flow is laminar there.
-    """
-    s = drop / LAMINAR
-    return ca.if_else(drop > LAMINAR, ca.sqrt(ca.fmax(drop, LAMINAR)), LAMINAR**0.5 * s * (3 - s) / 2)
 
 
 def _kept(s: Scope, p: SX, rate: SX, low: SX, high: SX) -> SX:
