@@ -93,7 +93,7 @@ def along(component: Component, frames: object) -> tuple[str, ...]:
     for a, b in pairwise(names):
         if a == b:
             raise wrong(component, "frames", f"'{a}' twice in a row", "another frame after each")
-    return names  # type: ignore[return-value]
+    return names
 
 
 def path(s: Scope, component: Component, frames: tuple[str, ...]) -> tuple[list[Line], SX, SX]:

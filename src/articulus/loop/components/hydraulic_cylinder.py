@@ -103,8 +103,8 @@ class HydraulicCylinder(Actuator):
     signals: ClassVar = {"force": "N", "pressures": "Pa", "flows": "m^3/s", "length": "m"}
 
     def __post_init__(self) -> None:
-        above = ("area", "rod_side_area", "retracted", "stroke", "supply", "flow_gain", "bulk_modulus")
-        above = (*above, "relief_gain", "dead_volume", "stop_stiffness")
+        above = ("area", "rod_side_area", "retracted", "stroke", "supply", "flow_gain", "bulk_modulus", "relief_gain",
+                 "dead_volume", "stop_stiffness")  # fmt: skip
         least = ("tank", "leakage", "damping", "dead_band", "stop_damping")
         convert(self, **dict.fromkeys((*above, *least), as_number), pressures=plain)
         two_frames(self, self.first, self.second)

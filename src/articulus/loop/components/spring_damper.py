@@ -13,7 +13,7 @@ from articulus.loop.components.between import Line, two_frames
 from articulus.loop.components.broken_line import as_points, broken_line
 from articulus.loop.components.checks import at_least, positive, wrong
 from articulus.loop.components.columns import Rows
-from articulus.mechanism.numbers import Number, as_number, convert, quantity
+from articulus.mechanism.numbers import Number, as_number, convert, quantity, values_of
 
 SIDES = {"both": 0, "tension": 1, "compression": -1}
 
@@ -117,9 +117,9 @@ class SpringDamper(Disturbance):
 
 def _lossy(spring: SpringDamper) -> None:
     """Raise InputError for a table of losses that would put energy in."""
-    points = [(float(row[0]), getattr(row[1], "value", row[1])) for row in spring.losses or ()]
+    points = [values_of(row) for row in spring.losses or ()]
     for x, y in points:
         if x * y < 0 or (x == 0 and y != 0):
             raise wrong(spring, "losses", f"{y:g} N at {x:g} m/s", "a tension of the sign of the rate")
-    if points and 0.0 not in dict(points):
+    if points and not any(x == 0 for x, _ in points):
         raise wrong(spring, "losses", "no row at 0 m/s", "a row (0, 0)")

@@ -91,7 +91,7 @@ class TorsionSpring(Disturbance):
             check_frame(s, self, frame)
         A, B = (s.ask("pose", s.q, frames=[frame])[:3, :3] for frame in (self.first, self.second))
         V, W = (s.ask("velocity", s.q, s.v, frames=[frame])[:3] for frame in (self.first, self.second))
-        R, n = ca.mtimes(A.T, B), ca.DM(self.axis)
+        R, n = ca.mtimes(A.T, B), SX(ca.DM(self.axis))
         skew = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])  # 4 w u
         along = ca.dot(n, ca.mtimes(R, n))  # 2 (w^2 + a^2) - 1
         ww = (1 + ca.trace(R)) / 4
