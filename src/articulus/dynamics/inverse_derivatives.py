@@ -12,7 +12,7 @@ and V_p x* r to what multiplies rates.
 
 A modal coordinate k of a flexible body moves every station of the body by U_k, as a joint would; but the directions U change with
 the deformation, and Psid and Psidd have the derivatives of U e and of its rate beside the products above. Rows and forces
-of k are those of its stations and of the body itself, whose own derivatives (`ElasticBody.derivatives`, `Station.motion_slopes`)
+of k are those of its stations and of the body itself, whose own derivatives (`flexible.slopes`, `Station.motion_slopes`)
 are those of expressions of one body alone. At the "ruthless" level nothing moves with a modal coordinate.
 
 Source: Singh, Russell & Wensing 2022 (ground-frame algorithm), rederived here for joints with several freedoms and
@@ -30,6 +30,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
+from articulus.dynamics.flexible.slopes import slopes
 from articulus.dynamics.inverse import base_acceleration
 from articulus.dynamics.pairs import same_joint
 from articulus.dynamics.passes import Runner
@@ -205,23 +206,20 @@ def _flexible_forces(
     seen = X.motion_to_child(A)
     seen = Motion(seen.w, seen.v + cross(own.w, own.v))  # the origin at rest
     inertia = X.inertia_to_parent(node.inertia)
-    P, growth = (
-        X.force_to_parent(Force.of(ca.mtimes(body.rf, rate))),
-        X.inertia_to_parent(body.growth(rate)),
-    )
+    P = X.force_to_parent(Force.of(body.momentum(Motion.zero(), rate)))
+    growth = X.inertia_to_parent(body.growth(rate))
     B = RateMatrix.of(inertia, V) + RateMatrix(growth.J - skew(P.n), P.f)
-    F, _ = body.forces(Motion(own.w, SX.zeros(3)), rate, seen, acceleration)
-    slopes = body.derivatives(own.w, rate, seen, acceleration)
+    found = slopes(body, own.w, rate, seen, acceleration)
 
     def columns(local: SX) -> SX:
         return ca.vertcat(*(X.force_to_parent(Force.of(x)).column() for x in ca.horzsplit(local)))
 
     rf = [body.rf[3:, k] for k in range(n)]
-    turning = (ca.mtimes(X.R, slopes.f_turn[k, :].T + 2 * cross(own.v, rf[k])) for k in range(n))
-    blocks = (slopes.f_eta, slopes.f_rate, body.ff)
+    turning = (ca.mtimes(X.R, found.f_turn[k, :].T + 2 * cross(own.v, rf[k])) for k in range(n))
+    blocks = (found.f_eta, found.f_rate, body.ff)
     same = [block[l, k] for k in range(n) for l in range(n) for block in blocks]
-    modal = columns(slopes.F_eta), columns(slopes.F_rate), columns(body.rf)
-    return inertia, B, X.force_to_parent(F), *modal, ca.vertcat(*turning), ca.vertcat(*same)
+    modal = columns(found.F_eta), columns(found.F_rate), columns(body.rf)
+    return inertia, B, X.force_to_parent(Force.of(found.F)), *modal, ca.vertcat(*turning), ca.vertcat(*same)
 
 
 def outward_station(

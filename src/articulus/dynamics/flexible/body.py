@@ -16,7 +16,7 @@ from casadi import SX
 from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
 from articulus.dynamics.flexible.shortening import Shortening, mirrored
 from articulus.mechanism.modes import Modes
-from articulus.spatial import Force, Motion, RigidInertia, cross, skew
+from articulus.spatial import Force, Motion, RigidInertia, cross
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ElasticBody:
         carried : RigidInertia, optional
             Of rigid bodies that move with the frame of the body.
         """
-        c = _integrals(modes)
+        c = integrals_of(modes)
         by, slopes = sparse(c.rr1), contracted(c.rr2, eta)
         mass, numbers, rf = SX(modes.rr0[3, 3]), sparse(c.rr0), sparse(c.rf0)
         if carried is not None:
@@ -126,6 +126,14 @@ class ElasticBody:
         A : Motion
             Derivative of the components of V.
         """
+        F, f = self.linear_forces(V, rate, A, acceleration)
+        for each in self.shortening:
+            wrench, modal = each.forces(V, rate, A, acceleration)
+            F, f = F + Force.of(wrench), f + modal
+        return F, f
+
+    def linear_forces(self, V: Motion, rate: SX, A: Motion, acceleration: SX) -> tuple[Force, SX]:
+        """Return the same of displacements that are linear in the modal coordinates."""
         growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.linear_inertia_by, rate)))
         F = self._linear_momentum(A, acceleration)
         F = F + V.cross_force(Force.of(self._linear_momentum(V, rate))).column()
@@ -134,22 +142,17 @@ class ElasticBody:
         f = (
             f
             + 2 * ca.mtimes(contracted(self.gyroscopic, rate).T, V.column())
-            - ca.mtimes(self.linear_inertia_by.T, _energies(V))
+            - ca.mtimes(self.linear_inertia_by.T, energies(V))
         )
-        for each in self.shortening:
-            wrench, modal = each.forces(V, rate, A, acceleration)
-            F, f = F + wrench, f + modal
         return Force.of(F), f
 
     def growth(self, rate: SX) -> RigidInertia:
         """Return the derivative of the inertia in time."""
         if self.modes.level == "ruthless":
             return RigidInertia.zero()
-        return RigidInertia.unpack(ca.jtimes(self.inertia.pack(), self.eta, rate))
-
-    def derivatives(self, w: SX, rate: SX, A: Motion, acceleration: SX) -> Slopes:
-        """Return how the forces change, elastic and damping forces included, of a motion whose origin is at rest."""
-        return Slopes(*_slopes(self.modes)(self.eta, rate, w, A.column(), acceleration))
+        nine = ca.mtimes(self.linear_inertia_by, rate)
+        nine = sum((each.moment_rates(rate) for each in self.shortening), nine)
+        return RigidInertia.unpack(ca.vertcat(0, nine))
 
     def restoring(self, rate: SX) -> SX:
         """Return the elastic and damping forces K eta + D eta_dot, (n,)."""
@@ -179,44 +182,13 @@ class ElasticBody:
         return self.linear_inertia.m
 
 
-def _energies(V: Motion) -> SX:
+def energies(V: Motion) -> SX:
     """Return the kinetic energy for each unit of first moment and moments of inertia, (9,)."""
     x, y, z = ca.vertsplit(V.w)
     return ca.vertcat(cross(V.v, V.w), 0.5 * x**2, x * y, x * z, 0.5 * y**2, y * z, 0.5 * z**2)
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """Derivatives of the wrench F and the modal forces f that a motion takes."""
-
-    F_eta: SX
-    """(6, n) By the modal coordinates."""
-    f_eta: SX
-    """(n, n)"""
-    F_rate: SX
-    """(6, n) By their rates."""
-    f_rate: SX
-    """(n, n)"""
-    f_turn: SX
-    """(n, 3) What multiplies the angular part of a change of velocity that comes from in front of the body: see
-    `dynamics.inverse_derivatives`; the origin is at rest."""
-
-
 @lru_cache(maxsize=256)
-def _integrals(modes: Modes) -> Integrals:
+def integrals_of(modes: Modes) -> Integrals:
+    """Return the constants of a body, found once."""
     return Integrals.of(modes)
-
-
-@lru_cache(maxsize=256)
-def _slopes(modes: Modes) -> ca.Function:
-    """(eta, rate, w, A, acceleration) -> the fields of `Slopes`."""
-    n = modes.count
-    eta, rate, acceleration = (SX.sym(x, n) for x in ("eta", "rate", "acceleration"))
-    w, A = SX.sym("w", 3), SX.sym("A", 6)
-    body = ElasticBody.of(modes, eta)
-    felt = rate if modes.level != "ruthless" else SX.zeros(n)
-    F, f = body.forces(Motion(w, SX.zeros(3)), felt, Motion.of(A), acceleration)
-    f_turn = ca.jacobian(f, w) - ca.mtimes(body.rf[:3, :].T, skew(w))
-    whole = f + body.restoring(rate)
-    outputs = [ca.jacobian(x, y) for y in (eta, rate) for x in (F.column(), whole)]
-    return ca.Function("slopes", [eta, rate, w, A, acceleration], [*outputs, f_turn])

@@ -5,6 +5,7 @@ Of the spatial inertia nine numbers change with the deformation: first moment (3
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.mechanism.modes import Modes
+from articulus.mechanism.modes import Modes, Station
 
 LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
 """Permutation symbol."""
@@ -112,6 +113,28 @@ class Integrals:
             damping,
             particles,
         )
+
+
+@functools.lru_cache(maxsize=256)
+def station_of(modes: Modes, name: str) -> Station:
+    """Return a station whose shapes have zeros where rounding left something.
+
+    Entries are measured by the largest of all stations of the body; those of second order by products of two of first order too.
+    """
+    one, held, all_stations = _size(modes.ff), modes.station(name), modes.stations.values()
+    shift, turn = (
+        max(_weighed(getattr(each, x), np.ones(3), one).max(initial=0.0) for each in all_stations)
+        for x in ("translation", "rotation")
+    )
+    sizes = {"translation": shift, "rotation": turn, "shortening": shift * turn, "turning": turn * turn}
+
+    def clean(x: str, size: float) -> np.ndarray:
+        array = getattr(held, x)
+        units = (np.ones(3), *(one,) * (array.ndim - 1))
+        size = max(size, _weighed(array, *units).max(initial=0.0))
+        return _clean(array, *units, limit=ROUNDING * size)
+
+    return dataclasses.replace(held, **{x: clean(x, size) for x, size in sizes.items()})
 
 
 def _nine(inertia: np.ndarray) -> np.ndarray:

@@ -57,6 +57,12 @@ class Shortening:
         half = ca.mtimes(self.X - 0.5 * self.s, self.s.T)
         return self.of.sign * ca.vertcat(self.of.weight * self.s, _inertia(half + half.T))
 
+    def moment_rates(self, rate: SX) -> SX:
+        """Return their derivatives in time, (9,)."""
+        moved, turned = ca.mtimes(self.F, rate), ca.mtimes(self.G, rate)
+        half = ca.mtimes(self.X - self.s, turned.T) + ca.mtimes(self.s, (moved + turned).T)
+        return self.of.sign * ca.vertcat(self.of.weight * turned, _inertia(half + half.T))
+
     def rf(self) -> SX:
         """Return the angular and linear momentum of unit modal rates, (6, n)."""
         angular = ca.mtimes(skew(self.X), self.G) + ca.mtimes(skew(self.s), self.F)

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.integrals import sparse
+from articulus.dynamics.flexible.integrals import sparse, station_of
 from articulus.mechanism.modes import Modes
 from articulus.spatial import Force, Motion, Transform, cayley, cross, skew
 
@@ -38,7 +38,7 @@ class Station:
     @staticmethod
     def of(modes: Modes, name: str, eta: SX, stiff: bool = False) -> Station:
         """Return a station of a body, with `stiff` that of the undeformed body."""
-        held = modes.station(name)
+        held = station_of(modes, name)
         if stiff:
             eta = SX.zeros(modes.count)
         second = modes.level == "consistent"
@@ -57,8 +57,20 @@ class Station:
         if self.stiff:
             return Motion.zero()
         theta_rate = ca.mtimes(self.theta.slope, rate)
-        turning = _turning()["acceleration"](self.theta.value, theta_rate, self.theta.bend(rate))
+        turning = self._turning(theta_rate, self.theta.bend(rate))
         return Motion(turning, ca.mtimes(self.X.R.T, self.shift.bend(rate)))
+
+    def _turning(self, rate: SX, second: SX) -> SX:
+        """Return the derivative of the angular velocity from two derivatives of the rotation vector, (3,) each.
+
+        The turn (1 - c~) k has the derivative -k (c . theta') turn - k c'~, with c = theta / 2 and k = 1 / (1 + c . c).
+        """
+        return ca.mtimes(self.turn, second) - ca.dot(self._kc, rate) * ca.mtimes(self.turn, rate)
+
+    @functools.cached_property
+    def _kc(self) -> SX:
+        """k c: half of the rotation vector over 1 + c . c."""
+        return 0.5 * self.turn[0, 0] * self.theta.value
 
     def turned_rate(self, rate: SX) -> Motion:
         """Return the derivative of the components of U rate at constant modal rates."""
@@ -78,28 +90,58 @@ class Station:
         tuple of SX
             U rate by eta; the derivative of its components, U acceleration + dU/dt rate, by eta; and the same by the rates.
         """
-        theta, shift, R = self.theta, self.shift, self.X.R.T
+        theta, shift, R, turn = self.theta, self.shift, self.X.R.T, self.turn
         rates = [ca.mtimes(x.slope, rate) for x in (theta, shift)]
         second = [ca.mtimes(x.slope, acceleration) + x.bend(rate) for x in (theta, shift)]
-        inputs = (theta.value, rates[0], second[0], rates[1], second[1])
-        by_theta, bending_by_theta, bending_by_rate = _turning()["slopes"](*inputs)
+        w, v = ca.mtimes(turn, rates[0]), ca.mtimes(R, rates[1])
+        by_theta, bending_by_theta, bending_by_rate = self._turning_slopes(
+            w, v, rates[0], second[0], ca.mtimes(R, second[1])
+        )
         turning, shifting = theta.slope_of(rate), ca.mtimes(R, shift.slope_of(rate))
-        w, R_slope = ca.mtimes(self.turn, rates[0]), ca.mtimes(R, shift.slope)
-        velocity = ca.mtimes(by_theta, theta.slope) + ca.vertcat(ca.mtimes(self.turn, turning), shifting)
+        R_slope = ca.mtimes(R, shift.slope)
+        velocity = ca.mtimes(by_theta, theta.slope) + ca.vertcat(ca.mtimes(turn, turning), shifting)
         more = ca.vertcat(
-            ca.mtimes(self.turn, theta.slope_of(acceleration)),
+            ca.mtimes(turn, theta.slope_of(acceleration)),
             ca.mtimes(R, shift.slope_of(acceleration)) - ca.mtimes(skew(w), shifting),
         )
         by_q = ca.mtimes(bending_by_theta, theta.slope) + ca.mtimes(bending_by_rate, turning) + more
-        more = ca.vertcat(2 * ca.mtimes(self.turn, turning), 2 * shifting - ca.mtimes(skew(w), R_slope))
+        more = ca.vertcat(2 * ca.mtimes(turn, turning), 2 * shifting - ca.mtimes(skew(w), R_slope))
         return velocity, by_q, ca.mtimes(bending_by_rate, theta.slope) + more
+
+    def _turning_slopes(self, w: SX, v: SX, rate: SX, second: SX, a: SX) -> tuple[SX, SX, SX]:
+        """Return the part of `motion_slopes` that the rotation vector has, (6, 3) each.
+
+        Parameters
+        ----------
+        w, v : SX, (3,)
+            Velocity on the body.
+        rate, second : SX, (3,)
+            Derivatives of the rotation vector in time.
+        a : SX, (3,)
+            Second derivative of the displacement, in the axes of the station.
+
+        Returns
+        -------
+        tuple of SX
+            Derivative of (w, v) by the rotation vector; of its derivative in time by the rotation vector, and by its rate.
+        """
+        turn, k, kc = self.turn, self.turn[0, 0], self._kc
+        along = ca.dot(kc, rate)
+        v_turn, w_by = ca.mtimes(skew(v), turn), 0.5 * k * skew(rate) - ca.mtimes(w, kc.T)
+        turning_by = 0.5 * k * skew(second) - ca.mtimes(ca.mtimes(turn, second), kc.T)
+        turning_by = turning_by - ca.mtimes(w, (0.5 * k * rate - along * kc).T) - along * w_by
+        shifting_by = ca.mtimes(skew(a), turn) + ca.mtimes(skew(v), w_by) - ca.mtimes(skew(w), v_turn)
+        by_rate = -ca.mtimes(w, kc.T) - along * turn
+        return ca.vertcat(w_by, v_turn), ca.vertcat(turning_by, shifting_by), ca.vertcat(by_rate, v_turn)
 
     def force_slope(self, force: Force) -> SX:
         """Return the derivative of the modal forces U' force by eta, (n, n)."""
+        theta, shift = self.theta, self.shift
         along, push = ca.mtimes(self.turn.T, force.n), ca.mtimes(self.X.R, force.f)
-        by_theta, push_by_theta = _turning()["force"](self.theta.value, force.n, force.f)
-        turned = ca.mtimes(self.theta.slope.T, by_theta) + ca.mtimes(self.shift.slope.T, push_by_theta)
-        return ca.mtimes(turned, self.theta.slope) + self.theta.curvature(along) + self.shift.curvature(push)
+        along_by = -ca.mtimes(along, self._kc.T) - 0.5 * self.turn[0, 0] * skew(force.n)
+        push_by = -ca.mtimes(self.X.R, ca.mtimes(skew(force.f), self.turn))
+        turned = ca.mtimes(theta.slope.T, along_by) + ca.mtimes(shift.slope.T, push_by)
+        return ca.mtimes(turned, theta.slope) + theta.curvature(along) + shift.curvature(push)
 
 
 class Series:
@@ -135,26 +177,3 @@ class Series:
             return SX(self.slope.shape[1], self.slope.shape[1])
         x, y, z = self._second
         return along[0] * x + along[1] * y + along[2] * z
-
-
-@functools.cache
-def _turning() -> dict[str, ca.Function]:
-    """Return functions of a rotation vector theta and of its first two derivatives in time.
-
-    "acceleration": to the derivative of the components of the angular velocity. "slopes": with first and second derivative of the
-    displacement in body axes too, to derivatives of the velocity (w, R' p_rate) by theta, and of the derivative of its components
-    by theta and by the rate of theta, (6, 3) each. "force": with moment n and force f, to the derivatives of turn' n and R f by
-    theta, (3, 3) each.
-    """
-    theta, rate, second, p_rate, p_second, n, f = (SX.sym(x, 3) for x in "abcdefg")
-    R, turn = cayley(theta)
-    w, v = ca.mtimes(turn, rate), ca.mtimes(R.T, p_rate)
-    turning = ca.mtimes(turn, second) + ca.jtimes(w, theta, rate)
-    velocity, bending = ca.vertcat(w, v), ca.vertcat(turning, ca.mtimes(R.T, p_second) - cross(w, v))
-    slopes = [ca.jacobian(velocity, theta), ca.jacobian(bending, theta), ca.jacobian(bending, rate)]
-    forces = [ca.jacobian(ca.mtimes(turn.T, n), theta), ca.jacobian(ca.mtimes(R, f), theta)]
-    return {
-        "acceleration": ca.Function("acceleration", [theta, rate, second], [turning]),
-        "slopes": ca.Function("slopes", [theta, rate, second, p_rate, p_second], ca.cse(slopes)),
-        "force": ca.Function("force", [theta, n, f], ca.cse(forces)),
-    }
