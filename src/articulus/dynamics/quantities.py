@@ -33,6 +33,7 @@ from articulus.dynamics import (
 )
 from articulus.dynamics.attached import DERIVATIVES, with_jacobian
 from articulus.dynamics.external import External, taken_up
+from articulus.dynamics.flexible.derivatives import slopes_and_inverse
 from articulus.dynamics.flexible.factors import mass_matrix_factors
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.factor import Factored
@@ -189,11 +190,8 @@ def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
 def derivatives(s: Question) -> tuple[SX, SX, SX]:
     """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics."""
     if s.tree.flexible:
-        vdot = SX.sym("vdot", s.tree.description.nv)
-        by_q, by_v, mass = inverse_dynamics_derivatives(s, vdot)
-        M = Factored(mass)
-        by_q, by_v = ca.substitute([by_q, by_v], [vdot], [M.solve(s["tau"] - bias(s))])
-        return -M.solve(ca.densify(by_q)), -M.solve(ca.densify(by_v)), M.solve(SX.eye(vdot.numel()))
+        by_q, by_v, inverse_mass = slopes_and_inverse(s.masses, s["tau"])
+        return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
     inverse_mass = operators.mass_matrix_inverse(operators.factors(s.tree))
     vdot = ca.mtimes(inverse_mass, s["tau"] - bias(s))
     by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
@@ -270,7 +268,7 @@ def mass_factors(s: Question) -> tuple[SX, SX, SX]:
 def mass_inverse(s: Question) -> SX:
     """Return M^-1."""
     if s.tree.flexible:
-        return Factored(mass_matrix(s.masses)).solve(SX.eye(s.tree.description.nv))
+        return Factored(mass_matrix(s.masses)).inverse()
     return operators.mass_matrix_inverse(operators.factors(s.tree))
 
 

@@ -8,13 +8,10 @@ import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics import forward, inverse_derivatives, operators
-from articulus.dynamics.inverse import newton_euler
+from articulus.dynamics.flexible.derivatives import slopes_and_inverse
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
-from articulus.dynamics.loops.factor import Factored
-from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.pairs import Pairs, same_joint
-from articulus.dynamics.passes import Inline
-from articulus.dynamics.passive import passive_forces, passive_rates
+from articulus.dynamics.passive import passive_rates
 from articulus.dynamics.tree import Node, Tree
 from articulus.spatial import Product, Transform, skew
 
@@ -43,23 +40,13 @@ def derivatives_by_products(s: Question) -> tuple[MX, MX, MX]:
 
 
 def _flexible_derivatives(s: Question) -> tuple[MX, MX, MX]:
-    """Return the same for flexible bodies: bias, M^-1 and the derivatives of inverse dynamics written out, then products."""
+    """Return the same for flexible bodies: M^-1 and the derivatives of inverse dynamics written out, then products."""
     tree = s.masses
-    nv, vdot = tree.description.nv, SX.sym("vdot", tree.description.nv)
-    position, rate = passive_rates(tree, tree.v)
-    by_q, by_v, _ = inverse_derivatives.pairs(tree, inverse_derivatives.columns(Inline(tree), tree.v, vdot))
-    opposing = newton_euler(Inline(tree), tree.v, SX.zeros(nv)).tau - passive_forces(tree, tree.v)
-    inverse = Factored(mass_matrix(tree)).solve(SX.eye(nv))
-    symbols, values = [tree.q, tree.v, tree.p], [s["q"], s["v"], s["p"]]
-
-    def called(name: str, outputs: list[SX], more: list[SX], given: list[MX]) -> list[MX]:
-        return ca.Function(name, [*symbols, *more], [ca.densify(x) for x in outputs]).call([*values, *given])
-
-    (inverse_mass,) = called("inverse_mass", [inverse], [], [])
-    (bias,) = called("bias", [opposing], [], [])
-    outputs = [by_q - ca.diag(position), by_v - ca.diag(rate)]
-    slopes = called("slopes", outputs, [vdot], [ca.mtimes(inverse_mass, s["tau"] - bias)])
-    return -ca.mtimes(inverse_mass, slopes[0]), -ca.mtimes(inverse_mass, slopes[1]), inverse_mass
+    tau = SX.sym("tau", tree.description.nv)
+    outputs = [ca.densify(x) for x in slopes_and_inverse(tree, tau)]
+    written = ca.Function("slopes", [tree.q, tree.v, tree.p, tau], outputs)
+    by_q, by_v, inverse_mass = written(s["q"], s["v"], s["p"], s["tau"])
+    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
 def _inverse_mass(tree: Tree) -> ca.Function:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 import articulus as art
 import zoo
 from articulus import structure
+
+
+SHAPES = ("translation", "rotation", "shortening", "turning")
 
 
 def arm(links: int) -> art.Mechanism:
@@ -44,3 +49,21 @@ def test_six_links_cost_at_most_three_times_the_rigid_arm() -> None:
     rigid = zoo.random_mechanism(1, flexible.nv, [art.Revolute], branching=0.0)
     assert flexible.nv == rigid.nv == 24
     assert operations(flexible) < 3 * operations(rigid)
+
+
+def test_rounding_in_the_shapes_of_a_station_costs_nothing() -> None:
+    """A beam that bends in a plane; numbers of 1e-16 of the largest, of first and of second order, count as zeros."""
+    beam = structure.beam_body(1.0, EI=100.0, mass_per_length=1.0, modes=3)
+    tip, rng = beam.station("tip"), np.random.default_rng(3)
+    kept = {x: np.where(np.abs(a := getattr(tip, x)) < 1e-9, 0.0, a) for x in SHAPES}
+    noisy = {x: a + 1e-16 * rng.normal(size=a.shape) for x, a in kept.items()}
+    counts = []
+    for shapes in (kept, noisy):
+        m = art.Mechanism("planar")
+        body = dataclasses.replace(beam, stations={"tip": dataclasses.replace(tip, **shapes)})
+        for i in range(2):
+            m.flexible(f"link{i}", body)
+            parent, node = (f"link{i - 1}", "tip") if i else ("ground", "")
+            m.joint(f"joint{i}", art.Revolute(axis=(0, 0, 1)), parent, f"link{i}", node=node)
+        counts.append([m.function(name).n_instructions() for name in ("forward_dynamics", "derivatives")])
+    assert counts[0] == counts[1]

@@ -75,11 +75,15 @@ def _linear(body: ElasticBody, w: SX, rate: SX, A: Motion, acceleration: SX) -> 
     if body.modes.level == "ruthless":
         return Slopes(F.column(), SX(6, n), body.stiffness, SX(6, n), f_rate, f_turn)
     rf1 = c.swept + c.gyroscopic
-    f_eta = contracted(rf1.transpose(1, 0, 2), A.column()).T - contracted(c.rr2.transpose(1, 0, 2), energies(V))
+    f_eta = contracted(rf1.transpose(1, 0, 2), A.column()).T - contracted(
+        c.rr2.transpose(1, 0, 2), energies(V)
+    )
     growth = contracted(c.rr2, rate)
     momentum = contracted(c.swept - c.gyroscopic, rate)
     Q = skew(A.w) + ca.mtimes(skew(w), skew(w))
-    angular = ca.mtimes(_moments(A.w) + ca.mtimes(skew(w), turned), by[3:, :]) - ca.mtimes(skew(A.v), by[:3, :])
+    angular = ca.mtimes(_moments(A.w) + ca.mtimes(skew(w), turned), by[3:, :]) - ca.mtimes(
+        skew(A.v), by[:3, :]
+    )
     angular = angular + ca.mtimes(turned, growth[3:, :]) + ca.mtimes(skew(w), momentum[:3, :])
     linear = ca.mtimes(Q, by[:3, :]) + ca.mtimes(skew(w), growth[:3, :] + momentum[3:, :])
     F_eta = ca.vertcat(angular, linear) + contracted(c.swept - c.gyroscopic, acceleration)
@@ -118,6 +122,7 @@ def _particle(each: Shortening, w: SX, rate: SX, A: Motion, acceleration: SX) ->
         curved + ca.mtimes((F + G).T, second_eta) + ca.mtimes(G.T, QF),
         ca.vertcat(by_rate, weight * second_rate),
         ca.mtimes((F + G).T, second_rate) + ca.mtimes(G.T, across),
-        -2 * ca.mtimes(G.T, skew(cross(w, each.X) + moved + turned)) - 2 * ca.mtimes(F.T, skew(cross(w, s) + turned)),
+        -2 * ca.mtimes(G.T, skew(cross(w, each.X) + moved + turned))
+        - 2 * ca.mtimes(F.T, skew(cross(w, s) + turned)),
     )
     return Slopes(*(each.of.sign * x for x in parts))

@@ -64,6 +64,11 @@ class Factored:
         """Return A^-1 b for one or several columns."""
         return self.backward(self.forward(b))
 
+    def inverse(self) -> SX:
+        """Return A^-1, of which only one half is computed."""
+        rows = self.forward(SX.eye(len(self._order)))
+        return ca.triu2symm(ca.triu(ca.mtimes(rows.T, self.scaled(rows))))
+
     def forward(self, b: SX) -> SX:
         """Return L^-1 P b, in the rows' own order."""
         rows = ca.vertsplit(b)
