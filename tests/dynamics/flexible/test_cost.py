@@ -10,7 +10,6 @@ import articulus as art
 import zoo
 from articulus import structure
 
-
 SHAPES = ("translation", "rotation", "shortening", "turning")
 
 
