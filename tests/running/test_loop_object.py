@@ -116,8 +116,8 @@ def test_mistakes_are_named() -> None:
     with pytest.raises(art.UnsupportedOperation, match="Python controller"):
         art.Loop(ARM, controller=lambda t, q, v: 0 * v).linearize()
     late = art.events.Crossing(ca.Function("late", [t], [t - 1], ["t"], ["y"]))
-    with pytest.raises(art.InputError, match="rollout: found events"):
-        art.Loop(ARM).rollout(0.1, events=[late])
+    with pytest.raises(art.InputError, match="'ab4' looks back over steps"):
+        art.Loop(ARM).rollout(0.1, method="ab4", events=[late])
 
 
 # rest

@@ -271,8 +271,8 @@ restitution = 0.5
 def test_events_hold_what_their_tables_say() -> None:
     half, stop = parse_study(BASE + EVENTS).events
     assert isinstance(half, Crossing)
-    assert (half.name, half.direction, half.stop) == ("half", -1, True)
-    assert float(half.function(0.0, [2.0, 0.0], [0.0, 0.0])) == pytest.approx(2.0 - np.pi / 2, rel=1e-15)
+    assert (half.name, half.direction, half.stop, half.function) == ("half", -1, True, "q.joint1")
+    assert half.level == pytest.approx(np.pi / 2, rel=1e-15)
     assert stop == Bounce("joint2", pytest.approx(-np.pi / 3, rel=1e-15), -1, 0.5, name="bounce 1")
 
 

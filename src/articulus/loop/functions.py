@@ -250,7 +250,7 @@ class System:
         """Symbols of the rates of the form's own states."""
         return SX.sym("own_rate", self._own_states.numel())
 
-    def _with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
+    def with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations and multipliers as a function of the arguments."""
         found = [self.network.vdot, self.multipliers, self._own_rate, self._stop_forces]
         expressions = [self._with_reactions(SX(e)) for e in expressions]
@@ -332,7 +332,7 @@ class System:
     @functools.cached_property
     def rhs(self) -> ca.Function:
         """(c, d, p, w, t, h) -> time derivative of c."""
-        found = self._with_acceleration("rhs", [self._rates()], ["rate"])
+        found = self.with_acceleration("rhs", [self._rates()], ["rate"])
         if self.closing is None or self.form.velocity is None:
             return found
         return self.function("rhs", [found(self._with_velocity(), *self.arguments[1:])], ["rate"])
@@ -423,7 +423,7 @@ class System:
             for kind, name in held:
                 at = self.held_places[f"{component.name}.{kind} {name}".strip()]
                 renewed[at] = outward[kind, name]
-            function = self._with_acceleration("update", [renewed], ["d_next"])
+            function = self.with_acceleration("update", [renewed], ["d_next"])
             out.append(Update(component.name, float(component.period), function))  # type: ignore[arg-type]
         return tuple(out)
 
@@ -522,7 +522,7 @@ class System:
         if key not in self._reports:
             labels = [f"o{i}" for i in range(len(key))]
             expressions = [self.outputs[name] for name in key]
-            self._reports[key] = self._with_acceleration("outputs", expressions, labels)
+            self._reports[key] = self.with_acceleration("outputs", expressions, labels)
         return self._reports[key]
 
 

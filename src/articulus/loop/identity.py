@@ -45,6 +45,14 @@ def identity(network: Network, form: str) -> str | None:
     return "|".join([_version(), d.fingerprint, repr(values), repr(own), *parts])
 
 
+def text_of(x: Any) -> str | None:
+    """Return a text that two events or components share only if they are the same; None where there is none."""
+    try:
+        return _text(x)
+    except _Unknown:
+        return None
+
+
 @functools.cache
 def _version() -> str:
     return source_digest(*WRITERS)

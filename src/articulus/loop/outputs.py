@@ -98,6 +98,8 @@ class Outputs:
         if name == "projected":
             meaning = "sum of the energies that each return onto the constraints added or took"
             return Signal(name, values, ("",), "J", meaning)
+        if name == "multipliers":
+            return Signal(name, values, d.constraint_rows, "-", "multipliers of the constraints")
         if name == "stops":
             of_joints = force_signal(d, np.zeros((0, d.nv))).units
             own = tuple(of_joints[k] for k in self.system.stop_places)

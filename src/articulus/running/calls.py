@@ -110,6 +110,7 @@ def rollout(
     loops: str = DEFAULT,
     step: float = 1e-3,
     sample: float | None = None,
+    events: Sequence[Event] = (),
     outputs: Sequence[str] = (),
     fixed: Sequence[str] = (),
     params: Mapping[str, Any] | None = None,
@@ -134,10 +135,11 @@ def rollout(
     sample : float [s]
         Time between samples; only start and end if not given.
 
-    The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`.
+    The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`; so does one that an
+    event ends. `run.events` says in which run each event happened.
     """
     return Loop(mechanism, controller, components, loops).rollout(
-        t_end, q0, v0, params=params, method=method, step=step, sample=sample, outputs=outputs, fixed=fixed, seed=seed,
-        t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
+        t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
+        seed=seed, t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from articulus.integrate import StepControl
 from articulus.integrate.base import Integrator
 from articulus.loop.events import Event, Switch
 from articulus.loop.functions import System
+from articulus.running.native_events import NativeEventEngine
 from articulus.running.numeric_engine import NumericEngine
 from articulus.running.steppers import stepper_of
 
@@ -23,8 +24,12 @@ def engine_for(
     rtol: float,
     atol: float,
     independent: Sequence[int],
+    single: bool,
 ) -> Any:
-    """Return the engine of a method for a system; `independent` are constraint rows that imply all the others."""
+    """Return the engine of a method for a system; `independent` are constraint rows that imply all the others.
+
+    `single`: for one run; with events it is all numeric, which needs less code to be built.
+    """
     kind = stepper_of(method)
     loop = None if events else kind.native_loop(system, method, h)
     if loop is not None:
@@ -36,4 +41,6 @@ def engine_for(
             f"'{switches[0].name}'"
         )
     stepper = kind(system, method, h, StepControl(rtol, atol), independent)
-    return NumericEngine(system, stepper, h, steps, events)
+    numeric = NumericEngine(system, stepper, h, steps, events)
+    native = not single and kind.native_loop(system, method, h) is not None
+    return NativeEventEngine(system, method, h, numeric) if native and events else numeric

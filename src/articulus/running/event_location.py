@@ -25,19 +25,27 @@ TIME_ROUND = 1e-12
 
 
 class Stretch:
-    """The way of one row from t to `end`, on which events are looked for."""
+    """The way of one row from t to `end`, on which events are looked for; `known`: values and slopes at t, if known."""
 
     def __init__(
-        self, engine: NumericEngine, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float
+        self,
+        engine: NumericEngine,
+        x: np.ndarray,
+        p: np.ndarray,
+        w: np.ndarray,
+        t: float,
+        end: float,
+        known: tuple[np.ndarray, np.ndarray] | None = None,
     ):
         self._engine, self.x, self._p, self._w = engine, x, p, w
         self.t, self.end = t, end
         self.ahead = engine.stepper.advance(x, p[1:], w, t, end)
         self._limit = TIME_ROUND * (end - t)
+        self._known = known
 
     @functools.cached_property
     def _before(self) -> tuple[np.ndarray, np.ndarray]:
-        return self._engine.watch(self.x, self._p, self._w, self.t)
+        return self._known or self._engine.watch(self.x, self._p, self._w, self.t)
 
     @functools.cached_property
     def _after(self) -> tuple[np.ndarray, np.ndarray]:

@@ -160,8 +160,6 @@ class Loop:
         if given["sample"] is None:
             given["sample"] = number("t_end", t_end) - number("t0", given.get("t0", 0.0))
         found = RunSettings.of(t_end, given)
-        if found.events:
-            raise InputError("rollout: found events; expected none: use simulate for a run with events")
         setup = self.setup(found, q0, v0, params, False)
         return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
 

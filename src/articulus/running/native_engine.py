@@ -97,7 +97,7 @@ class NativeEngine:
         """Return the time loop; nothing is derived when the equations have a text and the cache holds the code."""
 
         def maps() -> list[ca.Function]:
-            return [*self._update_maps(), self._step_map(method)]
+            return [*self._update_maps(), self.step_map(method)]
 
         if self.system.identity is not None and type(method).__module__.startswith("articulus."):
             text = f"{type(method).__qualname__} {sorted(vars(method).items())!r} {self.past}"
@@ -121,10 +121,10 @@ class NativeEngine:
         """(c, d, p, w, t, h) -> c after one step of any length, for methods that do not look back."""
         c, d, p, w, t, h = (MX.sym(n, size) for n, size in zip(ARGUMENTS, self.system.sizes))
         x = ca.vertcat(c, d)
-        after = self._step_map(self.method, self.h)(x, ca.vertcat(t, h, p), w, 0)[: self.system.nc]
+        after = self.step_map(self.method, self.h)(x, ca.vertcat(t, h, p), w, 0)[: self.system.nc]
         return ca.Function("step", [c, d, p, w, t, h], [after], list(ARGUMENTS), ["c_next"])
 
-    def _step_map(self, method: Method | SecondOrderMethod, held: float | None = None) -> ca.Function:
+    def step_map(self, method: Method | SecondOrderMethod, held: float | None = None) -> ca.Function:
         """Return the step on symbols, (x, p, w, k) -> x; noise is held for `held` seconds, the step if not given."""
         x, p, w, k = self._symbols()
         c, d, slopes = self._split(x)

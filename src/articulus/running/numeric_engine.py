@@ -1,7 +1,7 @@
 """Steps by numbers: adaptive and implicit methods, and any one-step method when events are looked for.
 
-A row of the state is (c, d, what the method remembers). Sampled components act and samples are taken on the grid of
-steps; between two points of the grid the method goes its own way.
+A row of the state is (c, d, what the method remembers, values of the events when last seen). Sampled components act and
+samples are taken on the grid of steps; between two points of the grid the method goes its own way.
 
 Events on the way are found by `event_location`; what they change is in `event_moment`. While a joint rests on the stop of a `Bounce`, the force of the stop is watched in place of the position: `resting`.
 """
@@ -12,18 +12,17 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 
-import casadi as ca
 import numpy as np
-from casadi import SX
 
 from articulus import kernel
 from articulus.errors import NumericalError
 from articulus.loop.events import Event, switched_on
-from articulus.loop.functions import ARGUMENTS, System, native
+from articulus.loop.functions import System, native
 from articulus.loop.steps import whole_steps
 from articulus.results.status import Cause, Occurrence
 from articulus.running.event_location import Stretch, crosses
 from articulus.running.event_moment import Moment
+from articulus.running.event_values import event_values
 from articulus.running.resting import Stops
 from articulus.running.steppers import Stepper
 
@@ -52,8 +51,9 @@ class NumericEngine:
     def __init__(self, system: System, stepper: Stepper, h: float, steps: int, events: Sequence[Event]):
         self.system, self.stepper, self.h, self.watched = system, stepper, h, tuple(events)
         self.steps = steps
-        self.nx = system.nc + system.nd + stepper.extra
         self.logged = system.nc + system.nd
+        self._own = self.logged + stepper.extra
+        self.nx = self._own + len(self.watched)
         self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
         self.jumps = [1] if system.noisy else list(self.periods)
         self.events: list[Occurrence] = []
@@ -111,15 +111,15 @@ class NumericEngine:
                 for k in range(start, stop):
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
-                        self._sampled(x[row], p[row], noise, k)
+                        self.sampled(x[row], p[row], noise, k)
                         if not self.stepper.across_jumps and any(k % m == 0 for m in self.jumps):
-                            x[row, self.logged :] = 0.0
+                            x[row, self.logged : self._own] = 0.0
                         if k == 0:
-                            self._rest_at_start(row, x[row], p[row], noise)
+                            self._rest_at_start(row, x[row, : self._own], p[row], noise)
                     if k % every == 0:
                         log[row, -(-k // every) - -(-first // every)] = x[row, : self.logged]
                     if failed[row] < 0:
-                        self._one_step(row, x[row], p[row], noise, k, failed)
+                        self.one_step(row, x[row], p[row], noise, k, failed)
 
         return march
 
@@ -127,17 +127,17 @@ class NumericEngine:
         """Return the sample at step k, (rows, logged); x stays as it is."""
         out = x.copy()
         for row in np.flatnonzero(failed < 0):
-            self._sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k)
+            self.sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k)
         return out[:, : self.logged]
 
-    def _sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
+    def sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
         """Let the sampled components of this instant work."""
         nc, t = self.system.nc, p[0] + k * self.h
         for update, period in zip(self._updates, self.periods):
             if k % period == 0:
                 x[nc : self.logged] = np.ravel(update(x[:nc], x[nc : self.logged], p[1:], w, t, self.h))
 
-    def _one_step(
+    def one_step(
         self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int, failed: np.ndarray
     ) -> None:
         """Take one row over one step of the grid; a failure leaves it as it is."""
@@ -145,12 +145,13 @@ class NumericEngine:
             failed[row] = k
             return
         before = x.copy()
+        own, seen = x[: self._own], x[self._own :]
         self.stepper.ahead = self._ahead(p[0], k)
         try:
             if k == 0:
-                for i in self.stops.touching(x, moving=True):
-                    self._happens(row, x, p, w, p[0], i)
-            ended = self._across(row, x, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h)
+                for i in self.stops.touching(own, moving=True):
+                    self._happens(row, own, p, w, p[0], i)
+            ended = self._across(row, own, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h, seen)
             if not np.isfinite(x).all():
                 raise NumericalError("the state is not finite any more")
         except NumericalError as error:
@@ -175,36 +176,82 @@ class NumericEngine:
         n = min(stops) - k
         return 1 << (n.bit_length() - 1) if self.watched else n
 
-    def _across(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, end: float) -> bool:
-        """Go from t to `end`, through the events in between; return whether one ended the run."""
+    def _across(
+        self,
+        row: int,
+        x: np.ndarray,
+        p: np.ndarray,
+        w: np.ndarray,
+        t: float,
+        end: float,
+        seen: np.ndarray,
+    ) -> bool:
+        """Go from t to `end`, through the events in between; return whether one ended the run.
+
+        `seen` holds the values of the events when last seen, and is renewed: a value that has jumped across zero since, as a
+        sampled component or a controller outside makes it, is an event at t.
+        """
+        if not self.watched:
+            x[:] = self.stepper.advance(x, p[1:], w, t, end)
+            return False
         last: int | None = None
         events = impacts = 0
+        known = self.watch(x, p, w, t)
+        jumped = self._jumped(seen, known[0])
+        if jumped and self._let_happen(row, x, p, w, t, jumped):
+            return True
         while events < MOST_EVENTS and impacts < MOST_IMPACTS:
-            for i in self.stops.pulling(x, p[1:], w, t, self.h):
+            freed = self.stops.pulling(x, p[1:], w, t, self.h)
+            for i in freed:
                 self._let_go(row, x, i, t)
-            stretch = Stretch(self, x, p, w, t, end)
-            found = self._first_event(stretch, last) if self.watched else None
+            fresh = bool(jumped or freed or events or impacts)
+            stretch = Stretch(self, x, p, w, t, end, None if fresh else known)
+            found = self._first_event(stretch, last)
             if found is None:
                 x[:] = stretch.ahead
                 self.stops.keep(x)
+                seen[:] = stretch.after
                 return False
-            known = {last, found[1]}
-            t, last, x[:] = found
+            former, (t, last, x[:]) = last, found
             if self.stops.rests(x, last):
                 self._let_go(row, x, last, t)
                 events += 1
             else:
-                together = [last, *self._simultaneous(stretch, x, p, w, t, known)]
-                if True in [self._happens(row, x, p, w, t, i) for i in together]:
+                together = [last, *self._simultaneous(stretch, x, p, w, t, {former, last})]
+                if self._let_happen(row, x, p, w, t, together):
                     return True
                 hit = self.stops.has(last)
                 events, impacts = events + (not hit), impacts + hit
             if t >= end:
+                seen[:] = self.watch(x, p, w, t)[0]
                 return False
         raise NumericalError(
             f"{events + impacts} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
             "likely an event whose action brings it about again"
         )
+
+    def _jumped(self, before: np.ndarray, now: np.ndarray) -> list[int]:
+        """Return the events, stops apart, whose value has passed zero between two looks at the same instant."""
+        return [
+            i
+            for i, event in enumerate(self.watched)
+            if not self.stops.has(i) and crosses(before[i], now[i], event.direction)
+        ]
+
+    def _let_happen(
+        self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, first: list[int]
+    ) -> bool:
+        """Let events happen, then those whose value jumps by what they did, each once; return whether the run ends."""
+        waiting, happened, ended = list(first), set[int](), False
+        before = self.watch(x, p, w, t)[0]
+        while waiting:
+            i = waiting.pop(0)
+            happened.add(i)
+            ended = self._happens(row, x, p, w, t, i) or ended
+            now = self.watch(x, p, w, t)[0]
+            waiting += [j for j in self._jumped(before, now) if j not in happened and j not in waiting]
+            before = now
+        return ended
 
     def _simultaneous(
         self, stretch: Stretch, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, known: set[int | None]
@@ -264,14 +311,7 @@ class NumericEngine:
     @functools.cached_property
     def _values(self) -> kernel.Kernel:
         """(c, d, p, w, t, h, rate of c) -> values of all events and their rates."""
-        s = self.system
-        values, rate = ca.vertcat(*(event.value(s.network) for event in self.watched)), SX.sym("rate", s.nc)
-        c, t = s.arguments[0], s.network.t
-        slopes = ca.jtimes(values, c, rate) + ca.jacobian(values, t)
-        names = [*ARGUMENTS, "rate"]
-        return native(
-            ca.Function("events", [*s.arguments, rate], [values, slopes], names, ["values", "slopes"])
-        )
+        return native(event_values(self.system, self.watched))
 
     def watch(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of all events and their rates at a state."""

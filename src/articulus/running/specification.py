@@ -92,7 +92,9 @@ class Specification:
         method = find_method(s.method)
         _check_jumps(system, method, s.t0, s.t_end, s.step)
         c0, p, independent, start = self.start()
-        engine = engine_for(system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent)
+        engine = engine_for(
+            system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent, self.single
+        )
         size = 8 * len(c0) * (s.steps // s.every + 2) * engine.logged
         if size > LOG_BYTES:
             raise InputError(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import casadi as ca
 import numpy as np
-from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
 from articulus.files.toml.fields import pick
 from articulus.files.toml.numbers import shown
 from articulus.loop.events import ALL_EVENTS, Event
 from articulus.mechanism import GROUND, Description
+from articulus.results.signal import Signal
 from articulus.study.courses import Courses
 from articulus.study.fields import ComponentField, component_fields
 from articulus.study.initial import coordinate_units
@@ -23,27 +22,32 @@ EVENTS: dict[str, type[Event]] = {kind.type_name: kind for kind in ALL_EVENTS}
 
 
 def event_fields(kind: type[Event]) -> list[ComponentField]:
-    """Return the fields of an event that a file can hold."""
-    return [f for f in component_fields(kind) if f.kind != "code"]
+    """Return the fields of an event that a file can hold; the inputs of a function are none of them."""
+    return [f for f in component_fields(kind) if f.kind != "code" and f.name != "inputs"]
 
 
 def keys(kind: type[Event]) -> tuple[str, ...]:
-    """Return the keys of the table of an event; a function is a signal less its level."""
-    held = [("signal", "level") if f.kind == "function" else (f.name,) for f in event_fields(kind)]
-    return ("type", *(key for each in held for key in each))
+    """Return the keys of the table of an event; a function is the name of a signal."""
+    return ("type", *("signal" if f.kind == "function" else f.name for f in event_fields(kind)))
 
 
 def read_events(
-    values: Courses, tables: Sequence[tuple[str, dict[str, Any]]], description: Description | None
+    values: Courses,
+    tables: Sequence[tuple[str, dict[str, Any]]],
+    description: Description | None,
+    signals: Mapping[str, Signal] | None = None,
 ) -> tuple[Event, ...]:
-    """Return the events of a study."""
-    found = [_Reader(values, description).event(table, path) for path, table in tables]
+    """Return the events of a study; the names of what they watch are checked where the signals of the loop are given."""
+    found = [_Reader(values, description, signals).event(table, path) for path, table in tables]
     return tuple(event for event in found if event is not None)
 
 
 class _Reader:
-    def __init__(self, values: Courses, description: Description | None):
+    def __init__(
+        self, values: Courses, description: Description | None, signals: Mapping[str, Signal] | None
+    ):
         self.values, self.report, self.description = values, values.report, description
+        self.signals = signals
 
     def event(self, table: dict[str, Any], path: str) -> Event | None:
         before = len(self.report.findings)
@@ -78,6 +82,9 @@ class _Reader:
                 return self._word(field, table[field.name], at)
             case "refers":
                 return self._name(field, table, path, d)
+            case "numbers" if field.name == "level":
+                unit = self._watchable(d).get(str(table.get("signal")), "any")
+                return self.values.numbers.number(table["level"], "any" if unit == "-" else unit, at)
             case "numbers":
                 return self._number(table, field.name, self._unit(field, table, d), path)
             case "flag":
@@ -87,26 +94,28 @@ class _Reader:
             case _:
                 return self.values.text(table, field.name, path)
 
-    def _function(self, table: dict[str, Any], path: str, d: Description) -> ca.Function | None:
-        """Return signal less level as a function of t, q and v."""
+    def _function(self, table: dict[str, Any], path: str, d: Description) -> str | None:
+        """Return the name of one entry of a signal."""
         signal = self.values.text(table, "signal", path)
-        t, q, v = SX.sym("t"), SX.sym("q", d.nq), SX.sym("v", d.nv)
-        known: dict[str, tuple[SX, str]] = {"t": (t, "s")}
-        for key, symbol in (("q", q), ("v", v)):
-            names = d.coordinate_names(rates=key == "v")
-            known |= {
-                f"{key}.{n}": (symbol[i], u) for i, (n, u) in enumerate(zip(names, coordinate_units(d, key)))
-            }
-        if signal is None:
-            return None
-        if signal not in known:
+        known = self._watchable(d)
+        if signal is not None and signal not in known and (self.signals is not None or "." not in signal):
             self.report.add(
-                f"{path}.signal", f"'{signal}'", "t or an entry of q or v", did_you_mean(signal, known)
+                f"{path}.signal",
+                f"'{signal}'",
+                "t or one entry of a signal, such as q.joint",
+                did_you_mean(signal, known),
             )
-            return None
-        expression, unit = known[signal]
-        level = self._number(table, "level", unit, path) if "level" in table else 0.0
-        return ca.Function("event", [t, q, v], [expression - level], ["t", "q", "v"], ["value"])
+        return signal
+
+    def _watchable(self, d: Description) -> dict[str, str]:
+        """Return the unit of everything that is known to be one number."""
+        known = {"t": "s"}
+        for key in "qv":
+            names = d.coordinate_names(rates=key == "v")
+            known |= {f"{key}.{n}": u for n, u in zip(names, coordinate_units(d, key))}
+        for signal in (self.signals or {}).values():
+            known |= dict(zip(signal.columns, signal.units))
+        return known
 
     def _of_type(self, kind: type, given: Any, at: str, expected: str) -> Any:
         if type(given) is not kind:

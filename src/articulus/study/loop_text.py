@@ -98,7 +98,8 @@ def _pairs(thing: Any, where: str, always: tuple[str, ...] = ()) -> Iterator[str
     for field in component_fields(kind):
         held = getattr(thing, field.name)
         if field.name in always or repr(held) != repr(defaults[field.name]):
-            yield f"{field.name} = {_value(field, held, f'{where}, {field.name}')}"
+            key = "signal" if field.kind == "function" else field.name
+            yield f"{key} = {_value(field, held, f'{where}, {field.name}')}"
 
 
 def _value(field: ComponentField, held: Any, where: str) -> str:
@@ -111,7 +112,7 @@ def _value(field: ComponentField, held: Any, where: str) -> str:
             return _inline(_component(held))
         case "observer" if isinstance(held, Observer):
             return _inline(_pairs(held, where))
-        case "names" | "component" | "text" | "refers" if isinstance(held, str):
+        case "names" | "component" | "text" | "refers" | "function" if isinstance(held, str):
             return quoted(held)
         case "names" if isinstance(held, tuple):
             return "[" + ", ".join(map(quoted, held)) + "]"

@@ -105,20 +105,16 @@ class _Reader:
         settings = read_settings(self.values, self.table("run"))
         components = self._components()
         q0, v0 = (read_state(self.values, self.table("initial"), key, description) for key in "qv")
-        events = read_events(self.values, self.tables("event"), description)
         self._check_periods(components, settings)
         network = self.values.network(components)
         signals = None
         if network is not None and mechanism is not None:  # the equations are kept for the run
             form = settings.loops if settings else DEFAULT
             signals = Loop(mechanism, components=tuple(components.values()), loops=form).signals
+        events = read_events(self.values, self.tables("event"), description, signals)
         outputs, plots = self._outputs(signals)
         checks = read_checks(self.values, self.tables("check"), signals, settings)
         sweep = read_sweep(self.values, self.data.get("sweep"), description)
-        if sweep and events:
-            self.report.add(
-                "event", "events in a study with a sweep", "one of the two", "Runs of a sweep have no events."
-            )
         if network is not None:
             self._check_parameters([p.name for p in network.parameters], sweep.axes if sweep else ())
         self.report.raise_if_any()

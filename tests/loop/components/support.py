@@ -64,7 +64,7 @@ class Loop:
     def signal(self, name: str) -> np.ndarray:
         """Return a signal now, also "u", "tau" and "vdot"."""
         if name not in self._found:
-            self._found[name] = self.system._with_acceleration(
+            self._found[name] = self.system.with_acceleration(
                 "signal", [self.system.outputs[name]], ["value"]
             )
         return np.array(self._found[name](*self._arguments())).ravel()

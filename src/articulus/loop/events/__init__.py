@@ -4,6 +4,7 @@ from articulus.loop.events.base import Event, Situation, description
 from articulus.loop.events.bounce import Bounce, stops
 from articulus.loop.events.crossing import Crossing
 from articulus.loop.events.switch import Switch, switched_on
+from articulus.loop.events.watch import Watch
 
 ALL_EVENTS: tuple[type[Event], ...] = (Crossing, Bounce, Switch)
 
@@ -14,6 +15,7 @@ __all__ = [
     "Event",
     "Situation",
     "Switch",
+    "Watch",
     "description",
     "stops",
     "switched_on",

@@ -17,7 +17,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
-from articulus.loop.equations import Network
+from articulus.loop.events.watch import Watch
 from articulus.mechanism import Description
 
 
@@ -58,7 +58,7 @@ class Event(abc.ABC):
     barrier: ClassVar[bool] = False
 
     @abc.abstractmethod
-    def value(self, network: Network) -> SX:
+    def value(self, watch: Watch) -> SX:
         """Return the number whose sign is watched."""
 
     @abc.abstractmethod

@@ -9,8 +9,8 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError
-from articulus.loop.equations import Network
 from articulus.loop.events.base import Event, Situation, one_freedom, word
+from articulus.loop.events.watch import Watch
 from articulus.mechanism import Description
 from articulus.mechanism.constraint.base import refers
 from articulus.mechanism.numbers import quantity
@@ -53,8 +53,8 @@ class Bounce(Event):
             raise InputError(f"event '{self.name}': restitution {self.restitution!r}; expected 0 to 1")
         object.__setattr__(self, "direction", self.side)
 
-    def value(self, network: Network) -> SX:
-        return network.q[one_freedom(network.description, self.name, self.joint)] - self.at
+    def value(self, watch: Watch) -> SX:
+        return watch.q[one_freedom(watch.description, self.name, self.joint)] - self.at
 
     def happen(self, situation: Situation) -> bool:
         direction = np.zeros(len(situation.v))

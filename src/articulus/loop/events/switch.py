@@ -9,43 +9,52 @@ import casadi as ca
 from casadi import SX
 
 from articulus.errors import InputError, did_you_mean
-from articulus.loop.equations import Network
 from articulus.loop.events.base import Event, Situation, passing
-from articulus.loop.events.crossing import Crossing
+from articulus.loop.events.crossing import checked, passed
+from articulus.loop.events.watch import Watch
 from articulus.mechanism.constraint.base import refers
+from articulus.mechanism.numbers import Number, quantity
 
 
 @dataclass(frozen=True)
 class Switch(Event):
-    """A constraint of the mechanism begins or ceases to hold when a function of t, q and v passes zero.
+    """A constraint of the mechanism begins or ceases to hold when a signal, or a function of signals, passes a level.
 
     Parameters
     ----------
-    function : casadi.Function
-        With inputs named among t, q and v, and one number out.
+    function : str or casadi.Function
+        As in `Crossing`.
     constraint : str
         Name of a constraint of the mechanism.
     active : bool
         Whether it holds from then on. It holds at the start unless some event switches it on.
     direction : int
     name : str
+    level : number [unit of the signal]
+    inputs : names
+        As in `Crossing`.
     """
 
-    function: ca.Function
+    function: ca.Function | str
     constraint: str = refers("constraint", "constraint of the mechanism")
     active: bool = True
     direction: int = passing()
     name: str = "switch"
+    level: Number = quantity("any", "what is passed", default=0.0)
+    inputs: tuple[str, ...] = ()
 
     type_name = "switch"
 
-    def value(self, network: Network) -> SX:
-        names = [c.name for c in network.description.constraints]
+    def __post_init__(self) -> None:
+        checked(self)
+
+    def value(self, watch: Watch) -> SX:
+        names = [c.name for c in watch.description.constraints]
         if self.constraint not in names:
             raise InputError(
                 f"event '{self.name}': no constraint '{self.constraint}'; {did_you_mean(self.constraint, names)}"
             )
-        return Crossing(self.function, name=self.name).value(network)
+        return passed(self, watch)
 
     def happen(self, situation: Situation) -> bool:
         situation.close(self.constraint, self.active)
