@@ -298,7 +298,7 @@ class System:
     @functools.cached_property
     def _held_energy(self) -> ca.Function:
         """(c, d, p, w, t, h) -> energy that components hold."""
-        return self._with_acceleration("held_energy", [self.network.stored()], ["energy"])
+        return self.with_acceleration("held_energy", [self.network.stored()], ["energy"])
 
     def _quantity(self, name: str, p: np.ndarray, *inputs: np.ndarray) -> Any:
         """Return a quantity of the mechanism by the CasADi virtual machine: for the few questions of an event."""
