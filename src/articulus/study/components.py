@@ -14,6 +14,7 @@ from articulus.files.toml.numbers import shown
 from articulus.load import load
 from articulus.loop.component import Actuator, Component
 from articulus.loop.components import Observer
+from articulus.loop.contact import SHAPES
 from articulus.loop.equations import Network
 from articulus.mechanism import Description
 from articulus.study.courses import Courses
@@ -87,6 +88,8 @@ class Components(Courses):
                 if field.base is Actuator and isinstance(given, str):
                     return given
                 return self.component(given, at, field.base or Component)
+            case "shape":
+                return self._shape(given, at)
             case "observer":
                 return self._observer(given, at)
             case "model":
@@ -106,6 +109,19 @@ class Components(Courses):
             self.report.add(at, shown(given), expected)
             return None
         return given
+
+    def _shape(self, given: Any, at: str) -> Any:
+        types = {kind.type_name: kind for kind in SHAPES}
+        if not isinstance(given, dict) or not isinstance(given.get("type"), str):
+            self.report.add(
+                at, shown(given), 'a table, such as {type = "sphere", frame = "foot", radius = 0.02}'
+            )
+            return None
+        if given["type"] not in types:
+            hint = did_you_mean(given["type"], types)
+            self.report.add(f"{at}.type", f"'{given['type']}'", "the type of a shape", hint)
+            return None
+        return self._object(types[given["type"]], given, at, ("type",))
 
     def _observer(self, given: Any, at: str) -> Observer | None:
         if not isinstance(given, dict):

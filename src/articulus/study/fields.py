@@ -12,6 +12,7 @@ import casadi as ca
 
 from articulus.loop.component import Actuator, Component, Sensor
 from articulus.loop.components import ALL_COMPONENTS, Observer
+from articulus.loop.contact import Shape
 from articulus.mechanism import Constraint, Description
 
 NESTED: tuple[type, ...] = (Sensor, Actuator)
@@ -26,7 +27,7 @@ class ComponentField:
     name : str
         The key.
     kind : str
-        "numbers", "integer", "flag", "text", "names", "component", "observer" or "model"; of events also "word", "refers"
+        "numbers", "integer", "flag", "text", "names", "component", "shape", "observer" or "model"; of events also "word", "refers"
         and "function". "code" has no form in a file, "function" none in a component.
     unit, size, meaning : str
         As declared.
@@ -88,6 +89,7 @@ def _kind(field: dataclasses.Field[Any], hint: Any) -> tuple[str, type | None]:
             return "component", base
     words = {
         Observer: "observer",
+        Shape: "shape",
         Description: "model",
         ca.Function: "function",
         Constraint: "function",

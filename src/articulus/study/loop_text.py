@@ -21,6 +21,7 @@ from articulus.files.toml.reader import load_tables
 from articulus.files.toml.writer import quoted
 from articulus.loop.component import Component
 from articulus.loop.components import Observer
+from articulus.loop.contact import Shape
 from articulus.loop.equations import Network
 from articulus.loop.events import Event
 from articulus.loop.table import Table
@@ -110,6 +111,8 @@ def _value(field: ComponentField, held: Any, where: str) -> str:
             return quoted(next(word for word, number in field.words.items() if number == held))
         case "component" if isinstance(held, Component):
             return _inline(_component(held))
+        case "shape" if isinstance(held, Shape):
+            return _inline(iter([f"type = {quoted(held.type_name)}", *_pairs(held, where)]))
         case "observer" if isinstance(held, Observer):
             return _inline(_pairs(held, where))
         case "names" | "component" | "text" | "refers" | "function" if isinstance(held, str):

@@ -5,6 +5,7 @@ from articulus.loop.components.accelerometer import Accelerometer
 from articulus.loop.components.bushing import Bushing
 from articulus.loop.components.cable import Cable
 from articulus.loop.components.computed_torque import ComputedTorque
+from articulus.loop.components.contact import Contact
 from articulus.loop.components.dead_band import DeadBand
 from articulus.loop.components.expression import Expression
 from articulus.loop.components.first_order import FirstOrderActuator
@@ -80,6 +81,7 @@ DISTURBANCES = (
     WhiteNoise,
     JointStop,
     GroundContact,
+    Contact,
     SpringDamper,
     TorsionSpring,
     Bushing,
@@ -100,6 +102,7 @@ __all__ = [
     "Bushing",
     "Cable",
     "ComputedTorque",
+    "Contact",
     "DeadBand",
     "Expression",
     "FirstOrderActuator",

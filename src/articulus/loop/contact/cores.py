@@ -1,0 +1,178 @@
+"""Cores of shapes on symbols: how far a point is from them, and in which direction.
+
+In the axes of the shape. Distances are negative inside; gradients are unit vectors that point outwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import casadi as ca
+from casadi import SX
+
+TINY = 1e-30
+"""Square of a length below which a vector has no direction [m^2]: derivatives stay finite there."""
+STEPS = 16
+"""Halvings of a segment in search of its nearest point, before the last step, which is exact for parabolas."""
+
+
+def length(x: SX) -> SX:
+    """Return the length of a vector, with finite derivatives at zero."""
+    return ca.sqrt(ca.fmax(ca.sumsqr(x), TINY))
+
+
+def direction(x: SX) -> SX:
+    """Return a vector divided by its length."""
+    return x / length(x)
+
+
+def clamp(x: SX, low: float | SX, high: float | SX) -> SX:
+    """Return x within bounds."""
+    return ca.fmin(ca.fmax(x, low), high)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The origin."""
+
+    def distance(self, p: SX) -> tuple[SX, SX]:
+        """Return distance and gradient."""
+        return length(p), direction(p)
+
+    def points(self) -> list[SX]:
+        """Return the corners."""
+        return [SX.zeros(3)]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of the z axis around the origin."""
+
+    half: SX
+
+    def distance(self, p: SX) -> tuple[SX, SX]:
+        """Return distance and gradient."""
+        away = ca.vertcat(p[:2], p[2] - clamp(p[2], -self.half, self.half))
+        return length(away), direction(away)
+
+    def points(self) -> list[SX]:
+        """Return both ends."""
+        return [ca.vertcat(0, 0, -self.half), ca.vertcat(0, 0, self.half)]
+
+
+@dataclass(frozen=True)
+class Brick:
+    """A box around the origin, given by half its edges."""
+
+    half: SX
+
+    def distance(self, p: SX) -> tuple[SX, SX]:
+        """Return distance and gradient."""
+        distance, g = _outside(ca.fabs(p) - self.half)
+        return distance, g * _sign(p)
+
+    def nearest(self, p: SX) -> SX:
+        """Return the nearest point of the core."""
+        return clamp(p, -self.half, self.half)
+
+    def breaks(self, a: SX, b: SX) -> list[SX]:
+        """Return where the line from a to b passes through the planes of the faces, in parts of it."""
+        way = b - a
+        safe = ca.if_else(ca.fabs(way) > TINY, way, 1)
+        return [clamp(x, 0, 1) for side in (-1, 1) for x in ca.vertsplit((side * self.half - a) / safe)]
+
+    def points(self) -> list[SX]:
+        """Return the eight corners."""
+        return [self.half * ca.vertcat(*signs) for signs in itertools.product((-1, 1), repeat=3)]
+
+    def edges(self) -> list[tuple[int, int]]:
+        """Return the numbers of the two corners of each edge."""
+        corners = list(itertools.product((-1, 1), repeat=3))
+        pairs = itertools.combinations(range(8), 2)
+        return [(i, j) for i, j in pairs if sum(a != b for a, b in zip(corners[i], corners[j])) == 1]
+
+
+@dataclass(frozen=True)
+class Drum:
+    """A solid cylinder along z around the origin."""
+
+    radius: SX
+    half: SX
+
+    def distance(self, p: SX) -> tuple[SX, SX]:
+        """Return distance and gradient."""
+        r = length(p[:2])
+        distance, g = _outside(ca.vertcat(r, ca.fabs(p[2])) - ca.vertcat(self.radius, self.half))
+        return distance, ca.vertcat(g[0] * p[:2] / r, g[1] * _sign(p[2]))
+
+    def nearest(self, p: SX) -> SX:
+        """Return the nearest point of the core."""
+        inwards = ca.fmin(1, self.radius / length(p[:2]))
+        return ca.vertcat(inwards * p[:2], clamp(p[2], -self.half, self.half))
+
+
+Core = Point | Segment | Brick | Drum
+
+
+def _sign(x: SX) -> SX:
+    """Return 1 or -1 for each element."""
+    return ca.if_else(x < 0, -1, 1)
+
+
+def _outside(q: SX) -> tuple[SX, SX]:
+    """Return distance and gradient for coordinates q that are negative inside, all of them or some."""
+    out, most = ca.fmax(q, 0), ca.mmax(q)
+    beyond = length(out)
+    outside = most > 0
+    nearest, left = [], SX(1)
+    for i in range(q.numel()):  # the face that is nearest from inside, the first of several
+        nearest.append(left * (q[i] >= most))
+        left = left - nearest[-1]
+    return ca.if_else(outside, beyond, most), ca.if_else(outside, out / beyond, ca.vertcat(*nearest))
+
+
+def nearest_of_segment(core: Brick | Drum, a: SX, b: SX) -> SX:
+    """Return the point of the segment from a to b that is nearest to a core; one of those inside where it goes through.
+
+    The slope of half the squared distance rises along the segment. For a box it is linear between the planes of the faces; for
+    a cylinder it is bracketed by halving. One step of the secant follows.
+    """
+
+    def slope(s: SX) -> SX:
+        p = a + s * (b - a)
+        return ca.dot(p - core.nearest(p), b - a)
+
+    low, high = SX(0), SX(1)
+    if isinstance(core, Brick):
+        for at in core.breaks(a, b):
+            rise = slope(at)
+            low, high = (
+                ca.if_else(rise < 0, ca.fmax(low, at), low),
+                ca.if_else(rise > 0, ca.fmin(high, at), high),
+            )
+    else:
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            rises = slope(middle) >= 0
+            low, high = ca.if_else(rises, low, middle), ca.if_else(rises, middle, high)
+    first, last = slope(low), slope(high)
+    rise = last - first
+    part = ca.if_else(rise > 0, clamp(-first / ca.fmax(rise, TINY), 0, 1), 0.5)
+    return a + (low + part * (high - low)) * (b - a)
+
+
+def nearest_of_segments(a: SX, u: SX, b: SX, v: SX) -> tuple[SX, SX]:
+    """Return the nearest points of the segments a + s u and b + t v, with s and t from 0 to 1.
+
+    Source: Ericson 2005, section 5.1.9.
+    """
+    uu, vv, uv = ca.fmax(ca.sumsqr(u), TINY), ca.fmax(ca.sumsqr(v), TINY), ca.dot(u, v)
+    r = a - b
+    ur, vr = ca.dot(u, r), ca.dot(v, r)
+    crossing = uu * vv - uv**2
+    skew = crossing > 1e-12 * uu * vv
+    s = ca.if_else(skew, clamp((uv * vr - ur * vv) / ca.fmax(crossing, 1e-12 * uu * vv), 0, 1), 0.5)
+    t = clamp((uv * s + vr) / vv, 0, 1)
+    s = clamp((uv * t - ur) / uu, 0, 1)
+    return a + s * u, b + t * v
