@@ -27,6 +27,7 @@ from articulus.loop.components import (
     Bushing,
     Cable,
     ComputedTorque,
+    Contact,
     DeadBand,
     Expression,
     FirstOrderActuator,
@@ -63,6 +64,7 @@ from articulus.loop.components import (
     WhiteNoise,
     Winch,
 )
+from articulus.loop.contact import Plane, Sphere
 from articulus.mechanism import Polynomial, Prescribed
 from articulus.results.diagnostics import energy_error
 
@@ -122,6 +124,15 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     GroundContact: lambda m: GroundContact(
         "wrist", stiffness=1e4, dissipation=0.1, friction=0.3, slip_speed=0.05
     ),
+    Contact: lambda m: Contact(
+        Sphere("wrist", 0.01),
+        Plane(),
+        stiffness=1e4,
+        dissipation=0.1,
+        friction=0.3,
+        shear=300.0,
+        rolling=1e-3,
+    ),
     SpringDamper: lambda m: SpringDamper("base", "wrist", 200.0, 3.0, length=0.5, preload=5.0),
     TorsionSpring: lambda m: TorsionSpring("base", "wrist", (0, 1, 0), 30.0, 0.3, angle=0.2),
     Bushing: lambda m: Bushing("boom", "wrist", (3, 4, 5, 60, 70, 80), (0.1, 0.1, 0.1, 1, 1, 1)),
@@ -134,7 +145,17 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     Winch: lambda m: Winch(("ground", "boom", "wrist"), stiffness=200.0, length=0.8, damping=2.0),
 }  # fmt: skip
 
-BENDS = {JointStop, GroundContact, Saturation, DeadBand, RateLimit, HydraulicRotary, WhiteNoise, Torque}
+BENDS = {
+    JointStop,
+    GroundContact,
+    Contact,
+    Saturation,
+    DeadBand,
+    RateLimit,
+    HydraulicRotary,
+    WhiteNoise,
+    Torque,
+}
 """Components with a force that bends or jumps in time: no method keeps more than second order across that."""
 
 

@@ -24,6 +24,7 @@ from articulus.loop.components import (
     Bushing,
     Cable,
     ComputedTorque,
+    Contact,
     DeadBand,
     Expression,
     FirstOrderActuator,
@@ -61,6 +62,7 @@ from articulus.loop.components import (
     WhiteNoise,
     Winch,
 )
+from articulus.loop.contact import Plane, Sphere
 from articulus.loop.equations import Network
 from articulus.mechanism import Polynomial, Prescribed
 
@@ -114,6 +116,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     WhiteNoise: lambda: WhiteNoise(1.0, joint="boom"),
     JointStop: lambda: JointStop("boom", stiffness=10.0, lower=-1.0, upper=1.0),
     GroundContact: lambda: GroundContact("wrist", stiffness=10.0),
+    Contact: lambda: Contact(Sphere("wrist", 0.1), Plane(), stiffness=10.0, friction=0.4, rolling=0.01),
     SpringDamper: lambda: SpringDamper("cab", "wrist", 10.0, 1.0, length=3.0, preload=2.0),
     TorsionSpring: lambda: TorsionSpring("cab", "wrist", (1, 0, 0), 10.0, 1.0, 0.1, 2.0),
     Bushing: lambda: Bushing("cab", "wrist", (10.0,) * 6, (1.0,) * 6),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from casadi import SX
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, check_frame, named, positive, wrong
 from articulus.loop.contact.ground import Surface
-from articulus.loop.contact.law import LEAST, bristle, normal_force
+from articulus.loop.contact.law import LEAST, Held, bristle, hertz, normal_force
 from articulus.loop.contact.pairs import touches
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.loop.contact.solid import Touch, sizes_of, solid
@@ -55,11 +56,11 @@ class Contact(Disturbance):
     rolling : number [m]
         Largest moment against rolling and spinning, per normal force.
     name : str
-        "<first frame>_<second frame>_contact" if not given.
+        "<first frame>_to_<second frame>_contact" if not given.
 
     Signals: `force` on the first shape and `point` at which it acts, ground axes; `depth`, negative for a gap.
 
-    Source: Hunt & Crossley 1975; Dupont et al. 2002 for friction.
+    Source: Hunt & Crossley 1975; friction after Dupont, Hayward, Armstrong & Altpeter 2002.
     """
 
     first: Shape
@@ -79,7 +80,7 @@ class Contact(Disturbance):
         for field, shape in (("first", self.first), ("second", self.second)):
             if not isinstance(shape, Shape):
                 raise wrong(self, field, repr(shape), "a shape, such as Sphere('foot', 0.02)")
-        named(self, f"{self.first.frame}_{self.second.frame}")
+        named(self, f"{self.first.frame}_to_{self.second.frame}")
         if isinstance(self.first, Plane | HeightField):
             raise wrong(
                 self,
@@ -87,11 +88,12 @@ class Contact(Disturbance):
                 f"a {self.first.type_name}",
                 "a solid shape; planes and height fields are second",
             )
-        if self.shear is None:
-            object.__setattr__(self, "shear", as_number(self.stiffness) * SHEAR)
-        numbers = ("stiffness", "dissipation", "friction", "shear", "settling", "rolling")
+        numbers = ("stiffness", "dissipation", "friction", "settling", "rolling")
         convert(self, **dict.fromkeys(numbers, as_number))
-        positive(self, stiffness=self.stiffness, shear=self.shear, settling=self.settling)
+        positive(self, stiffness=self.stiffness, settling=self.settling)
+        if self.shear is not None:
+            convert(self, shear=as_number)
+            positive(self, shear=self.shear)
         at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction, rolling=self.rolling)
 
     def work(self, s: Scope) -> None:
@@ -112,9 +114,15 @@ class Contact(Disturbance):
         """Return the sum of the normal forces."""
         k, a = s.number(self.stiffness), s.number(self.dissipation)
         forces = []
+
+        def rate(each: Touch) -> SX:
+            return -ca.dot(each.normal, first.velocity(each.point) - second.velocity(each.point))
+
         for each in found:
-            rate = -ca.dot(each.normal, first.velocity(each.point) - second.velocity(each.point))
-            forces.append(normal_force(each.counts, rate, k, a))
+            forces.append(normal_force(each.counts, rate(each), k, a))
+            spring = hertz(each.counts, k)
+            s.stored(0.4 * spring * ca.fmax(each.counts, 0))
+            s.dissipates(forces[-1] * rate(each) - spring * (rate(each) - _deeper(each, rate)))
         weights = [N + LEAST for N in forces]
         whole = sum(weights, SX(0))
         centre = sum((w * each.point for w, each in zip(weights, found)), SX.zeros(3)) / whole
@@ -130,28 +138,49 @@ class Contact(Disturbance):
         self, s: Scope, patch: _Patch, first: _Moving, second: _Moving, several: bool
     ) -> tuple[SX, SX]:
         """Return force and moment of friction on the first shape, about the centre of pressure."""
-        k, T, mu = s.number(self.shear), s.number(self.settling), s.number(self.friction)  # type: ignore[arg-type]
+        k = SHEAR * s.number(self.stiffness) if self.shear is None else s.number(self.shear)
+        T, mu = s.number(self.settling), s.number(self.friction)
         n, force, moment = patch.normal, SX.zeros(3), SX.zeros(3)
         v = first.velocity(patch.centre) - second.velocity(patch.centre)
         w = first.omega - second.omega
         if self.friction != 0.0:
             z = ca.mtimes(second.R, s.state("stick", (0.0, 0.0, 0.0)))
-            along = z - n * ca.dot(n, z)
-            held = bristle(along, v - n * ca.dot(n, v), mu * patch.total, k, T)
-            s.rate("stick", ca.mtimes(second.R.T, held.rate - n * ca.dot(n, z) / T))
+            across = n * ca.dot(n, z)  # the surface may have turned
+            held = bristle(z - across, v - n * ca.dot(n, v), mu * patch.total, k, T)
+            held = Held(held.force, held.rate - across / T)
+            s.rate("stick", ca.mtimes(second.R.T, held.rate))
             force = held.force
+            _account(s, held, z, v, k)
         if self.friction != 0.0 and several:
             size = s.number(self.first.bound)  # type: ignore[attr-defined]
-            held = bristle(s.state("spin", 0.0), ca.dot(n, w), mu * patch.spread, k * size**2, T)
+            spin, turning = s.state("spin", 0.0), ca.dot(n, w)
+            held = bristle(spin, turning, mu * patch.spread, k * size**2, T)
             s.rate("spin", held.rate)
+            _account(s, held, spin, turning, k * size**2)
             moment = moment + held.force * n
         if self.rolling != 0.0:
             r = s.number(self.rolling)
             turned = ca.mtimes(second.R, s.state("roll", (0.0, 0.0, 0.0)))
             held = bristle(turned, w, r * patch.total, k * (PATCH * r) ** 2, T)
             s.rate("roll", ca.mtimes(second.R.T, held.rate))
+            _account(s, held, turned, w, k * (PATCH * r) ** 2)
             moment = moment + held.force
         return force, moment
+
+
+def _deeper(each: Touch, rate: Callable[[Touch], SX]) -> SX:
+    """Return the rate of the depth from which a point of an edge counts."""
+    if not each.ends:
+        return SX(0)
+    one, two = each.ends
+    deeper = ca.if_else(one.depth > two.depth, rate(one), rate(two))
+    return ca.if_else(ca.fmax(one.depth, two.depth) > 0, deeper, 0)
+
+
+def _account(s: Scope, held: Held, z: SX, v: SX, k: SX) -> None:
+    """Account for the energy of a bristle with displacement z at relative velocity v."""
+    s.stored(k * ca.sumsqr(z) / 2)
+    s.dissipates(-ca.dot(held.force, v) - k * ca.dot(z, held.rate))
 
 
 @dataclass(frozen=True)

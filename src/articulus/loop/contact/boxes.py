@@ -26,10 +26,7 @@ def box_and_cylinder(first: Solid, second: Solid) -> list[Touch]:
 
 
 def cylinders(first: Solid, second: Solid) -> list[Touch]:
-    """Return where two cylinders touch: 8 points of rims each, side on side, and side on end.
-
-    Two rims that cross are met by points of the rims alone, which is approximate.
-    """
+    """Return where two cylinders touch: 8 points of rims each, side on side, and side on end."""
     rims, others = _rims(first, second), _rims(second, first, -1)
     side, end = _side(first, second, rims), _side(second, first, others, -1)
     flat = (

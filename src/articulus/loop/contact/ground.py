@@ -82,10 +82,10 @@ def _coefficients(field: HeightField) -> ca.DM:
 
 
 def _fitted(values: np.ndarray) -> np.ndarray:
-    """Return spline factors on uniform knots for each column; no curvature at both ends."""
+    """Return spline factors on uniform knots for each column; the two pieces at each end are one cubic."""
     n = len(values)
     A = np.zeros((n + 2, n + 2))
     for i in range(n):
         A[i, i : i + 3] = np.array([1, 4, 1]) / 6
-    A[n, :3] = A[n + 1, -3:] = 1, -2, 1
+    A[n, :5] = A[n + 1, -5:] = 1, -4, 6, -4, 1
     return np.linalg.solve(A, np.vstack([values, np.zeros((2, values.shape[1]))]))

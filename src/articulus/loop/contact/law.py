@@ -44,11 +44,10 @@ def normal_force(depth: SX, rate: SX, k: SX, a: SX) -> SX:
 
 @dataclass(frozen=True)
 class Held:
-    """What a bristle does: the force or moment on the first body, the rate of its displacement, its energy."""
+    """What a bristle does: the force or moment on the first body, and the rate of its displacement."""
 
     force: SX
     rate: SX
-    stored: SX
 
 
 def bristle(z: SX, v: SX, limit: SX, k: SX, T: SX) -> Held:
@@ -56,7 +55,8 @@ def bristle(z: SX, v: SX, limit: SX, k: SX, T: SX) -> Held:
     size = length(z)
     u = z / size
     sliding = ca.fmin(ca.fmax((k * size / (limit + LEAST) - BEGIN) / (1 - BEGIN), 0), 1)
-    back = sliding * ca.fmax(ca.dot(u, v), 0) + ca.fmax(size - limit / k, 0) / T
+    felt = v * limit / (limit + LEAST)  # out of contact a bristle feels nothing and straightens
+    back = sliding * ca.fmax(ca.dot(u, felt), 0) + ca.fmax(size - limit / k, 0) / T
     wanted = k * z + k * T * v
     force = -wanted * ca.fmin(1, limit / length(wanted))
-    return Held(force, v - back * u, k * ca.sumsqr(z) / 2)
+    return Held(force, felt - back * u)

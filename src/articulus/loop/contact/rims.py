@@ -13,14 +13,16 @@ from articulus.loop.contact.solid import Solid
 UPRIGHT = 1e-9
 """Part of the x axis in the direction of a rim's lowest point: decides when the cylinder stands on its end."""
 
-ROUNDS = 5
-"""Rounds in which a point of the rim follows the neighbour's normal; more do not help where two rims cross."""
+ROUNDS = 2
+"""Rounds in which a point of the rim follows the neighbour's normal: exact for flat neighbours."""
+PROJECTIONS = 4
+"""Projections to the neighbour and back that follow, for round ones."""
 
 
 def rim(drum: Solid, neighbour: Any) -> list[SX]:
     """Return four points of each rim of the core: that towards a neighbour, the one opposite, and both in between.
 
-    The direction is that of the neighbour's normal at the point itself, in a few rounds.
+    The first is the one nearest to the neighbour's core.
     """
     assert isinstance(drum.core, Drum)
     out = []
@@ -29,6 +31,10 @@ def rim(drum: Solid, neighbour: Any) -> list[SX]:
         d = _towards(drum, neighbour.distance(centre)[1])
         for _ in range(ROUNDS):
             d = _towards(drum, neighbour.distance(centre + drum.core.radius * d)[1])
+        for _ in range(PROJECTIONS):
+            p = centre + drum.core.radius * d
+            gap, n = neighbour.distance(p)
+            d = _towards(drum, centre - p + gap * n)
         across = ca.cross(drum.axis, d)
         out += [centre + drum.core.radius * each for each in (d, -d, across, -across)]
     return out

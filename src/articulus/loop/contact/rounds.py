@@ -50,7 +50,7 @@ def between(found: list[Touch], ends: list[SX], margin: SX, second: Solid, sign:
     p = second.outside(nearest_of_segment(second.core, *map(second.inside, ends)))
     middle = touch(p, margin, second, sign)
     deeper = ca.fmax(ca.fmax(found[0].depth, found[1].depth), 0)
-    return dataclasses.replace(middle, counts=middle.depth - deeper)
+    return dataclasses.replace(middle, counts=middle.depth - deeper, ends=tuple(found))
 
 
 def edges(first: Solid, second: Solid, corners: list[Touch]) -> list[Touch]:

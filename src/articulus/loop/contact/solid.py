@@ -66,12 +66,15 @@ class Touch:
     counts : SX [m]
         Depth from which the force follows: that of a point of an edge counts from the deeper end of the edge on, which has a
         touch of its own.
+    ends : tuple of Touch
+        Those of the ends of the edge.
     """
 
     point: SX
     normal: SX
     depth: SX
     counts: SX
+    ends: tuple[Touch, ...] = ()
 
 
 def sizes_of(shape: Shape) -> list[Any]:
