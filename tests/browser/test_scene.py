@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ import zoo
 from articulus import structure
 from articulus.browser import scene_of, skeleton
 from articulus.browser.poses import body_poses
+from articulus.browser.recording import lanes, recording
 from articulus.browser.scene import Scene, moved
+from articulus.loop.components import Saturation, SpringDamper, Winch
 from articulus.mechanism import Description
 
 NAMES = ("hinge_chain", "every_joint", "spacecraft", "several_roots", "parameters_quaternion")
@@ -178,3 +181,15 @@ def four_bar() -> Description:
     from articulus.library import read
 
     return read("n_four_bar", n=2)
+
+
+def test_components_between_frames_are_drawn_along_them(tmp_path: Path) -> None:
+    """Also from a file, and behind what reshapes a command."""
+    m = art.load("two_link")
+    spring = SpringDamper("ground", "tip", stiffness=10.0)
+    winch = Saturation(Winch(("ground", m.body_names[0], "tip"), 10.0, 9.0), -1.0, 1.0)
+    run = art.simulate(m, 0.01, components=[spring, winch], step=0.01)
+    run.save(tmp_path / "run.nc")
+    for each in (run, art.load_run(tmp_path / "run.nc")):
+        rods = recording(lanes(each)[0])["scene"]["rods"]
+        assert set(rods) == {("ground", "tip"), ("ground", m.body_names[0]), (m.body_names[0], "tip")}

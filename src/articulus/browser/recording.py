@@ -109,7 +109,7 @@ def recording(
     rows = good[chosen_rows(good.size, 28 * len(d.bodies), MOTION_BYTES * share)]
     arrows = _wrench_signals(run, d) | dict(wrenches or {})
     return {
-        **motion(mechanism, lane.name, run.t[rows], q[rows], share),
+        **motion(mechanism, lane.name, run.t[rows], q[rows], share, _paths(run, d)),
         "status": lane.status.name.lower(),
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
         "arrows": [_arrow(run, d, *pair) for pair in arrows.items()],
@@ -118,16 +118,24 @@ def recording(
 
 
 def motion(
-    mechanism: Mechanism, name: str, t: np.ndarray, q: np.ndarray, share: float = 1.0
+    mechanism: Mechanism,
+    name: str,
+    t: np.ndarray,
+    q: np.ndarray,
+    share: float = 1.0,
+    paths: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
-    """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them."""
+    """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them.
+
+    `paths` are those of components that are drawn as lines (`scene_of`).
+    """
     d = mechanism.description
     poses = body_poses(mechanism, q)
     low, high = _bounds(d, poses)
     return {
         "name": name,
         "status": "complete",
-        "scene": scene_of(mechanism, MESH_BYTES * share).plain(),
+        "scene": scene_of(mechanism, MESH_BYTES * share, paths).plain(),
         "bounds": [low.tolist(), high.tolist()],
         "t": pack(t[:, None]),
         "poses": pack(poses.reshape(t.size, -1)),
@@ -138,6 +146,12 @@ def motion(
         "signals": [],
         "samples": [0, 0],
     }
+
+
+def _paths(run: Run, d: Description) -> list[list[str]]:
+    """Return the frames along which springs, cables and cylinders of a run are drawn."""
+    known = {GROUND, *(b.name for b in d.bodies), *(f.name for f in d.frames)}
+    return [path for path in run.meta.get("settings", {}).get("paths", []) if known.issuperset(path)]
 
 
 def _bounds(d: Description, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

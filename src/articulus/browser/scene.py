@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -138,7 +140,7 @@ class Scene:
         Its skeleton, for a mechanism without visuals.
     frames : tuple of SceneFrame
     rods : tuple of pairs of str
-        Frames or bodies at a fixed distance: a thin rod is drawn between their origins.
+        Frames or bodies at a fixed distance, or that a spring, cable or cylinder joins: a thin rod is drawn between their origins.
     up : three numbers [-]
         Against gravity.
     size : float [m]
@@ -167,7 +169,9 @@ class Scene:
         return dataclasses.asdict(self)
 
 
-def scene_of(mechanism: Mechanism, mesh_bytes: float = MESH_BYTES) -> Scene:
+def scene_of(
+    mechanism: Mechanism, mesh_bytes: float = MESH_BYTES, paths: Sequence[Sequence[str]] = ()
+) -> Scene:
     """Return what a mechanism looks like: its visuals, and a skeleton from its geometry.
 
     Parameters
@@ -175,6 +179,8 @@ def scene_of(mechanism: Mechanism, mesh_bytes: float = MESH_BYTES) -> Scene:
     mechanism : Mechanism
     mesh_bytes : float
         Most characters of all meshes; they lose detail where they would need more.
+    paths : sequence of sequences of str
+        Frames or bodies along which components are drawn (`Component.path`).
     """
     d = mechanism.description
     size = mechanism_size(mechanism)
@@ -195,7 +201,10 @@ def scene_of(mechanism: Mechanism, mesh_bytes: float = MESH_BYTES) -> Scene:
         tuple(bodies),
         skeleton.ground_shapes(d, size, radius),
         tuple(_frame(f) for f in d.frames),
-        tuple((c.first, c.second) for c in d.constraints if isinstance(c, Distance)),
+        (
+            *((c.first, c.second) for c in d.constraints if isinstance(c, Distance)),
+            *(pair for path in paths for pair in itertools.pairwise(path)),
+        ),
         (float(up[0]), float(up[1]), float(up[2])),
         size,
         standing,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from articulus.structure import Structure
 
 GENERATORS = (
+    "cat215b_cylinders",
     "bayo_link",
     "hub_with_appendages",
     "king_arm",

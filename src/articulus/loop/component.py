@@ -137,6 +137,11 @@ class Component(abc.ABC):
         return self.signals
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """Return the frames along which it is drawn as a line, such as those of a spring or cable; none if it is not."""
+        return ()
+
+    @property
     def times(self) -> tuple[float, ...]:
         """Return the instants at which what it does may jump or bend, from its tables, ascending [s]."""
         held: list[Any] = (

@@ -115,6 +115,7 @@ class Specification:
             "sample": self.settings.every * self.settings.step,
             "loops": self.system.form.name if self.system.closing else "",
             "components": [f"{c.type_name} {c.name}" for c in self.system.network.components],
+            "paths": [list(c.path) for c in self.system.network.components if c.path],
             "controller": self.outside.name if self.outside else "",
             "events": [description(e) for e in self.settings.events],
             "rtol": self.settings.rtol,

@@ -7,7 +7,14 @@ import functools
 import numpy as np
 import pytest
 
-from articulus.browser.drive.excavator import LOWER, UPPER, cat215b
+from articulus.browser.drive.excavator import (
+    CYLINDER_LOWER,
+    CYLINDER_UPPER,
+    LOWER,
+    UPPER,
+    cat215b,
+    cat215b_cylinders,
+)
 from articulus.browser.drive.plant import Plant
 from articulus.browser.drive.rates import JOINT, RESOLVED
 
@@ -15,6 +22,11 @@ from articulus.browser.drive.rates import JOINT, RESOLVED
 @functools.cache
 def plant() -> Plant:
     return Plant(cat215b())
+
+
+@pytest.fixture(scope="module")
+def with_cylinders() -> Plant:
+    return Plant(cat215b_cylinders())
 
 
 @pytest.fixture
@@ -46,6 +58,31 @@ def test_joint_mode_moves_one_joint_and_release_stops_it(digger, axis, sign) -> 
     assert np.abs(np.delete(moved, axis)).max() < np.radians(0.5)
     end = drive(digger, [0] * 4, JOINT, 1.0) - before
     assert np.abs(end - moved).max() < np.radians(1)  # stopped, and not coming back
+
+
+def test_cylinders_move_one_joint_each_and_stop_within_the_ends(with_cylinders) -> None:
+    machine = with_cylinders
+    for axis, sign in (
+        (0, 1),
+        (0, -1),
+        (1, 1),
+        (1, -1),
+        (2, 1),
+        (3, 1),
+        (3, -1),
+    ):  # the stick starts near its end
+        machine.put([0.0] * 4, JOINT, False)
+        machine.reset()
+        before = machine.q(machine.state()).copy()
+        moved = drive(machine, sign * np.eye(4)[axis], JOINT, 1.0) - before
+        assert sign * moved[axis] > np.radians(3)
+        assert np.abs(np.delete(moved, axis)).max() < np.radians(0.5)
+        end = drive(machine, [0] * 4, JOINT, 1.0) - before
+        assert np.abs(end - moved).max() < np.radians(1.5)
+    for signs in ([0, 1, 1, 1], [0, -1, -1, -1]):
+        q = drive(machine, signs, JOINT, 30.0)
+        assert np.all(q[1:] < CYLINDER_UPPER[1:] + 0.05)
+        assert np.all(q[1:] > CYLINDER_LOWER[1:] - 0.05)
 
 
 def test_resolved_mode_reaches_out_at_constant_height_and_pitch(digger) -> None:

@@ -192,6 +192,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "second",
             "frames",
             "side",
+            "reversed",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name

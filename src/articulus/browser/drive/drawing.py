@@ -28,7 +28,7 @@ def introduction(machine: Machine) -> dict[str, Any]:
         "nv": d.nv,
         "seat": None if machine.seat is None else dataclasses.asdict(machine.seat),
         "flexible": [(modes.start, modes.stop) for modes in bent],
-        "scene": scene_of(machine.mechanism).plain(),
+        "scene": scene_of(machine.mechanism, paths=[c.path for c in machine.components if c.path]).plain(),
         "header": list(HEADER),
         "phases": [str(phase) for phase in PHASES],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from articulus.browser.drive.sticks import Sticks
 from articulus.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
 from articulus.library.looks.cat215b import GROUND
 from articulus.load import load
+from articulus.loop.component import Actuator
 
 PERIOD = 0.001
 """Sampling period of the control and of the soil [s]. The source has 0.01 s for the control, too slow for the bucket on its
@@ -42,8 +44,29 @@ AXES = (
 )
 
 
+CYLINDER_LOWER = np.radians([-1e6, -44.0, -150.0, -98.0])
+"""Short of the ends of the cylinders [rad]."""
+CYLINDER_UPPER = np.radians([1e6, 64.0, -27.0, 25.0])
+
+
 def cat215b() -> Machine:
     """Return the excavator: actuators of table 5.2, the bucket's with pressure feedback, gains of table 5.3, control at every step."""
+    *arm, bucket = actuators()
+    bucket = dataclasses.replace(bucket, pressure_feedback=BUCKET_FEEDBACK)
+    return _excavator("cat215b", "Caterpillar 215B", (*arm, bucket), LOWER, UPPER)
+
+
+def cat215b_cylinders() -> Machine:
+    """Return the excavator with cylinders between frames."""
+    actuators = tuple(load("cat215b_cylinders").components())
+    title = "Caterpillar 215B with cylinders"
+    return _excavator("cat215b_cylinders", title, actuators, CYLINDER_LOWER, CYLINDER_UPPER)
+
+
+def _excavator(
+    model: str, title: str, actuators: Sequence[Actuator], lower: np.ndarray, upper: np.ndarray
+) -> Machine:
+    """Return a model of the excavator with its actuators, at the sticks."""
     law = OperatorRates(
         RESOLVED,
         kp=(2.0, 3.0, 2.0, 2.0),
@@ -54,17 +77,15 @@ def cat215b() -> Machine:
         name="operator",
         full=FULL,
         axes=(2, 0, 1, 3),
-        lower=LOWER,
-        upper=UPPER,
+        lower=lower,
+        upper=upper,
     )
-    *arm, bucket = actuators()
-    bucket = dataclasses.replace(bucket, pressure_feedback=BUCKET_FEEDBACK)
-    components = (Sticks(4, PERIOD), law, *arm, bucket, Soil("bucket_tip", PERIOD, ground=GROUND))
+    components = (Sticks(4, PERIOD), law, *actuators, Soil("bucket_tip", PERIOD, ground=GROUND))
     return Machine(
-        load("cat215b"),
+        load(model),
         components,
         AXES,
-        "Caterpillar 215B",
+        title,
         modes=("JOINT", "RESOLVED"),
         q0=START,
         settle=3.0,

@@ -67,8 +67,12 @@ class Cable(Disturbance):
                 self, "tension", "also stiffness, length or damping", "either these or a constant tension"
             )
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.frames
+
     def work(self, s: Scope) -> None:
-        lines, length, rate = path(s, self, self.frames)
+        lines, length, rate = along_path(s, self, self.frames)
         if self.tension is not None:
             tension = s.number(self.tension)
             s.stored(tension * length)
@@ -96,7 +100,7 @@ def along(component: Component, frames: object) -> tuple[str, ...]:
     return names
 
 
-def path(s: Scope, component: Component, frames: tuple[str, ...]) -> tuple[list[Line], SX, SX]:
+def along_path(s: Scope, component: Component, frames: tuple[str, ...]) -> tuple[list[Line], SX, SX]:
     """Return the straight parts between frames, their length and its rate."""
     lines = [Line.find(s, component, *pair) for pair in pairwise(frames)]
     return lines, sum((x.length for x in lines), SX(0)), sum((x.rate for x in lines), SX(0))

@@ -31,7 +31,7 @@ class HydraulicCylinder(Actuator):
         p_1' = beta (Q_1 - A_1 x' - leak) / V_1,   p_2' = beta (Q_2 + A_2 x' + leak) / V_2,   leak = k_l (p_1 - p_2)
         force = p_1 A_1 - p_2 A_2 - damping x' + end stops
 
-    Positive command and force push the frames apart. A check valve in the supply line lets no oil back to the pump. Below
+    Positive command (unless `reversed`) and force push the frames apart. A check valve in the supply line lets no oil back to the pump. Below
     tank pressure a chamber draws oil from the tank, and above `relief` it loses oil to it, both by k_r times the difference.
     The oil follows rho = rho_0 exp(p / beta): a volume at p holds beta (exp(p / beta) - 1) - p a unit of volume, close to p^2 /
     (2 beta). Pressures are above that of the air.
@@ -70,6 +70,8 @@ class HydraulicCylinder(Actuator):
     stop_damping : number [N s/m]
     pressures : two numbers [Pa]
         At the start.
+    reversed : bool
+        Whether the hoses are exchanged, so that a positive command retracts.
     name : str
         "<first>_<second>_hydraulic_cylinder" if not given.
 
@@ -97,6 +99,7 @@ class HydraulicCylinder(Actuator):
     stop_stiffness: Number = quantity("N/m", "stiffness of the end stops", default=1e8)
     stop_damping: Number = quantity("N s/m", "damping of the end stops", default=1e5)
     pressures: tuple[float, float] = quantity("Pa", "at the start", size="2", default=(0.0, 0.0))
+    reversed: bool = False
     name: str = ""
 
     type_name = "hydraulic_cylinder"
@@ -121,6 +124,10 @@ class HydraulicCylinder(Actuator):
                 raise wrong(self, name, f"{value_of(low):g}", f"less than {value_of(high):g}")
         if len(self.pressures) != 2:
             raise wrong(self, "pressures", f"{len(self.pressures)} numbers", "2")
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.first, self.second
 
     def drive(self, s: Scope, command: SX) -> None:
         line = Line.find(s, self, self.first, self.second)
@@ -148,7 +155,7 @@ class HydraulicCylinder(Actuator):
 
     def _valve(self, s: Scope, command: SX, p: SX) -> SX:
         band, high, low = (s.number(x) for x in (self.dead_band, self.supply, self.tank))
-        u = clip(command, -1, 1)
+        u = clip(-command if self.reversed else command, -1, 1)
         u = ca.sign(u) * ca.fmax(ca.fabs(u) - band, 0) / (1 - band)
         opening = s.number(self.flow_gain) * ca.vertcat(u, -u)
         supplied = ca.fmax(opening, 0) * orifice_root(ca.fmax(high - p, 0), LAMINAR)

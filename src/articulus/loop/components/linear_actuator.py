@@ -48,6 +48,10 @@ class LinearActuator(Actuator):
         two_frames(self, self.first, self.second)
         at_least(self, 0.0, limit=self.limit, damping=self.damping)
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.first, self.second
+
     def drive(self, s: Scope, command: SX) -> None:
         line = Line.find(s, self, self.first, self.second)
         if math.isfinite(value_of(self.limit)):

@@ -41,6 +41,10 @@ class Shaping(Actuator):
     def signal_units(self) -> dict[str, str]:
         return self.actuator.signal_units()
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.actuator.path
+
     def command_unit(self) -> str:
         return self.actuator.command_unit()
 

@@ -87,6 +87,10 @@ class SpringDamper(Disturbance):
             positive(self, stiffness=self.stiffness)
         _lossy(self)
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.first, self.second
+
     def work(self, s: Scope) -> None:
         line = Line.find(s, self, self.first, self.second)
         spring, energy = self._spring(s, line.length)

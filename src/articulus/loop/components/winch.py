@@ -9,7 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.loop.component import Actuator, Scope
-from articulus.loop.components.cable import along, path, taut
+from articulus.loop.components.cable import along, along_path, taut
 from articulus.loop.components.checks import at_least, positive, wrong
 from articulus.loop.components.columns import clip, plain
 from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
@@ -65,8 +65,12 @@ class Winch(Actuator):
                 self, "length", f"{self.length:g} m", f"at least shortest = {value_of(self.shortest):g}"
             )
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self.frames
+
     def drive(self, s: Scope, command: SX) -> None:
-        lines, length, rate = path(s, self, self.frames)
+        lines, length, rate = along_path(s, self, self.frames)
         EA, c, limit = (s.number(x) for x in (self.stiffness, self.damping, self.speed))
         free, least = s.state("free_length", self.length), s.number(self.shortest)
         paid = clip(command, -limit, limit) if value_of(self.speed) < float("inf") else command
