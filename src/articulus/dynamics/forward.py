@@ -47,6 +47,33 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     return _articulated(run, v, tau, force)[0]
 
 
+def solve_mass_matrix(run: Runner, tau: Any) -> Any:
+    """Return M^-1 tau, (nv,): the accelerations at rest without gravity. Cost: O(n)."""
+    return _articulated(run, 0 * tau, tau, None, gravity=False)[0]
+
+
+def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
+    """Return the diagonalized velocities n, the innovations e of the joint forces, and D, (nv,) each. Cost: O(n).
+
+    With the operators of `operators`, n = (I + H phi K)' v and e = (I - H psi K) tau: the kinetic energy is n' D n / 2 and the
+    power n' e; without velocities D n' = e, each degree of freedom for itself.
+
+    Source: Rodriguez 1989, an innovations approach to decoupling of multibody dynamics and control (abstract), whose n has the
+    wrong sign in print.
+    """
+    if not len(run.tree):
+        return (SX(0, 1),) * 3
+    _, found = _articulated(run, 0 * tau, tau, None, gravity=False)
+    V: list = []
+    diagonalized: list = []
+    for i, p in enumerate(run.tree.parents):
+        velocity, own = run(decoupled, i, v[run.tree.span(i)], _of(V, p), *found[i][:2])
+        V.append(velocity)
+        diagonalized.append(own)
+    _, d_inverse, e, *_ = zip(*found)
+    return ca.vertcat(*diagonalized), ca.vertcat(*e), 1 / ca.vertcat(*d_inverse)
+
+
 def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple[Any, Any, Any]]:
     """Return vdot, and the factors of the mass matrix that it found: S and K (6, nv) in ground axes, 1/D (nv,)."""
     vdot, found = _articulated(run, v, tau, None)
@@ -61,7 +88,7 @@ def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple
     return vdot, (ca.reshape(S, 6, nv), ca.reshape(K, 6, nv), d_inverse)
 
 
-def _articulated(run: Runner, v: Any, tau: Any, force: list | None) -> tuple[Any, list]:
+def _articulated(run: Runner, v: Any, tau: Any, force: list | None, gravity: bool = True) -> tuple[Any, list]:
     tree = run.tree
     n, parents = len(tree), tree.parents
     felt = tree.felt(v)
@@ -89,7 +116,7 @@ def _articulated(run: Runner, v: Any, tau: Any, force: list | None) -> tuple[Any
     A: list = []
     vdot: list = []
     bent: dict[int, Any] = {}
-    ground = run.value(base_acceleration(tree))
+    ground = run.value(base_acceleration(tree) if gravity else Motion.zero())
     for i, p in enumerate(parents):
         front = ground if p == ROOT else A[p]
         if tree.stations[i]:
@@ -264,6 +291,16 @@ def accelerate(
         a = a + S * rates[-1]
     own = ca.vertcat(SX(0, 1), *rates)
     return (a, own) if modes is None else (a, own, modes.under(a.column()))
+
+
+def decoupled(node: Node, v: SX, Vp: Motion | None, U: SX, d_inverse: SX) -> tuple[Motion, SX]:
+    """Return the node's velocity and its diagonalized velocities: v + K' (velocity of what is in front of each freedom)."""
+    V = Motion.zero() if Vp is None else node.X.motion_to_child(Vp)
+    out = []
+    for k, S in enumerate(node.S):
+        out.append(v[k] + d_inverse[k] * Force.of(U[6 * k : 6 * k + 6]).dot(V))
+        V = V + S * v[k]
+    return V, ca.vertcat(SX(0, 1), *out)
 
 
 def factor_columns(node: Node, Xp: Transform | None, U: SX, d_inverse: SX) -> tuple[Transform, SX, SX]:

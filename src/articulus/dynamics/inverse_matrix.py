@@ -40,7 +40,7 @@ def inverse_mass_matrix(tree: Tree, S: MX, K: MX, D_inverse: MX) -> MX:
     """Return M^-1, (nv, nv), from its factors: S and K (6, nv) in ground axes, 1/D (nv,)."""
     inward = next_inward(tree)
     pieces = _pieces(inward)
-    entries = Entries(tree.description.nv)
+    entries = Entries(tree.description.nv, tree.description.nv)
     upsilon = {ROOT: MX(ca.DM.zeros(36))}
     found = []
     for piece in pieces:
@@ -64,7 +64,8 @@ def inverse_mass_matrix(tree: Tree, S: MX, K: MX, D_inverse: MX) -> MX:
 
 def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
     """Return L and L^-1 of M = L D L', unit triangular in the order of the tree, (nv, nv) each."""
-    inward, lower, inverse = next_inward(tree), *(Entries(tree.description.nv) for _ in range(2))
+    inward, nv = next_inward(tree), tree.description.nv
+    lower, inverse = Entries(nv, nv), Entries(nv, nv)
     behind: dict[int, list[_Behind]] = {}
     for piece in reversed(_pieces(inward)):
         directions = S[:, span(piece)]

@@ -163,29 +163,6 @@ def apply_transposed(f: Factors, nu: SX) -> SX:
     return out
 
 
-def apply_factor_transposed(f: Factors, v: SX) -> SX:
-    """Return (I + H phi K)' v, from the ground to the tips, (nv,). Cost: O(n)."""
-    a: dict[int, Motion] = {ROOT: Motion.zero()}
-    out = SX.zeros(len(f.S))
-    for k in reversed(_innermost_last(f)):
-        inner = a[f.chain[k]]
-        out[k] = v[k] + f.K[k].dot(inner)
-        a[k] = inner + f.S[k] * v[k]
-    return out
-
-
-def innovations(f: Factors, v: SX, tau: SX) -> tuple[SX, SX, SX]:
-    """Return the diagonalized velocities n, the innovations e of the joint forces, and D, (nv,) each. Cost: O(n).
-
-    n = (I + H phi K)' v and e = (I - H psi K) tau: the kinetic energy is n' D n / 2 and the power n' e; without velocities
-    D n' = e, each degree of freedom for itself.
-
-    Source: Rodriguez 1989, an innovations approach to decoupling of multibody dynamics and control (abstract), whose n has the
-    wrong sign in print.
-    """
-    return apply_factor_transposed(f, v), apply_inverse(f, tau), diagonal(f)
-
-
 def weighted(f: Factors, columns: SX) -> SX:
     """Return D^-1 times columns, (nv, m)."""
     return ca.mtimes(ca.diag(ca.vertcat(SX(0, 1), *(f.D_inverse[k] for k in sorted(f.S)))), columns)

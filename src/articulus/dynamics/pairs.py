@@ -30,7 +30,7 @@ class Pairs:
     def __init__(self, tree: Tree):
         self.tree = tree
         self._written: dict[tuple, ca.Function] = {}
-        self._blocks = list(_blocks(tree))
+        self._blocks = list(blocks(tree))
 
     def matrix(self, above: tuple[MX, MX], below: tuple[MX, MX], same: MX) -> MX:
         """Return the matrix, (nv, nv); zero between unrelated branches.
@@ -44,7 +44,8 @@ class Pairs:
         same : (pairs,)
             Entries between freedoms of one joint, in the order of `same_joint`.
         """
-        entries = Entries(self.tree.description.nv)
+        nv = self.tree.description.nv
+        entries = Entries(nv, nv)
         (a, b), (c, d) = above, below
         for inner, outer in self._blocks:
             i, j = self._freedoms(inner), self._freedoms(outer)
@@ -81,15 +82,15 @@ def _piece(sizes: tuple[int, ...], *columns: MX) -> ca.Function:
 
 
 class Entries:
-    """A square matrix put together from blocks; what is put later takes the place of what was there.
+    """A matrix put together from blocks; what is put later takes the place of what was there.
 
     Parameters
     ----------
-    size : int
+    rows, columns : int
     """
 
-    def __init__(self, size: int):
-        self._place = np.full((size, size), -1)
+    def __init__(self, rows: int, columns: int):
+        self._place = np.full((rows, columns), -1)
         self._parts: list[MX] = []
         self._count = 0
 
@@ -114,23 +115,23 @@ def same_joint(tree: Tree) -> list[tuple[int, int]]:
     return [(a, b) for v in own for b in v for a in v]
 
 
-def _blocks(tree: Tree) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield lists of nodes of which all of the first carry all of the second; or twice the same short path."""
+def blocks(tree: Tree, piece: int = PIECE) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield lists of nodes of which all of the first carry all of the second; or twice the same path of up to `piece` nodes."""
     for path in _paths(tree):
         front = tree.path(tree.parents[path[0]])[::-1]
         if front:
             yield front, path
-        yield from _halves(path)
+        yield from _halves(path, piece)
 
 
-def _halves(path: list[int]) -> Iterator[tuple[list[int], list[int]]]:
-    if len(path) <= PIECE:
+def _halves(path: list[int], piece: int) -> Iterator[tuple[list[int], list[int]]]:
+    if len(path) <= piece:
         yield path, path
         return
     middle = len(path) // 2
     yield path[:middle], path[middle:]
-    yield from _halves(path[:middle])
-    yield from _halves(path[middle:])
+    yield from _halves(path[:middle], piece)
+    yield from _halves(path[middle:], piece)
 
 
 def _paths(tree: Tree) -> list[list[int]]:

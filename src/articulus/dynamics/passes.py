@@ -55,7 +55,7 @@ class Packed:
 
 
 class Rolled:
-    """Passes as calls of shared functions, on the MX columns of a graph.
+    """Passes as calls of shared functions, on the MX columns of a graph. What is known to be zero does not enter the functions.
 
     Parameters
     ----------
@@ -105,9 +105,10 @@ class Rolled:
         if key not in self._functions:
             self._functions[key] = self._traced(function, i, values)
         call, types = self._functions[key]
-        columns = [v.column if isinstance(v, Packed) else v for v in values if v is not None]
-        outputs = call.call([self._data[i], self._place[i], *columns])
-        return tuple(out if t is SX else Packed(t, out) for t, out in zip(types, outputs))
+        columns = [_column(v) for v in values if v is not None]
+        outputs = call.call([self._data[i], self._place[i], *(x for x in columns if not x.is_zero())])
+        dense = (MX(ca.DM.zeros(out.shape)) if out.nnz() == 0 else out for out in outputs)
+        return tuple(out if t is SX else Packed(t, out) for t, out in zip(types, dense))
 
     def value(self, constant: Any) -> Packed:
         """Return a constant of a spatial type as the passes take it; it may depend on named parameters."""
@@ -139,11 +140,13 @@ class Rolled:
             if value is None:
                 arguments.append(None)
                 continue
-            column = value.column if isinstance(value, Packed) else value
-            symbols.append(SX.sym(f"x{k}", column.numel()))
-            arguments.append(value.type.unpack(symbols[-1]) if isinstance(value, Packed) else symbols[-1])
+            size = _column(value).numel()
+            x = SX.zeros(size) if _column(value).is_zero() else SX.sym(f"x{k}", size)
+            symbols += [] if x.is_zero() else [x]
+            arguments.append(value.type.unpack(x) if isinstance(value, Packed) else x)
         results = function(node, *arguments)
-        columns = [ca.densify(r if isinstance(r, SX) else r.pack()) for r in results]
+        columns = [r if isinstance(r, SX) else r.pack() for r in results]
+        columns = [SX(*x.shape) if x.is_zero() else ca.densify(x) for x in columns]
         return ca.Function(function.__name__, symbols, columns), [type(r) for r in results]
 
 
@@ -156,7 +159,12 @@ def turned(node: Node, R_parent: SX | None) -> tuple[SX]:
 def _kind(value: Packed | MX | None) -> tuple:
     if value is None:
         return ()
-    return (value.type.__name__, value.column.numel()) if isinstance(value, Packed) else ("", value.numel())
+    column = _column(value)
+    return (value.type.__name__ if isinstance(value, Packed) else "", column.numel(), column.is_zero())
+
+
+def _column(value: Packed | MX) -> MX:
+    return value.column if isinstance(value, Packed) else value
 
 
 Runner = Inline | Rolled

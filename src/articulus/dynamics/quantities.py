@@ -224,10 +224,10 @@ def parameter_derivatives(s: Question) -> tuple[SX]:
     return (-ca.mtimes(mass_inverse(s), by_p),)
 
 
-def innovations(s: Question) -> tuple[SX, SX, SX]:
+def innovations(s: Question) -> tuple[Any, Any, Any]:
     """Return the diagonalized velocities, the innovations of the forces, and D."""
     if not s.tree.flexible:
-        return operators.innovations(operators.factors(s.tree), s["v"], s["tau"])
+        return forward.innovations(s.run, s["v"], s["tau"])
     L, D, L_inverse = mass_factors(s)
     return ca.mtimes(L.T, s["v"]), ca.mtimes(L_inverse, s["tau"]), D
 
@@ -272,11 +272,11 @@ def mass_inverse(s: Question) -> SX:
     return operators.mass_matrix_inverse(operators.factors(s.tree))
 
 
-def solve_mass(s: Question) -> SX:
+def solve_mass(s: Question) -> Any:
     """Return M^-1 tau."""
     if s.tree.flexible:
         return Factored(mass_matrix(s.masses)).solve(s["tau"])
-    return operators.solve_mass_matrix(operators.factors(s.tree), s["tau"])
+    return forward.solve_mass_matrix(s.run, s["tau"])
 
 
 def operational_inertia(s: Question) -> SX:
@@ -487,6 +487,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "vdot"),
         ("Y",),
         lambda s: (regressor.regressor(s.tree, s["v"], s["vdot"]),),
+        rolled=lambda s: (regressor.regressor_of_columns(s.run, s["v"], s["vdot"]),),
+        roll_from=28,
         ranks=(2,),
     ),
     "position_rate": Quantity(
@@ -582,18 +584,20 @@ QUANTITIES: dict[str, Quantity] = {
         inverts=True,
         flexible=True,
     ),
-    "solve_mass_matrix": Quantity(
+    "solve_mass_matrix": by_passes(
         ("q", "tau"),
         ("vdot",),
         lambda s: (solve_mass(s),),
+        roll_from=16,
         regroup=True,
         inverts=True,
         flexible=True,
     ),
-    "innovations": Quantity(
+    "innovations": by_passes(
         ("q", "v", "tau"),
         ("n", "e", "D"),
         innovations,
+        roll_from=16,
         ranks=(1, 1, 1),
         regroup=True,
         inverts=True,
