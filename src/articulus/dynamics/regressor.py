@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.pairs import Entries, blocks, span
-from articulus.dynamics.passes import Inline, Rolled
+from articulus.dynamics.passes import Inline, Runner
 from articulus.dynamics.relative import merged
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Motion, Transform, skew
@@ -40,7 +42,7 @@ def regressor(tree: Tree, v: SX, vdot: SX) -> SX:
     return Y
 
 
-def regressor_of_columns(run: Rolled, v: MX, vdot: MX) -> MX:
+def regressor_of_columns(run: Runner, v: Any, vdot: Any) -> MX:
     """Return the same as products of the directions and the forces of unit parameters, in ground axes about the ground origin.
 
     Fewer operations than carrying ten forces from node to node in a chain of more than 16 nodes, and far less code.
