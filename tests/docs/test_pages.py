@@ -27,6 +27,7 @@ PAGES = [
     "docs/theory/large_deflection.md",
     "docs/theory/loop_linear.md",
     "docs/theory/noise.md",
+    "docs/theory/structures.md",
     "docs/extending/case.md",
     "docs/extending/component.md",
     "docs/extending/constraint.md",

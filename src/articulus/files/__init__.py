@@ -18,7 +18,24 @@ from articulus.files.urdf.reader import parse_urdf, read_urdf
 
 if TYPE_CHECKING:
     from articulus.files.fe.bulk import parse_bulk, read_bulk
-    from articulus.files.fe.data import Beam, BulkModel, Grid, Material, MatrixSet, PointMass, Rod, Section
+    from articulus.files.fe.data import (
+        Beam,
+        BulkModel,
+        Grid,
+        Layer,
+        LayUp,
+        Material,
+        MatrixSet,
+        Mean,
+        Orthotropic,
+        PointMass,
+        Rigid,
+        Rod,
+        ScalarElement,
+        Section,
+        Shell,
+        ShellSection,
+    )
     from articulus.files.fe.dmig import parse_dmig, read_dmig
     from articulus.files.fe.matrices import read_matrices, write_matrices
     from articulus.files.fe.op2 import read_op2
@@ -28,7 +45,24 @@ if TYPE_CHECKING:
 
 _FINITE_ELEMENTS = {
     "fe.bulk": ("parse_bulk", "read_bulk"),
-    "fe.data": ("Beam", "BulkModel", "Grid", "Material", "MatrixSet", "PointMass", "Rod", "Section"),
+    "fe.data": (
+        "Beam",
+        "BulkModel",
+        "Grid",
+        "LayUp",
+        "Layer",
+        "Material",
+        "MatrixSet",
+        "Mean",
+        "Orthotropic",
+        "PointMass",
+        "Rigid",
+        "Rod",
+        "ScalarElement",
+        "Section",
+        "Shell",
+        "ShellSection",
+    ),
     "fe.dmig": ("parse_dmig", "read_dmig"),
     "fe.matrices": ("read_matrices", "write_matrices"),
     "fe.op2": ("read_op2",),
@@ -50,11 +84,19 @@ __all__ = [
     "Beam",
     "BulkModel",
     "Grid",
+    "LayUp",
+    "Layer",
     "Material",
     "MatrixSet",
+    "Mean",
+    "Orthotropic",
     "PointMass",
+    "Rigid",
     "Rod",
+    "ScalarElement",
     "Section",
+    "Shell",
+    "ShellSection",
     "beam_model",
     "bulk_structure",
     "bulk_text",

@@ -8,6 +8,7 @@ from articulus.structure.element import (
     Element,
     EulerBernoulli,
     Lumped,
+    ScalarSpring,
     ShellQuadrilateral,
     ShellTriangle,
     Spring,
@@ -36,26 +37,32 @@ from articulus.structure.solution.participation import Participation, participat
 from articulus.structure.solution.statics import Statics, rigid_motions
 from articulus.structure.state_space import state_space
 from articulus.structure.structure import Structure
+from articulus.structure.ties import Average, Hold, RigidLink, Tie
 
 __all__ = [
     "ALL_ELEMENTS",
+    "Average",
     "BalancedReduction",
     "Bar",
     "Convergence",
     "Element",
     "EulerBernoulli",
+    "Hold",
     "Lumped",
     "NormalModes",
     "Participation",
     "Plate",
     "Ply",
     "Reduction",
+    "RigidLink",
+    "ScalarSpring",
     "Section",
     "ShellQuadrilateral",
     "ShellTriangle",
     "Spring",
     "Statics",
     "Structure",
+    "Tie",
     "Timoshenko",
     "balanced",
     "beam",

@@ -15,23 +15,9 @@ from articulus.errors import InputError, did_you_mean
 from articulus.structure.check import check_matrices
 from articulus.structure.element.base import Element, Node
 from articulus.structure.samples import Samples
+from articulus.structure.ties import COMPONENTS, Components, Tie, components, motion_of
 
-COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
-"""Degrees of freedom of a node: translations along and rotations about the global axes."""
-
-GROUPS = {"all": COMPONENTS, "translation": COMPONENTS[:3], "rotation": COMPONENTS[3:]}
-
-Components = str | Sequence[str]
-"""Some degrees of freedom of a node: "x", ("x", "rz"), "translation", "rotation" or "all"."""
-
-
-def components(given: Components) -> tuple[int, ...]:
-    """Return the numbers of the degrees of freedom meant."""
-    names = GROUPS.get(given, (given,)) if isinstance(given, str) else tuple(given)
-    for name in names:
-        if name not in COMPONENTS:
-            raise InputError(f"no freedom '{name}' of a node; {did_you_mean(name, (*COMPONENTS, *GROUPS))}")
-    return tuple(COMPONENTS.index(name) for name in names)
+__all__ = ["COMPONENTS", "Components", "Structure", "components"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +44,8 @@ class Structure:
         Integration points; None for matrices that came without their elements.
     whole : Structure
         The structure before degrees of freedom were fixed; None if there is no such one.
+    motion : sparse array, (6 nodes, n)
+        All components of the nodes for unit degrees of freedom, where ties make some follow; None if each is free or held.
     """
 
     names: tuple[str, ...]
@@ -73,6 +61,7 @@ class Structure:
     outputs: tuple[str, ...] = ()
     samples: Samples | None = None
     whole: Structure | None = None
+    motion: sp.csr_array | None = None
 
     def __post_init__(self) -> None:
         n = self.count
@@ -92,6 +81,7 @@ class Structure:
         names: Sequence[str] | None = None,
         fixed: Mapping[Node, Components] | None = None,
         plane: str | None = None,
+        ties: Sequence[Tie] = (),
     ) -> Structure:
         """Return the structure of some elements.
 
@@ -107,6 +97,8 @@ class Structure:
             Degrees of freedom held fixed, for example ``{"node0": "all", "tip": ("y", "z")}``.
         plane : str
             "xy", "xz" or "yz": only motion in this plane is free, at all nodes.
+        ties : sequence of Tie
+            Nodes that follow others: `RigidLink`, `Average`, `Hold`.
 
         Degrees of freedom that no element gives mass or stiffness (rotations of a truss) are left out.
         """
@@ -114,12 +106,21 @@ class Structure:
         names = tuple(names) if names is not None else tuple(f"node{i}" for i in range(len(positions)))
         _check_nodes(positions, names)
         samples = _samples(names, positions, elements)
+        motion, leads = None, np.arange(6 * len(names))
+        if ties:
+            motion, leads = motion_of(len(names), ties, lambda n: _number(names, n), positions)
+            samples = samples.over(motion)
         M, K = samples.mass_matrix(), samples.stiffness_matrix()
         used = M.diagonal() + K.diagonal() > 0
         T = _selection(np.flatnonzero(used), used.size)
-        freedoms = np.argwhere(used.reshape(-1, 6))
-        whole = Structure(names, positions, freedoms, T.T @ M @ T, T.T @ K @ T, samples=samples.over(T))
-        free = (_in_plane(plane) & ~_held(names, fixed or {}))[tuple(freedoms.T)]
+        freedoms = np.stack(np.divmod(leads[used], 6), axis=1)
+        motion = None if motion is None else motion @ T
+        whole = Structure(
+            names, positions, freedoms, T.T @ M @ T, T.T @ K @ T, samples=samples.over(T), motion=motion
+        )
+        held = _held(names, fixed or {})
+        whole._refuse_followers(held)
+        free = (_in_plane(plane) & ~held)[tuple(freedoms.T)]
         if not free.any():
             raise InputError("a structure with every freedom fixed; leave some free")
         return whole if free.all() else whole.keep(np.flatnonzero(free))
@@ -137,6 +138,9 @@ class Structure:
 
     def rows(self, node: Node) -> np.ndarray:
         """Return translation and rotation of a node for unit degrees of freedom, (6, n); rows of fixed degrees of freedom are zero."""
+        if self.motion is not None:
+            place = 6 * self.node(node)
+            return self.motion[place : place + 6].toarray()
         out = np.zeros((6, self.count))
         mine = np.flatnonzero(self.freedoms[:, 0] == self.node(node))
         out[self.freedoms[mine, 1], mine] = 1.0
@@ -144,6 +148,9 @@ class Structure:
 
     def where(self, node: Node, which: Components = "all") -> np.ndarray:
         """Return the numbers of the free degrees of freedom of a node."""
+        wanted = np.zeros((len(self.names), 6), dtype=bool)
+        wanted[self.node(node), components(which)] = True
+        self._refuse_followers(wanted)
         chosen = np.isin(self.freedoms[:, 1], components(which))
         return np.flatnonzero((self.freedoms[:, 0] == self.node(node)) & chosen)
 
@@ -181,12 +188,24 @@ class Structure:
             return np.zeros((0, 6))
         return np.delete(self.whole.rigid(origin), self._in_whole, axis=0)
 
+    def _refuse_followers(self, wanted: np.ndarray) -> None:
+        """Raise if some of the components (nodes, 6) are no degrees of freedom of their own because they follow others."""
+        if self.motion is None:
+            return
+        follows = (abs(self.motion).sum(axis=1) > 0).reshape(-1, 6)
+        follows[tuple(self.freedoms.T)] = False
+        for node, component in np.argwhere(wanted & follows)[:1]:
+            raise InputError(
+                f"node '{self.names[node]}': '{COMPONENTS[component]}' follows other nodes by a tie; hold or choose the node that leads"
+            )
+
     # changed copies
 
     def fix(self, fixed: Mapping[Node, Components]) -> Structure:
         """Return the structure with more degrees of freedom held fixed."""
-        held = _held(self.names, fixed)[tuple(self.freedoms.T)]
-        return self.keep(np.flatnonzero(~held))
+        wanted = _held(self.names, fixed)
+        self._refuse_followers(wanted)
+        return self.keep(np.flatnonzero(~wanted[tuple(self.freedoms.T)]))
 
     def keep(self, chosen: np.ndarray) -> Structure:
         """Return the structure with only the chosen degrees of freedom (numbers), all others held fixed."""
@@ -202,6 +221,7 @@ class Structure:
             H_rate=self.H_rate @ T,
             samples=None if self.samples is None else self.samples.over(T),
             whole=self.whole or self,
+            motion=None if self.motion is None else self.motion @ T,
         )
 
     def with_rayleigh_damping(self, alpha: float, beta: float) -> Structure:

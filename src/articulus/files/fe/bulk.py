@@ -1,4 +1,4 @@
-"""Reading the part of Nastran bulk data that describes beams, rods, masses and grids, strictly.
+"""Reading the part of Nastran bulk data that describes grids, beams, rods, shells, masses and what joins them, strictly.
 
 Fields of the cards as in the Nastran quick reference guides. Everything comes out in basic coordinates; what is not read is refused by name.
 """
@@ -13,26 +13,66 @@ from typing import TypeVar
 import numpy as np
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
-from articulus.files.fe.cards import Card, Deck
-from articulus.files.fe.data import Beam, BulkModel, Dof, Grid, Material, PointMass, Rod, Section, Vector
+from articulus.files.fe.cards import ROW, Card, Deck
+from articulus.files.fe.data import (
+    Beam,
+    BulkModel,
+    Dof,
+    Grid,
+    LayUp,
+    Material,
+    Mean,
+    Orthotropic,
+    PointMass,
+    Rigid,
+    Rod,
+    ScalarElement,
+    Section,
+    Shell,
+    ShellSection,
+    Vector,
+)
 from articulus.files.fe.fields import Fields
 from articulus.files.fe.frames import BASIC, CoordinateSystem, as_matrix, as_vector, coordinate_systems
+from articulus.files.fe.joins import mean, rigid, scalar
 from articulus.files.fe.sections import bar_section, beam_section, material, rod_section
+from articulus.files.fe.shapes import shaped_section
+from articulus.files.fe.shells import lay_up, orthotropic, shell_section
 from articulus.files.storage import StrPath, as_path, load_text
 
 SECTIONS: dict[str, Callable[[Fields, float], Section]] = {
     "PBAR": bar_section,
     "PBEAM": beam_section,
+    "PBARL": shaped_section,
+    "PBEAML": shaped_section,
     "PROD": rod_section,
 }
-"""Reader of each property card."""
+"""Reader of each property card of beams and rods."""
 
-PROPERTIES = {"CBAR": "PBAR", "CBEAM": "PBEAM", "CROD": "PROD"}
-"""Property card that an element needs."""
+SHELL_SECTIONS = ("PSHELL", "PCOMP")
+
+PROPERTIES = {
+    "CBAR": ("PBAR", "PBARL"),
+    "CBEAM": ("PBEAM", "PBEAML"),
+    "CROD": ("PROD",),
+    "CQUAD4": SHELL_SECTIONS,
+    "CTRIA3": SHELL_SECTIONS,
+}
+"""Property cards of which an element needs one."""
+
+JOINS: dict[str, Callable[[Fields], Rigid | Mean | ScalarElement]] = {
+    "RBE2": rigid,
+    "RBE3": mean,
+    "CELAS2": scalar,
+    "CMASS2": scalar,
+}
+"""Reader of each card that joins grids."""
+
+SYSTEMS = ("CORD2R", "CORD2C", "CORD2S")
 
 CARDS = (
-    "ASET", "ASET1", "CBAR", "CBEAM", "CONM2", "CORD2R", "CROD", "GRID", "MAT1", "PBAR", "PBEAM", "PROD", "SPC",
-    "SPC1", "SPOINT",
+    "ASET", "ASET1", "CONM2", "GRDSET", "GRID", "MAT1", "MAT8", "SPC", "SPC1", "SPOINT",
+    *SYSTEMS, *SECTIONS, *SHELL_SECTIONS, *PROPERTIES, *JOINS,
 )  # fmt: skip
 """Cards that are read."""
 
@@ -42,7 +82,12 @@ IGNORED = ("PARAM", "EIGR", "EIGRL", "FREQ", "FREQ1", "TSTEP", "FORCE", "MOMENT"
 PARALLEL = 1e-6
 """Sine of the angle between a beam and its orientation vector below which they count as parallel."""
 
+SCALAR_MASS = "CMASS2"
+
 T = TypeVar("T")
+Stuff = Material | Orthotropic
+Property = tuple[str, Section | ShellSection | LayUp, Material]
+Member = Beam | Rod | PointMass | Shell | Rigid | Mean | ScalarElement
 
 
 def read_bulk(path: StrPath, *, spc: int | None = None) -> BulkModel:
@@ -85,28 +130,35 @@ class _Reader:
     def model(self, spc: int | None) -> BulkModel:
         self._unread()
         self.scale = self._mass_scale()
-        self.systems = coordinate_systems(self.cards["CORD2R"], self.findings)
+        self.systems = coordinate_systems([c for n in SYSTEMS for c in self.cards[n]], self.findings)
+        self._default_grid()
         self.grids = self._each(("GRID",), self._grid)
         self.points = self._scalar_points()
-        self.materials = self._each(("MAT1",), self._material)
-        self.properties = self._each(tuple(SECTIONS), self._property)
-        elements = self._each((*PROPERTIES, "CONM2"), self._element)
+        self.materials = self._each(("MAT1", "MAT8"), self._material)
+        self.properties = self._each((*SECTIONS, *SHELL_SECTIONS), self._property)
+        elements = self._each((*PROPERTIES, "CONM2", *JOINS), self._element)
         fixed = self._constraints(spc)
         retained = self._retained()
         if not self.grids and not self.points and not self.findings:
             self.findings.append(Finding(self.deck.name, "no grid", "bulk data with at least one GRID"))
         if self.findings:
             raise ModelError(sorted(self.findings, key=_place))
-        kinds = {
-            t: tuple(e for _, e in sorted(elements.items()) if isinstance(e, t))
-            for t in (Beam, Rod, PointMass)
-        }
+
+        def of(kind: type[T]) -> tuple[T, ...]:
+            return tuple(e for _, e in sorted(elements.items()) if isinstance(e, kind))
+
+        heavy = {Fields(c, []).integer(0, "EID") for c in self.cards[SCALAR_MASS]}
         return BulkModel(
             name=Path(self.deck.name).stem,
             grids=tuple(grid for _, grid in sorted(self.grids.items())),
-            beams=kinds[Beam],  # type: ignore[arg-type]
-            rods=kinds[Rod],  # type: ignore[arg-type]
-            masses=kinds[PointMass],  # type: ignore[arg-type]
+            beams=of(Beam),
+            rods=of(Rod),
+            masses=of(PointMass),
+            shells=of(Shell),
+            springs=tuple(e for e in of(ScalarElement) if e.id not in heavy),
+            scalar_masses=tuple(e for e in of(ScalarElement) if e.id in heavy),
+            rigids=of(Rigid),
+            means=of(Mean),
             scalar_points=tuple(sorted(self.points)),
             fixed=tuple(sorted(fixed)),
             retained=tuple(sorted(retained)),
@@ -158,7 +210,11 @@ class _Reader:
         id = f.integer(index, label, 0, 0)
         if id not in self.systems:
             f.refuse(
-                index, label, f"system {id}", "0, or the id of a CORD2R", self._nearest(id, self.systems)
+                index,
+                label,
+                f"system {id}",
+                f"0, or the id of a {', '.join(SYSTEMS)}",
+                self._nearest(id, self.systems),
             )
         return self.systems.get(id, BASIC)
 
@@ -168,9 +224,19 @@ class _Reader:
     def _grid(self, f: Fields) -> Grid:
         f.ends(8)
         position = self._system(f, 1, "CP").point(f.vector(2, "X"))
-        axes = as_matrix(self._system(f, 5, "CD").rotation)
+        axes = as_matrix(self._system(f, 5, "CD").axes(position))
         f.components(6, "PS")
         return Grid(f.integer(0, "ID"), position, axes)
+
+    def _default_grid(self) -> None:
+        """Put what a GRDSET card gives into the fields CP, CD and PS that GRID cards leave blank."""
+        cards = self.cards["GRDSET"]
+        for card in cards[1:]:
+            Fields(card, self.findings).refuse(0, "GRDSET", "a second one", "at most one")
+        for card in self.cards["GRID"] if cards else ():
+            card.fields += [""] * (ROW - len(card.fields))
+            for index in (1, 5, 6):
+                card.fields[index] = card.fields[index] or cards[0].get(index)
 
     def _scalar_points(self) -> set[int]:
         points: set[int] = set()
@@ -182,47 +248,122 @@ class _Reader:
                 points.add(id)
         return points
 
-    def _material(self, f: Fields) -> Material:
+    def _material(self, f: Fields) -> Stuff:
+        if f.card.name == "MAT8":
+            return orthotropic(f, self.scale)
         if f.card.get(7):
             self.notes.append(f"{f.card.where(7)}: MAT1 {f.card.get(0)}: the damping GE is read over")
         return material(f, self.scale)
 
-    def _property(self, f: Fields) -> tuple[str, Section, Material]:
-        id = f.integer(1, "MID")
+    def _material_at(self, f: Fields, index: int, label: str) -> Stuff:
+        id = f.integer(index, label)
         if id not in self.materials:
-            f.refuse(1, "MID", f"material {id}", "the id of a MAT1", self._nearest(id, self.materials))
-        return (
-            f.card.name,
-            SECTIONS[f.card.name](f, self.scale),
-            self.materials.get(id, Material(id, 1.0, 1.0, 0.0)),
-        )
+            f.refuse(
+                index, label, f"material {id}", "the id of a MAT1 or MAT8", self._nearest(id, self.materials)
+            )
+        return self.materials.get(id, Material(id, 1.0, 1.0, 0.0))
+
+    def _property(self, f: Fields) -> Property:
+        nothing = Material(0, 1.0, 1.0, 0.0)
+        if f.card.name == "PSHELL":
+            section = shell_section(f, self.scale, self._material_at, self.notes.append)
+            return f.card.name, section, nothing
+        if f.card.name == "PCOMP":
+            return f.card.name, lay_up(f, self.scale, self._material_at), nothing
+        id = f.integer(1, "MID")
+        stuff = self.materials.get(id)
+        if not isinstance(stuff, Material):
+            found = f"material {id}" if stuff is None else f"material {id}, a MAT8"
+            f.refuse(1, "MID", found, "the id of a MAT1", self._nearest(id, self.materials))
+            stuff = nothing
+        return f.card.name, SECTIONS[f.card.name](f, self.scale), stuff
 
     # elements
 
-    def _element(self, f: Fields) -> Beam | Rod | PointMass:
+    def _element(self, f: Fields) -> Member:
         if f.card.name == "CONM2":
             return self._mass(f)
+        if f.card.name in JOINS:
+            return self._join(f)
+        if f.card.name in ("CQUAD4", "CTRIA3"):
+            return self._shell(f)
         section, stuff = self._section(f)
+        assert isinstance(section, Section)
         a, b = self._grid_at(f, 2, "GA"), self._grid_at(f, 3, "GB")
-        along = np.subtract(b.position, a.position)
-        if f.ok and not np.linalg.norm(along) > 0:
-            f.refuse(3, "GB", f"grids {a.id} and {b.id} at the same place", "an element with a length")
         id, ends = f.integer(0, "EID"), (a.id, b.id)
         if f.card.name == "CROD":
             f.ends(4)
+            self._along(f, a, b)
             return Rod(id, ends, section, stuff)
-        self._plain_ends(f)
-        return Beam(id, ends, self._orientation(f, a, along), section, stuff)
+        pins = self._pins(f, 8, "PA"), self._pins(f, 9, "PB")
+        for shared in sorted({1, 4} & set(pins[0]) & set(pins[1])):
+            f.refuse(
+                9, "PB", f"{shared}, released at both ends", "an end that holds it: the beam would be loose"
+            )
+        wa, wb = (np.array(g.axes) @ f.vector(i, "W") for g, i in ((a, 10), (b, 13)))
+        f.zeros(16, 17, "SA, SB", "Warping is not read.")
+        f.ends(18)
+        along = self._along(f, a, b, wb - wa)
+        offsets = as_vector(wa), as_vector(wb)
+        return Beam(id, ends, self._orientation(f, a, along), section, stuff, pins, offsets)
 
-    def _section(self, f: Fields) -> tuple[Section, Material]:
-        kind = PROPERTIES[f.card.name]
+    def _along(self, f: Fields, a: Grid, b: Grid, more: np.ndarray | float = 0.0) -> np.ndarray:
+        """Return the vector from end A to end B; note when it is zero."""
+        along = np.subtract(b.position, a.position) + more
+        if f.ok and not np.linalg.norm(along) > 0:
+            f.refuse(3, "GB", f"grids {a.id} and {b.id} at the same place", "an element with a length")
+        return along
+
+    def _pins(self, f: Fields, index: int, label: str) -> tuple[int, ...]:
+        return tuple(c for c in f.components(index, label) if c)
+
+    def _join(self, f: Fields) -> Rigid | Mean | ScalarElement:
+        made = JOINS[f.card.name](f)
+        if isinstance(made, Rigid):
+            used = [made.grid, *made.dependents]
+        elif isinstance(made, Mean):
+            used = [made.grid, *(g for _, _, grids in made.sets for g in grids)]
+        else:
+            used = [end[0] for end in (made.first, made.second) if end]
+        for id in used:
+            if f.ok and id not in self.grids:
+                f.refuse(1, "G", f"grid {id}", "the id of a GRID", self._nearest(id, self.grids))
+        return made
+
+    def _shell(self, f: Fields) -> Shell:
+        """Return the shell of a CQUAD4 or CTRIA3 card."""
+        section, _ = self._section(f)
+        assert isinstance(section, (ShellSection, LayUp))
+        count = 4 if f.card.name == "CQUAD4" else 3
+        grids = [self._grid_at(f, 2 + i, f"G{i + 1}") for i in range(count)]
+        if f.ok and len({g.id for g in grids}) < count:
+            f.refuse(2, "G1", ", ".join(str(g.id) for g in grids), "grids that differ")
+        f.zeros(10, 9 + count, "T1 ... T4", "Thicknesses of single corners are not read: give a PSHELL each.")
+        f.ends(10 + count)
+        angle, along = self._material_axis(f, 2 + count, grids)
+        offset = f.real(3 + count, "ZOFFS", 0.0)
+        return Shell(f.integer(0, "EID"), tuple(g.id for g in grids), section, angle, along, offset)
+
+    def _material_axis(self, f: Fields, index: int, grids: list[Grid]) -> tuple[float, Vector | None]:
+        """Return THETA [rad], or the x axis of the system MCID in the middle of the element."""
+        if f.card.get(index).isdigit():
+            system = self._system(f, index, "MCID")
+            middle = as_vector(np.mean([g.position for g in grids], axis=0))
+            return 0.0, as_vector(system.axes(middle)[:, 0])
+        return float(np.radians(f.real(index, "THETA", 0.0))), None
+
+    def _section(self, f: Fields) -> tuple[Section | ShellSection | LayUp, Material]:
+        kinds = PROPERTIES[f.card.name]
         id = f.integer(1, "PID", f.integer(0, "EID"))
         found = self.properties.get(id)
-        if found is None or found[0] != kind:
+        if found is None or found[0] not in kinds:
             shown = f"property {id}" if found is None else f"property {id}, a {found[0]}"
-            hint = self._nearest(id, {i: p for i, p in self.properties.items() if p[0] == kind})
-            f.refuse(1, "PID", shown, f"the id of a {kind}", hint)
-            return Section(id, 1.0, 1.0, 1.0), Material(0, 1.0, 1.0, 0.0)
+            hint = self._nearest(id, {i: p for i, p in self.properties.items() if p[0] in kinds})
+            f.refuse(1, "PID", shown, f"the id of a {' or '.join(kinds)}", hint)
+            nothing = Material(0, 1.0, 1.0, 0.0)
+            if kinds is SHELL_SECTIONS:
+                return ShellSection(id, 1.0, nothing, nothing), nothing
+            return Section(id, 1.0, 1.0, 1.0), nothing
         return found[1], found[2]
 
     def _grid_at(self, f: Fields, index: int, label: str) -> Grid:
@@ -230,13 +371,6 @@ class _Reader:
         if id not in self.grids:
             f.refuse(index, label, f"grid {id}", "the id of a GRID", self._nearest(id, self.grids))
         return self.grids.get(id, Grid(id, (0.0, 0.0, 0.0)))
-
-    def _plain_ends(self, f: Fields) -> None:
-        """Note pins, offsets and warping at the ends of a beam."""
-        f.zeros(8, 9, "PA, PB", "Released ends are not read: join grids at the same place by springs.")
-        f.zeros(10, 15, "W", "Offsets are not read: put grids at the ends of the beam.")
-        f.zeros(16, 17, "SA, SB", "Warping is not read.")
-        f.ends(18)
 
     def _orientation(self, f: Fields, a: Grid, along: np.ndarray) -> Vector:
         """Return the unit vector of plane 1: towards a grid, or given in the axes of displacement at end A (or basic)."""
@@ -263,7 +397,11 @@ class _Reader:
             system, offset = BASIC, as_vector(np.subtract(x, grid.position))
         else:
             system = self._system(f, 2, "CID")
-            offset = system.direction(x)
+            if system.kind != "R":
+                f.refuse(
+                    2, "CID", f.card.get(2), "a CORD2R, 0 or -1", "Other systems are not read for masses."
+                )
+            offset = as_vector(system.rotation @ x)
         xx, xy, yy, xz, yz, zz = (
             self.scale * f.real(8 + i, label, 0.0)
             for i, label in enumerate(("I11", "I21", "I22", "I31", "I32", "I33"))

@@ -46,6 +46,72 @@ class Material:
 
 
 @dataclass(frozen=True)
+class Orthotropic:
+    """Material of a layer (MAT8): moduli along and across its fibres and in shear [Pa], Poisson's ratio, density [kg/m^3]."""
+
+    id: int
+    E1: float
+    E2: float
+    nu12: float
+    G12: float
+    rho: float = 0.0
+
+
+@dataclass(frozen=True)
+class ShellSection:
+    """Section of a shell of one thickness (PSHELL).
+
+    Parameters
+    ----------
+    id : int
+    thickness : float [m]
+    membrane, bending : Material, Orthotropic or None
+        What stretches and what bends; None for no such stiffness.
+    ratio : float [-]
+        Bending stiffness over that of a solid plate, 12 I / T^3.
+    nsm : float [kg/m^2]
+        Mass that is not structural.
+    """
+
+    id: int
+    thickness: float
+    membrane: Material | Orthotropic | None
+    bending: Material | Orthotropic | None
+    ratio: float = 1.0
+    nsm: float = 0.0
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a lay-up: its material, thickness [m], and angle [rad] from the x axis of the material."""
+
+    material: Material | Orthotropic
+    thickness: float
+    angle: float
+
+
+@dataclass(frozen=True)
+class LayUp:
+    """Section of a laminated shell (PCOMP).
+
+    Parameters
+    ----------
+    id : int
+    layers : tuple of Layer
+        All of them, from the bottom to the top.
+    bottom : float [m]
+        Height of the bottom above the surface of the grids.
+    nsm : float [kg/m^2]
+        Mass that is not structural.
+    """
+
+    id: int
+    layers: tuple[Layer, ...]
+    bottom: float
+    nsm: float = 0.0
+
+
+@dataclass(frozen=True)
 class Section:
     """Constant section of a beam, by its principal or any other pair of axes y and z.
 
@@ -91,6 +157,10 @@ class Beam:
         Unit vector in basic axes that spans plane 1 with x: z is along x cross orientation, y along z cross x.
     section : Section
     material : Material
+    pins : (tuple of int, tuple of int)
+        Components 1 to 6, in the axes of the element, that ends A and B do not share with their grids.
+    offsets : ((3,), (3,)) [m]
+        From the grids to the ends, basic axes.
     """
 
     id: int
@@ -98,6 +168,8 @@ class Beam:
     orientation: Vector
     section: Section
     material: Material
+    pins: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    offsets: tuple[Vector, Vector] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -133,6 +205,62 @@ class PointMass:
 
 
 @dataclass(frozen=True)
+class Shell:
+    """A thin shell between three or four grids.
+
+    Parameters
+    ----------
+    id : int
+    grids : tuple of int
+        In order around it.
+    section : ShellSection or LayUp
+    angle : float [rad]
+        From the side of the first two grids to the x axis of the material, about the normal; without `along`.
+    along : (3,) or None
+        Direction, in basic axes, whose part in the surface is the x axis of the material.
+    offset : float [m]
+        Height of its reference surface above that of the grids, along the normal.
+    """
+
+    id: int
+    grids: tuple[int, ...]
+    section: ShellSection | LayUp
+    angle: float = 0.0
+    along: Vector | None = None
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """Grids that follow one grid like a rigid body (RBE2), in components of their own axes."""
+
+    id: int
+    grid: int
+    components: tuple[int, ...]
+    dependents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A grid that follows the weighted mean motion of others (RBE3): sets of (weight, components, grids)."""
+
+    id: int
+    grid: int
+    components: tuple[int, ...]
+    sets: tuple[tuple[float, tuple[int, ...], tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class ScalarElement:
+    """Stiffness [N/m, N m] (CELAS2) or mass [kg, kg m^2] (CMASS2) between two freedoms, or of one against the ground."""
+
+    id: int
+    value: float
+    first: Dof
+    second: Dof | None = None
+
+
+@dataclass(frozen=True)
 class BulkModel:
     """Grids, elements and constraints of a bulk-data file.
 
@@ -149,6 +277,9 @@ class BulkModel:
         The analysis set (ASET); empty when the file names none.
     notes : tuple of str
         What was read over, each with file and line.
+    shells : tuple of Shell
+    springs, scalar_masses : tuples of ScalarElement
+    rigids, means : tuples of Rigid, Mean
     """
 
     name: str
@@ -160,6 +291,11 @@ class BulkModel:
     fixed: tuple[Dof, ...] = ()
     retained: tuple[Dof, ...] = ()
     notes: tuple[str, ...] = ()
+    shells: tuple[Shell, ...] = ()
+    springs: tuple[ScalarElement, ...] = ()
+    scalar_masses: tuple[ScalarElement, ...] = ()
+    rigids: tuple[Rigid, ...] = ()
+    means: tuple[Mean, ...] = ()
 
     @property
     def dofs(self) -> tuple[Dof, ...]:

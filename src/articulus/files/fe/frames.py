@@ -1,4 +1,4 @@
-"""Coordinate systems of bulk data (CORD2R), resolved to the basic one."""
+"""Coordinate systems of bulk data (CORD2R, CORD2C, CORD2S), resolved to the basic one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,42 @@ from articulus.files.fe.fields import Fields
 
 @dataclass(frozen=True)
 class CoordinateSystem:
-    """Origin [m] in basic coordinates, and rotation from its axes to basic ones, (3, 3)."""
+    """Origin [m] in basic coordinates, rotation from its axes to basic ones, (3, 3), and the kind of its coordinates.
+
+    Rectangular ("R"): x, y, z; cylindrical ("C"): r, angle from x, z; spherical ("S"): r, angle from z, angle from x;
+    angles in degrees.
+    """
 
     origin: NDArray[np.float64]
     rotation: NDArray[np.float64]
+    kind: str = "R"
 
     def point(self, x: Vector) -> Vector:
         """Return a point in basic coordinates."""
-        return as_vector(self.origin + self.rotation @ x)
+        return as_vector(self.origin + self.rotation @ self._rectangular(x))
 
-    def direction(self, x: Vector) -> Vector:
-        """Return a vector in basic axes."""
-        return as_vector(self.rotation @ x)
+    def axes(self, at: Vector) -> NDArray[np.float64]:
+        """Return the directions of its coordinates at a point in basic coordinates, as columns in basic axes, (3, 3)."""
+        x, y, z = self.rotation.T @ (np.array(at) - self.origin)
+        r = float(np.hypot(x, y))
+        if self.kind == "R" or not r > 0:
+            return self.rotation
+        c, s = x / r, y / r
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        if self.kind == "S":
+            R = float(np.hypot(r, z))
+            tilt = np.array([[r / R, z / R, 0.0], [0.0, 0.0, 1.0], [z / R, -r / R, 0.0]])
+            turn = turn @ tilt
+        return self.rotation @ turn
+
+    def _rectangular(self, x: Vector) -> NDArray[np.float64]:
+        a, b, c = x
+        if self.kind == "C":
+            return np.array([a * np.cos(np.radians(b)), a * np.sin(np.radians(b)), c])
+        if self.kind == "S":
+            out, turn = np.sin(np.radians(b)), np.radians(c)
+            return a * np.array([out * np.cos(turn), out * np.sin(turn), np.cos(np.radians(b))])
+        return np.array(x)
 
 
 BASIC = CoordinateSystem(np.zeros(3), np.eye(3))
@@ -34,7 +58,7 @@ BASIC = CoordinateSystem(np.zeros(3), np.eye(3))
 
 @dataclass(frozen=True)
 class _Given:
-    """A CORD2R card: origin A, B on z, C in the x-z plane on the side of positive x, in system `reference`."""
+    """A CORD2R, CORD2C or CORD2S card: origin A, B on z, C in the x-z plane on the side of positive x, in system `reference`."""
 
     fields: Fields
     reference: int
@@ -53,7 +77,7 @@ def as_matrix(R: NDArray[np.float64]) -> Matrix3:
 
 
 def coordinate_systems(cards: list[Card], findings: list[Finding]) -> dict[int, CoordinateSystem]:
-    """Return the coordinate systems of CORD2R cards by id, the basic one (0) among them; note mistakes."""
+    """Return the coordinate systems of CORD2R, CORD2C and CORD2S cards by id, the basic one (0) among them; note mistakes."""
     given: dict[int, _Given] = {}
     for card in cards:
         f = Fields(card, findings)
@@ -79,7 +103,11 @@ def _resolve(given: dict[int, _Given]) -> dict[int, CoordinateSystem]:
     for id, system in waiting.items():
         missing = system.reference not in given
         found = f"system {system.reference}, which is not there" if missing else f"system {system.reference}"
-        expected = "a CORD2R of this file, or 0" if missing else "a system that does not rest on this one"
+        expected = (
+            "a CORD2R, CORD2C or CORD2S of this file, or 0"
+            if missing
+            else "a system that does not rest on this one"
+        )
         system.fields.refuse(1, "RID", found, expected)
         known[id] = BASIC
     return known
@@ -93,4 +121,4 @@ def _system(given: _Given, reference: CoordinateSystem) -> CoordinateSystem:
         given.fields.refuse(8, "C", "A, B and C on one line", "three points that span a plane")
         return BASIC
     z, y = z / size, y / area
-    return CoordinateSystem(A, np.column_stack([np.cross(y, z), y, z]))
+    return CoordinateSystem(A, np.column_stack([np.cross(y, z), y, z]), given.fields.card.name[-1])

@@ -1,8 +1,10 @@
-"""Writing bulk data: a model of beams, rods and masses as Nastran reads it, and a straight beam to begin with."""
+"""Writing bulk data: a model as Nastran reads it, and a straight beam to begin with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from articulus.errors import InputError
 from articulus.files.fe.data import (
@@ -10,11 +12,17 @@ from articulus.files.fe.data import (
     Beam,
     BulkModel,
     Grid,
+    LayUp,
     Material,
     Matrix3,
+    Mean,
+    Orthotropic,
     PointMass,
     Rod,
+    ScalarElement,
     Section,
+    Shell,
+    ShellSection,
 )
 from articulus.files.storage import StrPath, write_text
 
@@ -45,9 +53,17 @@ def bulk_text(model: BulkModel) -> str:
     cards += [_grid(g, systems[g.axes]) for g in model.grids]
     cards += [_card("SPOINT", id) for id in model.scalar_points]
     cards += [_material(b.material) for b in model.beams] + [_material(r.material) for r in model.rods]
-    cards += [line for b in model.beams for line in _beam(b)]
+    cards += [line for b in model.beams for line in _beam(b, {g.id: g.axes for g in model.grids})]
     cards += [line for r in model.rods for line in _rod(r)]
+    systems_of_shells = _shell_systems(model, len(systems))
+    cards += [_shell_system(id, x) for x, id in systems_of_shells.items()]
+    cards += [card for s in model.shells for card in _shell(s, systems_of_shells)]
     cards += [_mass(m) for m in model.masses]
+    cards += [_scalar("CELAS2", s) for s in model.springs] + [
+        _scalar("CMASS2", m) for m in model.scalar_masses
+    ]
+    cards += [_card("RBE2", r.id, r.grid, _digits(r.components), *r.dependents) for r in model.rigids]
+    cards += [_mean(m) for m in model.means]
     cards += [_card("SPC1", CONSTRAINTS, component or None, id) for id, component in model.fixed]
     cards += [_card("ASET1", component or None, id) for id, component in model.retained]
     control = f"SOL 103\nCEND\nTITLE = {model.name}\n" + (f"SPC = {CONSTRAINTS}\n" if model.fixed else "")
@@ -142,11 +158,15 @@ def _material(m: Material) -> str:
     return _card("MAT1", m.id, m.E, m.G, m.nu, m.rho)
 
 
-def _beam(beam: Beam) -> tuple[str, str]:
+def _beam(beam: Beam, systems: dict[int, Matrix3]) -> tuple[str, str]:
     s = beam.section
     start: Sequence[int | float | None] = (s.id, beam.material.id, s.area, s.I1, s.I2, s.J, s.nsm, None)
     card = _card("PBAR", *start, *[None] * 8, s.k1, s.k2, s.I12)
-    return card, _card("CBAR", beam.id, s.id, *beam.grids, *beam.orientation, "BGG")
+    pins = [_digits(p) or None for p in beam.pins]
+    axes = (np.array(systems[g]).T for g in beam.grids)
+    offsets = [float(x) for R, w in zip(axes, beam.offsets) for x in R @ np.array(w)]
+    ends = [*pins, *offsets] if any(pins) or any(offsets) else []
+    return card, _card("CBAR", beam.id, s.id, *beam.grids, *beam.orientation, "BGG", *ends)
 
 
 def _rod(rod: Rod) -> tuple[str, str]:
@@ -155,6 +175,60 @@ def _rod(rod: Rod) -> tuple[str, str]:
         _card("PROD", s.id, rod.material.id, s.area, s.J, None, s.nsm),
         _card("CROD", rod.id, s.id, *rod.grids),
     )
+
+
+def _stuff(m: Material | Orthotropic) -> str:
+    if isinstance(m, Material):
+        return _material(m)
+    return _card("MAT8", m.id, m.E1, m.E2, m.nu12, m.G12, None, None, m.rho)
+
+
+def _shell_systems(model: BulkModel, first: int) -> dict[tuple[float, ...], int]:
+    """Return an id for each direction along which a shell has its material."""
+    out: dict[tuple[float, ...], int] = {}
+    for shell in model.shells:
+        if shell.along is not None:
+            out.setdefault(shell.along, first + len(out))
+    return out
+
+
+def _shell_system(id: int, x: Sequence[float]) -> str:
+    z = np.cross(x, np.eye(3)[int(np.argmin(np.abs(x)))])
+    return _card("CORD2R", id, 0, 0.0, 0.0, 0.0, *(float(v) for v in z), *(float(v) for v in x))
+
+
+def _shell(shell: Shell, systems: dict[tuple[float, ...], int]) -> list[str]:
+    s = shell.section
+    if isinstance(s, LayUp):
+        cards = [_stuff(layer.material) for layer in s.layers]
+        layers = [x for y in s.layers for x in (y.material.id, y.thickness, float(np.degrees(y.angle)), None)]
+        cards.append(_card("PCOMP", s.id, s.bottom, s.nsm, None, None, None, None, None, *layers))
+    else:
+        cards = [_stuff(m) for m in (s.membrane, s.bending) if m is not None]
+        cards.append(_pshell(s))
+    axis = float(np.degrees(shell.angle)) if shell.along is None else systems[shell.along]
+    name = "CQUAD4" if len(shell.grids) == 4 else "CTRIA3"
+    return [*cards, _card(name, shell.id, s.id, *shell.grids, axis, shell.offset)]
+
+
+def _pshell(s: ShellSection) -> str:
+    ids = [None if m is None else m.id for m in (s.membrane, s.bending)]
+    return _card("PSHELL", s.id, ids[0], s.thickness, ids[1], s.ratio, None, None, s.nsm)
+
+
+def _scalar(name: str, s: ScalarElement) -> str:
+    return _card(name, s.id, s.value, *s.first, *(s.second or ()))
+
+
+def _mean(m: Mean) -> str:
+    sets: list[str | int | float] = []
+    for weight, counts, grids in m.sets:
+        sets += [weight, _digits(counts), *grids]
+    return _card("RBE3", m.id, None, m.grid, _digits(m.components), *sets)
+
+
+def _digits(components: Sequence[int]) -> str:
+    return "".join(map(str, components))
 
 
 def _mass(mass: PointMass) -> str:

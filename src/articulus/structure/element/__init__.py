@@ -4,6 +4,7 @@ from articulus.structure.element.bar import Bar
 from articulus.structure.element.base import Element
 from articulus.structure.element.euler_bernoulli import EulerBernoulli
 from articulus.structure.element.lumped import Lumped
+from articulus.structure.element.scalar_spring import ScalarSpring
 from articulus.structure.element.shell_quadrilateral import ShellQuadrilateral
 from articulus.structure.element.shell_triangle import ShellTriangle
 from articulus.structure.element.spring import Spring
@@ -17,6 +18,7 @@ ALL_ELEMENTS: tuple[type[Element], ...] = (
     ShellQuadrilateral,
     Lumped,
     Spring,
+    ScalarSpring,
 )
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Element",
     "EulerBernoulli",
     "Lumped",
+    "ScalarSpring",
     "ShellQuadrilateral",
     "ShellTriangle",
     "Spring",
