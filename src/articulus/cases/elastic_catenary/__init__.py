@@ -1,0 +1,1 @@
+"""A cable that hangs between two supports, as beads on massless cables."""

@@ -1,0 +1,1 @@
+"""Two weights on a tether over pulleys, of which one swings."""
