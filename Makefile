@@ -51,6 +51,7 @@ fuzz: $(VENV)/.test
 
 nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
+	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 # files of robots that other packages bring along, beside MuJoCo; only their files are used, so they are not installed in the environment

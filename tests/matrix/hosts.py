@@ -18,9 +18,9 @@ MASS = art.Parameter("mass", 1.2)
 """Of the bucket: every run has it among its parameters."""
 
 
-def _arm(name: str, boom: bool = False) -> art.Mechanism:
+def _arm(name: str, boom: bool = False, weightless: bool = False) -> art.Mechanism:
     """Return the arm; `boom`: with a flexible one."""
-    m = art.Mechanism(name)
+    m = art.Mechanism(name, gravity=(0, 0, 0)) if weightless else art.Mechanism(name)
     m.body("base", mass=4.0, inertia=(0.1, 0.1, 0.1), com=(0, 0, 0.1))
     if boom:
         m.flexible("boom", structure.beam_body(1.0, EI=300.0, mass_per_length=2.0, modes=1, planes="z"))
@@ -44,13 +44,13 @@ def _arm(name: str, boom: bool = False) -> art.Mechanism:
 
 
 @functools.cache
-def host(kind: str) -> art.Mechanism:
-    """Return the mechanism of a kind."""
+def host(kind: str, weightless: bool = False) -> art.Mechanism:
+    """Return the mechanism of a kind; `weightless`: without gravity."""
     if kind == "tree":
-        return _arm("tree")
+        return _arm("tree", weightless=weightless)
     if kind == "flexible":
-        return _arm("flexible", boom=True)
-    m = _arm("loop").frame("anchor", "ground", (1.2, 0.4, -0.6))
+        return _arm("flexible", boom=True, weightless=weightless)
+    m = _arm("loop", weightless=weightless).frame("anchor", "ground", (1.2, 0.4, -0.6))
     q = [POSITION[name] for name in m.joint_names]
     rod = np.linalg.norm(m.pose("wrist", q)[:3, 3] - m.pose("anchor", q)[:3, 3])
     return m.constrain(Distance("rod", "wrist", "anchor", float(rod)))

@@ -7,6 +7,7 @@ their lists; a component needs an example here.
 from __future__ import annotations
 
 import functools
+import os
 import warnings
 from collections.abc import Callable
 
@@ -24,11 +25,15 @@ from articulus.loop.components import (
     PD,
     PID,
     Accelerometer,
+    BearingFriction,
+    Buoyancy,
     Bushing,
     Cable,
+    CentralGravity,
     ComputedTorque,
     Contact,
     DeadBand,
+    Drag,
     Expression,
     FirstOrderActuator,
     ForceSensor,
@@ -39,6 +44,7 @@ from articulus.loop.components import (
     GroundContact,
     HydraulicCylinder,
     HydraulicRotary,
+    JointFriction,
     JointRate,
     JointSensor,
     JointStop,
@@ -58,8 +64,10 @@ from articulus.loop.components import (
     SpringDamper,
     StateFeedback,
     StrainSensor,
+    Thruster,
     Torque,
     TorsionSpring,
+    VaryingGravity,
     Velocimeter,
     WhiteNoise,
     Winch,
@@ -121,6 +129,15 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     FrameWrench: lambda m: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
     WhiteNoise: lambda m: WhiteNoise(0.01, joint="boom"),
     JointStop: lambda m: JointStop("stick", stiffness=1e3, lower=-1.0, upper=0.902, damping=5.0),
+    Thruster: lambda m: Thruster("wrist", axis=(0, 0, 1), largest=5.0, smallest=-5.0),
+    JointFriction: lambda m: JointFriction("boom", coulomb=0.3, static=0.4, stiffness=300.0, damping=1.0),
+    BearingFriction: lambda m: BearingFriction(
+        "boom", friction=0.2, deflection=1e-3, radius=0.05, damping=1e-3, preload=5.0, lag=5e-3
+    ),
+    Drag: lambda m: Drag("wrist", area=0.3, density=50.0, flow=(1.0, 0, 0), normal=(0, 0, 1)),
+    Buoyancy: lambda m: Buoyancy("wrist", volume=1e-3, surface=0.02),
+    VaryingGravity: lambda m: VaryingGravity(_of_time(3), bodies=("stick", "bucket")),
+    CentralGravity: lambda m: CentralGravity(mu=50.0, center=(0, 0, -3.0), bodies=("stick", "bucket")),
     GroundContact: lambda m: GroundContact(
         "wrist", stiffness=1e4, dissipation=0.1, friction=0.3, slip_speed=0.05
     ),
@@ -160,15 +177,20 @@ BENDS = {
 
 
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
-ONLY |= dict.fromkeys(
-    (Accelerometer, Velocimeter, TorsionSpring, Bushing, Cable, LinearActuator, HydraulicCylinder, Winch),
-    ("tree",),
-)
+ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",)}
 """Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
-rest on (acceleration, velocity, pose of a frame, forces between frames) others show everywhere."""
+sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""
 
-ALIKE = {TorsionSpring, Bushing, Cable, LinearActuator, HydraulicCylinder, Winch}
-"""Components that ask nothing of a method that `SpringDamper` or `HydraulicRotary` does not ask: only `MUST_RUN` is run."""
+EVERYTHING = os.environ.get("ARTICULUS_MATRIX") == "all"
+"""Whether every combination is run (`make nightly`)."""
+ALIKE = (
+    *(TorsionSpring, Bushing, Cable, LinearActuator, HydraulicCylinder, Winch, Thruster),
+    *(JointFriction, BearingFriction, Drag, Buoyancy, VaryingGravity, CentralGravity),
+)
+"""Components that push by `Scope.wrench` and `Scope.force` alone and ask nothing of a method that `SpringDamper`, `FrameWrench`
+or `HydraulicRotary` does not ask: unless everything is run, one host each in turn, and the methods of `MUST_RUN`."""
+if not EVERYTHING:
+    ONLY |= {kind: (HOSTS[i % len(HOSTS)],) for i, kind in enumerate(ALIKE)}
 
 NOISY = {Measured, WhiteNoise}
 """Components whose runs have noise of their own, by their number in a batch."""
@@ -177,10 +199,15 @@ MUST_RUN = ("rk4", "dormand_prince", "rosenbrock", "cvodes")
 """Methods that take every combination; others may refuse, with a reason."""
 
 
+def place(kind: type[Component], where: str) -> art.Mechanism:
+    """Return the mechanism for a component: the gravity of a planet takes the place of the uniform one."""
+    return host(where, weightless=True) if kind is CentralGravity else host(where)
+
+
 @functools.cache
 def components(kind: type[Component], where: str) -> tuple[Component, ...]:
     """Return a loop that uses the component; the same one whenever it is asked, so that its code is built once."""
-    made = EXAMPLES[kind](host(where))
+    made = EXAMPLES[kind](place(kind, where))
     return (made, Expression(_of_time(1), name="command")) if isinstance(made, Actuator) else (made,)
 
 
@@ -191,7 +218,7 @@ def outcome(kind: type[Component], where: str, method: str, **more) -> art.Run |
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DoubtfulResult)
             return art.simulate(
-                host(where),
+                place(kind, where),
                 END,
                 q,
                 v,
@@ -269,7 +296,7 @@ def test_every_method_gives_the_motion_of_the_reference(kind: type[Component], w
     assert not isinstance(wanted, str), wanted
     assert wanted.status.name == "COMPLETE"
     assert unbalanced(wanted) < 1e-6
-    methods = [m for m in ALL_METHODS if m.name in MUST_RUN or kind not in ALIKE]
+    methods = [m for m in ALL_METHODS if m.name in MUST_RUN or EVERYTHING or kind not in ALIKE]
     assert not [fault for method in methods for fault in faults(kind, where, method)]
 
 
@@ -279,10 +306,12 @@ def test_a_batch_with_parameters_is_the_single_runs(kind: type[Component], where
     (q, v), masses = start(where), np.array([1.2, 0.8, 1.9])
     for method in ("rk4", "dormand_prince"):
         given = {"components": components(kind, where), "method": method, "step": STEP, "seed": 3}
-        batch = art.rollout(host(where), END, q, v, params={MASS.name: masses}, **given)
+        batch = art.rollout(place(kind, where), END, q, v, params={MASS.name: masses}, **given)
         assert np.isfinite(batch.v).all()
         for row in range(1 if kind in NOISY else len(masses)):
-            single = art.rollout(host(where), END, q, v, params={MASS.name: masses[row : row + 1]}, **given)
+            single = art.rollout(
+                place(kind, where), END, q, v, params={MASS.name: masses[row : row + 1]}, **given
+            )
             np.testing.assert_array_equal(batch.v[row], single.v[0])
         differ = np.abs(np.diff(batch.v[:, -1], axis=0)).max() > 1e-6
         assert differ or kind is ComputedTorque, (

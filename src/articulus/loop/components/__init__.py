@@ -2,11 +2,15 @@
 
 from articulus.loop.component import Component
 from articulus.loop.components.accelerometer import Accelerometer
+from articulus.loop.components.bearing_friction import BearingFriction
+from articulus.loop.components.buoyancy import Buoyancy
 from articulus.loop.components.bushing import Bushing
 from articulus.loop.components.cable import Cable
+from articulus.loop.components.central_gravity import CentralGravity
 from articulus.loop.components.computed_torque import ComputedTorque
 from articulus.loop.components.contact import Contact
 from articulus.loop.components.dead_band import DeadBand
+from articulus.loop.components.drag import Drag
 from articulus.loop.components.expression import Expression
 from articulus.loop.components.first_order import FirstOrderActuator
 from articulus.loop.components.force_sensor import ForceSensor
@@ -17,6 +21,7 @@ from articulus.loop.components.frame_wrench import FrameWrench
 from articulus.loop.components.ground_contact import GroundContact
 from articulus.loop.components.hydraulic_cylinder import HydraulicCylinder
 from articulus.loop.components.hydraulic_rotary import HydraulicRotary
+from articulus.loop.components.joint_friction import JointFriction
 from articulus.loop.components.joint_rate import JointRate
 from articulus.loop.components.joint_sensor import JointSensor
 from articulus.loop.components.joint_stop import JointStop
@@ -39,8 +44,10 @@ from articulus.loop.components.servo_constraints import ServoConstraints
 from articulus.loop.components.spring_damper import SpringDamper
 from articulus.loop.components.state_feedback import StateFeedback
 from articulus.loop.components.strain_sensor import StrainSensor
+from articulus.loop.components.thruster import Thruster
 from articulus.loop.components.torque import Torque
 from articulus.loop.components.torsion_spring import TorsionSpring
+from articulus.loop.components.varying_gravity import VaryingGravity
 from articulus.loop.components.velocimeter import Velocimeter
 from articulus.loop.components.white_noise import WhiteNoise
 from articulus.loop.components.winch import Winch
@@ -69,6 +76,7 @@ ACTUATORS = (
     Winch,
     ProofMass,
     PiezoPair,
+    Thruster,
     FirstOrderActuator,
     SecondOrderActuator,
     Saturation,
@@ -86,6 +94,12 @@ DISTURBANCES = (
     TorsionSpring,
     Bushing,
     Cable,
+    JointFriction,
+    BearingFriction,
+    Drag,
+    Buoyancy,
+    VaryingGravity,
+    CentralGravity,
 )
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
@@ -99,11 +113,15 @@ __all__ = [
     "PID",
     "SENSORS",
     "Accelerometer",
+    "BearingFriction",
+    "Buoyancy",
     "Bushing",
     "Cable",
+    "CentralGravity",
     "ComputedTorque",
     "Contact",
     "DeadBand",
+    "Drag",
     "Expression",
     "FirstOrderActuator",
     "ForceSensor",
@@ -114,6 +132,7 @@ __all__ = [
     "GroundContact",
     "HydraulicCylinder",
     "HydraulicRotary",
+    "JointFriction",
     "JointRate",
     "JointSensor",
     "JointStop",
@@ -135,9 +154,11 @@ __all__ = [
     "StateFeedback",
     "StrainSensor",
     "Table",
+    "Thruster",
     "Torque",
     "TorsionSpring",
+    "VaryingGravity",
     "Velocimeter",
     "WhiteNoise",
     "Winch",
-]  # fmt: skip
+]

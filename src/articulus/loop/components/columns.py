@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -39,6 +39,18 @@ def as_in_time(x: Any) -> InTime:
             raise InputError(f"expected a function from t to one column, found {x}")
         return x
     return as_numbers(x)
+
+
+def in_time(size: int) -> Callable[[Any], InTime]:
+    """Return what reads `size` numbers, a Table or a function of time, and raises InputError for anything else."""
+
+    def read(x: Any) -> InTime:
+        held = as_in_time(x)
+        if isinstance(held, tuple) and len(held) != size:
+            raise InputError(f"expected {size} numbers, found {len(held)}")
+        return held
+
+    return read
 
 
 def as_matrix(x: Any) -> Rows:

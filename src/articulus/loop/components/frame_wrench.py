@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from articulus.errors import InputError
+import casadi as ca
+
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import check_frame, named
-from articulus.loop.components.columns import as_in_time, at_time
+from articulus.loop.components.columns import at_time, in_time
 from articulus.mechanism.numbers import convert, quantity
 
 
 @dataclass(frozen=True)
 class FrameWrench(Disturbance):
-    """A moment about a frame's origin and a force, in ground axes, given over time.
+    """A moment about a frame's origin and a force, given over time, in ground axes or in the axes of the frame.
 
     Parameters
     ----------
@@ -22,32 +23,31 @@ class FrameWrench(Disturbance):
         Body or frame.
     wrench : six numbers, Table or casadi.Function of t [N m, N]
         Moment, then force.
+    follows : bool
+        Whether the wrench is given in the axes of the frame and turns with it.
     name : str
         "<frame>_frame_wrench" if not given.
 
-    Signals: `wrench` [N m, N].
+    Signals: `wrench` in ground axes [N m, N].
     """
 
     frame: str
-    wrench: Any = quantity("N m, N", "moment about the frame's origin and force, ground axes", size="6")
+    wrench: Any = quantity("N m, N", "moment about the frame's origin and force", size="6")
+    follows: bool = False
     name: str = ""
 
     type_name = "frame_wrench"
     signals: ClassVar = {"wrench": "N m, N"}
 
     def __post_init__(self) -> None:
-        convert(self, wrench=_six_in_time)
+        convert(self, wrench=in_time(6))
         named(self, self.frame)
 
     def work(self, s: Scope) -> None:
         check_frame(s, self, self.frame)
         wrench = at_time(s, self, "wrench", 6)
+        if self.follows:
+            R = s.ask("pose", s.q, frames=[self.frame])[:3, :3]
+            wrench = ca.vertcat(ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:]))
         s.write("wrench", wrench)
         s.wrench(self.frame, wrench)
-
-
-def _six_in_time(x: Any) -> Any:
-    held = as_in_time(x)
-    if isinstance(held, tuple) and len(held) != 6:
-        raise InputError(f"expected 6 numbers (moment, then force), found {len(held)}")
-    return held

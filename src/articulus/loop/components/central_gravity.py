@@ -1,0 +1,92 @@
+"""Gravity of a planet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+
+from articulus.loop.component import Disturbance, Scope
+from articulus.loop.components.checks import positive, wrong
+from articulus.loop.components.weights import heavy_bodies, pose_of, push
+from articulus.mechanism.numbers import Number, Vector, as_number, convert, quantity, three, values_of
+
+EARTH = 3.986004418e14
+"""Gravitational parameter of the Earth [m^3/s^2]."""
+
+
+@dataclass(frozen=True)
+class CentralGravity(Disturbance):
+    """The gravity of a point mass on every rigid body, with its gradient.
+
+    A body of mass m and moment of inertia J about its centre of mass, at distance r in the direction e from the centre,
+    has the potential (to second order in its size over r; MacCullagh)
+
+        U = -mu m / r - mu (tr J - 3 e . J e) / (2 r^3)
+
+    Force and moment are its exact derivatives, so that energy and angular momentum about the centre are conserved:
+
+        F = -mu m e / r^2 - 3 mu / (2 r^4) ((tr J - 5 e . J e) e + 2 J e),   n = 3 mu / r^3 e x J e
+
+    Parameters
+    ----------
+    mu : number [m^3/s^2]
+        Gravitational parameter; the Earth's if not given.
+    center : three numbers [m]
+        Position of the point mass, ground frame.
+    bodies : sequence of str
+        Those that feel it, rigid ones; all that have mass if none is named.
+    name : str
+
+    Signals: `force` on all bodies together, ground axes [N].
+
+    Notes
+    -----
+    The mechanism's own gravity must be zero. Source: Hughes 1986, section 8.1.
+    """
+
+    mu: Number = quantity("m^3/s^2", "gravitational parameter", default=EARTH)
+    center: Vector = quantity("m", "position of the point mass", size="3", default=(0.0, 0.0, 0.0))
+    bodies: tuple[str, ...] = ()
+    name: str = "central_gravity"
+
+    type_name = "central_gravity"
+    signals: ClassVar = {"force": "N"}
+
+    def __post_init__(self) -> None:
+        convert(self, mu=as_number, center=three)
+        object.__setattr__(
+            self, "bodies", (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
+        )
+        positive(self, mu=self.mu)
+
+    def work(self, s: Scope) -> None:
+        if any(values_of(s.description.gravity)):
+            raise wrong(
+                self,
+                "mechanism",
+                f"a uniform gravity {values_of(s.description.gravity)} as well",
+                "none",
+                "Make the mechanism with gravity=(0, 0, 0)",
+            )
+        mu, center = s.number(self.mu), ca.vertcat(*map(s.number, self.center))
+        total = ca.SX.zeros(3)
+        for body in heavy_bodies(s, self, self.bodies):
+            R, arm = pose_of(s, body)
+            away = s.ask("pose", s.q, frames=[body.name])[:3, 3] + arm - center
+            r = ca.norm_2(away)
+            e, m, local = away / r, s.number(body.mass), inertia(s, body.inertia)
+            seen = ca.mtimes([R, local, R.T, e])  # J e in ground axes
+            trace, along = ca.trace(local), ca.dot(e, seen)
+            force = -mu * m * e / r**2 - 1.5 * mu / r**4 * ((trace - 5 * along) * e + 2 * seen)
+            push(s, body, arm, force, 3 * mu / r**3 * ca.cross(e, seen))
+            s.stored(-mu * m / r - mu * (trace - 3 * along) / (2 * r**3))
+            total += force
+        s.write("force", total)
+
+
+def inertia(s: Scope, given: Vector) -> ca.SX:
+    """Return a moment of inertia (xx, yy, zz, xy, xz, yz) as a matrix."""
+    xx, yy, zz, xy, xz, yz = map(s.number, given)
+    return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))

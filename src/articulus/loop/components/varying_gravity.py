@@ -1,0 +1,55 @@
+"""Gravity that changes with time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from casadi import SX
+
+from articulus.loop.component import Disturbance, Scope
+from articulus.loop.components.columns import at_time, in_time
+from articulus.loop.components.weights import heavy_bodies, pose_of, push
+from articulus.mechanism.numbers import convert, quantity
+
+
+@dataclass(frozen=True)
+class VaryingGravity(Disturbance):
+    """A uniform field of gravity over time, added to the gravity of the mechanism: a launch, a parabolic flight.
+
+    A vehicle that accelerates by a(t) and carries the ground frame of the model is the field -a(t).
+
+    Parameters
+    ----------
+    acceleration : three numbers, Table or casadi.Function of t [m/s^2]
+        Of a body that falls freely in the field, ground axes.
+    bodies : sequence of str
+        Those that feel it, rigid ones; all that have mass if none is named.
+    name : str
+
+    Signals: `acceleration` [m/s^2].
+
+    Notes
+    -----
+    The field changes with time, so its power counts as input.
+    """
+
+    acceleration: Any = quantity("m/s^2", "acceleration of free fall, ground axes", size="3")
+    bodies: tuple[str, ...] = ()
+    name: str = "varying_gravity"
+
+    type_name = "varying_gravity"
+    signals: ClassVar = {"acceleration": "m/s^2"}
+
+    def __post_init__(self) -> None:
+        convert(self, acceleration=in_time(3))
+        object.__setattr__(
+            self, "bodies", (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
+        )
+
+    def work(self, s: Scope) -> None:
+        g = at_time(s, self, "acceleration", 3)
+        s.write("acceleration", g)
+        for body in heavy_bodies(s, self, self.bodies):
+            _, arm = pose_of(s, body)
+            push(s, body, arm, s.number(body.mass) * g, SX.zeros(3))

@@ -1,0 +1,90 @@
+"""Friction that sticks: holds below its level, slides at it, loses what it should; by given levels and by reactions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.loop import components as c
+from articulus.results.diagnostics import energy_error
+
+TIGHT = {"method": "rosenbrock", "rtol": 1e-9, "atol": 1e-11}
+
+
+def slider(angle: float = 0.0) -> art.Mechanism:
+    """A block of 2 kg on a guide along x that is inclined to the horizontal."""
+    g = (9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle))
+    m = art.Mechanism("slider", gravity=g)
+    m.body("block", mass=2.0, inertia=(0.1, 0.1, 0.1))
+    return m.joint("guide", art.Prismatic(axis=(1, 0, 0)), "ground", "block")
+
+
+def test_below_the_level_the_joint_is_held_and_does_not_creep() -> None:
+    friction = c.JointFriction("guide", coulomb=5.0, static=6.0, stiffness=1e5, damping=600.0)
+    push = c.PrescribedForce("guide", c.Table([0, 0.5], [0, 5.5]))  # at once it would swing across the level
+    run = art.simulate(slider(), 10.0, components=[friction, push], step=0.01, sample=0.1, **TIGHT)
+    np.testing.assert_allclose(run["guide_joint_friction.deflection"][-1], 5.5 / 1e5, rtol=1e-5)
+    # below the Stribeck speed dz/dx = 1 - s0 z / Fs on the way there
+    np.testing.assert_allclose(run.q[-1], -6.0 / 1e5 * np.log(1 - 5.5 / 6.0), rtol=0.1)
+    late = run.q[run.t > 1.0, 0]
+    assert np.ptp(late) < 1e-9
+
+
+def test_above_it_slides_with_coulomb_friction() -> None:
+    friction = c.JointFriction("guide", coulomb=5.0, static=6.0, stiffness=1e5, damping=600.0, viscous=0.5)
+    run = art.simulate(
+        slider(), 1.0, step=0.01, components=[friction, c.PrescribedForce("guide", 9.0)], **TIGHT
+    )
+    # m v' = 9 - 5 - 0.5 v, after a start of about 1e-2 s on the bristles
+    v = (4.0 / 0.5) * (1 - np.exp(-0.5 * run.t[-1] / 2.0))
+    np.testing.assert_allclose(run.v[-1, 0], v, rtol=2e-3)
+    error, moved = energy_error(run)
+    assert error < 1e-6 * moved
+
+
+@pytest.mark.parametrize("angle", [0.15, 0.35])
+def test_a_guide_rubs_by_what_it_carries(angle: float) -> None:
+    """mu = 0.25: held below 14 degrees; above, a = g (sin - mu cos)."""
+    friction = c.BearingFriction("guide", friction=0.25, deflection=1e-5, damping=1e-3)
+    run = art.simulate(slider(angle), 0.5, step=0.01, components=[friction], **TIGHT)
+    np.testing.assert_allclose(run["guide_bearing_friction.load"][-1], 2 * 9.81 * np.cos(angle), rtol=1e-6)
+    expected = max(9.81 * (np.sin(angle) - 0.25 * np.cos(angle)), 0.0) * run.t[-1]
+    # the load is there after a few times the lag of 1 ms, in which the block falls freely
+    np.testing.assert_allclose(run.v[-1, 0], expected, atol=9.81 * np.sin(angle) * 2e-3)
+    error, moved = energy_error(run)
+    assert error < 1e-6 * moved
+
+
+def test_a_journal_stops_a_flywheel_in_the_time_of_the_book() -> None:
+    """mu r m g = J |a|: 2 rad/s in J w / (mu r m g)."""
+    m = art.Mechanism("wheel")
+    m.body("wheel", mass=10.0, inertia=(0.2, 0.4, 0.2))
+    m.joint("axle", art.Revolute(axis=(0, 1, 0)), "ground", "wheel")
+    friction = c.BearingFriction("axle", friction=0.1, deflection=1e-3, radius=0.05, damping=1e-3)
+    expected = 0.4 * 2.0 / (0.1 * 0.05 * 10 * 9.81)
+    run = art.simulate(m, 2.0, [0.0], [2.0], components=[friction], step=0.01, **TIGHT)
+    moving = run.t[run.v[:, 0] > 5e-2]  # then it swings on its bristles
+    np.testing.assert_allclose(moving[-1], expected - 0.05 * expected / 2, rtol=1e-2)
+    assert abs(run.v[-1, 0]) < 5e-2
+
+
+def test_a_moment_presses_a_guide_at_its_ends() -> None:
+    """A mass 0.5 m in front of a guide of 0.2 m: N = m g + 2 m g 0.5 / 0.2."""
+    m = art.Mechanism("lift")
+    m.body("block", mass=2.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    m.joint("guide", art.Prismatic(axis=(1, 0, 0)), "ground", "block")
+    friction = c.BearingFriction("guide", friction=0.25, deflection=1e-5, length=0.2, damping=1e-3)
+    run = art.simulate(m, 0.1, components=[friction], **TIGHT)
+    np.testing.assert_allclose(
+        run["guide_bearing_friction.load"][-1], 2 * 9.81 * (1 + 2 * 0.5 / 0.2), rtol=1e-6
+    )
+
+
+def test_refusals_name_what_is_wrong() -> None:
+    with pytest.raises(art.InputError, match="at least coulomb"):
+        c.JointFriction("guide", coulomb=5.0, static=4.0, stiffness=1e5)
+    m = art.Mechanism("wheel").body("wheel", mass=1.0, inertia=(1, 1, 1))
+    m.joint("axle", art.Revolute(axis=(0, 1, 0)), "ground", "wheel")
+    with pytest.raises(art.InputError, match="radius"):
+        art.simulate(m, 0.1, components=[c.BearingFriction("axle", friction=0.1, deflection=1e-4)])
