@@ -146,7 +146,9 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Winch: lambda: Winch(("cab", "boom", "bucket_tip"), stiffness=10.0, length=1.0, damping=1.0),
     Thruster: lambda: Thruster("wrist", axis=(0, 0, 1), largest=5.0, smallest=-5.0),
     JointFriction: lambda: JointFriction("boom", coulomb=3.0, static=4.0, stiffness=300.0),
-    BearingFriction: lambda: BearingFriction("boom", friction=0.2, deflection=1e-2, radius=0.05, preload=5.0),
+    BearingFriction: lambda: BearingFriction(
+        "boom", friction=0.2, deflection=0.1, radius=0.05, preload=5.0, lag=0.1
+    ),
     Drag: lambda: Drag("wrist", area=0.3, flow=(1.0, 0, 0), normal=(0, 0, 1)),
     Buoyancy: lambda: Buoyancy("wrist", volume=1e-3, surface=0.02),
     VaryingGravity: lambda: VaryingGravity((1.0, 2.0, 3.0)),
