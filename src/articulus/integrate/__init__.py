@@ -6,6 +6,7 @@
 | second order | `SecondOrder`: q displaced by v, v' = a(t, q, v), fixed steps | `SecondOrderMethod`: advance, integrate |
 | adaptive | f(t, x), or `Linearized` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
 | implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
+| residual | E(t, x, x') = 0, fixed steps | `Sdirk`: step, integrate |
 | casadi | a casadi.Function, error controlled | `Sundials`: prepare, integrate |
 | bodies | free rigid bodies and constraints, fixed steps | `CentralDifference`, on its own: begin, advance, run |
 """
@@ -33,6 +34,7 @@ from articulus.integrate.newmark import Newmark
 from articulus.integrate.rk4 import RK4
 from articulus.integrate.rosenbrock import Linearized, Rosenbrock
 from articulus.integrate.runge_kutta import ExplicitRungeKutta, Tableau
+from articulus.integrate.sdirk import Sdirk, SdirkState
 from articulus.integrate.second_order import SecondOrder, SecondOrderMethod
 from articulus.integrate.semi_implicit_euler import SemiImplicitEuler
 from articulus.integrate.solution import Solution, Statistics
@@ -48,6 +50,7 @@ ALL_METHODS: tuple[Integrator, ...] = (
     Newmark(),
     HHT(),
     GeneralizedAlpha(),
+    Sdirk(),
     Cvodes(),
     Idas(),
 )
@@ -88,6 +91,8 @@ __all__ = [
     "Method",
     "Newmark",
     "Rosenbrock",
+    "Sdirk",
+    "SdirkState",
     "SecondOrder",
     "SecondOrderMethod",
     "SemiImplicitEuler",

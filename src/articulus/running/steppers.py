@@ -16,6 +16,7 @@ import numpy as np
 from casadi import SX
 
 from articulus import kernel
+from articulus.dynamics.ball_joints import refusal
 from articulus.errors import InputError, NumericalError
 from articulus.integrate import (
     Adaptive,
@@ -28,13 +29,16 @@ from articulus.integrate import (
     Mechanical,
     Method,
     Rosenbrock,
+    Sdirk,
+    SdirkState,
     SecondOrderMethod,
     StepControl,
 )
 from articulus.integrate.base import Integrator
 from articulus.loop.displacement import displacement
 from articulus.loop.functions import ARGUMENTS, System, native
-from articulus.running.native_engine import NativeEngine
+from articulus.running.ball_joint_problem import BallJointEquations, BallJointProblem
+from articulus.running.native_engine import INSIDE, NativeEngine
 
 RETURN = 5e-4
 """Time in which what is off the constraints falls to 1/e, for solvers without a projection of their own [s]."""
@@ -303,12 +307,7 @@ class AlphaStepper(Stepper):
         self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
     ):
         super().__init__(system, method, h, control, independent)
-        own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
-        if own:
-            raise InputError(
-                f"method '{method.name}' is for mechanisms alone: its formulas are those of second-order equations of motion; found "
-                f"the component state '{own[0]}', whose equation is of first order; expected a method such as rosenbrock or cvodes"
-            )
+        _require_no_states(system, method)
         bound = [c.name for c in system.description.constraints if not c.holonomic]
         if bound:
             raise InputError(
@@ -337,6 +336,50 @@ class AlphaStepper(Stepper):
         rates = [np.ravel(self._power(each, d, p, w, at, self.h))[-2:] for each, at in ((c, t), (out, t1))]
         out[-2:] += (t1 - t) / 2 * (rates[0] + rates[1])
         return np.concatenate([out, d, [1.0], end.vdot, end.a, end.multipliers])
+
+
+def _require_no_states(system: System, method: Integrator) -> None:
+    """Refuse states of components."""
+    own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
+    if own:
+        raise InputError(
+            f"method '{method.name}' is for mechanisms alone: its formulas are those of second-order equations of motion; found "
+            f"the component state '{own[0]}', whose equation is of first order; expected a method such as rosenbrock or cvodes"
+        )
+
+
+class BallJointStepper(Stepper):
+    """A diagonally implicit method in the absolute coordinates of a mechanism of ball joints; remembers nothing."""
+
+    switches = False
+
+    def __init__(
+        self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
+    ):
+        super().__init__(system, method, h, control, independent)
+        why = refusal(system.description)
+        if why:
+            raise InputError(
+                f"method '{method.name}' is for trees of rigid bodies on ball joints: {why}. Methods for every mechanism that "
+                "bear stiff forces are rosenbrock, cvodes and generalized_alpha"
+            )
+        _require_no_states(system, method)
+        self._equations = BallJointEquations(system)
+        self._power = native(system.rhs)
+
+    def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        c, d, _ = self.split(x)
+        q, v = (self.system.places[name] for name in "qv")
+        problem = BallJointProblem(self._equations, d, p, w, self.h)
+        inside = (1 - INSIDE) if self.system.jumps else 1.0  # an input that jumps at t1 is seen from inside
+        end = self._method.step(problem, SdirkState(t, problem.begin(c[q], c[v])), inside * (t1 - t))
+        self.evaluations += end.iterations
+        out = c.copy()
+        out[q], out[v] = problem.end(end.x)
+        out = self.correct(out, d, p, w, t1)
+        rates = [np.ravel(self._power(each, d, p, w, at, self.h))[-2:] for each, at in ((c, t), (out, t1))]
+        out[-2:] += (t1 - t) / 2 * (rates[0] + rates[1])
+        return np.concatenate([out, d])
 
 
 class _Terms:
@@ -402,6 +445,7 @@ STEPPERS: dict[type[Integrator], type[Stepper]] = {
     Cvodes: SundialsStepper,
     Idas: IdasStepper,
     AlphaMethod: AlphaStepper,
+    Sdirk: BallJointStepper,
 }
 """What runs the methods of a class; the nearest base class of a method decides."""
 
