@@ -14,6 +14,7 @@ from articulus.integrate import (
     Adaptive,
     AlphaMethod,
     Method,
+    Sdirk,
     SecondOrderMethod,
     Sundials,
 )
@@ -163,6 +164,7 @@ def test_kinds_tell_how_a_method_is_called():
         "second order": SecondOrderMethod,
         "adaptive": Adaptive,
         "implicit": AlphaMethod,
+        "residual": Sdirk,
         "casadi": Sundials,
     }
     for name, kind in kinds.items():

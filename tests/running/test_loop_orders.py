@@ -18,7 +18,7 @@ from closed_zoo import admissible, closed, four_bar
 WAY = np.array([1.0, -1.0, 1.0])
 END = 0.25
 LINKAGES = ("plane", "redundant", "spatial")
-FIXED = [m for m in ALL_METHODS if m.kind not in ("adaptive", "casadi")]
+FIXED = [m for m in ALL_METHODS if m.kind not in ("adaptive", "casadi", "residual")]
 
 
 def tilted_four_bar() -> art.Mechanism:

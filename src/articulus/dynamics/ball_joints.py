@@ -31,7 +31,7 @@ import casadi as ca
 import numpy as np
 from casadi import DM, SX
 
-from articulus.dynamics.tree import ROOT, NodeParts, Tree
+from articulus.dynamics.tree import ROOT, NodeParts, Tree, tree_of
 from articulus.errors import InputError
 from articulus.mechanism import Description, Spherical
 from articulus.spatial import cross, quaternion_matrix, quaternion_product, skew
@@ -48,12 +48,11 @@ def refusal(description: Description) -> str:
     for body in description.bodies:
         if body.modes is not None and body.modes.count:
             return f"body '{body.name}' is flexible; expected rigid bodies"
-    tree = Tree(description)
     joints = [c for c in description.connections if c.joint.nv]
     for c in joints:
         if not isinstance(c.joint, Spherical):
             return f"joint '{c.name}' is of type '{c.joint.type_name}'; {ball}"
-    for c, part in zip(joints, tree.parts):
+    for c, part in zip(joints, tree_of(description).parts):
         if not all(a.is_zero() for a in part.armature) or c.rotor is not None:
             return f"joint '{c.name}' has an armature or a rotor; expected all inertia in the bodies"
         if part.inertia.m.is_zero():
@@ -403,9 +402,7 @@ class BallJoints:
 def _sparse(blocks: dict[tuple[int, int], SX], n: int) -> SX:
     """Return the matrix of (n, n) blocks with the given ones."""
     rows, columns = next(iter(blocks.values())).shape
-    at = [
-        (rows * i + a, columns * k + c) for i, k in blocks for c in range(columns) for a in range(rows)
-    ]
+    at = [(rows * i + a, columns * k + c) for i, k in blocks for c in range(columns) for a in range(rows)]
     values = ca.vertcat(*(ca.vec(ca.densify(block)) for block in blocks.values()))
     return SX.triplet([a for a, _ in at], [c for _, c in at], values, rows * n, columns * n)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from articulus.errors import InputError, NumericalError
 from articulus.integrate.base import Array, Integrator
 
 EPS = float(np.finfo(float).eps)
-GAMMA = 1 - np.sqrt(0.5)
+GAMMA = 1 - math.sqrt(0.5)
 SLOW = 0.1
 """A correction of more than this part of the one before: the factored matrix does not serve any more."""
 
@@ -19,9 +20,7 @@ SLOW = 0.1
 class Residual(Protocol):
     """What the method asks of a problem E(t, x, x') = 0; an entry of x whose rate is not in E is algebraic."""
 
-    def correction(
-        self, t: float, x: Array, xdot: Array, sigma: float, kept: Any
-    ) -> tuple[Array, Any]:
+    def correction(self, t: float, x: Array, xdot: Array, sigma: float, kept: Any) -> tuple[Array, Any]:
         """Return dx of J dx = E with J = dE/dx + sigma dE/dx', and what to keep.
 
         `kept` is what the correction before gave back, such as J factored, or None to begin again.
@@ -29,10 +28,11 @@ class Residual(Protocol):
 
 
 class SdirkState(NamedTuple):
-    """State of an integration between two steps: time [s], x (n,), Newton iterations so far."""
+    """State of an integration between two steps: time [s], x (n,), x of the first stage, Newton iterations so far."""
 
     t: float
     x: np.ndarray
+    stage: np.ndarray | None = None
     iterations: int = 0
 
 
@@ -75,7 +75,7 @@ class Sdirk(Integrator):
         rate = sigma * (x1 - x0)
         base = x0 + (1 - GAMMA) * h * rate
         x2, _, second = self._stage(problem, state, t + h, base, x0 + h * rate, sigma, kept)
-        return SdirkState(t + h, x2, state.iterations + first + second)
+        return SdirkState(t + h, x2, x1, state.iterations + first + second)
 
     def _stage(
         self,
@@ -99,7 +99,7 @@ class Sdirk(Integrator):
                 )
             x = x - dx
             before, size = size, np.abs(dx).max()
-            rounding = 16 * EPS * (1 + np.abs(x).max()) * max(1.0, sigma)
+            rounding = 16 * EPS * (1 + np.abs(x).max()) * max(1.0, abs(sigma))
             if size <= max(self.tolerance * np.abs(x - state.x).max(), rounding):
                 return x, kept, iteration
             if size > SLOW * before:

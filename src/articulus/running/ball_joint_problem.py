@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -12,6 +12,10 @@ from articulus.dynamics.ball_joints import BallJoints
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import tree_of
 from articulus.loop.functions import System
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+    from scipy.sparse.linalg import SuperLU
 
 
 class BallJointEquations:
@@ -32,57 +36,76 @@ class BallJointEquations:
         friction = ca.Function("friction", [tree.q, tree.v, tree.p], [passive_forces(tree, tree.v)])
         wrenches = dict(zip(system.network.wrenches(), forces))
         newton = balls.newton(tau + friction(q, v, tree.p), wrenches)
-        at = [balls.x, balls.xdot, balls.sigma, t, d, p, w, h, tree.p]
+        at = [ca.vertcat(balls.x, balls.xdot, balls.sigma, t), ca.vertcat(d, p, w, h, tree.p)]
         self.models = tree.p.numel()
         pattern = newton.matrix.sparsity()
         self.pattern = np.array(pattern.row()), np.array(pattern.colind())
-        self.matrix = ca.Function("matrix", at, [newton.matrix.nz[:]], {"cse": True})
-        self.right = ca.Function("right", at, [newton.right], {"cse": True})
-        self.change = ca.Function("change", [*at, balls.unknown], [newton.change], {"cse": True})
+        self.matrix = ca.Function("matrix", at, [newton.matrix.nz[:]])
+        self.right = ca.Function("right", at, [newton.right])
+        self.change = ca.Function("change", [*at, balls.unknown], [newton.change])
         self.absolute = ca.Function("absolute", [tree.q, tree.v, tree.p], [balls.absolute(tree.q, tree.v)])
         self.joints = ca.Function("joints", [balls.x], [q, v])
 
 
-@dataclass(frozen=True)
-class BallJointProblem:
-    """E(t, x, x') = 0 with given held values d, parameters p, noise w and the time h [s] for which noise is held."""
+@functools.lru_cache(maxsize=8)
+def equations_of(system: System) -> BallJointEquations:
+    """Return the equations of a system, made once: runs of the same loop follow each other."""
+    return BallJointEquations(system)
 
-    equations: BallJointEquations
-    d: np.ndarray
-    p: np.ndarray
-    w: np.ndarray
-    h: float
+
+class BallJointProblem:
+    """E(t, x, x') = 0 with held values.
+
+    Parameters
+    ----------
+    equations : BallJointEquations
+    d, p, w : arrays
+        Held values, parameters and noise of the loop.
+    h : float [s]
+        For how long noise is held.
+    """
+
+    def __init__(self, equations: BallJointEquations, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float):
+        self._equations, self._model = equations, p[: equations.models]
+        self._given = ca.DM(np.concatenate([d, p, w, [h], self._model]))
 
     def begin(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return x of a state of the joints."""
-        return np.array(self.equations.absolute(q, v, self.p[: self.equations.models])).ravel()
+        return np.array(self._equations.absolute(q, v, self._model)).ravel()
 
     def end(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return q and v of the joints."""
-        q, v = (np.array(each).ravel() for each in self.equations.joints(x))
+        q, v = (np.array(each).ravel() for each in self._equations.joints(x))
         return q, v
+
+    def matrix(self, t: float, x: np.ndarray, xdot: np.ndarray, sigma: float) -> csc_array:
+        """Return the matrix of the linear system of a Newton correction, (7 n, 7 n)."""
+        from scipy.sparse import csc_array  # here: it takes longer to load than the rest of the package
+
+        rows, columns = self._equations.pattern
+        values = np.array(self._equations.matrix(np.concatenate([x, xdot, [sigma, t]]), self._given))
+        return csc_array((values.ravel(), rows, columns), (columns.size - 1, columns.size - 1))
 
     def correction(
         self, t: float, x: np.ndarray, xdot: np.ndarray, sigma: float, kept: Any
     ) -> tuple[np.ndarray, Any]:
         """Return dx of the Newton iteration, and the factored matrix."""
-        e = self.equations
-        at = (x, xdot, sigma, t, self.d, self.p, self.w, self.h, self.p[: e.models])
+        at = ca.DM(np.concatenate([x, xdot, [sigma, t]]))
         if kept is None:
-            kept = _factored(np.array(e.matrix(*at)).ravel(), *e.pattern)
-        unknown = kept(np.array(e.right(*at)).ravel())
-        return np.array(e.change(*at, unknown)).ravel(), kept
+            kept = factored(self.matrix(t, x, xdot, sigma))
+        if kept is None:
+            return np.full(x.shape, np.nan), None
+        unknown = kept.solve(np.array(self._equations.right(at, self._given)).ravel())
+        return np.array(self._equations.change(at, self._given, unknown)).ravel(), kept
 
 
-def _factored(values: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """Return what solves with a sparse matrix; its solutions are not finite where the matrix is singular."""
-    from scipy.sparse import csc_array  # here: it takes longer to load than the rest of the package
+def factored(matrix: csc_array) -> SuperLU | None:
+    """Return the factors of a matrix whose blocks go from the ends of a tree inwards; None where it is singular."""
     from scipy.sparse.linalg import splu
 
-    n = columns.size - 1
-    if not np.isfinite(values).all():
-        return lambda right: np.full(n, np.nan)
+    if not np.isfinite(matrix.data).all():
+        return None
     try:
-        return splu(csc_array((values, rows, columns), (n, n)), permc_spec="NATURAL").solve
+        return splu(matrix, permc_spec="NATURAL")
     except RuntimeError:  # exactly singular
-        return lambda right: np.full(n, np.nan)
+        return None

@@ -35,9 +35,10 @@ from articulus.integrate import (
     StepControl,
 )
 from articulus.integrate.base import Integrator
+from articulus.integrate.sdirk import GAMMA
 from articulus.loop.displacement import displacement
 from articulus.loop.functions import ARGUMENTS, System, native
-from articulus.running.ball_joint_problem import BallJointEquations, BallJointProblem
+from articulus.running.ball_joint_problem import BallJointProblem, equations_of
 from articulus.running.native_engine import INSIDE, NativeEngine
 
 RETURN = 5e-4
@@ -364,22 +365,24 @@ class BallJointStepper(Stepper):
                 "bear stiff forces are rosenbrock, cvodes and generalized_alpha"
             )
         _require_no_states(system, method)
-        self._equations = BallJointEquations(system)
+        self._equations = equations_of(system)
         self._power = native(system.rhs)
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, _ = self.split(x)
         q, v = (self.system.places[name] for name in "qv")
         problem = BallJointProblem(self._equations, d, p, w, self.h)
-        inside = (1 - INSIDE) if self.system.jumps else 1.0  # an input that jumps at t1 is seen from inside
-        end = self._method.step(problem, SdirkState(t, problem.begin(c[q], c[v])), inside * (t1 - t))
+        h = (t1 - t) * (
+            1 - INSIDE if self.system.jumps else 1.0
+        )  # an input that jumps at t1 is seen from inside
+        end = self._method.step(problem, SdirkState(t, problem.begin(c[q], c[v])), h)
         self.evaluations += end.iterations
-        out = c.copy()
-        out[q], out[v] = problem.end(end.x)
-        out = self.correct(out, d, p, w, t1)
-        rates = [np.ravel(self._power(each, d, p, w, at, self.h))[-2:] for each, at in ((c, t), (out, t1))]
-        out[-2:] += (t1 - t) / 2 * (rates[0] + rates[1])
-        return np.concatenate([out, d])
+        out, work = c.copy(), np.zeros(2)
+        for stage, at, weight in ((end.stage, t + GAMMA * h, 1 - GAMMA), (end.x, t + h, GAMMA)):
+            out[q], out[v] = problem.end(stage)
+            work += h * weight * np.ravel(self._power(out, d, p, w, at, self.h))[-2:]
+        out[-2:] += work
+        return np.concatenate([self.correct(out, d, p, w, t1), d])
 
 
 class _Terms:
