@@ -207,11 +207,11 @@ class BallJoints:
         """q and v of the joints for p and s; quaternions of the same norm as p."""
         q, v = SX.zeros(self.tree.description.nq), SX.zeros(self.tree.description.nv)
         for ball, own in zip(self.balls, self.bodies):
-            base, w = DM([1, 0, 0, 0]), SX.zeros(3)
+            base, w = SX([1, 0, 0, 0]), SX.zeros(3)
             if ball.parent != ROOT:
                 parent = self.bodies[ball.parent]
                 base, w = parent.p, 2 * ca.mtimes(g_matrix(parent.p), parent.s)
-            start = quaternion_product(SX(base), SX(ball.turn))
+            start = quaternion_product(base, SX(ball.turn))
             turn = quaternion_product(ca.vertcat(start[0], -start[1:]), own.p)
             q[ball.q] = turn
             seen = ca.mtimes(self._between(ball, turn).T, w)
