@@ -35,12 +35,16 @@ class Closing:
     description : Description
     form : Form
         In which the accelerations are found, and which says how a step returns to the constraints.
+    as_found : bool
+        Whether rows may keep another residual than zero; `active` then holds one per row after the flags of the constraints.
     """
 
-    def __init__(self, description: Description, form: Form):
-        self.description, self.form = description, form
+    def __init__(self, description: Description, form: Form, as_found: bool = False):
+        self.description, self.form, self._as_found = description, form, as_found
         self.t = SX.sym("t")
-        self.active = SX.sym("active", len(description.constraints))
+        flags = len(description.constraints)
+        self.active = SX.sym("active", flags + as_found * len(self.names))
+        self._kept = self.active[flags:] if as_found else SX.zeros(len(self.names))
         self._whole = ClosedEquations(description, self.t)
         self._cut: dict[tuple[str, ...], Branches] = {}
 
@@ -126,7 +130,7 @@ class Closing:
             _, pushed = self._whole.equations(dict(zip(frames, wrenches)))
             bias, applied = pushed, tau + bias - pushed
         G = ca.mtimes(ca.diag(on), rows.G)
-        held = Constraints(on * rows.g, G, on * rows.rate, on * rows.gamma)
+        held = Constraints(on * (rows.g - self._kept), G, on * rows.rate, on * rows.gamma)
         given = Given(tree, Problem(self.M, tau - bias, held), applied, self.masses, on, self.t, h, own)
         return given, [tree.q, tree.v, tau, self.t, self.active, tree.p, h, own, *wrenches]
 
@@ -149,7 +153,7 @@ class Closing:
 
     def _state(self) -> State:
         d = self.description
-        sizes = {"q": d.nq, "v": d.nv, "t": 1, "p": len(d.parameters), "active": len(d.constraints)}
+        sizes = {"q": d.nq, "v": d.nv, "t": 1, "p": len(d.parameters), "active": self.active.numel()}
         return State(**{name: MX.sym(name, size) for name, size in sizes.items()})
 
     @property
@@ -180,7 +184,7 @@ class Closing:
         """(q, v, t, active, p) -> q, v on the constraints, change of the energy [J]; None for a form that does not return to them."""
         if self.form.back is None:
             return None
-        if self.form.back == "projection" and self._by_branches:
+        if self.form.back == "projection" and self._by_branches and not self._as_found:
             s = self._state()
             found = self._branches(()).projection(s, self._compliance, 2, displacement(self.description))
             graph = ca.Function("projection", [s.q, s.v, s.t, s.active, s.p], list(found))
@@ -194,7 +198,7 @@ class Closing:
             way = Projection(self.M, G, DUAL * self.masses, iterations=2)
         displaced = displacement(d)
         at = ca.Function("at", [tree.q, tree.v, self.t, tree.p], [self.rows.g, self.rows.rate])
-        dq = way.change(lambda x: on * at(displaced(tree.q, x), tree.v, self.t, tree.p)[0])
+        dq = way.change(lambda x: on * (at(displaced(tree.q, x), tree.v, self.t, tree.p)[0] - self._kept))
         q = displaced(tree.q, dq)
         dv = way.change(lambda x: on * at(q, tree.v + x, self.t, tree.p)[1])
         energy = ca.Function("energy", [tree.q, tree.v, tree.p], [self._whole.energy()])
@@ -207,10 +211,16 @@ class Closing:
         """(q, t, p) -> G, (m, nv)."""
         return ca.Function("jacobian", [self.tree.q, self.t, self.tree.p], [ca.densify(self.rows.G)])
 
+    @functools.cached_property
+    def position(self) -> ca.Function:
+        """(q, t, p) -> position residuals, (m,)."""
+        return ca.Function("position", [self.tree.q, self.t, self.tree.p], [ca.densify(self.rows.g)])
+
     def residual(self) -> ca.Function:
         """(q, v, t, active, p) -> the largest position residual and the largest velocity residual of rows that hold."""
         tree, on = self.tree, self._on()
-        largest = [ca.mmax(ca.fabs(on * x)) if x.numel() else SX(0) for x in (self.rows.g, self.rows.rate)]
+        off = (self.rows.g - self._kept, self.rows.rate)
+        largest = [ca.mmax(ca.fabs(on * x)) if x.numel() else SX(0) for x in off]
         return ca.Function("residual", [tree.q, tree.v, self.t, self.active, tree.p], [ca.vertcat(*largest)])
 
     def power(self) -> ca.Function:

@@ -82,7 +82,11 @@ class LoopDerivatives:
         d = system.description
         self.system, self._nq, self._nv = system, d.nq, d.nv
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
-        held = [name for name in system.held_places if name not in ("outside", "active", "resting", "push")]
+        held = [
+            name
+            for name in system.held_places
+            if name not in ("outside", "active", "kept", "resting", "push")
+        ]
         self._own = _entries(system.places, own)
         self._held = _entries(system.held_places, held)
         self._with_inputs(inputs, opened)

@@ -98,6 +98,8 @@ class Network:
         Signals, or "u" for the commands, to which a small input is added wherever they are read.
     opened : sequence of str
         Those of the ports at which the loop is cut: what is read there is the input alone.
+    as_found : bool
+        Whether events may make constraints keep the residuals that they find.
 
     Attributes
     ----------
@@ -117,6 +119,7 @@ class Network:
         stops: Sequence[str] = (),
         ports: Sequence[str] = (),
         opened: Sequence[str] = (),
+        as_found: bool = False,
     ):
         self.description, self.stops = description, tuple(stops)
         self.ports, self.opened = tuple(ports), tuple(opened)
@@ -140,6 +143,8 @@ class Network:
         self.commands = SX.zeros(len(self.command_names))
         self.outside = SX.sym("outside", len(self.command_names) if outside else 0)
         self.active = SX.sym("active", len(description.constraints))
+        self.as_found = as_found
+        self.kept = SX.sym("kept", len(description.constraint_rows) if as_found else 0)
         self.resting = SX.sym("resting", len(self.stops))
         self.push = SX.sym("push", len(self.stops))
         if outside:
@@ -263,8 +268,15 @@ class Network:
                 out[f"{component.name}.{kind} {name}".strip()] = (symbol, np.zeros(symbol.numel()))
         out["outside"] = (self.outside, np.zeros(self.outside.numel()))
         out["active"] = (self.active, np.ones(self.active.numel()))
+        if self.as_found:
+            out["kept"] = (self.kept, np.zeros(self.kept.numel()))
         none = np.zeros(len(self.stops))
         return out | ({"resting": (self.resting, none), "push": (self.push, none)} if self.stops else {})
+
+    @property
+    def switches(self) -> SX:
+        """Return which constraints hold, and the residuals that they keep."""
+        return ca.vertcat(self.active, self.kept)
 
     @property
     def parameter_symbols(self) -> SX:

@@ -27,7 +27,7 @@ from articulus.solve.assembly import least, newton
 MARGIN = 1e-7
 """Real part of a pole over the size of the largest, below which it counts as not growing [-]: rounding splits double poles at zero by
 about the root of its own size."""
-FIXED = ("outside", "active", "resting", "push")
+FIXED = ("outside", "active", "kept", "resting", "push")
 """Held values that are no state of a component."""
 
 

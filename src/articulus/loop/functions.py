@@ -123,7 +123,11 @@ class System:
     @functools.cached_property
     def closing(self) -> Closing | None:
         """The constraints on symbols; None where there are none."""
-        return Closing(self.description, self.form) if self.description.constraints else None
+        return (
+            Closing(self.description, self.form, self.network.as_found)
+            if self.description.constraints
+            else None
+        )
 
     @functools.cached_property
     def acceleration(self) -> ca.Function:
@@ -220,14 +224,19 @@ class System:
         """Return (q, v, tau, t, active, p, h, own, wrenches ...) of the arguments and loads of a graph."""
         (c, d, p, _, t, h), (tau, *wrenches) = symbols, loads
         own = c[self.places[OWN + self.form.own]] if self.form.own else ca.MX(0, 1)
-        q, v, active = c[self.places["q"]], c[self.places["v"]], d[self.held_places["active"]]
+        q, v, active = c[self.places["q"]], c[self.places["v"]], self._switches(d)
         return [q, v, tau, t, active, p[: len(self.description.parameters)], h, own, *wrenches]
+
+    def _switches(self, d: Any) -> Any:
+        """Return which constraints hold, and the residuals that they keep, from the held values."""
+        kept = [d[self.held_places["kept"]]] if self.network.as_found else []
+        return ca.vertcat(d[self.held_places["active"]], *kept)
 
     def _of_closing(self, found: ca.Function) -> list[SX]:
         """Return a function of (q, v, tau, t, active, p, h, own, wrenches ...) at the symbols of the loop."""
         net = self.network
         tau, *wrenches = self.loads.call(self.arguments)
-        given = [net.q, net.v, tau, net.t, net.active, self.model, net.h, self._own_states, *wrenches]
+        given = [net.q, net.v, tau, net.t, net.switches, self.model, net.h, self._own_states, *wrenches]
         return found.call(given)
 
     @property
@@ -366,7 +375,7 @@ class System:
             everything[list(rows)] = multipliers
             rates = ca.substitute(rates, self.multipliers, everything)
             _, G, gamma = (x[list(rows), :] for x in self.constraint_terms()(net.q, net.v, net.t, self.model))
-            on, mass = (x[list(rows)] for x in (self.closing.holding()(net.active), self.closing.masses))
+            on, mass = (x[list(rows)] for x in (self.closing.holding()(net.switches), self.closing.masses))
             yielding = multipliers / (DUAL * mass)
             closed = on * (ca.mtimes(G, net.vdot) + gamma) - ca.if_else(on > 0, yielding, multipliers)
             balance = ca.vertcat(balance + ca.mtimes(G.T, on * multipliers), closed)
@@ -380,7 +389,7 @@ class System:
         net, state = self.network, SX(self._c)
         tau = SX.zeros(self.description.nv)
         state[self.places["v"]] = self.closing.velocity()(
-            net.q, net.v, tau, net.t, net.active, self.model, net.h, self._own_states
+            net.q, net.v, tau, net.t, net.switches, self.model, net.h, self._own_states
         )
         return state
 
@@ -440,7 +449,7 @@ class System:
             return self._called_correction(way)
         q, v = self._unit_quaternions(), corrected[self.places["v"]]
         if way is not None:
-            q, v, change = way(q, v, net.t, net.active, self.model)
+            q, v, change = way(q, v, net.t, net.switches, self.model)
             corrected[self.places[PROJECTED]] += ca.fabs(change)
         corrected[self.places["q"]], corrected[self.places["v"]] = q, v
         return self.function("correction", [corrected], ["c_next"])
@@ -450,7 +459,7 @@ class System:
         symbols = self._graph_symbols()
         c, d, p, _, t, _ = symbols
         unit = self.function("unit", [self._unit_quaternions()])
-        active, model = d[self.held_places["active"]], p[: len(self.description.parameters)]
+        active, model = self._switches(d), p[: len(self.description.parameters)]
         q, v, change = way.call([unit.call(symbols)[0], c[self.places["v"]], t, active, model])
         corrected = ca.MX(c)
         corrected[self.places["q"]], corrected[self.places["v"]] = q, v
@@ -481,7 +490,7 @@ class System:
         }
         closing = self.closing
         if closing is not None:
-            ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.active, self.model)
+            ways["constraint"] = lambda: closing.residual()(net.q, net.v, net.t, net.switches, self.model)
             ways["projected"] = lambda: net.continuous[PROJECTED][0]
             ways["multipliers"] = lambda: self.multipliers
         if self.description.couplings:

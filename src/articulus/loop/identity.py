@@ -36,7 +36,7 @@ def identity(network: Network, form: str) -> str | None:
         Form in which loops are closed.
     """
     d = network.description
-    own = (network.outside.numel(), network.stops, network.ports, network.opened, form)
+    own = (network.outside.numel(), network.stops, network.ports, network.opened, network.as_found, form)
     try:
         parts = [_text(c) for c in network.components]
     except _Unknown:

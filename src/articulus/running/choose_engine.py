@@ -8,7 +8,7 @@ from typing import Any
 from articulus.errors import InputError
 from articulus.integrate import StepControl
 from articulus.integrate.base import Integrator
-from articulus.loop.events import Event, Switch
+from articulus.loop.events import Event, Switching
 from articulus.loop.functions import System
 from articulus.running.native_events import NativeEventEngine
 from articulus.running.numeric_engine import NumericEngine
@@ -34,7 +34,7 @@ def engine_for(
     loop = None if events else kind.native_loop(system, method, h)
     if loop is not None:
         return loop
-    switches = [event for event in events if isinstance(event, Switch)]
+    switches = [event for event in events if isinstance(event, Switching)]
     if switches and not kind.switches:
         raise InputError(
             f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "

@@ -51,10 +51,17 @@ class Moment:
                 return self.v + change
             stops.let_go(self.x, resting.pop(int(np.argmax(pulls))))
 
-    def close(self, constraint: str, active: bool) -> None:
-        """Switch a constraint; one that begins to hold takes away the velocity against it."""
+    def close(self, constraint: str, active: bool, as_found: bool = False) -> None:
+        """Switch a constraint; one that begins to hold takes away the velocity against it, and may keep its residual."""
         system = self.engine.system
         self.x[system.nc + system.switch(constraint)] = float(active)
+        if active and as_found:
+            assert system.closing is not None
+            g = np.array(system.closing.position(self.q, self.t, self._model())).ravel()
+            start = system.nc + system.held_places["kept"].start
+            for i, name in enumerate(system.closing.names):
+                if name == constraint:
+                    self.x[start + i] = g[i]
 
     def take_over(self, name: str) -> None:
         """Put the changed position and velocity into the state; rows that hold get admissible velocities.

@@ -21,7 +21,7 @@ from articulus.loop.component import Component
 from articulus.loop.components import Expression
 from articulus.loop.equations import Network
 from articulus.loop.equilibrium import LoopEquilibrium, Rest
-from articulus.loop.events import Event
+from articulus.loop.events import Event, keeps_found
 from articulus.loop.events import stops as event_stops
 from articulus.loop.functions import System, native
 from articulus.loop.linear_model import linear_model, linear_models, model_signals, require_derivatives
@@ -90,7 +90,12 @@ class Loop:
         inside, outside = self._split
         d = self.mechanism.description
         return _system(
-            d, (*inside, *self.components), outside is not None, self.loops, event_stops(d, events)
+            d,
+            (*inside, *self.components),
+            outside is not None,
+            self.loops,
+            event_stops(d, events),
+            keeps_found(events),
         )
 
     @property
@@ -289,16 +294,19 @@ def _system(
     outside: bool,
     loops: str,
     stops: tuple[str, ...],
+    as_found: bool,
 ) -> System:
     """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
     values = tuple(p.value for p in description.parameters)
-    key = (description.fingerprint, values, components, outside, loops, stops)
+    key = (description.fingerprint, values, components, outside, loops, stops, as_found)
     try:
         found = _systems.get(key)
     except TypeError:  # a component that holds something unhashable, such as an array
-        return System(Network(description, components, outside, stops), loops)
+        return System(Network(description, components, outside, stops, as_found=as_found), loops)
     if found is None:
-        found = _systems[key] = System(Network(description, components, outside, stops), loops)
+        found = _systems[key] = System(
+            Network(description, components, outside, stops, as_found=as_found), loops
+        )
         while len(_systems) > _MOST_SYSTEMS:
             _systems.popitem(last=False)
     _systems.move_to_end(key)

@@ -19,7 +19,7 @@ import numpy as np
 from casadi import MX
 
 from articulus import kernel
-from articulus.loop.events import Bounce
+from articulus.loop.events import Bounce, Switching
 from articulus.loop.functions import System
 from articulus.loop.identity import text_of
 from articulus.running.event_values import event_values
@@ -103,7 +103,7 @@ class NativeEventEngine(NativeEngine):
         for state, at in ((c, t), (after, t + h)):
             rate = s.rhs(state, d, given, w, at, h)
             v, slope = values(state, d, given, w, at, h, rate)
-            ends.append(self._with_stops(v, slope, state, d, given, w, at, h))
+            ends.append(self._looked_at(v, slope, state, d, given, w, at, h))
         (v0, s0), (v1, s1) = ends
         hits = [self._may_happen(i, seen, v0, s0, v1, s1, d) for i in range(len(self.watched))]
         stop = functools.reduce(ca.fmax, hits)
@@ -118,8 +118,8 @@ class NativeEventEngine(NativeEngine):
     def _bounces(self) -> dict[int, Bounce]:
         return {i: event for i, event in enumerate(self.watched) if isinstance(event, Bounce)}
 
-    def _with_stops(self, values: MX, slopes: MX, *state: MX) -> tuple[MX, MX]:
-        """Return values and slopes with the pull of the stop in place of the position where a joint rests."""
+    def _looked_at(self, values: MX, slopes: MX, *state: MX) -> tuple[MX, MX]:
+        """Return values and slopes, of a joint at rest the pull of its stop."""
         bounces = self._bounces()
         if not bounces:
             return values, slopes
@@ -142,6 +142,9 @@ class NativeEventEngine(NativeEngine):
             pulls = ca.logic_or(f0 > 0, f1 >= 0)
             return ca.if_else(self._resting(i, d), pulls, passed)
         hit = ca.logic_or(hit, _crosses(seen[i], f0, direction))
+        if isinstance(event, Switching):  # one that has nothing to switch does not happen
+            holds = d[self.system.switch(event.constraint)]
+            hit = ca.logic_and(hit, (holds == 0) if event.active else (holds > 0))
         return ca.logic_or(hit, f1 * direction > 0) if event.barrier else hit
 
     def _kept(self, c: MX, d: MX) -> MX:

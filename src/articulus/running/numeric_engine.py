@@ -16,7 +16,7 @@ import numpy as np
 
 from articulus import kernel
 from articulus.errors import NumericalError
-from articulus.loop.events import Event, switched_on
+from articulus.loop.events import Event, Switching, switched_on
 from articulus.loop.functions import System, native
 from articulus.loop.steps import whole_steps
 from articulus.results.status import Cause, Occurrence
@@ -60,6 +60,11 @@ class NumericEngine:
         self._causes: dict[int, tuple[Cause, str]] = {}
         self._updates = [native(u.function) for u in system.updates]
         self.stops = Stops(system, events)
+        self._switches = {
+            i: (system.nc + system.switch(event.switched(system.description).name), event.active)
+            for i, event in enumerate(self.watched)
+            if isinstance(event, Switching)
+        }
 
     @property
     def evaluations(self) -> int:
@@ -194,32 +199,39 @@ class NumericEngine:
         if not self.watched:
             x[:] = self.stepper.advance(x, p[1:], w, t, end)
             return False
-        last: int | None = None
+        just: set[int] = set()
+        quiet: set[int] = set()
         events = impacts = 0
         known = self.watch(x, p, w, t)
-        jumped = self._jumped(seen, known[0])
-        if jumped and self._let_happen(row, x, p, w, t, jumped):
-            return True
+        jumped = self._jumped(x, seen, known[0])
+        if jumped:
+            ended, quiet = self._let_happen(row, x, p, w, t, jumped)
+            just = set(jumped)
+            if ended:
+                return True
         while events < MOST_EVENTS and impacts < MOST_IMPACTS:
             freed = self.stops.pulling(x, p[1:], w, t, self.h)
             for i in freed:
                 self._let_go(row, x, i, t)
             fresh = bool(jumped or freed or events or impacts)
             stretch = Stretch(self, x, p, w, t, end, None if fresh else known)
-            found = self._first_event(stretch, last)
+            found = self._first_event(stretch, just, quiet)
             if found is None:
                 x[:] = stretch.ahead
                 self.stops.keep(x)
                 seen[:] = stretch.after
                 return False
-            former, (t, last, x[:]) = last, found
+            t, last, x[:] = found
             if self.stops.rests(x, last):
                 self._let_go(row, x, last, t)
+                just = {last}
                 events += 1
             else:
-                together = [last, *self._simultaneous(stretch, x, p, w, t, {former, last})]
-                if self._let_happen(row, x, p, w, t, together):
+                together = [last, *self._simultaneous(stretch, x, p, w, t, {last, *just, *quiet})]
+                ended, opened = self._let_happen(row, x, p, w, t, together)
+                if ended:
                     return True
+                just, quiet = set(together), quiet | opened
                 hit = self.stops.has(last)
                 events, impacts = events + (not hit), impacts + hit
             if t >= end:
@@ -230,18 +242,28 @@ class NumericEngine:
             "likely an event whose action brings it about again"
         )
 
-    def _jumped(self, before: np.ndarray, now: np.ndarray) -> list[int]:
-        """Return the events, stops apart, whose value has passed zero between two looks at the same instant."""
+    def _jumped(self, x: np.ndarray, before: np.ndarray, now: np.ndarray) -> list[int]:
+        """Return the events, stops apart, whose value has passed zero between two looks."""
+        idle = self._idle(x)
         return [
             i
             for i, event in enumerate(self.watched)
-            if not self.stops.has(i) and crosses(before[i], now[i], event.direction)
+            if not self.stops.has(i) and i not in idle and crosses(before[i], now[i], event.direction)
         ]
 
     def _let_happen(
         self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, first: list[int]
-    ) -> bool:
-        """Let events happen, then those whose value jumps by what they did, each once; return whether the run ends."""
+    ) -> tuple[bool, set[int]]:
+        """Let events happen, then those whose value jumps by what they did, each once.
+
+        Returns
+        -------
+        bool
+            Whether the run ends.
+        set of int
+            Events that close a constraint which has just opened: their value may be zero but for rounding, so that they are not
+            looked at again before the next step.
+        """
         waiting, happened, ended = list(first), set[int](), False
         before = self.watch(x, p, w, t)[0]
         while waiting:
@@ -249,20 +271,17 @@ class NumericEngine:
             happened.add(i)
             ended = self._happens(row, x, p, w, t, i) or ended
             now = self.watch(x, p, w, t)[0]
-            waiting += [j for j in self._jumped(before, now) if j not in happened and j not in waiting]
+            waiting += [j for j in self._jumped(x, before, now) if j not in happened and j not in waiting]
             before = now
-        return ended
+        switching = {i: e for i, e in enumerate(self.watched) if isinstance(e, Switching)}
+        opened = {e.constraint for i, e in switching.items() if i in happened and not e.active}
+        return ended, {i for i, e in switching.items() if e.active and e.constraint in opened}
 
     def _simultaneous(
         self, stretch: Stretch, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, known: set[int | None]
     ) -> list[int]:
         """Return the events besides those known that have changed sign at this instant; stops see to themselves."""
-        now, before = self.watch(x, p, w, t)[0], stretch.before
-        return [
-            i
-            for i, event in enumerate(self.watched)
-            if i not in known and not self.stops.has(i) and crosses(before[i], now[i], event.direction)
-        ]
+        return [i for i in self._jumped(x, stretch.before, self.watch(x, p, w, t)[0]) if i not in known]
 
     def _happens(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> bool:
         """Let event i happen; a joint that meets its stop may come to rest there. Return whether the run ends."""
@@ -320,16 +339,24 @@ class NumericEngine:
         values, slopes = (np.ravel(each) for each in self._values(*given, np.ravel(self._rate(*given))))
         return self.stops.watched(values, slopes, x, p[1:], w, t, self.h)
 
-    def _first_event(self, stretch: Stretch, last: int | None) -> tuple[float, int, np.ndarray] | None:
+    def _idle(self, x: np.ndarray) -> list[int]:
+        """Return the events that have nothing to switch: their constraint holds already, or does not hold."""
+        return [i for i, (place, active) in self._switches.items() if (x[place] > 0) == active]
+
+    def _first_event(
+        self, stretch: Stretch, just: set[int], quiet: set[int]
+    ) -> tuple[float, int, np.ndarray] | None:
         """Return time and number of the first event, and the state just after its change of sign.
 
-        `last` is the event at the beginning, whose value is zero there.
+        `just` are events whose value is zero at the beginning; `quiet` ones are left out.
         """
-        found = []
+        found, idle = [], {*self._idle(stretch.x), *quiet}
         for i, event in enumerate(self.watched):
+            if i in idle:
+                continue
             resting = self.stops.rests(stretch.x, i)
             direction = 1 if resting else event.direction
-            place = stretch.first_crossing(i, direction, i == last and not resting)
+            place = stretch.first_crossing(i, direction, i in just and not resting)
             if place is not None:
                 found.append((*place[:1], i, place[1]))
             elif self.stops.has(i) and not resting and stretch.after[i] * direction > 0:

@@ -15,7 +15,7 @@ from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.errors import InputError, MovedStart, UnsupportedOperation, did_you_mean
 from articulus.integrate import method as find_method
-from articulus.loop.events import Event, Switch, description, switched_on
+from articulus.loop.events import Event, Switching, description, switched_on
 from articulus.loop.functions import System, native
 from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
@@ -255,7 +255,7 @@ def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
         reason = (
             f"has states of its own, which know nothing of the event '{events[0].name}'; expected no events"
         )
-    elif not form.switches and any(isinstance(e, Switch) for e in events):
+    elif not form.switches and any(isinstance(e, Switching) for e in events):
         reason = "cannot switch constraints; expected another for such events"
     if reason:
         raise UnsupportedOperation(f"loops: the form '{form.name}' {reason}")
@@ -269,11 +269,16 @@ def _require_regular(mechanism: Mechanism, system: System, c: np.ndarray, p: np.
     q, v = (c[system.places[name]] for name in "qv")
     own = p[: len(system.description.parameters)]
     require_full_rank(
-        np.array(matrix(q, v, t0, np.ones(len(system.description.constraints)), own)),
+        np.array(matrix(q, v, t0, _all_on(system), own)),
         mechanism.constraint_names,
         f"loops: the form '{system.form.name}' needs rows that the chains alone can fulfil, each independent of the others",
         f"Use loops = '{DEFAULT}', or close the chains by fewer rows.",
     )
+
+
+def _all_on(system: System) -> np.ndarray:
+    """Return the switches of constraints that all hold, with no residual kept."""
+    return np.append(np.ones(len(system.description.constraints)), np.zeros(system.network.kept.numel()))
 
 
 def _begin(system: System, c: np.ndarray, p: np.ndarray, t0: float, h: float) -> None:

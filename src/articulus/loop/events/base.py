@@ -34,8 +34,11 @@ class Situation(Protocol):
     def impulse(self, direction: np.ndarray, wanted: float) -> np.ndarray:
         """Return the velocities after an impulse along `direction` (nv,) that brings direction' v to `wanted`."""
 
-    def close(self, constraint: str, active: bool) -> None:
-        """Switch a constraint on (with the impulse that its velocities need) or off."""
+    def close(self, constraint: str, active: bool, as_found: bool = False) -> None:
+        """Switch a constraint on (with the impulse that its velocities need) or off.
+
+        `as_found`: it keeps the residual that it finds (for events whose class says so, `Switching.as_found`).
+        """
 
 
 class Event(abc.ABC):

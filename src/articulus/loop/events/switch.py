@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 from casadi import SX
 
-from articulus.errors import InputError, did_you_mean
-from articulus.loop.events.base import Event, Situation, passing
+from articulus.loop.events.base import passing
 from articulus.loop.events.crossing import checked, passed
+from articulus.loop.events.switching import Switching
 from articulus.loop.events.watch import Watch
 from articulus.mechanism.constraint.base import refers
 from articulus.mechanism.numbers import Number, quantity
 
 
 @dataclass(frozen=True)
-class Switch(Event):
+class Switch(Switching):
     """A constraint of the mechanism begins or ceases to hold when a signal, or a function of signals, passes a level.
 
     Parameters
@@ -49,18 +48,5 @@ class Switch(Event):
         checked(self)
 
     def value(self, watch: Watch) -> SX:
-        names = [c.name for c in watch.description.constraints]
-        if self.constraint not in names:
-            raise InputError(
-                f"event '{self.name}': no constraint '{self.constraint}'; {did_you_mean(self.constraint, names)}"
-            )
+        self.switched(watch.description)
         return passed(self, watch)
-
-    def happen(self, situation: Situation) -> bool:
-        situation.close(self.constraint, self.active)
-        return False
-
-
-def switched_on(events: Sequence[Event]) -> set[str]:
-    """Return the names of the constraints that some event switches on: they do not hold at the start."""
-    return {event.constraint for event in events if isinstance(event, Switch) and event.active}

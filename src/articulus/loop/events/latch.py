@@ -1,0 +1,43 @@
+"""A joint locks where it reaches a given position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from casadi import SX
+
+from articulus.errors import InputError
+from articulus.loop.events.base import one_freedom, passing
+from articulus.loop.events.switching import Switching
+from articulus.loop.events.watch import Watch
+from articulus.mechanism import Lock
+from articulus.mechanism.constraint.base import refers
+
+
+@dataclass(frozen=True)
+class Latch(Switching):
+    """A `Lock` of the mechanism closes when its joint reaches the locked position, by a plastic impact.
+
+    Parameters
+    ----------
+    constraint : str
+        Name of a `Lock` on a joint of one degree of freedom; it does not hold at the start.
+    direction : int
+        From which side: 1 the joint comes from below, -1 from above, 0 both.
+    name : str
+    """
+
+    constraint: str = refers("constraint", "lock of a joint of one degree of freedom")
+    direction: int = passing()
+    name: str = "latch"
+
+    type_name = "latch"
+
+    def value(self, watch: Watch) -> SX:
+        lock = self.switched(watch.description)
+        if not isinstance(lock, Lock):
+            raise InputError(
+                f"event '{self.name}': constraint '{lock.name}' is a {type(lock).__name__}; expected a Lock, whose joint "
+                "reaches a position. For others use Switch or Capture"
+            )
+        return watch.q[one_freedom(watch.description, self.name, lock.joint)] - watch.number(lock.values[0])
