@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from articulus.bench import first, flexible, flexible_beams, rows, runs
+from articulus.bench import first, flexible, flexible_beams, rows, runs, shells
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
 
@@ -39,6 +39,7 @@ def sections(quick: bool) -> list[Section]:
         Section("derivatives of flexible arms", flexible.derivatives),
         Section("hub with appendages", flexible.hub),
         Section("beam of large deflection", flexible_beams.spin_up),
+        Section("shells", shells.modes),
     ]
     cold = [
         Section("cold start", rows.cold_start),

@@ -15,6 +15,7 @@ from articulus.structure.element import (
     Timoshenko,
 )
 from articulus.structure.flexible_body import modes_of
+from articulus.structure.panels import panel
 from articulus.structure.plate import Plate, Ply
 from articulus.structure.reduction import (
     BalancedReduction,
@@ -78,6 +79,7 @@ __all__ = [
     "modal_measures",
     "modes_of",
     "normal_modes",
+    "panel",
     "participation",
     "reduced_compliance",
     "residual_flexibility",

@@ -1,0 +1,1 @@
+"""Laminates and laminated plates."""

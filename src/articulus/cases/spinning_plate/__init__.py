@@ -1,0 +1,1 @@
+"""Spinning and pushed plate."""
