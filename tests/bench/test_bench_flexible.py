@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from articulus.bench import exudyn, flexible, flexible_arm
+from articulus.bench import exudyn, flexible, flexible_arm, shells
 from articulus.bench.rows import Effort
 
 BRIEF = Effort(seconds=0.0, quick=True, rounds=2)
@@ -101,3 +101,12 @@ def test_derivatives_are_raced_against_the_differentiated_recursion(monkeypatch)
 
 
 WRITTEN = flexible._differentiated
+
+
+def test_shells_are_timed_only_if_their_modes_are_orthonormal(monkeypatch):
+    (row,) = shells.modes(BRIEF)
+    assert not row.failed
+    assert row.value == pytest.approx(row.ours_us / 1e6)
+    monkeypatch.setattr(shells, "ALLOWED", 0.0)
+    (row,) = shells.modes(BRIEF)
+    assert row.failed

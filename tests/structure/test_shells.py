@@ -24,6 +24,7 @@ from articulus.structure import (
     beam_body,
     modes_of,
     normal_modes,
+    panel,
     rigid_motions,
 )
 
@@ -319,3 +320,13 @@ def test_messages():
         Plate.isotropic(0.0, 1e9, 0.3, 1.0)
     with pytest.raises(InputError, match="negative energy"):
         Plate(-np.eye(6), 1.0)
+
+
+def test_panel_in_one_call():
+    """The lowest frequency of a supported plate, and the corners of the mesh; an edge that is not there is named."""
+    s = panel(2.0, 1.0, STEEL, elements=(12, 8), supports={"root": ("z", "rx"), "tip": ("z", "rx"), "right": ("z", "ry"), "left": ("z", "ry")})  # fmt: skip
+    np.testing.assert_allclose(s.positions[s.node("node12_8")], (2.0, 0.5, 0.0))
+    first = normal_modes(s, 4).omega[3]  # three rigid motions in the plane
+    np.testing.assert_allclose(first, np.pi**2 * 1.25 * np.sqrt(STEEL.ABD[3, 3] / STEEL.mass), rtol=0.015)
+    with pytest.raises(InputError, match="no edge 'top'"):
+        panel(2.0, 1.0, STEEL, supports={"top": "all"})
