@@ -55,7 +55,7 @@ def panel(
     )
     return Structure.assemble(
         np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3),
-        [ShellQuadrilateral(*map(int, c), plate, (1.0, 0.0, 0.0)) for c in corners],
+        [ShellQuadrilateral(a, b, c, d, plate, (1.0, 0.0, 0.0)) for a, b, c, d in corners.tolist()],
         names=[f"node{i}_{j}" for i in range(m + 1) for j in range(n + 1)],
         fixed=_held(nodes, supports or {}),
     )
