@@ -14,7 +14,7 @@ from articulus.dynamics import compilable, composite, forward, function
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
-from articulus.dynamics.quantities import QUANTITIES, form
+from articulus.dynamics.quantities import QUANTITIES, RECURSIVE_FROM, form
 from articulus.dynamics.tree import Tree
 
 ROLLED = [name for name, row in QUANTITIES.items() if row.rolled]
@@ -80,13 +80,11 @@ def test_calls_and_written_out_passes_agree(name, quantity):
         assert np.abs(np.array(a) - np.array(b)).max() <= 1e-13 * condition * scale
 
 
-@pytest.mark.parametrize(
-    "name", ["every_joint", "geared_tree", "several_roots", "parameters_rpy", "long_chain"]
-)
-def test_derivatives_by_products_are_those_written_out(name, monkeypatch):
+@pytest.mark.parametrize("name", zoo.ALL)
+def test_derivatives_by_recursion_are_those_written_out(name, monkeypatch):
     """The matrices of long mechanisms, on trees with branches, several roots, rotors and parameters."""
     monkeypatch.setitem(
-        QUANTITIES, "derivatives", dataclasses.replace(QUANTITIES["derivatives"], products_from=0)
+        QUANTITIES, "derivatives", dataclasses.replace(QUANTITIES["derivatives"], recursive_from=0)
     )
     test_calls_and_written_out_passes_agree(name, "derivatives")
 
@@ -146,6 +144,27 @@ def test_matrices_of_long_chains_in_native_code():
         assert error <= 1e-14 * np.linalg.cond(M[k])
         assert np.array_equal(M[k], mech.mass_matrix(q[k]))
         assert np.array_equal(inverse[k], mech.mass_matrix_inverse(q[k]))
+
+
+def test_derivatives_of_a_long_tree_in_native_code():
+    """Those written out, on a chain with a branch and parameters; M^-1 is symmetric to the bit, a batch has the bits of its rows.
+
+    Tolerance as for the two forms: both solve with M.
+    """
+    mech = long_chain(True, RECURSIVE_FROM - 3)
+    for i, parent in enumerate(("b9", "limb0", "limb1")):
+        mech.body(f"limb{i}", 0.7, (0.1, 0.0, 0.2), (0.2, 0.3, 0.25))
+        mech.joint(f"knee{i}", art.Revolute(axis=(0, 1, 0)), parent, f"limb{i}", at=(0.2, 0.1, 0))
+    assert compilable(mech.description, "derivatives").is_a("MXFunction")
+    q, v, tau = np.random.default_rng(10).normal(size=(3, 3, mech.nv)) * 0.3
+    found = mech.derivatives(q, v, tau)
+    assert np.array_equal(found[2], np.swapaxes(found[2], 1, 2))
+    condition = np.linalg.cond(mech.mass_matrix(q[1]))
+    for x, one, written in zip(
+        found, mech.derivatives(q[1], v[1], tau[1]), zoo.ask(mech, "derivatives", q[1], v[1], tau[1])
+    ):
+        assert np.array_equal(x[1], one)
+        assert np.abs(one - written).max() <= 1e-13 * condition * np.abs(written).max()
 
 
 def test_long_chains_with_parameters_share_code():

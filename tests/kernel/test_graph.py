@@ -55,6 +55,24 @@ def test_transposed_operands_cost_nothing():
     assert all(isinstance(s, Product) for s in built.steps)
 
 
+def test_stacked_matrices_and_their_rows_cost_nothing():
+    a, b, c, d = (ca.MX.sym(name, *size) for name, size in zip("abcd", ((12, 12), (12, 9), (5, 12), (6, 17))))
+    stacked = ca.vertcat(a @ b, c @ b)
+    built = check(ca.Function("f", [a, b, c, d], [d @ stacked, stacked[2:14, 1::2].T @ a]))
+    assert all(isinstance(s, Product) for s in built.steps)
+
+
+def test_slots_serve_again_for_matrices_of_other_sizes():
+    """Of a chain of ever larger products two are alive at a time; four serve, since blocks that are free do not always fit."""
+    a, b = ca.MX.sym("a", 20, 20), ca.MX.sym("b", 20, 10)
+    last = b
+    for _ in range(6):
+        last = ca.horzcat(a @ last, a @ b[:, :3])
+    built = check(ca.Function("f", [a, b], [a @ last]))
+    largest = 20 * (10 + 3 * 6)
+    assert built.slots <= 400 + 200 + largest + 4 * largest
+
+
 @pytest.mark.parametrize(
     "make",
     [lambda p, c: -p, lambda p, c: c + p, lambda p, c: p + c, lambda p, c: c - p, lambda p, c: -p.T],

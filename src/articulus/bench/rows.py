@@ -86,6 +86,7 @@ def derivatives(effort: Effort) -> Iterator[Row]:
     yield batched("derivatives", _chain(7), Bar(10), effort)
     if not effort.quick:
         yield batched("derivatives", _chain(30), Bar(8), effort)
+        yield batched("derivatives", _chain(100), Bar(6), effort)
 
 
 def batched(quantity: str, model: Model, bar: Bar, effort: Effort, note: str = "") -> Row:

@@ -44,12 +44,12 @@ def forward_dynamics(run: Runner, v: Any, tau: Any, force: list | None = None) -
     joint are eliminated one after the other; rotors carried by the parent as in Chen & Ou 1989; the modes of a flexible body
     are eliminated before its joint (Jain & Rodriguez 1992). Cost: O(n), cubic in the modes of one body.
     """
-    return _articulated(run, v, tau, force)[0]
+    return articulated(run, v, tau, force)[0]
 
 
 def solve_mass_matrix(run: Runner, tau: Any) -> Any:
     """Return M^-1 tau, (nv,): the accelerations at rest without gravity. Cost: O(n)."""
-    return _articulated(run, 0 * tau, tau, None, gravity=False)[0]
+    return articulated(run, 0 * tau, tau, None, gravity=False)[0]
 
 
 def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
@@ -63,7 +63,7 @@ def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
     """
     if not len(run.tree):
         return (SX(0, 1),) * 3
-    _, found = _articulated(run, 0 * tau, tau, None, gravity=False)
+    _, found = articulated(run, 0 * tau, tau, None, gravity=False)
     V: list = []
     diagonalized: list = []
     for i, p in enumerate(run.tree.parents):
@@ -76,7 +76,7 @@ def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
 
 def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple[Any, Any, Any]]:
     """Return vdot, and the factors of the mass matrix that it found: S and K (6, nv) in ground axes, 1/D (nv,)."""
-    vdot, found = _articulated(run, v, tau, None)
+    vdot, found = articulated(run, v, tau, None)
     X: list = []
     columns = []
     for i, p in enumerate(run.tree.parents):
@@ -88,7 +88,8 @@ def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple
     return vdot, (ca.reshape(S, 6, nv), ca.reshape(K, 6, nv), d_inverse)
 
 
-def _articulated(run: Runner, v: Any, tau: Any, force: list | None, gravity: bool = True) -> tuple[Any, list]:
+def articulated(run: Runner, v: Any, tau: Any, force: list | None, gravity: bool = True) -> tuple[Any, list]:
+    """Return vdot, and of every node what `eliminate` found."""
     tree = run.tree
     n, parents = len(tree), tree.parents
     felt = tree.felt(v)

@@ -115,27 +115,9 @@ class Columns:
 def columns(run: Runner, v: Any, vdot: Any) -> Columns:
     """Return the columns of the derivatives of inverse dynamics at (q, v, vdot). Cost: O(n)."""
     tree, n = run.tree, len(run.tree)
-    ground = run.value(base_acceleration(tree))
-    X: list = []
-    V: list = []
-    A: list = []
-    moved: list = []
-    sums: list = []
-    own: list = []
     felt = tree.felt(v)
-    for i, p in enumerate(tree.parents):
-        front = (None, None, ground) if p == ROOT else (X[p], V[p], A[p])
-        modal = (felt[tree.modal(i)], vdot[tree.modal(i)]) if tree.modes[i] else ()
-        function = outward_station if tree.stations[i] else outward
-        pose, velocity, acceleration, *rest = run(
-            function, i, felt[tree.span(i)], vdot[tree.span(i)], *front, *modal
-        )
-        X.append(pose)
-        V.append(velocity)
-        A.append(acceleration)
-        moved.append(rest[:4])
-        sums.append(rest[4:7])
-        own.append(rest[7:])
+    X, V, moved, rest = outward_pass(run, v, vdot)
+    sums, own = [x[:3] for x in rest], [x[3:] for x in rest]
     found: list = [None] * n
     for i in reversed(range(n)):
         p = tree.parents[i]
@@ -155,6 +137,29 @@ def columns(run: Runner, v: Any, vdot: Any) -> Columns:
     freedoms = [x for i in range(n) if not tree.stations[i] for x in (found[i], own[i]) if x]
     rest = [_stack([x[k] for x in freedoms], rows) for k, rows in enumerate((6, 6, 6, 3, 3))]
     return Columns(*by_direction, *rest)
+
+
+def outward_pass(run: Runner, v: Any, vdot: Any) -> tuple[list, list, list, list]:
+    """Return of every node its pose, its velocity, S with Psid, Psidd and rate, and inertia, 2B and force (and more, of modes)."""
+    tree, ground, felt = run.tree, run.value(base_acceleration(run.tree)), run.tree.felt(v)
+    X: list = []
+    V: list = []
+    A: list = []
+    moved: list = []
+    bodies: list = []
+    for i, p in enumerate(tree.parents):
+        front = (None, None, ground) if p == ROOT else (X[p], V[p], A[p])
+        modal = (felt[tree.modal(i)], vdot[tree.modal(i)]) if tree.modes[i] else ()
+        function = outward_station if tree.stations[i] else outward
+        pose, velocity, acceleration, *rest = run(
+            function, i, felt[tree.span(i)], vdot[tree.span(i)], *front, *modal
+        )
+        X.append(pose)
+        V.append(velocity)
+        A.append(acceleration)
+        moved.append(rest[:4])
+        bodies.append(rest[4:])
+    return X, V, moved, bodies
 
 
 def _stack(columns: list, rows: int) -> Any:

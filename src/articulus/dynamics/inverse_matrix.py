@@ -39,7 +39,7 @@ class _Behind:
 def inverse_mass_matrix(tree: Tree, S: MX, K: MX, D_inverse: MX) -> MX:
     """Return M^-1, (nv, nv), from its factors: S and K (6, nv) in ground axes, 1/D (nv,)."""
     inward = next_inward(tree)
-    pieces = _pieces(inward)
+    pieces = pieces_of(inward, PIECE)
     entries = Entries(tree.description.nv, tree.description.nv)
     upsilon = {ROOT: MX(ca.DM.zeros(36))}
     found = []
@@ -67,7 +67,7 @@ def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
     inward, nv = next_inward(tree), tree.description.nv
     lower, inverse = Entries(nv, nv), Entries(nv, nv)
     behind: dict[int, list[_Behind]] = {}
-    for piece in reversed(_pieces(inward)):
+    for piece in reversed(pieces_of(inward, PIECE)):
         directions = S[:, span(piece)]
         through, z, rows, own, own_inverse = _factored(len(piece))(directions, K[:, span(piece)])
         lower.put(piece, piece, own)
@@ -132,8 +132,8 @@ def _passed(count: int) -> ca.Function:
     return ca.Function("passed", [S, K, D_inverse, front], [ca.densify(x) for x in outputs])
 
 
-def _pieces(inward: dict[int, int]) -> list[list[int]]:
-    """Return the freedoms in short runs without a branch, each behind the one before; runs in the order of the tree."""
+def pieces_of(inward: dict[int, int], most: int) -> list[list[int]]:
+    """Return freedoms (or nodes) in runs of at most so many without a branch, each behind the one before; runs in the order of the tree."""
     outer: dict[int, list[int]] = {}
     for k in sorted(inward):
         outer.setdefault(inward[k], []).append(k)
@@ -141,7 +141,7 @@ def _pieces(inward: dict[int, int]) -> list[list[int]]:
     starts = list(reversed(outer.get(ROOT, [])))
     while starts:
         piece = [starts.pop()]
-        while len(piece) < PIECE and len(outer.get(piece[-1], [])) == 1:
+        while len(piece) < most and len(outer.get(piece[-1], [])) == 1:
             piece += outer[piece[-1]]
         pieces.append(piece)
         starts += reversed(outer.get(piece[-1], []))

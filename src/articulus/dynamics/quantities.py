@@ -101,10 +101,10 @@ class Quantity:
         runs faster this way at 30 nodes, forward dynamics about as fast, and both compile several times faster.
     rolls_modes : bool
         Whether mechanisms with flexible bodies, however short, are answered by `rolled` too; else they are written out.
-    products : callable, optional
-        The same with matrices put together from products, not from entries.
-    products_from : int
-        Nodes from which native code is made this way. Entries run faster before (at 30 nodes by a quarter) and compile as fast.
+    recursive : callable, optional
+        The same by a recursion with fewer operations in long mechanisms.
+    recursive_from : int
+        Nodes from which native code is made this way.
     ranks : tuple of int
         Whether each output is a number (0), a vector (1) or a matrix (2).
     frames : int
@@ -127,8 +127,8 @@ class Quantity:
     rolled: Answer | None = None
     roll_from: int = 0
     rolls_modes: bool = False
-    products: Answer | None = None
-    products_from: int = 0
+    recursive: Answer | None = None
+    recursive_from: int = 0
     ranks: tuple[int, ...] = (1,)
     frames: int = 0
     external: bool = False
@@ -138,12 +138,18 @@ class Quantity:
 
     def long(self, nodes: int) -> Answer | None:
         """Return the answer by calls for so many nodes; None where there is none."""
-        return self.products if self.products and nodes >= self.products_from else self.rolled
+        return self.recursive if self.recursive and nodes >= self.recursive_from else self.rolled
 
 
 COMPOSITE_UP_TO = 9
 """Freedoms up to which the mass matrix is the shorter way to forward dynamics: 1431 operations against 1677 at seven
 revolutes in general position, 2172 against 2284 at nine, 2590 against 2589 at ten."""
+
+
+RECURSIVE_FROM = 18
+"""Nodes from which `forward_derivatives` is the faster way to derivatives of forward dynamics; measured with 512-bit vectors,
+microseconds per state, beside entries and products with M^-1: 1.46 against 1.31 at 14 nodes, 2.39 against 2.49 at 20, 4.0 against
+5.8 at 30."""
 
 
 def forward_dynamics(s: Question) -> tuple[SX]:
@@ -649,8 +655,8 @@ QUANTITIES: dict[str, Quantity] = {
         rolled=rolled.derivatives,
         rolls_modes=True,
         roll_from=10,
-        products=rolled.derivatives_by_products,
-        products_from=60,
+        recursive=rolled.derivatives_by_recursion,
+        recursive_from=RECURSIVE_FROM,
         ranks=(2, 2, 2),
         regroup=True,
         inverts=True,
@@ -663,8 +669,8 @@ QUANTITIES: dict[str, Quantity] = {
         rolled=lambda s: state_space(s, rolled.derivatives(s)),
         rolls_modes=True,
         roll_from=10,
-        products=lambda s: state_space(s, rolled.derivatives_by_products(s)),
-        products_from=60,
+        recursive=lambda s: state_space(s, rolled.derivatives_by_recursion(s)),
+        recursive_from=RECURSIVE_FROM,
         ranks=(2, 2),
         regroup=True,
         inverts=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 from casadi import MX, SX
 
-from articulus.dynamics import forward, inverse_derivatives, operators
+from articulus.dynamics import forward, forward_derivatives, inverse_derivatives, operators
 from articulus.dynamics.flexible.derivatives import slopes_and_inverse
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
 from articulus.dynamics.pairs import Pairs, same_joint
@@ -29,14 +29,12 @@ def derivatives(s: Question) -> tuple[MX, MX, MX]:
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
 
 
-def derivatives_by_products(s: Question) -> tuple[MX, MX, MX]:
-    """Return the same with all matrices put together from products."""
+def derivatives_by_recursion(s: Question) -> tuple[MX, MX, MX]:
+    """Return the same by the recursion of `forward_derivatives`."""
     if s.tree.flexible:
         return _flexible_derivatives(s)
-    vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
-    inverse_mass = inverse_mass_matrix(s.tree, *factors)
-    by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
-    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
+    position, rate = (s.run.expression(x) for x in passive_rates(s.tree, s.tree.v))
+    return forward_derivatives.derivatives(s.run, s["v"], s["tau"] + s.passive, (position, rate))
 
 
 def _flexible_derivatives(s: Question) -> tuple[MX, MX, MX]:

@@ -398,8 +398,10 @@ def _matrix(numbers: np.ndarray, node: ca.MX) -> np.ndarray:
 def _rearrange(node: ca.MX, operands: list[np.ndarray]) -> list[np.ndarray] | None:
     """Return the results of a node that only rearranges its operands' nonzeros, else None."""
     kind = node.op()
-    if kind in (ca.OP_RESHAPE, ca.OP_HORZCAT, ca.OP_VERTCAT, ca.OP_DIAGCAT):
-        return [np.concatenate(operands)] if kind != ca.OP_VERTCAT or node.is_column() else None
+    if kind in (ca.OP_RESHAPE, ca.OP_HORZCAT, ca.OP_DIAGCAT) or (kind == ca.OP_VERTCAT and node.is_column()):
+        return [np.concatenate(operands)]
+    if kind == ca.OP_VERTCAT and node.is_dense():
+        return [np.vstack([_matrix(x, node.dep(k)) for k, x in enumerate(operands)]).ravel(order="F")]
     if kind in (ca.OP_HORZSPLIT, ca.OP_VERTSPLIT) and (kind == ca.OP_HORZSPLIT or node.dep(0).is_column()):
         offsets = node.info()["offset"]
         return [operands[0][a:b] for a, b in pairwise(offsets)]
@@ -410,12 +412,17 @@ def _rearrange(node: ca.MX, operands: list[np.ndarray]) -> list[np.ndarray] | No
 
 
 def _picked(places: dict, operand: np.ndarray) -> list[np.ndarray] | None:
-    """Return the elements at one slice or at a list of places, else None."""
+    """Return the elements at one slice, at a slice of slices or at a list of places, else None."""
     if "slice" in places:
-        part = places["slice"]
-        return [operand[part["start"] : part["stop"] : part["step"]]]
+        return [operand[_places(places["slice"])]]
+    if "outer" in places:
+        return [operand[np.add.outer(_places(places["outer"]), _places(places["inner"])).ravel()]]
     chosen = np.array(places.get("nz", [-1]), dtype=int)
     return [operand[chosen]] if chosen.size and chosen.min() >= 0 else None
+
+
+def _places(part: dict) -> np.ndarray:
+    return np.arange(part["start"], part["stop"], part["step"])
 
 
 def _node_function(node: ca.MX) -> ca.Function:

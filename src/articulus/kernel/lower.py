@@ -17,6 +17,7 @@ CHUNKS = (
     400,
     200,
 )  # rows per emitted function for short and long code: measured; one huge block compiles badly
+RELOAD_AFTER = 50  # rows without a use after which an operand is loaded again: kept longer, it would be copied to the stack
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
 CLEAR = -11  # pseudo operation: write zeros to the slots `result`, a run of them
 CLEAR_FROM = 8  # zeros in a row that are written by one operation
@@ -232,7 +233,9 @@ class _Emitter:
         """Return the text of one chunk."""
         self.lines: list[str] = []
         self.known: dict[int, str] = {}
-        for row in self.placed.rows[start:stop]:
+        self.loaded: dict[int, int] = {}
+        for number, row in enumerate(self.placed.rows[start:stop]):
+            self.number = number
             self._row(*row)
         body = "\n".join(self.lines)
         signature = f"@{self.name}.{index}({self.parameters})"
@@ -262,12 +265,16 @@ class _Emitter:
                 self._store(self.known[value], slot)
 
     def _operand(self, value: int) -> str:
-        text = self.known.get(value) or self.constant.get(value)
-        return text or self._load(value)
+        if value in self.loaded and self.number - self.loaded[value] > RELOAD_AFTER:
+            del self.known[value]
+        text = self.known.get(value) or self.constant.get(value) or self._load(value)
+        if value in self.loaded:
+            self.loaded[value] = self.number
+        return text
 
     def _load(self, value: int) -> str:
-        name, slot = f"%v{value}", self.placed.slot[value]
-        self.known[value] = name
+        name, slot = f"%v{value}.{self.number}", self.placed.slot[value]
+        self.known[value], self.loaded[value] = name, self.number
         if isinstance(slot, Place) and slot.constant:
             self._load_constant(name, slot)
             return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import heapq
 from dataclasses import replace
 
@@ -26,27 +27,34 @@ def place(
                 slot[number] = target
             else:
                 copies.append((number, target))
-    base = _reserve_operands(flow, slot, n_in + n_out)
     _mark_constant_inputs(flow)
     written = _constants_in_memory(flow, [a for a, _ in copies], results)
-    top = _place_temporaries(written + flow.steps, slot, [a for a, _ in copies], base)
+    blocks = _operand_blocks(flow, slot)
+    top = _place_temporaries(written + flow.steps, slot, [a for a, _ in copies], n_in + n_out, blocks)
     steps, top = _resolve(written + flow.steps, slot, top, flow.constants)
     zeros = set(range(n_in, n_in + n_out)).difference(*(x.tolist() for x in outputs))
     return steps + _finish(copies, slot, zeros), top
 
 
-def _reserve_operands(flow: Graph, slot: np.ndarray, base: int) -> int:
-    """Give regular slots to product operands that several steps write; return the first slot after them.
+def _operand_blocks(flow: Graph, slot: np.ndarray) -> list[np.ndarray]:
+    """Return the numbers of product operands that several steps write, in the order in which they should lie in memory.
 
     Otherwise such an operand would be copied, element by element.
     """
+    blocks = []
+    taken = slot >= 0
     for step in flow.steps:
         for numbers in (step.left, step.right) if isinstance(step, Product) else ():
-            free = np.all(slot[numbers] < 0) and len(np.unique(numbers)) == numbers.size
+            free = not np.any(taken[numbers]) and len(np.unique(numbers)) == numbers.size
             if free and product.strides(numbers) is None:
-                slot[numbers.T.ravel()] = base + np.arange(numbers.size)
-                base += numbers.size
-    return base
+                blocks.append(max((numbers.T.ravel(), numbers.ravel()), key=_runs))
+                taken[blocks[-1]] = True
+    return blocks
+
+
+def _runs(numbers: np.ndarray) -> int:
+    """Return how many numbers follow the one before: what a call writes together should lie together."""
+    return int(np.count_nonzero(np.diff(numbers) == 1))
 
 
 def _mark_constant_inputs(flow: Graph) -> None:
@@ -82,21 +90,32 @@ def _constants_in_memory(flow: Graph, kept: list[int], results: list[np.ndarray]
     return [Body(code, [], [np.array(written)])]
 
 
-def _place_temporaries(steps: list[Step], slot: np.ndarray, kept: list[int], base: int) -> int:
+def _place_temporaries(
+    steps: list[Step], slot: np.ndarray, kept: list[int], base: int, blocks: list[np.ndarray]
+) -> int:
     """Give slots to the numbers that have none, block by block; return the first slot after them.
 
-    A block is what one step writes into one result. It is free again after the last step that touches it.
+    A block is one of `blocks`, or what one step writes into one result. It is taken when first written and free again after the
+    last step that touches it.
     """
     last = _last_steps(steps, len(slot))
     last[kept] = len(steps)
+    block_of = np.full(len(slot), -1)
+    for k, block in enumerate(blocks):
+        block_of[block] = k
     memory = _Memory(base)
+
+    def take(block: np.ndarray) -> None:
+        if len(block):
+            slot[block] = memory.take(len(block), int(last[block].max())) + np.arange(len(block))
+
     for now, step in enumerate(steps):
         memory.release(now)
         for numbers in step.writes():
-            block = np.sort(numbers.ravel())
-            block = block[slot[block] < 0]
-            if len(block):
-                slot[block] = memory.take(len(block), int(last[block].max())) + np.arange(len(block))
+            free = np.sort(numbers.ravel())
+            free = free[slot[free] < 0]
+            for k in np.unique(block_of[free]).tolist():
+                take(blocks[k] if k >= 0 else free[block_of[free] < 0])
     return memory.top
 
 
@@ -110,25 +129,37 @@ def _last_steps(steps: list[Step], count: int) -> np.ndarray:
 
 
 class _Memory:
-    """Blocks of slots; a block whose last step is over serves the next block of the same size."""
+    """Blocks of slots; those whose last step is over are joined with free neighbours and serve the next blocks that fit."""
 
     def __init__(self, base: int):
         self.top = base
-        self.free: dict[int, list[int]] = {}
-        self.taken: list[tuple[int, int, int]] = []  # heap of last step, start, size
+        self.free: list[tuple[int, int]] = []  # start and end, in order
+        self.taken: list[tuple[int, int, int]] = []  # heap of last step, start, end
 
     def release(self, now: int) -> None:
         """Make free the blocks whose last step lies before `now`."""
         while self.taken and self.taken[0][0] < now:
-            _, start, size = heapq.heappop(self.taken)
-            self.free.setdefault(size, []).append(start)
+            _, start, end = heapq.heappop(self.taken)
+            at = bisect.bisect(self.free, (start, end))
+            if at < len(self.free) and self.free[at][0] == end:
+                end = self.free.pop(at)[1]
+            if at and self.free[at - 1][1] == start:
+                at -= 1
+                start = self.free.pop(at)[0]
+            self.free.insert(at, (start, end))
 
     def take(self, size: int, last: int) -> int:
         """Return the start of a block that stays taken until step `last` is over."""
-        free = self.free.get(size)
-        start = free.pop() if free else self.top
-        self.top = max(self.top, start + size)
-        heapq.heappush(self.taken, (last, start, size))
+        fitting = [(end - start, k) for k, (start, end) in enumerate(self.free) if end - start >= size]
+        if fitting:
+            _, k = min(fitting)
+            start, end = self.free.pop(k)
+            if end > start + size:
+                self.free.insert(k, (start + size, end))
+        else:
+            start = self.free.pop()[0] if self.free and self.free[-1][1] == self.top else self.top
+            self.top = start + size
+        heapq.heappush(self.taken, (last, start, start + size))
         return start
 
 
@@ -145,9 +176,13 @@ def _finish(copies: list[tuple[int, int]], slot: np.ndarray, zeros: set[int]) ->
 def _resolve(
     steps: list[Step], slot: np.ndarray, top: int, constants: dict[int, float]
 ) -> tuple[list[Step], int]:
-    """Write slots into the steps; matrix products also need regular strides, by a copy if need be."""
+    """Write slots into the steps; matrix products also need regular strides, by a copy if need be.
+
+    Copies serve one step alone, so all steps have them in the same slots behind `top`.
+    """
     resolved: list[Step] = []
     seen: dict[int, Step] = {}
+    ends = [top]
     for step in steps:
         if isinstance(step, Body):
             if id(step) not in seen:
@@ -156,13 +191,13 @@ def _resolve(
                 )
             resolved.append(seen[id(step)])
         elif isinstance(step, Product):
-            top = _resolve_product(step, slot, top, resolved)
+            ends.append(_resolve_product(step, slot, top, resolved))
         elif isinstance(step, Call):
-            top = _resolve_call(step, slot, top, resolved, constants)
+            ends.append(_resolve_call(step, slot, top, resolved, constants))
         elif isinstance(step, Run):
             places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
             resolved.append(Run(step.routine, *places))
-    return resolved, top
+    return resolved, max(ends)
 
 
 def _resolve_call(
