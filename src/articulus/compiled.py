@@ -154,7 +154,9 @@ class CompiledMechanism(MechanismBuilder, Named):
 
         inputs = QUANTITIES[plain_name(name)].inputs
         return tuple(
-            (self.q if symbol in ("q", "q_end") else self.v)(x) if isinstance(x, Mapping) else x
+            (self.positions if symbol in ("q", "q_end") else self.velocities)(x, symbol)
+            if isinstance(x, Mapping)
+            else x
             for symbol, x in zip(inputs, arguments)
         )
 

@@ -156,6 +156,20 @@ def test_xacro_without_its_package_says_what_to_install(
         read_model(tmp_path / "arm.xacro")
 
 
+def test_a_misspelt_option_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    robot = '<robot name="a"><link name="b"/></robot>'
+    (tmp_path / "a.urdf").write_text(robot)
+    for model in (robot, tmp_path / "a.urdf"):
+        with pytest.raises(InputError, match=r"no option 'bases'; options are base, .*gravity, .*mimic"):
+            art.load(model, bases="free")
+    with pytest.raises(InputError, match=r"no option 'base'; options are strict"):
+        art.load("<mujoco><worldbody/></mujoco>", base="free")
+    with pytest.raises(InputError, match=r"no option 'base'; it has none"):
+        art.load("name = 'a'\n", base="free")
+    with pytest.raises(InputError, match=r"argument 'm'; its arguments: n, mass, length"):
+        art.load("pendulum_chain", m=3)
+
+
 def test_gravity_of_a_file_that_has_its_own_says_what_to_do_instead() -> None:
     text = "<mujoco><worldbody/></mujoco>"
     with pytest.raises(InputError, match=r"no option 'gravity'; load it, then take Mechanism.with_gravity"):

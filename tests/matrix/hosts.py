@@ -1,4 +1,5 @@
-"""Mechanisms of the matrix: the same four hinges and names as a tree, with a closed loop, and with a flexible boom."""
+"""Mechanisms of the matrix: the same four hinges and names as a tree, with a closed loop, with a flexible boom, and with a
+joint that follows another."""
 
 from __future__ import annotations
 
@@ -48,6 +49,11 @@ def host(kind: str, weightless: bool = False) -> art.Mechanism:
     """Return the mechanism of a kind; `weightless`: without gravity."""
     if kind == "tree":
         return _arm("tree", weightless=weightless)
+    if kind == "coupled":
+        m = _arm("coupled", weightless=weightless)
+        m.body("claw", mass=0.4, inertia=(0.01, 0.01, 0.01), com=(0.1, 0.02, 0))
+        m.joint("claw", art.Revolute(axis=(0, 1, 0)), "bucket", "claw", at=(0.3, 0, 0), damping=0.05)
+        return m.couple("claw", to="bucket", polynomial=(0.2, 0.8, 0.3))
     if kind == "flexible":
         return _arm("flexible", boom=True, weightless=weightless)
     m = _arm("loop", weightless=weightless).frame("anchor", "ground", (1.2, 0.4, -0.6))
@@ -57,6 +63,7 @@ def host(kind: str, weightless: bool = False) -> art.Mechanism:
 
 
 HOSTS = ("tree", "loop", "flexible")
+"""Those on which every component is; "coupled", with a fifth hinge that follows the last, has a few."""
 
 
 @functools.cache
@@ -65,7 +72,7 @@ def start(kind: str) -> tuple[np.ndarray, np.ndarray]:
     m = host(kind)
     q, v = m.neutral.copy(), np.zeros(m.nv)
     d = m.description
-    for name in m.joint_names:
+    for name in POSITION:
         q[d.q_slices[name]], v[d.v_slices[name]] = POSITION[name], SPEED[name]
     if d.constraints:
         closed = art.assemble(m, q, v)

@@ -205,6 +205,9 @@ if not EVERYTHING:
     PARTLY = [kind for kind in ALL_COMPONENTS if kind not in WHOLE]
     ONLY = {kind: (HOSTS[i % len(HOSTS)],) for i, kind in enumerate(PARTLY)} | ONLY
 
+ON_COUPLED = (PD, ForceSensor, GroundContact)
+"""What runs on the mechanism with a coupled joint as well: forces in joints, reactions, wrenches on frames."""
+
 NOISY = {Measured, WhiteNoise}
 """Components whose runs have noise of their own, by their number in a batch."""
 
@@ -297,6 +300,7 @@ COMBINATIONS = [
     for where in HOSTS
     if where in ONLY.get(kind, HOSTS)
 ]
+COMBINATIONS += [pytest.param(kind, "coupled", id=f"{kind.type_name}-coupled") for kind in ON_COUPLED]
 
 
 def test_every_component_has_an_example() -> None:

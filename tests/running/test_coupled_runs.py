@@ -122,6 +122,22 @@ def test_what_needs_a_coordinate_names_the_joint_that_has_one(gripper, ask):
         ask(gripper)
 
 
+@pytest.mark.parametrize(
+    ("argument", "ask"),
+    [
+        ("tau", lambda m: m.forward_dynamics([0.0], [0.0], {"rack": 1.0})),
+        ("v", lambda m: m.forward_dynamics([0.0], {"rack": 1.0}, [0.0])),
+        ("vdot", lambda m: m.inverse_dynamics([0.0], [0.0], {"rack": 1.0})),
+        ("q", lambda m: m.forward_dynamics({"rack": 1.0}, [0.0], [0.0])),
+        ("v0", lambda m: art.simulate(m, 0.1, v0={"rack": 1.0})),
+        ("tau", lambda m: art.equilibrium(m, [0.0], {"rack": 1.0})),
+    ],
+)
+def test_a_message_names_the_argument_with_the_coupled_joint(gripper, argument, ask):
+    with pytest.raises(art.InputError, match=rf"^{argument}: found 'rack', a coupled joint"):
+        ask(gripper)
+
+
 def test_a_program_of_a_coupled_joint_is_driven_by_the_motor(gripper):
     """Servo constraints see the finger follow a sine; the one motor keeps it to the accuracy of the step."""
     program = art.Prescribed("course", "finger", art.Harmonic(0.1, 5.0, offset=0.2))

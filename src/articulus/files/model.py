@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -97,13 +98,24 @@ def _with_options(reader: Reader, name: str, arguments: tuple, options: dict[str
     except TypeError as error:
         if "unexpected keyword argument" not in str(error) or not options:
             raise
-        option = _last_word(error)
+        option, known = str(error).rsplit(" ", 1)[-1], sorted(_options(reader))
         hint = "; load it, then take Mechanism.with_gravity" if option == "'gravity'" else ""
-        raise InputError(f"{name}: {reader.__name__} has no option {option}{hint}") from None
+        told = f"options are {', '.join(known)}" if known else "it has none"
+        raise InputError(f"{name}: {reader.__name__} has no option {option}{hint}; {told}") from None
 
 
-def _last_word(error: TypeError) -> str:
-    return str(error).rsplit(" ", 1)[-1]
+def _options(reader: Reader) -> set[str]:
+    """Return what a user may give to a reader besides the model; those of xacro and URDF files go on to `parse_urdf`."""
+    found = inspect.signature(reader).parameters.values()
+    own = {p.name for p in found if p.kind is not p.VAR_KEYWORD}
+    passed_on = any(p.kind is p.VAR_KEYWORD for p in found)
+    return (own | (_options(parse_urdf) if passed_on else set())) - {
+        "path",
+        "text",
+        "name",
+        "attached",
+        "folder",
+    }
 
 
 def _reader(path: StrPath) -> Reader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from importlib.resources import as_file, files
@@ -70,4 +71,5 @@ def _generated(name: str, arguments: dict[str, Any]) -> Any:
     try:
         return make(**arguments)
     except TypeError as error:
-        raise InputError(f"library model '{name}': {error}") from None
+        known = ", ".join(inspect.signature(make).parameters) or "none"
+        raise InputError(f"library model '{name}': {error}; its arguments: {known}") from None

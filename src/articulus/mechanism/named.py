@@ -76,7 +76,9 @@ def _followers(d: Description) -> Iterator[tuple[str, str, float, float]]:
             yield coupling.joint, *lines[coupling.joint]
 
 
-def by_name(d: Description, given: Mapping[str, Any], start: Array, rates: bool = False) -> Array:
+def by_name(
+    d: Description, given: Mapping[str, Any], start: Array, rates: bool = False, what: str = ""
+) -> Array:
     """Return positions, or with `rates` velocities, accelerations or forces, from values by name, (..., n).
 
     Parameters
@@ -88,8 +90,10 @@ def by_name(d: Description, given: Mapping[str, Any], start: Array, rates: bool 
     start : array, (n,)
         The rest.
     rates : bool
+    what : str
+        How messages call them; "q" or "v" if not given.
     """
-    what = "v" if rates else "q"
+    what = what or ("v" if rates else "q")
     for name in given:
         d.require_independent(name, what)
     places = _places(d, rates)
@@ -156,17 +160,24 @@ class Named:
         zero = np.zeros(self.description.nv)
         return by_name(self.description, {**(values or {}), **named}, zero, rates=True)
 
-    def positions(self, q: Any) -> Array:
+    def positions(self, q: Any, name: str = "q") -> Array:
         """Return positions as an array (..., nq): from an array, from a dict of names (see `q`), or neutral for None."""
         if q is None:
             return self.description.neutral.copy()
-        return self.q(q) if isinstance(q, Mapping) else as_array("argument 'q'", q)
+        d = self.description
+        return (
+            by_name(d, q, d.neutral, what=name)
+            if isinstance(q, Mapping)
+            else as_array(f"argument '{name}'", q)
+        )
 
     def velocities(self, v: Any, name: str = "v") -> Array:
         """Return velocities as an array (..., nv): from an array, from a dict of names (see `v`), or zero for None."""
         if v is None:
             return np.zeros(self.description.nv)
-        return self.v(v) if isinstance(v, Mapping) else as_array(f"argument '{name}'", v)
+        if not isinstance(v, Mapping):
+            return as_array(f"argument '{name}'", v)
+        return by_name(self.description, v, np.zeros(self.description.nv), rates=True, what=name)
 
     @property
     def limits(self) -> LimitArrays:

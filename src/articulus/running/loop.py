@@ -177,8 +177,8 @@ class Loop:
         given = {name: copy.copy(value) for name, value in (params or {}).items()}
         system = self.equations(settings.events) if settings.events else self.system
         state = (
-            self.mechanism.q(q0) if isinstance(q0, Mapping) else copy.copy(q0),
-            self.mechanism.v(v0) if isinstance(v0, Mapping) else copy.copy(v0),
+            self.mechanism.positions(q0, "q0") if isinstance(q0, Mapping) else copy.copy(q0),
+            self.mechanism.velocities(v0, "v0") if isinstance(v0, Mapping) else copy.copy(v0),
         )
         return Specification(self.mechanism, system, self.outside, *state, given, single, settings)
 

@@ -139,6 +139,36 @@ def test_what_no_component_is_for_is_listed() -> None:
     ]
 
 
+def test_gravity_compensation_follows_gravity_and_mass() -> None:
+    """As in the same file with the other numbers; other devices stay."""
+    given = ROBOT.replace('gravity="1 2 -9"', 'gravity="3 -1 4"')
+    turned = art.load(ROBOT).with_gravity((3, -1, 4))
+    assert turned.description.equipment == art.load(given).description.equipment
+    arm = next(b for b in turned.description.bodies if b.name == "arm")
+    heavy = turned.with_inertia("arm", mass=2 * arm.mass, com=(0.1, 0.2, 0.3))
+    (force,) = [dict(d.values) for d in heavy.description.equipment.devices if d.type == "frame_wrench"]
+    np.testing.assert_allclose(
+        force["wrench"], [0, 0, 0, *(-0.5 * 2 * arm.mass * np.array([3, -1, 4]))], rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        heavy.pose(force["frame"], heavy.neutral), heavy.pose("arm", heavy.neutral) @ _shift(0.1, 0.2, 0.3)
+    )
+    weightless = turned.with_gravity((0, 0, 0))
+    assert not np.any(
+        [
+            dict(d.values)["wrench"]
+            for d in weightless.description.equipment.devices
+            if d.type == "frame_wrench"
+        ]
+    )
+
+
+def _shift(*xyz: float) -> np.ndarray:
+    X = np.eye(4)
+    X[:3, 3] = xyz
+    return X
+
+
 def test_a_robot_runs_with_its_components(robot: art.Mechanism) -> None:
     home = robot.states["home"]
     run = art.simulate(robot, 0.01, home.q, home.v, components=robot.components(), step=1e-3)

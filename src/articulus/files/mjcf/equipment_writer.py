@@ -17,8 +17,8 @@ from articulus.mechanism import (
     NamedState,
     Pose,
     value_of,
-    values_of,
 )
+from articulus.mechanism.edit.compensation import shares
 
 ON_SITE = {"rate_gyro": "gyro", "accelerometer": "accelerometer", "velocimeter": "velocimeter"}
 OF_FRAME = {"frame_pose": "framepos", "frame_velocity": "framelinvel", "frame_acceleration": "framelinacc"}
@@ -46,22 +46,7 @@ class EquipmentWriter:
 
     def __init__(self, description: Description, site_at: Callable[..., str], refused: list[str]):
         self.d, self.site_at, self.refused = description, site_at, refused
-        self.centres = dict(self._centres())
-
-    def _centres(self) -> Iterator[tuple[str, float]]:
-        masses = {b.name: value_of(b.mass) for b in self.d.bodies}
-        gravity = np.array(values_of(self.d.gravity))
-        for device in self.d.equipment.devices:
-            held = dict(device.values)
-            if device.type != "frame_wrench" or not np.any(gravity):
-                continue
-            body, frame = self.d.carrier(held["frame"])
-            wrench, mass = np.array(held["wrench"], dtype=float), masses.get(body, 0.0)
-            com = next((values_of(b.com) for b in self.d.bodies if b.name == body), ())
-            if mass and frame.name == f"{body}_com" and frame.at == Pose(com):
-                share = -wrench[3:] @ gravity / (mass * gravity @ gravity)
-                if np.allclose(wrench, [0, 0, 0, *(-share * mass * gravity)], rtol=1e-12, atol=0.0):
-                    yield frame.name, float(share)
+        self.centres = shares(description)
 
     def compensation(self, body: str) -> float:
         """Return the share of a body's weight that is taken off."""

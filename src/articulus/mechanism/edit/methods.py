@@ -12,6 +12,7 @@ from articulus.errors import InputError
 from articulus.mechanism.body import six_of
 from articulus.mechanism.description import Description
 from articulus.mechanism.edit.attach import attached
+from articulus.mechanism.edit.compensation import compensated, shares
 from articulus.mechanism.edit.inertia import with_inertia
 from articulus.mechanism.edit.lock import locked
 from articulus.mechanism.edit.rebuild import rebuilt
@@ -134,9 +135,11 @@ class Editing:
     def with_gravity(self, gravity: Sequence[Any]) -> Self:
         """Return the mechanism under another acceleration of gravity, three numbers in ground axes [m/s^2].
 
-        Components stay as they are, among them the constant forces that stand for gravity compensation of an MJCF file.
+        Components of the model file stay as they are, but for the forces that stand for gravity compensation of an MJCF file: they
+        take off the same share of the new weight. Without gravity the share is lost with the weight.
         """
-        return self.from_description(rebuilt(self.description, gravity=as_gravity(gravity)))
+        d = self.description
+        return self.from_description(compensated(rebuilt(d, gravity=as_gravity(gravity)), shares(d)))
 
     def scaled(self, length: float, *, mass: float | None = None, time: float | None = None) -> Self:
         """Return a dynamically similar mechanism of another size: every number times the factor of its unit.
