@@ -17,6 +17,7 @@ CHUNKS = (
     400,
     200,
 )  # rows per emitted function for short and long code: measured; one huge block compiles badly
+RELOAD_FROM = 2000  # rows of code from which operands are loaded again; in shorter code that takes time (7 % at 400 rows)
 RELOAD_AFTER = 50  # rows without a use after which an operand is loaded again: kept longer, it would be copied to the stack
 STORE = -10  # pseudo operation: write the operand to workspace slot `result`
 CLEAR = -11  # pseudo operation: write zeros to the slots `result`, a run of them
@@ -228,6 +229,7 @@ class _Emitter:
         self.placed, self.target, self.name, self.parameters = placed, target, name, parameters
         self.templates = ops.templates(target)
         self.constant = {value: target.constant(x) for value, x in placed.constant.items()}
+        self.patience = RELOAD_AFTER if len(placed.rows) >= RELOAD_FROM else len(placed.rows)
 
     def chunk(self, index: int, start: int, stop: int) -> str:
         """Return the text of one chunk."""
@@ -265,7 +267,7 @@ class _Emitter:
                 self._store(self.known[value], slot)
 
     def _operand(self, value: int) -> str:
-        if value in self.loaded and self.number - self.loaded[value] > RELOAD_AFTER:
+        if value in self.loaded and self.number - self.loaded[value] > self.patience:
             del self.known[value]
         text = self.known.get(value) or self.constant.get(value) or self._load(value)
         if value in self.loaded:
