@@ -312,6 +312,22 @@ def test_what_is_written_is_read():
         )
 
 
+def test_integers_given_for_real_numbers_are_written_with_their_point():
+    """A field of a real number needs its decimal point."""
+    stuff = files.Material(7, 210, 80, 0, 8)
+    model = files.BulkModel(
+        "model",
+        (files.Grid(1, (0, 0, 0)), files.Grid(2, (1, 0, 0)), files.Grid(3, (0, 1, 0))),
+        beams=(files.Beam(5, (1, 3), (0, 0, 1), files.Section(4, 1, 1, 1), stuff),),
+        masses=(files.PointMass(6, 2, 2, (0, 0, 1), ((1, 0, 0), (0, 1, 0), (0, 0, 1))),),
+        shells=(files.Shell(1, (1, 2, 3), files.ShellSection(3, 1, stuff, stuff, 1, 1), 0, None, 1),),
+        springs=(files.ScalarElement(8, 5, (1, 3), (2, 3)),),
+    )
+    back = parse_bulk(bulk_text(model), "model.bdf")
+    assert back.masses[0].mass == 2.0
+    assert back.shells[0].offset == 1.0
+
+
 def numbers(value: object) -> list[float]:
     if isinstance(value, (int, float)):
         return [float(value)]

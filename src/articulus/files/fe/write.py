@@ -151,28 +151,28 @@ def _system(id: int, axes: Matrix3) -> str:
 
 
 def _grid(grid: Grid, system: int) -> str:
-    return _card("GRID", grid.id, 0, *grid.position, system)
+    return _card("GRID", grid.id, 0, *_reals(grid.position), system)
 
 
 def _material(m: Material) -> str:
-    return _card("MAT1", m.id, m.E, m.G, m.nu, m.rho)
+    return _card("MAT1", m.id, *_reals((m.E, m.G, m.nu, m.rho)))
 
 
 def _beam(beam: Beam, systems: dict[int, Matrix3]) -> tuple[str, str]:
     s = beam.section
-    start: Sequence[int | float | None] = (s.id, beam.material.id, s.area, s.I1, s.I2, s.J, s.nsm, None)
-    card = _card("PBAR", *start, *[None] * 8, s.k1, s.k2, s.I12)
+    numbers = _reals((s.area, s.I1, s.I2, s.J, s.nsm))
+    card = _card("PBAR", s.id, beam.material.id, *numbers, None, *[None] * 8, *_reals((s.k1, s.k2, s.I12)))
     pins = [_digits(p) or None for p in beam.pins]
     axes = (np.array(systems[g]).T for g in beam.grids)
     offsets = [float(x) for R, w in zip(axes, beam.offsets) for x in R @ np.array(w)]
     ends = [*pins, *offsets] if any(pins) or any(offsets) else []
-    return card, _card("CBAR", beam.id, s.id, *beam.grids, *beam.orientation, "BGG", *ends)
+    return card, _card("CBAR", beam.id, s.id, *beam.grids, *_reals(beam.orientation), "BGG", *ends)
 
 
 def _rod(rod: Rod) -> tuple[str, str]:
     s = rod.section
     return (
-        _card("PROD", s.id, rod.material.id, s.area, s.J, None, s.nsm),
+        _card("PROD", s.id, rod.material.id, float(s.area), float(s.J), None, float(s.nsm)),
         _card("CROD", rod.id, s.id, *rod.grids),
     )
 
@@ -180,7 +180,7 @@ def _rod(rod: Rod) -> tuple[str, str]:
 def _stuff(m: Material | Orthotropic) -> str:
     if isinstance(m, Material):
         return _material(m)
-    return _card("MAT8", m.id, m.E1, m.E2, m.nu12, m.G12, None, None, m.rho)
+    return _card("MAT8", m.id, *_reals((m.E1, m.E2, m.nu12, m.G12)), None, None, float(m.rho))
 
 
 def _shell_systems(model: BulkModel, first: int) -> dict[tuple[float, ...], int]:
@@ -201,30 +201,39 @@ def _shell(shell: Shell, systems: dict[tuple[float, ...], int]) -> list[str]:
     s = shell.section
     if isinstance(s, LayUp):
         cards = [_stuff(layer.material) for layer in s.layers]
-        layers = [x for y in s.layers for x in (y.material.id, y.thickness, float(np.degrees(y.angle)), None)]
-        cards.append(_card("PCOMP", s.id, s.bottom, s.nsm, None, None, None, None, None, *layers))
+        layers = [
+            x for y in s.layers for x in (y.material.id, float(y.thickness), float(np.degrees(y.angle)), None)
+        ]
+        cards.append(
+            _card("PCOMP", s.id, float(s.bottom), float(s.nsm), None, None, None, None, None, *layers)
+        )
     else:
         cards = [_stuff(m) for m in (s.membrane, s.bending) if m is not None]
         cards.append(_pshell(s))
     axis = float(np.degrees(shell.angle)) if shell.along is None else systems[shell.along]
     name = "CQUAD4" if len(shell.grids) == 4 else "CTRIA3"
-    return [*cards, _card(name, shell.id, s.id, *shell.grids, axis, shell.offset)]
+    return [*cards, _card(name, shell.id, s.id, *shell.grids, axis, float(shell.offset))]
 
 
 def _pshell(s: ShellSection) -> str:
     ids = [None if m is None else m.id for m in (s.membrane, s.bending)]
-    return _card("PSHELL", s.id, ids[0], s.thickness, ids[1], s.ratio, None, None, s.nsm)
+    return _card("PSHELL", s.id, ids[0], float(s.thickness), ids[1], float(s.ratio), None, None, float(s.nsm))
 
 
 def _scalar(name: str, s: ScalarElement) -> str:
-    return _card(name, s.id, s.value, *s.first, *(s.second or ()))
+    return _card(name, s.id, float(s.value), *s.first, *(s.second or ()))
 
 
 def _mean(m: Mean) -> str:
     sets: list[str | int | float] = []
     for weight, counts, grids in m.sets:
-        sets += [weight, _digits(counts), *grids]
+        sets += [float(weight), _digits(counts), *grids]
     return _card("RBE3", m.id, None, m.grid, _digits(m.components), *sets)
+
+
+def _reals(values: Iterable[float]) -> list[float]:
+    """Return numbers as floats: Nastran reads an integer in the field of a real number as a mistake."""
+    return [float(x) for x in values]
 
 
 def _digits(components: Sequence[int]) -> str:
@@ -233,4 +242,5 @@ def _digits(components: Sequence[int]) -> str:
 
 def _mass(mass: PointMass) -> str:
     (xx, xy, xz), (_, yy, yz), (*_, zz) = mass.inertia
-    return _card("CONM2", mass.id, mass.grid, 0, mass.mass, *mass.offset, None, xx, -xy, yy, -xz, -yz, zz)
+    offset, J = _reals(mass.offset), _reals((xx, -xy, yy, -xz, -yz, zz))
+    return _card("CONM2", mass.id, mass.grid, 0, float(mass.mass), *offset, None, *J)
