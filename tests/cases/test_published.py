@@ -29,6 +29,7 @@ def test_the_required_cases_are_there():
         "cat215b",
         "cat215b_hydraulics",
         "closed_operators",
+        "contact_of_shapes",
         "double_four_bar",
         "draper_tetrahedron",
         "flexible_operators",

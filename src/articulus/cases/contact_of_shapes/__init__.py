@@ -1,0 +1,1 @@
+"""Contact of shapes: restitution of an impact, a block on a slope, a ball that rolls."""
