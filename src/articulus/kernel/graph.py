@@ -18,8 +18,11 @@ import numpy as np
 
 from ..errors import UnsupportedOperation
 from .instructions import Instructions, instructions
+from .layers import Inner, Layers, has_calls, layers
 from .ops import operation_name
 
+CONDITIONAL = "when_"
+"""Begins the name of a function whose outputs are all zero where its first input is: native code then passes it over."""
 LOOP_SIZE = 1000  # multiply-adds from which a product is a loop and not straight-line code
 
 
@@ -108,6 +111,8 @@ class Procedure:
     """Nonzeros of each input and output."""
     constant: set[int] = field(default_factory=set)
     """Inputs that are constants in every call."""
+    conditional: bool = False
+    """Whether it is passed over where its first input, a single number, is zero in all lanes; its outputs are zero then."""
 
 
 @dataclass(frozen=True)
@@ -306,6 +311,8 @@ class Tracer:
         return self.trace(expanded(function), arguments)
 
     def _straight_line(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        if has_calls(function):
+            return self._layered(simplified(function), arguments)
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
         self.graph.steps.append(Body(instructions(simplified(function)), list(arguments), outputs))
         return outputs
@@ -315,11 +322,63 @@ class Tracer:
         if key not in self.procedures:
             sizes = [function.nnz_in(k) for k in range(function.n_in())]
             results = [function.nnz_out(k) for k in range(function.n_out())]
-            self.procedures[key] = Procedure(instructions(simplified(function)), sizes, results)
+            code = instructions(simplified(function))
+            self.procedures[key] = Procedure(
+                code, sizes, results, conditional=function.name().startswith(CONDITIONAL)
+            )
         procedure = self.procedures[key]
         outputs = [self.graph.fresh(size) for size in procedure.outputs]
         self.graph.steps.append(Call(procedure, [self._contiguous(a) for a in arguments], outputs))
         return outputs
+
+    def _layered(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Append the steps of SX code with calls, layer by layer."""
+        found = layers(function)
+        numbers: dict[int, int] = {}
+        groups: dict[tuple[int, ...], np.ndarray] = {}
+        for layer, wanted in enumerate(found.needed()):
+            for inner in found.calls.get(layer, ()):
+                operands = [self._operand(found, rows, numbers, groups, arguments) for rows in inner.inputs]
+                for rows, made in zip(inner.outputs, self._inner(inner, operands)):
+                    numbers.update(zip(rows, made.tolist()))
+            if wanted:
+                code, imported = found.body(layer, wanted, numbers, len(arguments))
+                outputs = [self.graph.fresh(len(rows)) for rows in wanted]
+                read = np.array([numbers[r] for r in imported], dtype=int)
+                self.graph.steps.append(Body(code, [*arguments, read], outputs))
+                for rows, made in zip(wanted, outputs):
+                    groups[rows] = made
+                    numbers.update(zip(rows, made.tolist()))
+        return [
+            self._operand(found, tuple(out.tolist()), numbers, groups, arguments) for out in found.outputs
+        ]
+
+    def _inner(self, inner: Inner, operands: list[np.ndarray]) -> list[np.ndarray]:
+        called = inner.function
+        return self._run(called, operands) if has_calls(called) else self._call(called, operands)
+
+    def _operand(
+        self,
+        found: Layers,
+        rows: tuple[int, ...],
+        numbers: dict[int, int],
+        groups: dict[tuple[int, ...], np.ndarray],
+        arguments: Sequence[np.ndarray],
+    ) -> np.ndarray:
+        """Return the numbers of rows that are read together."""
+        if rows in groups:
+            return groups[rows]
+        if rows and all(found.op[r] == ca.OP_CONST for r in rows):
+            return self.graph.constant([found.constant[r] for r in rows])
+        out = []
+        for r in rows:
+            if found.op[r] == ca.OP_CONST:
+                out.append(int(self.graph.constant([found.constant[r]])[0]))
+            elif found.op[r] == ca.OP_INPUT:
+                out.append(int(arguments[found.first[r]][found.second[r]]))
+            else:
+                out.append(numbers[r])
+        return np.array(out, dtype=int)
 
     def _run(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         key = function.__hash__()
@@ -363,6 +422,8 @@ class Tracer:
             called = node.which_function()
             constant = any(n in self.graph.constants for x in operands for n in x[:1].tolist())
             written_out = called.__hash__() in self.once and not constant
+            if has_calls(called):
+                return self._straight_line(called, operands) if written_out else self._run(called, operands)
             return self._straight_line(called, operands) if written_out else self._call(called, operands)
         if node.is_call():
             called = node.which_function()

@@ -6,6 +6,7 @@ from . import lower
 from .graph import Call, Procedure
 from .lower import Place
 from .target import Target, hexadecimal
+from .writer import Writer
 
 
 class Procedures:
@@ -45,8 +46,33 @@ class Procedures:
         pointers = [f"%i{k}" for k in range(len(inputs))] + [f"%o{k}" for k in range(len(outputs))]
         parameters = ", ".join(f"ptr noalias {p}" for p in ["%w", *pointers])
         self.text += lower.emit(placed, name, self._target, parameters)
-        self._chunks[id(procedure)] = (name, len(placed.chunks))
+        chunks = len(placed.chunks)
+        if procedure.conditional and 0 not in procedure.constant:
+            self.text.append(self._when(procedure, name, chunks, pointers))
+            name, chunks = f"{name}.when", 1
+        self._chunks[id(procedure)] = (name, chunks)
         self.scratch = max(self.scratch, placed.scratch)
+
+    def _when(self, procedure: Procedure, name: str, chunks: int, pointers: list[str]) -> str:
+        """Return the text of a function that runs a procedure where its first input is not zero in some lane.
+
+        Where it is zero in other lanes, the procedure itself gives zeros there: nothing depends on the lanes.
+        """
+        w, t = Writer(self._target), self._target
+        w.label("entry")
+        on = w.any(w.compare("une", w.load("%i0"), w.constant(0.0)))
+        w.line(f"br i1 {on}, label %run, label %pass")
+        w.label("run")
+        arguments = ", ".join(f"ptr {p}" for p in ["%w", *pointers])
+        for k in range(chunks):
+            w.line(f"call void @{name}.{k}({arguments})")
+        w.line("ret void")
+        w.label("pass")
+        for k, size in enumerate(procedure.outputs):
+            w.line(f"call void @llvm.memset.p0.i64(ptr align {t.bytes} %o{k}, i8 0, i64 {size * t.bytes}, i1 false)")
+        w.line("ret void")
+        parameters = ", ".join(f"ptr {p}" for p in ["%w", *pointers])
+        return w.function(f"internal void @{name}.when.0({parameters})", "nounwind noinline")
 
     def call(self, step: Call, number: int) -> list[str]:
         """Return the texts that call a procedure, one for each of its chunks."""

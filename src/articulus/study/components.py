@@ -111,6 +111,8 @@ class Components(Courses):
         return given
 
     def _shape(self, given: Any, at: str) -> Any:
+        if isinstance(given, list):
+            return self._all([self._shape(each, f"{at}[{i}]") for i, each in enumerate(given)])
         types = {kind.type_name: kind for kind in SHAPES}
         if not isinstance(given, dict) or not isinstance(given.get("type"), str):
             self.report.add(

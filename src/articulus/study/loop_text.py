@@ -113,6 +113,8 @@ def _value(field: ComponentField, held: Any, where: str) -> str:
             return _inline(_component(held))
         case "shape" if isinstance(held, Shape):
             return _inline(iter([f"type = {quoted(held.type_name)}", *_pairs(held, where)]))
+        case "shape" if isinstance(held, tuple):
+            return "[" + ", ".join(_value(field, shape, where) for shape in held) + "]"
         case "observer" if isinstance(held, Observer):
             return _inline(_pairs(held, where))
         case "names" | "component" | "text" | "refers" | "function" if isinstance(held, str):

@@ -9,6 +9,7 @@ from articulus.loop.components.cable import Cable
 from articulus.loop.components.central_gravity import CentralGravity
 from articulus.loop.components.computed_torque import ComputedTorque
 from articulus.loop.components.contact import Contact
+from articulus.loop.components.contacts import Contacts
 from articulus.loop.components.dead_band import DeadBand
 from articulus.loop.components.drag import Drag
 from articulus.loop.components.expression import Expression
@@ -90,6 +91,7 @@ DISTURBANCES = (
     JointStop,
     GroundContact,
     Contact,
+    Contacts,
     SpringDamper,
     TorsionSpring,
     Bushing,
@@ -120,6 +122,7 @@ __all__ = [
     "CentralGravity",
     "ComputedTorque",
     "Contact",
+    "Contacts",
     "DeadBand",
     "Drag",
     "Expression",

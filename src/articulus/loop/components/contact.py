@@ -16,6 +16,7 @@ from articulus.loop.contact.law import LEAST, Held, bristle, hertz, normal_force
 from articulus.loop.contact.pairs import touches
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.loop.contact.solid import Touch, sizes_of, solid
+from articulus.mechanism import GROUND
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
 
 SHEAR = 0.01
@@ -106,7 +107,7 @@ class Contact(Disturbance):
         s.write("point", patch.centre)
         s.write("depth", ca.mmax(ca.vertcat(*(each.depth for each in found))))
         for body, sign in ((first, 1), (second, -1)):
-            if body.frame != "ground":
+            if s.description.carrier(body.frame)[0] != GROUND:
                 turning = moment + patch.moment + ca.cross(patch.centre - body.o, total)
                 s.wrench(body.frame, sign * ca.vertcat(turning, total))
 
@@ -215,7 +216,7 @@ class _Patch:
 
 def _moving(s: Scope, component: Contact, shape: Shape) -> _Moving:
     check_frame(s, component, shape.frame)
-    if shape.frame == "ground":
+    if shape.frame == GROUND:
         R, o, omega, v = SX.eye(3), SX.zeros(3), SX.zeros(3), SX.zeros(3)
     else:
         pose = s.ask("pose", s.q, frames=[shape.frame])
