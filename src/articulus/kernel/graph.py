@@ -341,14 +341,13 @@ class Tracer:
                 operands = [self._operand(found, rows, numbers, groups, arguments) for rows in inner.inputs]
                 for rows, made in zip(inner.outputs, self._inner(inner, operands)):
                     numbers.update(zip(rows, made.tolist()))
-            if wanted:
+            if any(wanted):
                 code, imported = found.body(layer, wanted, numbers, len(arguments))
                 outputs = [self.graph.fresh(len(rows)) for rows in wanted]
                 read = np.array([numbers[r] for r in imported], dtype=int)
                 self.graph.steps.append(Body(code, [*arguments, read], outputs))
-                for rows, made in zip(wanted, outputs):
-                    groups[rows] = made
-                    numbers.update(zip(rows, made.tolist()))
+                groups.update(zip(wanted[:-1], outputs))
+                numbers.update(zip(wanted[-1], outputs[-1].tolist()))
         return [
             self._operand(found, tuple(out.tolist()), numbers, groups, arguments) for out in found.outputs
         ]

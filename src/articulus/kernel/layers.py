@@ -55,27 +55,24 @@ class Layers:
         return max([0, *self.calls, *self.layer])
 
     def needed(self) -> list[list[Rows]]:
-        """Return what each layer has to hand on: rows that are read together, each group once."""
+        """Return what each layer has to hand on: operands of calls, each group of rows once; last all that is read singly."""
         wanted: list[dict[Rows, None]] = [{} for _ in range(self.depth + 1)]
         crossing: list[set[int]] = [set() for _ in range(self.depth + 1)]
         for inner in (each for calls in self.calls.values() for each in calls):
             for rows in inner.inputs:
-                owners = {self.layer[r] for r in rows}
-                if len(owners) == 1 and -1 not in owners and self._computed(rows[0]):
-                    wanted[owners.pop()][rows] = None
-                else:
+                owners = {self.layer[r] for r in rows} - {-1}
+                fixed = all(self.op[r] == ca.OP_CONST for r in rows)
+                if fixed or len(owners) > 1 or any(self.op[r] == ca.OP_CALL for r in rows):
                     self._cross(rows, crossing)
+                else:
+                    wanted[owners.pop() if owners else 0][rows] = None
         for out in self.outputs:
             self._cross(tuple(out.tolist()), crossing)
         for i, op in enumerate(self.op):
             for r in (self.first[i], self.second[i]) if self._is_arithmetic(op) else ():
                 if r >= 0 and self.layer[r] != self.layer[i]:
                     self._cross((r,), crossing)
-        for groups, more in zip(wanted, crossing):
-            rest = more - {r for rows in groups for r in rows}
-            if rest:
-                groups[tuple(sorted(rest))] = None
-        return [list(groups) for groups in wanted]
+        return [[*groups, tuple(sorted(more))] for groups, more in zip(wanted, crossing)]
 
     def _cross(self, rows: Rows, crossing: list[set[int]]) -> None:
         for r in rows:
@@ -89,7 +86,9 @@ class Layers:
     def _is_arithmetic(op: int) -> bool:
         return op not in (ca.OP_INPUT, ca.OP_CONST, ca.OP_CALL)
 
-    def body(self, layer: int, groups: list[Rows], known: dict[int, int], n_in: int) -> tuple[Instructions, list[int]]:
+    def body(
+        self, layer: int, groups: list[Rows], known: dict[int, int], n_in: int
+    ) -> tuple[Instructions, list[int]]:
         """Return the straight-line code of a layer that computes `groups`, and the rows that it reads from elsewhere.
 
         Those become the input `n_in`, behind the inputs of the function itself.
@@ -134,7 +133,11 @@ def layers(function: ca.Function) -> Layers:
     out = Layers(outputs=[np.full(function.nnz_out(k), -1) for k in range(function.n_out())])
     holder, nodes = [-1] * function.sz_w(), function.instructions_sx()
     for i in range(function.n_instructions()):
-        kind, operands, targets = function.instruction_id(i), function.instruction_input(i), function.instruction_output(i)
+        kind, operands, targets = (
+            function.instruction_id(i),
+            function.instruction_input(i),
+            function.instruction_output(i),
+        )
         if kind == ca.OP_OUTPUT:
             out.outputs[targets[0]][targets[1]] = holder[operands[0]]
         elif kind == ca.OP_CALL:

@@ -69,7 +69,9 @@ class Procedures:
         w.line("ret void")
         w.label("pass")
         for k, size in enumerate(procedure.outputs):
-            w.line(f"call void @llvm.memset.p0.i64(ptr align {t.bytes} %o{k}, i8 0, i64 {size * t.bytes}, i1 false)")
+            w.line(
+                f"call void @llvm.memset.p0.i64(ptr align {t.bytes} %o{k}, i8 0, i64 {size * t.bytes}, i1 false)"
+            )
         w.line("ret void")
         parameters = ", ".join(f"ptr {p}" for p in ["%w", *pointers])
         return w.function(f"internal void @{name}.when.0({parameters})", "nounwind noinline")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.components import Contact
+from articulus.loop.components import Contact, Contacts
 from articulus.loop.contact import (
     Box,
     Capsule,
@@ -199,6 +199,7 @@ def test_a_study_has_contacts() -> None:
     k = art.Parameter("k", 1e5)
     given = [Contact(s, Box("b", (0.1, 0.2, 0.3)), k, friction=0.2, name=s.type_name) for s in SOLIDS]
     given += [Contact(SOLIDS[0], other, 1e5, name=other.type_name) for other in (Plane("b"), field)]  # type: ignore[list-item]
+    given.append(Contacts((*SOLIDS[:2], Box("b", (0.1, 0.2, 0.3)), Plane(), field), k))  # type: ignore[arg-type]
     components, _ = read_parts(parts_text(mechanism, Loop(mechanism, *given).network), mechanism)
     assert list(components) == given
 
@@ -246,3 +247,30 @@ def test_derivatives_are_finite_and_right_in_and_out_of_contact() -> None:
                 loop.c = c + h * np.eye(len(c))[i]
                 sides.append(np.array(rhs(*loop._arguments())).ravel())
             assert np.abs((sides[0] - sides[1]) / 2e-7 - J[:, i]).max() < 1e-5 * scale
+
+
+def crowd() -> tuple[art.Mechanism, Contacts, np.ndarray]:
+    """Return five balls that fall on a plane and on each other, without friction."""
+    m, q = art.Mechanism("crowd"), []
+    for i in range(5):
+        m.body(f"b{i}", 1.0, inertia=(1e-3,) * 3).joint(f"j{i}", art.Free(), "ground", f"b{i}")
+        q += [1.0, 0, 0, 0, 0.07 * (i % 2), 0.01 * i, 0.06 + 0.08 * i]
+    return m, Contacts([*(Sphere(f"b{i}", 0.05) for i in range(5)), Plane()], 1e5, 0.5), np.array(q)
+
+
+def test_many_contacts_are_pairs_of_contacts() -> None:
+    """Pairs that are passed over change nothing: as with a `Contact` for each pair, in single runs and in a batch."""
+    m, together, q = crowd()
+    shapes = together.shapes
+    pairs = [Contact(a, b, 1e5, 0.5) for i, a in enumerate(shapes[:-1]) for b in shapes[i + 1 :]]
+    options = {"step": 5e-4, "sample": 0.01}
+    one, other = (art.simulate(m, 0.3, q, components=c, **options) for c in ([together], pairs))
+    assert one["contacts.touching"].max() > 3
+    assert one.q == pytest.approx(other.q, abs=1e-9)  # sums in another order, over some 10 impacts
+    assert np.abs(one["energy.balance"]).max() < 1e-4
+    some = np.tile(q, (5, 1)) + 1e-3 * np.arange(5)[:, None] * (np.arange(35) % 7 == 6)
+    many = art.rollout(m, 0.3, some, components=[together], **options)
+    for row in range(5):  # lanes with other pairs in contact do not matter
+        assert many.q[row] == pytest.approx(
+            art.simulate(m, 0.3, some[row], components=[together], **options).q, abs=1e-9
+        )

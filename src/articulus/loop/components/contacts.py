@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 import casadi as ca
 from casadi import SX
@@ -73,7 +73,8 @@ class Contacts(Disturbance):
             first, second = self.shapes[i], self.shapes[j]
             a, b = states[first.frame], states[second.frame]
             may = near(first, bounds[i], a, second, bounds[j], b)
-            function = pair(type(first), second if isinstance(second, HeightField) else type(second))
+            kind: Any = second if isinstance(second, HeightField) else type(second)
+            function = pair(cast("Any", type(first)), kind)
             on_a, on_b, more = function.call([may, a, b, sizes[i], sizes[j], law], False, True)
             wrenches[i] += on_a
             wrenches[j] += on_b

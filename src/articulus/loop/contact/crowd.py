@@ -25,7 +25,9 @@ def near(first: Shape, bound: SX, a: SX, second: Shape, other: SX, b: SX) -> SX:
         highest = 0.0
         if isinstance(second, HeightField):
             heights = [h for row in second.heights for h in row]
-            highest = max(heights) + 0.25 * (max(heights) - min(heights))  # cubics go beyond their points, by less
+            highest = max(heights) + 0.25 * (
+                max(heights) - min(heights)
+            )  # cubics go beyond their points, by less
         return ca.dot(b[15:18], a[:3] - b[:3]) < highest + bound
     return ca.sumsqr(a[:3] - b[:3]) < (bound + other) ** 2
 
