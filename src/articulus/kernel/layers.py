@@ -95,7 +95,8 @@ class Layers:
         """
         live = self._live(layer, groups, known)
         number: dict[int, int] = {-1: -1}
-        op, first, second, constant, imported = [], [], [], {}, list[int]()
+        op, first, second = list[int](), list[int](), list[int]()
+        constant, imported = dict[int, float](), list[int]()
         for row in live:
             number[row] = len(op)
             kind = self.op[row]
@@ -143,7 +144,7 @@ def layers(function: ca.Function) -> Layers:
         elif kind == ca.OP_CALL:
             _call(out, nodes[i].which_function(), [holder[k] for k in operands], targets, holder)
         elif kind == ca.OP_INPUT:
-            holder[targets[0]] = out.add(kind, *operands, -1)
+            holder[targets[0]] = out.add(kind, operands[0], operands[1], -1)
         else:
             rows = [holder[k] for k in operands] + [-1, -1]
             layer = max([-1, *(out.layer[r] for r in rows if r >= 0)])
