@@ -125,8 +125,10 @@ class Layers:
 
 
 def has_calls(function: ca.Function) -> bool:
-    """Tell whether SX code calls functions."""
-    return any(function.instruction_id(i) == ca.OP_CALL for i in range(function.n_instructions()))
+    """Tell whether a function is SX code that calls functions."""
+    return function.is_a("SXFunction") and any(
+        function.instruction_id(i) == ca.OP_CALL for i in range(function.n_instructions())
+    )
 
 
 def layers(function: ca.Function) -> Layers:
