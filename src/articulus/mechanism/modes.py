@@ -138,7 +138,8 @@ class Modes:
             raise InputError(
                 "modes: level 'consistent' of a body whose shortening is not known: mass and stiffness matrices do not tell how "
                 "motion stiffens it. Choose 'ruthless' (right while angular rates stay below a tenth of the first frequency) or "
-                "'inconsistent' (softens as it spins), or give the elements"
+                "'inconsistent' (softens as it spins), or give the elements or geometric "
+                "stiffness matrices (`GeometricStiffness`)"
             )
         for name, station in self.stations.items():
             held = dataclasses.astuple(station)

@@ -15,6 +15,7 @@ from articulus.structure.element import (
     Timoshenko,
 )
 from articulus.structure.flexible_body import modes_of
+from articulus.structure.geometric import MOTIONS, GeometricStiffness
 from articulus.structure.panels import panel
 from articulus.structure.plate import Plate, Ply
 from articulus.structure.reduction import (
@@ -42,12 +43,14 @@ from articulus.structure.ties import Average, Hold, RigidLink, Tie
 
 __all__ = [
     "ALL_ELEMENTS",
+    "MOTIONS",
     "Average",
     "BalancedReduction",
     "Bar",
     "Convergence",
     "Element",
     "EulerBernoulli",
+    "GeometricStiffness",
     "Hold",
     "Lumped",
     "NormalModes",

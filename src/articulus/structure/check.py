@@ -39,6 +39,12 @@ def check_matrices(structure: Structure) -> None:
             )
     for name in ("M", "K", "D"):
         _check_symmetric(name, getattr(structure, name))
+    for name, matrix in (structure.geometric.matrices() if structure.geometric else {}).items():
+        if matrix.shape != (n, n):
+            raise InputError(
+                f"structure: the geometric stiffness '{name}' has shape {matrix.shape}; expected {(n, n)}, that of M and K"
+            )
+        _check_symmetric(f"geometric stiffness '{name}'", sp.csr_array(matrix))
     if structure.samples is None:
         _check_semidefinite(
             "M", structure.M, "a mass matrix has none: check the order of its freedoms and its units"

@@ -62,14 +62,15 @@ def modes_of(
     origin : node or three floats [m]
         Origin of the body frame; its axes are those of the structure.
     stations : dict of name to node
-        Places where something may be attached; all nodes by their names if not given.
+        Places where something may be attached; if not given, all nodes by their names, or those for whose loads there is a
+        geometric stiffness.
     damping : float, sequence of floats, "structure" or None
         Damping ratio of all or of each mode [-], or the structure's own D, or none.
     names : sequence of str
         Of the modal coordinates; "mode1", "mode2", ... if not given.
     level : str
-        "consistent" if not given, or "ruthless" where the structure has no elements that give its axial forces: then
-        "consistent" is refused.
+        "consistent" if not given, or "ruthless" where the structure has neither elements that give its section forces nor
+        geometric stiffness matrices: then "consistent" is refused.
     carries : iterable of nodes
         Where something heavy or stiff will be attached: there the shapes must give at least half of the static compliance.
     """
@@ -84,7 +85,10 @@ def modes_of(
     names = tuple(names) if names is not None else tuple(f"mode{k + 1}" for k in range(basis.shape[1]))
     if len(names) != basis.shape[1]:
         raise InputError(f"modes_of: {len(names)} names for {basis.shape[1]} columns of the basis")
-    stations = {name: name for name in structure.names} if stations is None else stations
+    geometric = structure.geometric if structure.samples is None else None
+    if stations is None:
+        stations = {name: name for name in (structure.names if geometric is None else geometric.loads)}
+    knows = structure.samples is not None or geometric is not None
     mass, stiffness = basis.T @ (structure.M @ basis), basis.T @ (structure.K @ basis)
     return Modes(
         names=names,
@@ -94,8 +98,8 @@ def modes_of(
         stiffness=stiffness,
         damping=damping_matrix(structure, basis, mass, stiffness, damping),
         stations=_stations(structure, basis, at, stations),
-        level=level or ("ruthless" if structure.samples is None else "consistent"),
-        knows_shortening=structure.samples is not None,
+        level=level or ("consistent" if knows else "ruthless"),
+        knows_shortening=knows,
     )
 
 
@@ -200,16 +204,20 @@ def shortening_integrals(
     structure: Structure, basis: np.ndarray, origin: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return rr2_shortening and rf1_shortening of `Modes`."""
-    n, s = basis.shape[1], structure.samples
+    n, geometric = basis.shape[1], structure.geometric
     rr2, rf1 = np.zeros((n, n, 6, 6)), np.zeros((n, 6, n))
-    if s is not None:
+    if structure.samples is not None:
         first, second = _mass_shortening(structure, basis, origin)
-        moment = np.einsum("aij,ijkl->akl", LEVI_CIVITA, second)
-        rf1[:, :3, :], rf1[:, 3:, :] = moment.transpose(1, 0, 2), first.transpose(1, 0, 2)
-        Q = second.transpose(2, 3, 0, 1)
-        rr2[:, :, :3, :3] = _moments_of_inertia(Q + Q.swapaxes(2, 3))
-        across = skew(first.transpose(1, 2, 0))
-        rr2[:, :, :3, 3:], rr2[:, :, 3:, :3] = across, -across
+    elif geometric is not None:
+        first, second = geometric.mass_shortening(basis, origin)
+    else:
+        return {"rr2_shortening": rr2, "rf1_shortening": rf1}
+    moment = np.einsum("aij,ijkl->akl", LEVI_CIVITA, second)
+    rf1[:, :3, :], rf1[:, 3:, :] = moment.transpose(1, 0, 2), first.transpose(1, 0, 2)
+    Q = second.transpose(2, 3, 0, 1)
+    rr2[:, :, :3, :3] = _moments_of_inertia(Q + Q.swapaxes(2, 3))
+    across = skew(first.transpose(1, 2, 0))
+    rr2[:, :, :3, 3:], rr2[:, :, 3:, :3] = across, -across
     return {"rr2_shortening": rr2, "rf1_shortening": rf1}
 
 
@@ -283,6 +291,12 @@ def _stations(
     if structure.samples is not None and rows:
         nodal = np.concatenate(list(rows.values())).T
         second = _through_shortening(structure, basis, nodal).reshape(len(rows), 6, n, n)
+    elif structure.geometric is not None:
+        for k, (name, node) in enumerate(stations.items()):
+            if rows[name].any():  # a node that is held moves by no order
+                second[k] = structure.geometric.station_shortening(
+                    basis, structure.names[structure.node(node)]
+                )
     for (name, node), h in zip(stations.items(), second):
         moved = rows[name] @ basis
         position = structure.positions[structure.node(node)] - origin

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from articulus.errors import InputError, did_you_mean
 from articulus.structure.check import check_matrices
 from articulus.structure.element.base import Element, Node
+from articulus.structure.geometric import GeometricStiffness
 from articulus.structure.samples import Samples
 from articulus.structure.ties import COMPONENTS, Components, Tie, components, motion_of
 
@@ -46,6 +47,8 @@ class Structure:
         The structure before degrees of freedom were fixed; None if there is no such one.
     motion : sparse array, (6 nodes, n)
         All components of the nodes for unit degrees of freedom, where ties make some follow; None if each is free or held.
+    geometric : GeometricStiffness
+        How unit motions and loads stiffen a structure without samples; None if it is not known.
     """
 
     names: tuple[str, ...]
@@ -62,6 +65,7 @@ class Structure:
     samples: Samples | None = None
     whole: Structure | None = None
     motion: sp.csr_array | None = None
+    geometric: GeometricStiffness | None = None
 
     def __post_init__(self) -> None:
         n = self.count
@@ -222,6 +226,7 @@ class Structure:
             samples=None if self.samples is None else self.samples.over(T),
             whole=self.whole or self,
             motion=None if self.motion is None else self.motion @ T,
+            geometric=None if self.geometric is None else self.geometric.over(T),
         )
 
     def with_rayleigh_damping(self, alpha: float, beta: float) -> Structure:

@@ -16,7 +16,7 @@ def test_code_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     scope: dict[str, object] = {}
     found = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
-    assert len(found) == 2
+    assert len(found) == 3
     for code, printed in found:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):

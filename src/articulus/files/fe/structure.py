@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -36,6 +36,7 @@ from articulus.structure.element import (
     ShellTriangle,
     Timoshenko,
 )
+from articulus.structure.geometric import GeometricStiffness
 from articulus.structure.plate import Plate, Ply
 from articulus.structure.section import Section
 from articulus.structure.structure import COMPONENTS, Structure
@@ -92,8 +93,13 @@ def matrix_structure(
     *,
     grids: Iterable[Grid] = (),
     dofs: Sequence[Dof] = (),
+    motions: Mapping[str, str] | None = None,
+    loads: Mapping[int, Sequence[str]] | None = None,
+    about: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Structure:
     """Return the structure of matrices that were read, in basic axes.
+
+    With geometric stiffness matrices (`motions`) its flexible bodies can have the level "consistent".
 
     Parameters
     ----------
@@ -105,6 +111,13 @@ def matrix_structure(
         Grids with places and axes (`read_bulk(...).grids`), when the file has none.
     dofs : sequence of (grid, component)
         Freedom of each row, when the file has none.
+    motions : dict of str to str
+        Names of the geometric stiffness matrices for unit motions along the basic axes, see `GeometricStiffness`:
+        ``{"acceleration_x": "KGAX", ..., "angular_x": ..., "rate_xx": ..., "rate_xy": ...}``, twelve in all.
+    loads : dict of grid to six names
+        The same for unit forces and moments at grids where something may be attached.
+    about : three floats [m]
+        Point that the angular motions leave in place, basic axes.
     """
     rows = tuple(dofs) or data.dofs
     points = {g.id: g for g in (tuple(grids) or data.grids)}
@@ -119,6 +132,25 @@ def matrix_structure(
         T @ data[M] @ T.T,
         T @ data[K] @ T.T,
         None if D is None else T @ data[D] @ T.T,
+        geometric=_geometric(data, T, motions, loads or {}, about),
+    )
+
+
+def _geometric(
+    data: MatrixSet,
+    T: sparse.csr_array,
+    motions: Mapping[str, str] | None,
+    loads: Mapping[int, Sequence[str]],
+    about: Sequence[float],
+) -> GeometricStiffness | None:
+    if motions is None:
+        if loads:
+            raise InputError(f"{data.name}: loads without motions; geometric stiffness needs both")
+        return None
+    return GeometricStiffness(
+        {motion: T @ data[name] @ T.T for motion, name in motions.items()},
+        {node_name(id): [T @ data[name] @ T.T for name in names] for id, names in loads.items()},
+        about,
     )
 
 
