@@ -230,6 +230,16 @@ def parameter_derivatives(s: Question) -> tuple[SX]:
     return (-ca.mtimes(mass_inverse(s), by_p),)
 
 
+def rolled_parameter_derivatives(s: Question) -> tuple[MX]:
+    """Return the same as a graph of calls; d tau/d p is written out, short since a parameter is in few bodies."""
+    tree, at = s.tree, SX.sym("vdot", s.tree.description.nv)
+    written = Question(tree, {"q": tree.q, "v": tree.v, "p": tree.p}, (), {})
+    by_p = ca.densify(inverse_dynamics_parameter_derivatives(written, at))
+    slopes = ca.Function("slopes", [tree.q, tree.v, tree.p, at], [by_p])
+    vdot, inverse_mass = rolled.accelerations_and_inverse_mass(s)
+    return (-ca.mtimes(inverse_mass, slopes(s["q"], s["v"], s["p"], vdot)),)
+
+
 def innovations(s: Question) -> tuple[Any, Any, Any]:
     """Return the diagonalized velocities, the innovations of the forces, and D."""
     if not s.tree.flexible:
@@ -643,6 +653,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "tau"),
         ("dvdot_dp",),
         parameter_derivatives,
+        rolled=rolled_parameter_derivatives,
+        roll_from=32,
         ranks=(2,),
         regroup=True,
         inverts=True,

@@ -77,6 +77,12 @@ def inverse_dynamics_derivatives(s: Question, vdot: MX) -> tuple[MX, MX, MX]:
     return by_q, by_v, pairs.matrix((c.S, c.row), (c.S, c.row), same_m.T)
 
 
+def accelerations_and_inverse_mass(s: Question) -> tuple[MX, MX]:
+    """Return what the joint forces, friction and springs accelerate, and M^-1."""
+    vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
+    return vdot, inverse_mass_matrix(s.tree, *factors)
+
+
 def mass_matrix_inverse(s: Question) -> tuple[MX]:
     """Return M^-1."""
     _, factors = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
