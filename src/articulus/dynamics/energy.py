@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
-from casadi import SX
+from casadi import MX, SX
 
 from articulus.dynamics.mass_matrix import Modal
+from articulus.dynamics.passes import Runner
 from articulus.dynamics.passive import spring_energy
+from articulus.dynamics.relative import merged
 from articulus.dynamics.tree import ROOT, Node, Tree
 from articulus.spatial import Force, Motion, Transform, cross
 
@@ -136,3 +140,59 @@ def centroidal_momentum_matrix(tree: Tree) -> SX:
             h = tree.world[i].force_to_parent(own)
             A[:, k] = ca.vertcat(h.n + spin.n - cross(com, h.f), h.f)
     return A
+
+
+# long mechanisms without flexible bodies: sums that passes carry from node to node
+
+
+def energy_by_passes(run: Runner, v: Any) -> tuple[Any, Any]:
+    """Return kinetic and potential energy [J]."""
+    zero: Any = MX(ca.DM.zeros(1))
+    ground: tuple = (run.expression(ca.densify(run.tree.gravity)), zero)
+    kinetic, potential = zero, run.expression(ca.densify(spring_energy(run.tree)))
+    found: list[tuple] = []
+    for i, p in enumerate(run.tree.parents):
+        front = (*ground, None) if p == ROOT else found[p]
+        *own, kinetic, potential = run(store, i, v[run.tree.span(i)], *front, kinetic, potential)
+        found.append(tuple(own))
+    return kinetic, potential
+
+
+def store(
+    node: Node, v: SX, gravity: SX, along: SX, Vp: Motion | None, kinetic: SX, potential: SX
+) -> tuple[SX, SX, Motion, SX, SX]:
+    """Return gravity in the node's axes, its product with the origin's position, the velocity, and energies with the body's."""
+    VJ = node.joint_velocity(v)
+    V = VJ if Vp is None else node.X.motion_to_child(Vp) + VJ
+    T = kinetic + 0.5 * V.dot(node.inertia @ V)
+    for k, armature in enumerate(node.armature):
+        T += 0.5 * armature * v[k] ** 2
+        if Vp is not None:
+            T += node.rotor.dot(Vp) * v[k]
+    along += ca.dot(gravity, merged(node.X).p)
+    gravity = node.X.rotate_to_child(gravity)
+    return gravity, along, V, T, potential - node.inertia.m * along - ca.dot(gravity, node.inertia.h)
+
+
+def momentum_by_passes(run: Runner, v: Any) -> Any:
+    """Return the momentum about the ground origin, as `momentum` does."""
+    total: Any = MX(ca.DM.zeros(6))
+    found: list[tuple] = []
+    for i, p in enumerate(run.tree.parents):
+        *own, total = run(impel, i, v[run.tree.span(i)], *((None, None) if p == ROOT else found[p]), total)
+        found.append(tuple(own))
+    return total
+
+
+def impel(
+    node: Node, v: SX, Xp: Transform | None, Vp: Motion | None, total: SX
+) -> tuple[Transform, Motion, SX]:
+    """Return pose and velocity of a node, and the momentum with that of its body and rotor."""
+    VJ = node.joint_velocity(v)
+    X = merged(node.X) if Xp is None else Xp @ merged(node.X)
+    V = VJ if Vp is None else node.X.motion_to_child(Vp) + VJ
+    h = X.force_to_parent(node.inertia @ V)
+    for k in range(len(node.S)):
+        spin = node.rotor * v[k]
+        h = h + (spin if Xp is None else Xp.force_to_parent(spin))
+    return X, V, total + h.column()

@@ -407,6 +407,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v"),
         ("kinetic", "potential"),
         lambda s: (energy.kinetic_energy(s.masses, s["v"]), energy.potential_energy(s.tree)),
+        rolled=lambda s: energy.energy_by_passes(s.run, s["v"]),
+        roll_from=16,
         ranks=(0, 0),
         flexible=True,
     ),
@@ -414,6 +416,8 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v"),
         ("momentum",),
         lambda s: (energy.momentum(s.masses, s["v"]),),
+        rolled=lambda s: (energy.momentum_by_passes(s.run, s["v"]),),
+        roll_from=16,
         flexible=True,
     ),
     "centroidal_momentum": Quantity(

@@ -259,21 +259,45 @@ class System:
         """Symbols of the rates of the form's own states."""
         return SX.sym("own_rate", self._own_states.numel())
 
+    @functools.cached_property
+    def _called(self) -> dict[str, tuple[ca.Function, SX]]:
+        """Quantities of a run that are graphs of calls, with symbols for their results; those of short mechanisms are not."""
+        found = {name: dynamics.compilable(self.description, name) for name in ("energy", "momentum")}
+        return {
+            name: (f, SX.sym(name, sum(f.numel_out(k) for k in range(f.n_out()))))
+            for name, f in found.items()
+            if not f.is_a("SXFunction")
+        }
+
+    def _quantity_of_state(self, name: str) -> SX:
+        """Return energy or momentum, as a column: an expression, or symbols that `with_acceleration` knows."""
+        if name in self._called:
+            return self._called[name][1]
+        found = self.network.ask(name, self.network.q, self.network.v)
+        return ca.vertcat(*found) if isinstance(found, tuple) else found
+
     def with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
-        """Return expressions that may use accelerations and multipliers as a function of the arguments."""
-        found = [self.network.vdot, self.multipliers, self._own_rate, self._stop_forces]
+        """Return expressions that may use accelerations, multipliers, energy and momentum as a function of the arguments."""
+        solved = [self.network.vdot, self.multipliers, self._own_rate]
         expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
         everything = ca.vertcat(*map(ca.vec, dense))
+        called = [each for each in self._called.values() if ca.depends_on(everything, each[1])]
+        found = [*solved, self._stop_forces, *(symbol for _, symbol in called)]
         if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
         inner = ca.Function(name, [*self.arguments, *found], dense)
         short = self.acceleration.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self.acceleration.mx_in()
-        stops: Any = ca.DM.zeros(len(self.network.stops))
+        values: list[Any] = [ca.DM.zeros(x.numel()) for x in (*solved, self._stop_forces)]
+        if ca.depends_on(everything, ca.vertcat(*solved)):
+            values[:3] = self.acceleration.call(symbols)
         if ca.depends_on(everything, self._stop_forces):
-            stops = self.stopping.call(symbols)[0]
-        out: Any = inner.call([*symbols, *self.acceleration.call(symbols), stops])
+            values[3] = self.stopping.call(symbols)[0]
+        c, _, p, *_ = symbols
+        state = [c[self.places["q"]], c[self.places["v"]]]
+        state += [p[: len(self.description.parameters)]] if self.description.parameters else []
+        out: Any = inner.call([*symbols, *values, *(ca.vertcat(*f.call(state)) for f, _ in called)])
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
 
     def _with_reactions(self, expression: SX) -> SX:
@@ -486,7 +510,7 @@ class System:
             "u": lambda: net.asked if "u" in net.injected else net.commands,
             "tau": net.joint_forces,
             "energy": self._energies,
-            "momentum": lambda: net.ask("momentum", net.q, net.v),
+            "momentum": lambda: self._quantity_of_state("momentum"),
         }
         closing = self.closing
         if closing is not None:
@@ -514,7 +538,7 @@ class System:
 
     def _energies(self) -> SX:
         net, states = self.network, self.network.continuous
-        kinetic, potential = net.ask("energy", net.q, net.v)
+        kinetic, potential = ca.vertsplit(self._quantity_of_state("energy"))
         return ca.vertcat(kinetic, potential + net.stored(), states[INPUT][0], states[DISSIPATED][0])
 
     def reporting_kernel(self, names: Sequence[str]) -> kernel.Kernel:

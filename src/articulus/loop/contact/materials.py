@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-
-from scipy.optimize import brentq
+from collections.abc import Callable
 
 from articulus.errors import InputError
 
@@ -54,7 +53,7 @@ def restitution_of(dissipation: float, speed: float) -> float:
         )
     if x < 1e-6:
         return 1 - 2 * x / 3
-    return float(brentq(lambda e: _excess(x, e), 0.0, min(1.0, (1 - 1e-15) / x), xtol=1e-15))
+    return _root(lambda e: _excess(x, e), 0.0, min(1.0, (1 - 1e-15) / x))
 
 
 def dissipation_of(restitution: float, speed: float) -> float:
@@ -74,8 +73,14 @@ def dissipation_of(restitution: float, speed: float) -> float:
         )
     if restitution > 1 - 1e-6:
         return (1 - restitution) / speed
-    found = brentq(lambda x: _excess(x, restitution), 1e-9, (1 - 1e-13) / restitution, xtol=1e-15)
-    return float(found) / (1.5 * speed)
+    return _root(lambda x: _excess(x, restitution), 1e-9, (1 - 1e-13) / restitution) / (1.5 * speed)
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function of one number is zero."""
+    from scipy.optimize import brentq  # late: its import would slow down every first run
+
+    return float(brentq(function, low, high, xtol=1e-15))
 
 
 def _excess(x: float, e: float) -> float:
