@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,7 @@ from articulus.spatial import (
 )
 
 ROOT = -1
+Pattern = tuple[int | None, ...]
 """Index of the ground among the nodes."""
 
 
@@ -163,7 +165,8 @@ class NodeParts:
     def shape(self) -> tuple:
         """Return what two nodes must have in common to share code: joint, pattern of the constants, parameters or none."""
         text = self._joint_text()
-        return (text, self.has_axis, self.parent == ROOT, tuple(self._patterns()), self.data().is_constant())
+        kinds, data = self._split
+        return (text, self.has_axis, self.parent == ROOT, kinds, data.is_constant())
 
     def exactly(self) -> tuple[tuple, SX]:
         """Return shape and data with every zero and every one kept: less is computed by code that fewer nodes share."""
@@ -182,13 +185,14 @@ class NodeParts:
         The rotation keeps its zeros and ones, and a step along a common normal its zeros; elsewhere a leaf is all zero or
         all data, so that many nodes share code. With `exact` every zero and every one stays (see `exactly`).
         """
+        values = list(map(_values, self._leaves()))
         if exact:
-            return list(map(entry_pattern, self._leaves()))
-        R, p, _angle, _shift, inertia, *rest = self._leaves()
+            return list(map(_exact, values))
+        R, p, _angle, _shift, inertia, *rest = values
         rest, held = rest[: len(self.armature) + 1], rest[len(self.armature) + 1 :]
         joint = [(None,) if self.has_axis else (0,)] * 2
         return [
-            entry_pattern(R),
+            _exact(R),
             _step_pattern(p),
             *joint,
             _inertia_pattern(inertia),
@@ -196,13 +200,16 @@ class NodeParts:
             *((None,) for _ in held),
         ]
 
+    @functools.cached_property
+    def _split(self) -> tuple[tuple, SX]:
+        """Patterns of the leaves, and what is data in them."""
+        kinds = tuple(self._patterns())
+        column = ca.densify(ca.vertcat(*map(ca.vec, self._leaves())))
+        return kinds, column[[k for k, kind in enumerate(itertools.chain(*kinds)) if kind is None]]
+
     def data(self) -> SX:
         """Return the constants that differ from node to node, as a column; named parameters are symbols in it."""
-        pairs = zip(self._leaves(), self._patterns())
-        entries = [
-            ca.densify(leaf)[k] for leaf, kinds in pairs for k, kind in enumerate(kinds) if kind is None
-        ]
-        return ca.vertcat(SX(0, 1), *entries)
+        return self._split[1]
 
     def with_data(self, data: SX, exact: bool = False) -> NodeParts:
         """Return the same node with symbols for its constants, in the order of `data`, or of `exactly`."""
@@ -276,30 +283,34 @@ def _with_fields(joint: Joint, fields: dict[str, SX]) -> Joint:
 def _values(leaf: SX) -> list[float]:
     """Return the entries by columns, nan for those that depend on named parameters."""
     if leaf.is_constant():
-        return [float(x) for x in np.array(ca.DM(ca.densify(leaf))).ravel(order="F")]
+        return ca.densify(ca.DM(leaf)).nonzeros()
     entries = ca.vertsplit(ca.vec(ca.densify(leaf)))
     return [float(x) if x.is_constant() else np.nan for x in entries]
 
 
-def entry_pattern(leaf: SX) -> tuple[int | None, ...]:
+def entry_pattern(leaf: SX) -> Pattern:
     """Return for each entry 0, 1 or -1 when it is exactly that, else None."""
-    return tuple(int(x) if x in (0.0, 1.0, -1.0) else None for x in _values(leaf))
+    return _exact(_values(leaf))
 
 
-def _all_or_nothing(leaf: SX) -> tuple[int | None, ...]:
-    return entry_pattern(leaf) if not any(_values(leaf)) else (None,) * leaf.numel()
+def _exact(values: list[float]) -> Pattern:
+    return tuple(int(x) if x in (0.0, 1.0, -1.0) else None for x in values)
 
 
-def _step_pattern(p: SX) -> tuple[int | None, ...]:
+def _all_or_nothing(values: list[float]) -> Pattern:
+    return (None if any(values) else 0,) * len(values)
+
+
+def _step_pattern(p: list[float]) -> Pattern:
     """Return the pattern of a position: nothing, a step along x as common normals are, or three numbers."""
-    return (None, 0, 0) if not any(_values(p)[1:]) and any(_values(p)) else _all_or_nothing(p)
+    return (None, 0, 0) if not any(p[1:]) and any(p) else _all_or_nothing(p)
 
 
-def _inertia_pattern(ten: SX) -> tuple[int | None, ...]:
+def _inertia_pattern(ten: list[float]) -> Pattern:
     """Return the pattern of m, h, J: all zero, or data but for the zeros that `regrouped` makes."""
-    if not any(_values(ten)):
-        return entry_pattern(ten)
-    return tuple(0 if k in REGROUPED and x == 0 else None for k, x in enumerate(_values(ten)))
+    if not any(ten):
+        return _exact(ten)
+    return tuple(0 if k in REGROUPED and x == 0 else None for k, x in enumerate(ten))
 
 
 def _zeros(matrix: SX) -> int:
