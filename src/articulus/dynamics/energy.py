@@ -149,7 +149,8 @@ def energy_by_passes(run: Runner, v: Any) -> tuple[Any, Any]:
     """Return kinetic and potential energy [J]."""
     zero: Any = MX(ca.DM.zeros(1))
     ground: tuple = (run.expression(ca.densify(run.tree.gravity)), zero)
-    kinetic, potential = zero, run.expression(ca.densify(spring_energy(run.tree)))
+    kinetic: Any = zero
+    potential: Any = run.expression(ca.densify(spring_energy(run.tree)))
     found: list[tuple] = []
     for i, p in enumerate(run.tree.parents):
         front = (*ground, None) if p == ROOT else found[p]

@@ -274,7 +274,7 @@ class System:
         if name in self._called:
             return self._called[name][1]
         found = self.network.ask(name, self.network.q, self.network.v)
-        return ca.vertcat(*found) if isinstance(found, tuple) else found
+        return SX(ca.vertcat(*found)) if isinstance(found, tuple) else found
 
     def with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations, multipliers, energy and momentum as a function of the arguments."""
