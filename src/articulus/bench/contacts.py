@@ -1,4 +1,4 @@
-"""Rows of contact: a robot on four feet beside MuJoCo, and balls in a box, whose cost is to grow with the pairs that are near."""
+"""Row of contact: a robot on four feet beside MuJoCo."""
 
 from __future__ import annotations
 
