@@ -323,13 +323,20 @@ def _controllers(given: Controller | None) -> tuple[list[Component], PythonContr
             inside.append(item)
         elif isinstance(item, ca.Function):
             inside.append(Expression(item, name=item.name() if len(items) == 1 else f"{item.name()}{i}"))
-        elif outside is None and (isinstance(item, PythonController) or callable(item)):
-            outside = item if isinstance(item, PythonController) else PythonController(item)
+        elif outside is None and isinstance(item, PythonController):
+            outside = item
+        elif outside is None and callable(item) and not _component_class(item):
+            outside = PythonController(item)
         else:
             raise InputError(
                 f"controller: found {item!r}; expected a component, a casadi.Function or one Python function of t, q, v"
             )
     return inside, outside
+
+
+def _component_class(item: Any) -> bool:
+    """Whether something is the class of a component, without its arguments."""
+    return isinstance(item, type) and issubclass(item, Component)
 
 
 def _run(setup: Specification, checkpoint: str | Path | None, interval: float, leave: bool) -> Run:

@@ -26,6 +26,7 @@ from articulus.results.status import Failure, Occurrence, RunStatus, State
 from articulus.running import checkpoint, doubt, failures
 from articulus.running.noise import Noise
 from articulus.running.origin import Simulated
+from articulus.running.outside import Outside
 from articulus.running.progress import progress
 
 if TYPE_CHECKING:
@@ -127,8 +128,15 @@ class Runner:
         """Run to the end and return the result."""
         rows, system = len(self.c0), self.engine.system
         self.engine.prepare(rows)
+        self._asked: Outside | None = None
         if self.outside is not None:
             self.engine.jumps.append(self.outside_period)
+            if keep and self.outside.stateful:
+                raise InputError(
+                    f"checkpoint: the controller '{self.outside.name}' has a state of its own, which a checkpoint cannot hold; "
+                    "expected no checkpoint, or a controller of components"
+                )
+            self._asked = Outside(self.outside, system, self.h, self.single, self.seed)
         began = time.perf_counter()
         self.noise = Noise(self.seed, rows, system.nw)
         self.x = self.engine.rows(self.c0, np.broadcast_to(system.d0, (rows, system.nd)))
@@ -183,16 +191,16 @@ class Runner:
         if self.outside is None:
             march(start, stop)
         else:
-            self._with_outside(march, start, stop)
+            self._with_outside(march, start, stop, w)
         self.logs.append(log)
 
-    def _with_outside(self, march: Callable[[int, int], None], start: int, stop: int) -> None:
+    def _with_outside(self, march: Callable[[int, int], None], start: int, stop: int, w: np.ndarray) -> None:
         """Call the Python controller at its instants, with native steps in between."""
         period = self.outside_period
         k = start
         while k < stop and not self._over():
             if k % period == 0:
-                self._command(self.t0 + k * self.h)
+                self._command(k, w[..., k - start, :])
             following = min(stop, (k // period + 1) * period)
             march(k, following)
             k = following
@@ -201,16 +209,13 @@ class Runner:
         """Whether all runs have ended."""
         return bool(self.failed[0] >= 0 and (self.failed >= 0).all())
 
-    def _command(self, t: float) -> None:
-        """Ask the Python controller for its commands at time t; runs that have ended keep theirs."""
-        assert self.outside is not None
+    def _command(self, k: int, w: np.ndarray) -> None:
+        """Ask the Python controller for its commands of step k; runs that have ended keep theirs."""
+        assert self._asked is not None
         system = self.engine.system
-        x = (self.x[0] if self.single else self.x).copy()  # one copy for q and v, which the function may keep
-        x.setflags(write=False)
-        q, v = (x[at] if self.single else x[:, at] for at in (system.places["q"], system.places["v"]))
         at = system.held_places["outside"]
         target = self.x[:, system.nc + at.start : system.nc + at.stop]
-        commands = self.outside.commands(t, q, v, target.shape)
+        commands = self._asked.commands(k, self.t0 + k * self.h, self.x, self.p, w, target.shape)
         if self.single or self.failed.max() < 0:  # a single run that has ended is not asked
             target[:] = commands
         else:
@@ -221,7 +226,7 @@ class Runner:
         before = self.x
         if self.outside is not None and self.k % self.outside_period == 0 and not self._over():
             self.x = before.copy()
-            self._command(self.t0 + self.k * self.h)
+            self._command(self.k, self.noise.peek()[..., 0, :])
         sample = self.engine.sample(self.x, self.given, self.noise.peek(), self.failed, self.k)
         self.x = before
         return sample[:, None]
