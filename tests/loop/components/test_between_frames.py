@@ -351,3 +351,13 @@ def test_wrong_numbers_of_forces_between_frames(make: Callable, text: str) -> No
     with pytest.raises(art.InputError) as caught:
         make()
     assert text in str(caught.value)
+
+
+def test_the_linear_model_of_a_loop_has_the_frequency_and_damping_of_its_spring() -> None:
+    """s^2 + c/m s + k/m = 0."""
+    spring = SpringDamper("anchor", "eye", 200.0, 4.0, length=1.0)
+    rest = art.Loop(cart(2.0, gravity=10.0), components=[spring]).equilibrium([1.2])
+    assert rest.q[0] == pytest.approx(1 + 20.0 / 200.0)
+    poles = np.linalg.eigvals(rest.model.A)
+    expected = np.roots([1, 4.0 / 2, 200.0 / 2])
+    assert np.sort_complex(poles) == pytest.approx(np.sort_complex(expected))
