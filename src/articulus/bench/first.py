@@ -10,18 +10,19 @@ from functools import partial
 
 import numpy as np
 
+import articulus as art
 from articulus.bench import peers
 from articulus.bench.models import Model, chain, tree
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, CHECKED, NO_PINOCCHIO, Effort, difference, differs, raced
-from articulus.bench.startup import ONE_STATE, Starter, starter
+from articulus.bench.startup import ONE_STATE, Named, Starter, starter
 from articulus.bench.timing import Contender, race
 from articulus.dynamics.quantities import QUANTITIES
 
 LONG = 100
 """Revolutes of the long chain."""
 QUANTITY = """
-kernel = mechanism.kernel({name!r}, {frames!r})
+kernel = mechanism.kernel({name!r}, {frames!r}, {wrenches!r})
 kernel(*(np.full(shape, 0.1) for shape in kernel.input_shapes))
 """
 SIMULATE = "articulus.simulate(mechanism, 0.01)"
@@ -39,7 +40,7 @@ def cold_quantities(effort: Effort) -> Iterator[Row]:
         if "constraint" in name or "closed" in name or "parameter" in name:
             continue
         frames = (f"link{LONG - 1}", f"link{LONG // 2}")[: row.frames]
-        with starter(QUANTITY.format(name=name, frames=frames)) as start:
+        with starter(QUANTITY.format(name=name, frames=frames, wrenches=())) as start:
             times[name] = start.cold(chain(LONG), ONE_STATE).processor
     matrices = {name: t for name, t in times.items() if "derivatives" in name or name == "state_space"}
     others = {name: t for name, t in times.items() if name not in matrices}
@@ -48,6 +49,36 @@ def cold_quantities(effort: Effort) -> Iterator[Row]:
         after = ", ".join(f"{name} {found[name]:.1f} s" for name in others_by_time[:2])
         note = f"slowest of {len(found)}: {slowest}; then {after}"
         yield _seconds(f"cold first result, all {title}", LONG, found[slowest], limit, note)
+
+
+def cold_parameters(effort: Effort) -> Iterator[Row]:
+    """Give cold first results of a long chain with ten named masses and two wrenches, and of derivatives by the masses."""
+    if effort.quick:
+        return
+    plain, named = chain(LONG), Named("named", _with_named_masses(chain(LONG)))
+    for name, wrenches in (("forward_dynamics", ("link50", "link99")), ("derivatives", ())):
+        times = []
+        for model, acting in ((plain, ()), (named, wrenches)):
+            with starter(QUANTITY.format(name=name, frames=(), wrenches=acting)) as start:
+                times.append(start.cold(model, ONE_STATE, 2).processor)
+        note = f"{times[0]:.2f} s without" + (", two wrenches" if wrenches else "")
+        title = f"cold {name.replace('_', ' ')}, ten parameters"
+        bar, ratio = Bar(1.3, at_least=False), times[1] / times[0]
+        yield Row(title, LONG, ours_us=1e6 * times[1], value=ratio, bar=bar, note=note)
+    with starter(QUANTITY.format(name="parameter_derivatives", frames=(), wrenches=())) as start:
+        seconds = start.cold(named, ONE_STATE).processor
+    yield _seconds("cold parameter derivatives, ten parameters", LONG, seconds, 6.0, "")
+
+
+def _with_named_masses(model: Model) -> art.Mechanism:
+    """Return the mechanism of a chain in which every tenth mass is a named parameter."""
+    mechanism = art.Mechanism("named")
+    for i, link in enumerate(model.links):
+        mass = link.mass if i % 10 else art.Parameter(f"mass{i}", link.mass)
+        parent, joint = f"link{i - 1}" if i else "ground", art.Revolute(axis=(0, 0, 1))
+        mechanism.body(f"link{i}", mass=mass, com=tuple(link.com), inertia=link.inertia.tolist())
+        mechanism.joint(f"joint{i}", joint, parent=parent, child=f"link{i}", at=link.at)
+    return mechanism
 
 
 def first_runs(effort: Effort) -> Iterator[Row]:

@@ -45,6 +45,7 @@ def sections(quick: bool) -> list[Section]:
     cold = [
         Section("cold start", rows.cold_start),
         Section("cold start, all quantities", first.cold_quantities),
+        Section("cold start, parameters", first.cold_parameters),
     ]
     new = [
         Section("warm start", rows.warm_start),
