@@ -18,6 +18,7 @@ from articulus.mechanism.constraint import (
     Polynomial,
     Prescribed,
     PrescribedPoint,
+    Spline,
     TimeFunction,
     Touching,
 )
@@ -102,6 +103,7 @@ __all__ = [
     "Rotor",
     "Sphere",
     "Spherical",
+    "Spline",
     "State",
     "Strut",
     "TimeFunction",

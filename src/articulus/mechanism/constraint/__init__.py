@@ -15,6 +15,7 @@ from articulus.mechanism.constraint.time_function import (
     CustomTimeFunction,
     Harmonic,
     Polynomial,
+    Spline,
     TimeFunction,
 )
 from articulus.mechanism.constraint.touching import Touching
@@ -49,6 +50,7 @@ __all__ = [
     "Polynomial",
     "Prescribed",
     "PrescribedPoint",
+    "Spline",
     "TimeFunction",
     "Touching",
     "references",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError
@@ -95,6 +96,61 @@ class Harmonic(TimeFunction):
 
 
 @dataclass(frozen=True)
+class Spline(TimeFunction):
+    """A cubic spline through points, at rest at both ends and constant beyond them.
+
+    Position, rate and acceleration are those of the one spline: piecewise cubic with continuous rate everywhere, and
+    continuous acceleration between the ends.
+
+    Parameters
+    ----------
+    times : numbers [s]
+        Ascending, two or more.
+    values : numbers, one per time [rad or m]
+    """
+
+    times: Vector = quantity("s", "ascending times", size="any")
+    values: Vector = quantity("-", "one value per time, SI units", size="any")
+
+    type_name = "spline"
+
+    def __post_init__(self) -> None:
+        convert(self, times=as_numbers, values=as_numbers)
+        plain = all(isinstance(x, float) for x in (*self.times, *self.values))
+        if not plain or len(self.times) < 2 or len(self.times) != len(self.values):
+            raise InputError(
+                f"Spline: {len(self.times)} times and {len(self.values)} values; expected two or more plain numbers, as many of each"
+            )
+        if not (np.diff(np.array(self.times, dtype=float)) > 0).all():
+            raise InputError("Spline.times: expected ascending times, each once")
+
+    def value(self, k: Kinematics) -> SX:
+        times, y = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
+        rates, steps = self._rates(times, y), np.diff(times)
+        t = ca.fmin(ca.fmax(k.t, times[0]), times[-1])
+        after = [SX(1), *(t >= start for start in times[1:-1]), SX(0)]
+        total = SX(0)
+        for i, h in enumerate(steps):
+            slope = (y[i + 1] - y[i]) / h
+            second = (3 * slope - 2 * rates[i] - rates[i + 1]) / h
+            third = (rates[i] + rates[i + 1] - 2 * slope) / h**2
+            s = t - times[i]
+            piece = y[i] + s * (rates[i] + s * (second + s * third))
+            total += (after[i] - after[i + 1]) * piece
+        return total
+
+    @staticmethod
+    def _rates(times: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return the rates at the points with which the acceleration is continuous; zero at both ends."""
+        n, h = len(times), np.diff(times)
+        slope, A, b = np.diff(y) / h, np.eye(n), np.zeros(n)
+        for i in range(1, n - 1):
+            A[i, i - 1 : i + 2] = h[i], 2 * (h[i - 1] + h[i]), h[i - 1]
+            b[i] = 3 * (h[i] * slope[i - 1] + h[i - 1] * slope[i])
+        return np.linalg.solve(A, b)
+
+
+@dataclass(frozen=True)
 class CustomTimeFunction(TimeFunction):
     """A casadi.Function of t, twice differentiable; cannot be written to a file.
 
@@ -117,4 +173,4 @@ class CustomTimeFunction(TimeFunction):
         return self.function(k.t)
 
 
-ALL_TIME_FUNCTIONS: tuple[type[TimeFunction], ...] = (Polynomial, Harmonic, CustomTimeFunction)
+ALL_TIME_FUNCTIONS: tuple[type[TimeFunction], ...] = (Polynomial, Harmonic, Spline, CustomTimeFunction)
