@@ -16,6 +16,7 @@ from articulus import kernel
 from articulus.beams import element, node
 from articulus.beams.beam import COMPONENTS, SUPPORTS, Base, Beam
 from articulus.beams.lie import displaced
+from articulus.beams.pieces import Pieces
 from articulus.spatial.rotation import quaternion_matrix, quaternion_product
 from articulus.spatial.vector import skew
 
@@ -56,11 +57,8 @@ class Assembly:
 
     def __init__(self, beam: Beam):
         self.beam, self.nodes = beam, beam.nodes
-        A, B = beam.poses[:-1].copy(), beam.poses[1:].copy()
-        self.undeformed = element.strains()(A, B)
-        self.lengths = np.linalg.norm(self.undeformed[:, 3:], axis=1)
-        self.stiffness = self._stiffness()
-        self.inertia = self._inertia()
+        cut = Pieces.of(beam)
+        self.undeformed, self.lengths, self.stiffness, self.inertia = dataclasses.astuple(cut)
         held = np.zeros((self.nodes, 6), dtype=bool)
         for place, kind in beam.supports.items():
             held[place] = [name in SUPPORTS[kind] for name in COMPONENTS]
@@ -89,30 +87,6 @@ class Assembly:
         self._time = np.zeros(())
         self._place = self._base.bind(self._time, self.beam.poses[self._carried]) if self._base else None
         self._placed_at = np.nan
-
-    def _stiffness(self) -> Array:
-        known: dict[bytes, Array] = {}
-        out = []
-        for d0, h, section in zip(self.undeformed, self.lengths, self.beam.sections):
-            key = np.round(d0, 13).tobytes() + section.compliance.tobytes()
-            if key not in known:
-                known[key] = element.stiffness(d0, h, section.compliance)
-            out.append(known[key])
-        return np.array(out)
-
-    def _inertia(self) -> Array:
-        """Return the inertia of every node; see `node` for the quadrature."""
-        mass, moment, turning = np.zeros(self.nodes), np.zeros((self.nodes, 3)), np.zeros((self.nodes, 3, 3))
-        for k, (d0, h, section) in enumerate(zip(self.undeformed, self.lengths, self.beam.sections)):
-            rotary = np.diag(section.rotary)
-            for end, inwards in ((k, 1), (k + 1, -1)):
-                mass[end] += section.mass * h / 2
-                moment[end] += inwards * section.mass * h * d0[3:] / 12
-                turning[end] += rotary * h / 2
-        out = np.array([node.inertia(*each) for each in zip(mass, moment, turning)])
-        for body in self.beam.bodies:
-            out[body.node] += node.inertia(body.mass, body.mass * body.centre, body.inertia)
-        return out
 
     def _map(self) -> tuple[Array, Array, Array]:
         """Return which entries of (diagonal, upper, lower) blocks are free, and their rows and columns among the free ones."""

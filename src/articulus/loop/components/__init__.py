@@ -2,6 +2,7 @@
 
 from articulus.loop.component import Component
 from articulus.loop.components.accelerometer import Accelerometer
+from articulus.loop.components.beam_forces import BeamForces
 from articulus.loop.components.bearing_friction import BearingFriction
 from articulus.loop.components.buoyancy import Buoyancy
 from articulus.loop.components.bushing import Bushing
@@ -115,6 +116,7 @@ __all__ = [
     "PID",
     "SENSORS",
     "Accelerometer",
+    "BeamForces",
     "BearingFriction",
     "Buoyancy",
     "Bushing",
