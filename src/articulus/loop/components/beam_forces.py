@@ -56,13 +56,9 @@ class BeamForces(Disturbance):
     """
 
     joints: tuple[str, ...]
-    poses: tuple[tuple[float, ...], ...] = quantity(
-        "-, m", "pose between nodes, undeformed", size="elements x 7"
-    )
-    undeformed: tuple[tuple[float, ...], ...] = quantity("rad, m", "its logarithm", size="elements x 6")
-    stiffness: tuple[tuple[float, ...], ...] = quantity(
-        "N m, N, N/m", "of each element, row by row", size="elements x 36"
-    )
+    poses: Any = quantity("-, m", "pose between nodes, undeformed", size="elements x 7")
+    undeformed: Any = quantity("rad, m", "its logarithm", size="elements x 6")
+    stiffness: Any = quantity("N m, N, N/m", "of each element, row by row", size="elements x 36")
     damping: Number = quantity("s", "stress by rate over stress by strain", default=0.0)
     name: str = "beam_forces"
 
