@@ -22,8 +22,10 @@ from articulus.browser import export_html, replay_fragment
 from articulus.browser.export import page
 from articulus.browser.packing import chosen_rows, pack, unpack
 from articulus.browser.poses import body_poses
-from articulus.browser.recording import lanes
+from articulus.browser.recording import lanes, recording
 from articulus.errors import InputError
+from articulus.loop.components import Contact
+from articulus.loop.contact import Plane, Sphere
 from articulus.results import Run
 from articulus.results.signal import Signal
 from articulus.results.status import Cause, Failure, Occurrence, RunStatus
@@ -153,6 +155,17 @@ def test_of_a_batch_evenly_chosen_runs_are_shown(arm: Run) -> None:
     assert len(shown) == 8
     assert (shown[0].index, shown[-1].index) == (0, 19)
     assert [r["name"] for r in data_of(page([arm, arm]))["runs"]] == ["run 1", "run 2"]
+
+
+def test_contacts_are_drawn_at_their_points() -> None:
+    """Force and point of a contact are an arrow without a frame; other forces have no point and are none."""
+    ball = art.Mechanism("ball").body("ball", 1.0, inertia=(0.1, 0.1, 0.1))
+    ball.joint("height", art.Prismatic((0, 0, 1)), "ground", "ball")
+    floor = Contact(Sphere("ball", 0.1), Plane(), 1e5, name="floor")
+    run = art.simulate(ball, 0.1, [0.12], components=[floor], step=1e-3)
+    assert recording(lanes(run)[0])["arrows"] == [{"signal": "floor.force", "point": "floor.point"}]
+    lone = Run(run.mechanism, run.t, {n: s for n, s in run.signals.items() if n != "floor.point"})
+    assert recording(lanes(lone)[0])["arrows"] == []
 
 
 def test_mistakes_are_named(arm: Run) -> None:

@@ -98,7 +98,10 @@ def test_bodies_and_frames_are_where_the_equations_put_them(browser: Any, tmp_pa
 def test_runs_over_each_other_and_forces(browser: Any, tmp_path: Path) -> None:
     arm = art.load("two_link")
     push = Signal("tip.wrench", np.tile([0.0, 0, 0, 5, 0, 0], (11, 1)), tuple("abcdef"), "N")
-    first = kinematic_run(arm, more={"tip.wrench": push})
+    touching = np.arange(11)[:, None] >= 5  # from 0.5 s on
+    touch = Signal("foot.force", touching * [0.0, 0, 8], ("x", "y", "z"), "N")
+    place_of_touch = Signal("foot.point", np.tile([0.3, -0.2, 0.1], (11, 1)), ("x", "y", "z"), "m")
+    first = kinematic_run(arm, more={s.name: s for s in (push, touch, place_of_touch)})
     second = kinematic_run(arm, first.q + 0.4)
     place = tmp_path / "two.html"
     export_html({"nominal": first, "other": second}, place, wrenches={})
@@ -117,6 +120,17 @@ def test_runs_over_each_other_and_forces(browser: Any, tmp_path: Path) -> None:
             "articulus.player.tracks[0].view.arrows[0].parts.map(p => p.group.visible)"
         )
         assert (moment, force) == (False, True)
+        contact = "articulus.player.tracks[0].view.arrows[1]"
+        shown = f"[{contact}.mark, ...{contact}.parts].map(p => p.group.visible)"
+        seek(page, 0.4)
+        assert page.evaluate(shown) == [False, False, False]
+        seek(page, 0.6)
+        assert page.evaluate(shown) == [True, False, True]
+        ball = page.evaluate(f"{contact}.mark.group.position.toArray()")
+        tip = page.evaluate(f"{contact}.parts[1].head.position.toArray()")
+        np.testing.assert_allclose(ball, [0.3, -0.2, 0.1], atol=SINGLE)
+        np.testing.assert_allclose(tip[:2], ball[:2], atol=SINGLE)
+        assert tip[2] > ball[2] + 0.01
 
 
 def test_pictures_videos_and_toggles(browser: Any, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def recording(
         **motion(mechanism, lane.name, run.t[rows], q[rows], share, _paths(run, d)),
         "status": lane.status.name.lower(),
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
-        "arrows": [_arrow(run, d, *pair) for pair in arrows.items()],
+        "arrows": [_arrow(run, d, *pair) for pair in arrows.items()] + _contact_arrows(run),
         **_signals(lane, share),
     }
 
@@ -189,6 +189,17 @@ def _wrench_signals(run: Run, d: Description) -> dict[str, str]:
     frames = [GROUND, *(b.name for b in d.bodies), *(f.name for f in d.frames)]
     names = {f"{frame}_frame_wrench.wrench": frame for frame in frames}
     return {signal: names[signal] for signal in run.signals if signal in names}
+
+
+def _contact_arrows(run: Run) -> list[dict[str, str]]:
+    """Return the forces that act at points of their own, as those of contacts: "foot.force" [N] at "foot.point" [m]."""
+    forces = {name.removesuffix(".force") for name in run.signals if name.endswith(".force")}
+    return [
+        {"signal": f"{c}.force", "point": f"{c}.point"}
+        for c in sorted(forces)
+        if f"{c}.point" in run.signals
+        and all(len(run.signals[f"{c}.{s}"].labels) == 3 for s in ("force", "point"))
+    ]
 
 
 def _arrow(run: Run, d: Description, signal: str, frame: str) -> dict[str, str]:

@@ -69,7 +69,8 @@
       const [times, table, t] = await Promise.all([data.t, data.poses, data.signal_t].map(articulus.unpack));
       const modes = await Promise.all(data.modes.map((m) => m && articulus.unpack(m)));
       const signals = new Map(data.signals.map((s) => [s.name, { ...s, load: () => (s.table ??= articulus.unpack(s.values)) }]));
-      const arrows = await Promise.all(data.arrows.map((a) => signals.get(a.signal).load()));
+      const load = (name) => name && signals.get(name).load();
+      const arrows = await Promise.all(data.arrows.map(async (a) => ({ wrench: await load(a.signal), point: await load(a.point) })));
       const moves = new Set();
       for (const first of FIRST_PLOTS) {
         if (signals.has(first) && (await signals.get(first).load()).values.some((x) => x)) moves.add(first);
@@ -77,21 +78,28 @@
       Object.assign(this, { data, name, table, modes, signals, arrows, moves, times: times.values, t: t.values });
       this.poses = new Float32Array(table.columns);
       this.eta = modes.map((m) => (m ? new Float32Array(m.columns) : []));
-      data.arrows.forEach(({ frame }, k) => {
-        const largest = this.#largest(arrows[k]);
+      const touch = Math.max(0, ...arrows.filter((a) => a.point).map((a) => this.#largest(a.wrench)[1])); // contacts have one scale
+      data.arrows.forEach(({ frame, point }, k) => {
+        const largest = point ? [0, touch] : this.#largest(arrows[k].wrench);
         if (this.view.arrows[k]) this.view.arrows[k].largest = largest;
         else this.view.addArrow(frame, largest);
       });
     }
 
+    // Return the largest moment and force of a table.
     #largest(table) {
       const largest = [0, 0];
       for (let i = 0; i < table.rows; i++) {
-        const at = (k) => table.values[k * table.rows + i] || 0;
-        largest[0] = Math.max(largest[0], Math.hypot(at(0), at(1), at(2)));
-        largest[1] = Math.max(largest[1], Math.hypot(at(3), at(4), at(5)));
+        const wrench = this.#wrench(table, i);
+        [0, 1].forEach((w) => (largest[w] = Math.max(largest[w], Math.hypot(...wrench.slice(3 * w, 3 * w + 3)))));
       }
       return largest;
+    }
+
+    // Return moment and force in a row of a table of six columns, or of three of a force alone.
+    #wrench(table, i) {
+      const found = Array.from({ length: table.columns }, (_, k) => table.values[k * table.rows + i] || 0);
+      return table.columns === 3 ? [0, 0, 0, ...found] : found;
     }
 
     // Fill a row of a table at a time between two samples.
@@ -111,9 +119,9 @@
       this.#row(this.table, i, s, this.poses);
       this.modes.forEach((m, k) => m && this.#row(m, i, s, this.eta[k]));
       this.view.set(this.poses, this.eta);
-      this.arrows.forEach((table, k) => {
+      this.arrows.forEach(({ wrench, point }, k) => {
         const j = articulus.lastAtMost(this.t, time);
-        this.view.setArrow(k, [0, 1, 2, 3, 4, 5].map((c) => table.values[c * table.rows + j] || 0));
+        this.view.setArrow(k, this.#wrench(wrench, j), point && this.#wrench(point, j).slice(3));
       });
     }
 
@@ -314,7 +322,7 @@
         $("grid-size").textContent = on ? `grid ${articulus.text(this.stage.step)} m` : "";
       }
       for (const { view } of this.tracks) {
-        if (part === "arrow") for (const a of view.arrows) for (const p of a.parts) p.group.traverse((o) => o.layers.set(on ? 0 : 1));
+        if (part === "arrow") for (const a of view.arrows) for (const p of [...a.parts, ...(a.mark ? [a.mark] : [])]) p.group.traverse((o) => o.layers.set(on ? 0 : 1));
         else if (part !== "grid") view.show(part, on);
       }
       this.draw();

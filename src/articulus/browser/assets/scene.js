@@ -376,6 +376,7 @@
     }
 
     // Draw the force (and the moment) of six numbers at a frame; lengths are parts of `largest` = [moment, force].
+    // Without a frame, the point at which it acts is given with each wrench and is drawn as a ball while there is a force.
     addArrow(frame, largest) {
       const build = (colour) => {
         const r = 0.008 * this.scene.size;
@@ -388,12 +389,24 @@
         this.root.add(group);
         return { group, shaft, head };
       };
-      this.arrows.push({ frame, largest, parts: [build("#7b3fa0"), build("#c62828")] });
+      const arrow = { frame, largest, parts: [build("#7b3fa0"), build("#c62828")] };
+      if (!frame) {
+        const material = new T.MeshStandardMaterial({ color: this.ghost || "#c62828", roughness: 0.6 });
+        const group = new T.Mesh(new T.SphereGeometry(0.014 * this.scene.size, 14, 10), material);
+        group.visible = false;
+        this.root.add(group);
+        arrow.mark = { group };
+      }
+      this.arrows.push(arrow);
     }
 
-    setArrow(k, wrench) {
-      const { frame, largest, parts } = this.arrows[k];
-      const at = this.position(frame);
+    setArrow(k, wrench, point) {
+      const { frame, largest, parts, mark } = this.arrows[k];
+      const at = point ? new T.Vector3(...point) : this.position(frame);
+      if (mark) {
+        mark.group.visible = wrench.some((x) => x);
+        mark.group.position.copy(at);
+      }
       parts.forEach((part, which) => {
         const v = new T.Vector3(...wrench.slice(3 * which, 3 * which + 3));
         const length = largest[which] > 0 ? (0.3 * this.scene.size * v.length()) / largest[which] : 0;
