@@ -15,6 +15,7 @@ PAGES = [
     "README.md",
     "docs/start.md",
     "docs/tutorial_flexible.md",
+    "docs/tutorial_satellite.md",
     "docs/choose.md",
     "docs/models.md",
     "docs/simulate.md",
