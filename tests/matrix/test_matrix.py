@@ -25,6 +25,7 @@ from articulus.loop.components import (
     PD,
     PID,
     Accelerometer,
+    Backlash,
     BearingFriction,
     Buoyancy,
     Bushing,
@@ -129,6 +130,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     PrescribedForce: lambda m: PrescribedForce("boom", 3.0),
     FrameWrench: lambda m: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
     WhiteNoise: lambda m: WhiteNoise(0.01, joint="boom"),
+    Backlash: lambda m: Backlash("stick", 0.019, 1e3, 5.0, 0.9, driver="boom", ratio=0.02),
     JointStop: lambda m: JointStop("stick", stiffness=1e3, lower=-1.0, upper=0.902, damping=5.0),
     Thruster: lambda m: Thruster("wrist", axis=(0, 0, 1), largest=5.0, smallest=-5.0),
     JointFriction: lambda m: JointFriction("boom", coulomb=0.3, static=0.4, stiffness=300.0, damping=1.0),
@@ -166,6 +168,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
 
 BENDS = {
     JointStop,
+    Backlash,
     GroundContact,
     Contact,
     Contacts,

@@ -21,6 +21,7 @@ from articulus.loop.components import (
     PID,
     SENSORS,
     Accelerometer,
+    Backlash,
     BearingFriction,
     Buoyancy,
     Bushing,
@@ -123,6 +124,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     FrameWrench: lambda: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
     WhiteNoise: lambda: WhiteNoise(1.0, joint="boom"),
     JointStop: lambda: JointStop("boom", stiffness=10.0, lower=-1.0, upper=1.0),
+    Backlash: lambda: Backlash("boom", 0.02, 10.0, 1.0, 0.1, driver="stick", ratio=0.5),
     GroundContact: lambda: GroundContact("wrist", stiffness=10.0),
     Contacts: lambda: Contacts((Sphere("wrist", 0.1), Sphere("cab", 0.5), Plane()), 10.0, 0.1, 0.3),
     Contact: lambda: Contact(Sphere("wrist", 0.1), Plane(), stiffness=10.0, friction=0.4, rolling=0.01),
@@ -228,6 +230,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "side",
             "reversed",
             "bodies",
+            "driver",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
@@ -279,6 +282,7 @@ def test_native_code_of_a_loop_of_many_components_equals_casadi() -> None:
         (lambda: Motor("base", 1.0, 1.0, 1.0), floater, "Motor 'base_motor', joint"),
         (lambda: Saturation("base", -1, 1), floater, "a joint with one freedom"),
         (lambda: JointStop("base", 1.0), floater, "a joint with one freedom"),
+        (lambda: Backlash("lift", 0.1, 1.0, driver="base"), slider, "found 'base'; expected the name of a joint"),
         (lambda: HydraulicRotary("base", 1.0, 1.0, 1.0), floater, "a joint with one freedom"),
         (lambda: JointSensor(), floater, "'base', a free joint; expected joints whose velocities are the rates"),
         (lambda: FramePose("hul"), floater, "FramePose 'hul_frame_pose', frame: no body or frame 'hul'"),

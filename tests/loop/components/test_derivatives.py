@@ -17,6 +17,7 @@ import articulus as art
 from articulus.loop.component import Component
 from articulus.loop.components import (
     ALL_COMPONENTS,
+    Backlash,
     Cable,
     DeadBand,
     FramePose,
@@ -153,6 +154,11 @@ KINKS: dict[type, list[Kink]] = {
         Kink(("q", 0), {"q": [b], "v": [v]}, jumps=bool(v), component=_stop) for b in (-1, 1) for v in (0.0, 0.3, -0.3)
     ]
     + [Kink(("v", 0), {"q": [1.1], "v": [-2.0]}, component=_stop)],
+    Backlash: [
+        Kink(("q", 0), {"q": [b], "v": [v]}, jumps=bool(v), component=lambda: Backlash("lift", 2.0, 10.0, 0.5))
+        for b in (-1, 1)
+        for v in (0.0, 0.3)
+    ],
     GroundContact: [
         *(Kink(("q", 0), {"q": [0.0], "v": [v]}, component=_contact) for v in (0.0, 1.0, -1.0, 5.0)),
         Kink(("v", 0), {"q": [-0.1], "v": [1 / 0.3]}, component=_contact),

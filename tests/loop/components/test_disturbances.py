@@ -9,6 +9,7 @@ import pytest
 import articulus as art
 from articulus import kernel
 from articulus.loop.components import (
+    Backlash,
     FrameWrench,
     GroundContact,
     JointStop,
@@ -126,6 +127,49 @@ def test_joint_stop_takes_the_limits_of_the_joint() -> None:
     assert loop.put(q=0.5).signal("tau")[0] == pytest.approx(-2.0)
     with pytest.raises(art.InputError, match="Give them here, or as limits of joint 'lift'"):
         Loop(slider(), JointStop("lift", stiffness=10.0))
+
+
+def test_backlash_is_free_in_its_gap_and_pushes_from_either_flank() -> None:
+    loop = Loop(slider(), Backlash("lift", gap=0.4, stiffness=100.0, damping=10.0, centre=1.0))
+    for q, v, force in (
+        (1.19, 9.0, 0),
+        (0.81, -9.0, 0),
+        (1.3, 0.0, -10),
+        (1.3, 1.0, -20),
+        (1.3, -9.0, 0),
+        (0.7, 0.0, 10),
+        (0.7, 9.0, 0),
+    ):
+        assert loop.put(q=q, v=v).signal("tau")[0] == pytest.approx(force)
+
+
+def test_backlash_makes_the_period_of_free_flights_and_half_swings() -> None:
+    """Two flights over the gap at speed v and two half periods of a spring: 2 gap / v + 2 pi sqrt(m / k)."""
+    mass, k, gap, speed = 2.0, 5000.0, 0.02, 0.5
+    period = 2 * gap / speed + 2 * np.pi * np.sqrt(mass / k)
+    given = {"method": "dormand_prince", "rtol": 1e-10, "step": period / 100}
+    run = art.simulate(slider(mass), period, v0=[speed], components=[Backlash("lift", gap, k)], **given)
+    assert run.q[-1, 0] == pytest.approx(0, abs=1e-8)  # rtol, in both bends of a swing
+    assert run.v[-1, 0] == pytest.approx(speed, abs=1e-7)
+    assert np.abs(run["energy.balance"]).max() < 1e-8
+
+
+def test_backlash_of_a_gear_hands_over_momentum() -> None:
+    """A driver hits the other flank without loss: ratio J w + J_d w_d stays, and w - ratio w_d turns round."""
+    J, J_d, ratio, w_d = 0.5, 0.02, 0.1, 20.0
+    m = art.Mechanism("gear", gravity=(0, 0, 0))
+    for name, inertia in (("wheel", J), ("motor", J_d)):
+        m.body(name, mass=1.0, inertia=(inertia,) * 3)
+        m.joint(f"{name}_shaft", art.Revolute(axis=(0, 0, 1)), parent="ground", child=name)
+    play = Backlash("wheel_shaft", 0.01, 1e4, driver="motor_shaft", ratio=ratio)
+    run = art.simulate(m, 0.025, v0=[0.0, w_d], components=[play], method="dormand_prince", rtol=1e-10)
+    wheel = 2 * J_d * ratio * w_d / (J_d + ratio**2 * J)
+    assert run.v[-1, 0] == pytest.approx(wheel, rel=1e-7)
+    assert run.v[-1, 1] == pytest.approx(w_d - ratio * J * wheel / J_d, rel=1e-7)
+    with pytest.raises(
+        art.InputError, match="driver: found 'wheel_shaft', the joint itself; expected another"
+    ):
+        Backlash("wheel_shaft", 0.01, 1e4, driver="wheel_shaft")
 
 
 def test_ground_contact_rests_where_weight_and_stiffness_balance() -> None:

@@ -2,6 +2,7 @@
 
 from articulus.loop.component import Component
 from articulus.loop.components.accelerometer import Accelerometer
+from articulus.loop.components.backlash import Backlash
 from articulus.loop.components.beam_forces import BeamForces
 from articulus.loop.components.bearing_friction import BearingFriction
 from articulus.loop.components.buoyancy import Buoyancy
@@ -103,6 +104,7 @@ DISTURBANCES = (
     Buoyancy,
     VaryingGravity,
     CentralGravity,
+    Backlash,
 )
 
 ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
@@ -116,6 +118,7 @@ __all__ = [
     "PID",
     "SENSORS",
     "Accelerometer",
+    "Backlash",
     "BeamForces",
     "BearingFriction",
     "Buoyancy",
