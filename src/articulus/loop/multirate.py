@@ -14,7 +14,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import expm
 
 from articulus.errors import UnsupportedOperation
 
@@ -43,6 +42,8 @@ def over_period(
             f"linear: the sampling periods repeat only after {whole * h:g} s, with more than {MOST_INSTANTS} instants in "
             "between; expected periods with a small common multiple"
         )
+
+    from scipy.linalg import expm  # late: its import would slow down every first run
 
     @functools.cache
     def flow(steps: int) -> np.ndarray:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
 from articulus.api import Mechanism
-from articulus.beams.beam import Beam
-from articulus.beams.lie import logarithm, logarithm_rates
-from articulus.beams.pieces import Pieces
 from articulus.errors import InputError
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, find_joint, wrong
 from articulus.mechanism import Free, Pose
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.spatial.rotation import quaternion_matrix, quaternion_product
+
+if TYPE_CHECKING:
+    from articulus.beams.beam import Beam
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class BeamForces(Disturbance):
                 f"beam '{name}': found supports, loads, gravity or a base; expected none: in a mechanism joints, components and its own "
                 "gravity take their place"
             )
+        from articulus.beams.pieces import Pieces  # late: every run imports this file, and few have beams
+
         cut = Pieces.of(beam)
         for k, M in enumerate(cut.inertia):
             mass, com = M[3, 3], np.array([M[2, 4], M[0, 5], M[1, 3]]) / M[3, 3]
@@ -127,6 +129,8 @@ class BeamForces(Disturbance):
 
 def _element() -> ca.Function:
     """Return (q, v, pose, d0, K, c) -> stress, energy, loss, joint force of an element."""
+    from articulus.beams.lie import logarithm, logarithm_rates  # late, as above
+
     q, v, pose, d0 = SX.sym("q", 7), SX.sym("v", 6), SX.sym("pose", 7), SX.sym("d0", 6)
     K, c, d = SX.sym("K", 6, 6), SX.sym("c"), SX.sym("d", 6)
     D = ca.Function("rates", [d], [logarithm_rates(d)[1]])
