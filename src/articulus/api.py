@@ -704,7 +704,7 @@ class Mechanism(CompiledMechanism, Editing):
 
     def _doubt_singular(self, q: Array, t: float, G: Array, params: Params | None) -> None:
         """Warn where the constraints have fewer independent rows than at a closed position close by."""
-        from articulus.dynamics.loops.free_coordinates import split, tangent
+        from articulus.dynamics.loops.free_coordinates import rows_of_split, split, tangent
 
         here, on_positions = split(G), self.description.holonomic_rows
         if len(here.rows) == min(G.shape):
@@ -719,7 +719,7 @@ class Mechanism(CompiledMechanism, Editing):
             g = self.constraint_residual(x, t, params=params)[on_positions]
             off = np.abs(g).max(initial=0.0)
             x = self.integrate_position(x, -np.linalg.lstsq(near[on_positions], g, rcond=1e-9)[0])
-        there = len(split(near).rows)
+        there = len(rows_of_split(near))
         if off < 1e-12 and len(here.rows) < there:
             doubtful(
                 f"linearize: '{self.name}' is in a singular position: found {len(here.rows)} independent constraint rows; "

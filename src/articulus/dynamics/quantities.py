@@ -115,7 +115,8 @@ class Quantity:
         Whether bodies behind fixed joints are one with their parent.
     regroup : bool
         Whether inertia that a hinge does not move may be counted with its parent: for joint forces and
-        accelerations, not for what bodies do by themselves.
+        accelerations, not for what bodies do by themselves. Constraint rows know no inertia: they share the tree of the
+        closed equations.
     inverts : bool
         Whether the mass matrix is inverted, so that every freedom has to move inertia.
     """
@@ -536,15 +537,21 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         flexible=True,
     ),
-    "constraint_residual": Quantity(("q", "t"), ("g",), lambda s: (constraint_rows(s).g,), flexible=True),
+    "constraint_residual": Quantity(
+        ("q", "t"), ("g",), lambda s: (constraint_rows(s).g,), regroup=True, flexible=True
+    ),
     "constraint_rate": Quantity(
-        ("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,), flexible=True
+        ("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,), regroup=True, flexible=True
     ),
     "constraint_acceleration": Quantity(
-        ("q", "v", "vdot", "t"), ("acceleration",), lambda s: (constraint_acceleration(s),), flexible=True
+        ("q", "v", "vdot", "t"),
+        ("acceleration",),
+        lambda s: (constraint_acceleration(s),),
+        regroup=True,
+        flexible=True,
     ),
     "constraint_jacobian": Quantity(
-        ("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,), flexible=True
+        ("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,), regroup=True, flexible=True
     ),
     "closed_dynamics": Quantity(
         ("q", "v", "tau", "t"),

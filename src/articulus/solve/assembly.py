@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.dynamics.loops.free_coordinates import split
+from articulus.dynamics.loops.free_coordinates import rows_of_split
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.mechanism.numbers import as_array
 
@@ -129,7 +129,7 @@ def _assembled(
     velocity = velocity + least(G, -off, moving)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
     _require(mechanism, "velocity", off, tolerance * (1 + np.abs(velocity).max(initial=0.0)), fixed)
-    kept = split(G).rows
+    kept = rows_of_split(G)
     redundant = tuple(names[k] for k in range(len(names)) if k not in kept)
     return Assembly(position, velocity, history, len(kept), redundant, mechanism.nv - len(kept))
 
@@ -141,7 +141,7 @@ def independent_rows(
 
     By QR with pivoting of the rows, each scaled to unit length; a row counts as dependent when 1e-9 of it is left.
     """
-    rows = split(mechanism.constraint_jacobian(q, t, params=params)).rows
+    rows = rows_of_split(mechanism.constraint_jacobian(q, t, params=params))
     return tuple(mechanism.constraint_names[k] for k in sorted(rows))
 
 

@@ -13,7 +13,7 @@ from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops import augmented, generic_penalty, lagrange, regularized, suggested_penalty
 from articulus.dynamics.loops.absolute import absolute
 from articulus.dynamics.loops.base import Problem
-from articulus.dynamics.loops.null_space import null_space, partition, partitioned
+from articulus.dynamics.loops.null_space import independent_rows, null_space, partition, partitioned
 from articulus.dynamics.loops.pivoted import independent, pivoted
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.errors import InputError, UnsupportedOperation
@@ -287,3 +287,15 @@ def test_a_jacobian_that_is_not_finite_is_refused():
 
 def _both(solution) -> tuple[SX, SX]:
     return solution.vdot, solution.multipliers
+
+
+def test_rows_that_need_no_pivoting_are_those_that_pivoting_keeps() -> None:
+    """Clearly independent rows are all kept and zero rows are not; nearly dependent ones are left to the pivots."""
+    rng = np.random.default_rng(3)
+    G = rng.normal(size=(5, 7))
+    G[2] = 0.0
+    assert independent_rows(G) == (0, 1, 3, 4) == partition(G).rows
+    for off, rank in ((1e-7, 4), (1e-11, 3)):  # on either side of RANK_TOLERANCE, by pivots
+        G[4] = G[0] + off * rng.normal(size=7)
+        assert len(independent_rows(G)) == rank
+    assert independent_rows(np.zeros((2, 3))) == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.dynamics.loops.null_space import Partition, partition
+from articulus.dynamics.loops.null_space import Partition, independent_rows, partition
 
 ROUNDED = 1e-10
 """Length of a constraint row over that of the longest below which it is taken as rounding [-]."""
@@ -18,9 +18,19 @@ def split(G: np.ndarray) -> Partition:
     Rows count by direction, not by length; those shorter than ROUNDED of the longest, or than VANISHED, are zero but for
     rounding, as at a singular position.
     """
+    return partition(_directions(G))
+
+
+def rows_of_split(G: np.ndarray) -> tuple[int, ...]:
+    """Return the independent rows that `split` finds, without the freedoms."""
+    return independent_rows(_directions(G))
+
+
+def _directions(G: np.ndarray) -> np.ndarray:
+    """Return the rows of G at unit length; zeros in place of those that are rounding."""
     length = np.linalg.norm(G, axis=1, keepdims=True)
     moves = length > max(ROUNDED * length.max(initial=0.0), VANISHED)
-    return partition(np.where(moves, G, 0.0) / np.where(moves, length, 1.0))
+    return np.where(moves, G, 0.0) / np.where(moves, length, 1.0)
 
 
 def tangent(G: np.ndarray, p: Partition) -> np.ndarray:

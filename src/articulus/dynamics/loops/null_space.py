@@ -20,6 +20,9 @@ from articulus.errors import InputError
 
 RANK_TOLERANCE = 1e-9
 """A row or column counts as dependent when less than this part of the largest is left of it."""
+CLEARLY = 1e-10
+"""Least eigenvalue of G G' over the largest above which the rows of G are independent beyond doubt: its root is far above
+RANK_TOLERANCE, and it is far above rounding."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,26 @@ def partition(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> Partition:
     tolerance : float [-]
         See `RANK_TOLERANCE`.
     """
+    rows = independent_rows(G, tolerance)
+    dependent = _pivots(np.asarray(G, dtype=float)[list(rows)], tolerance)
+    free = tuple(k for k in range(G.shape[1]) if k not in dependent)
+    return Partition(rows, dependent, free)
+
+
+def independent_rows(G: np.ndarray, tolerance: float = RANK_TOLERANCE) -> tuple[int, ...]:
+    """Return the rows of G (m, nv) that `partition` keeps.
+
+    Rows that are not zero and clearly independent are all kept: that needs no pivoting.
+    """
     G = np.asarray(G, dtype=float)
     if not np.all(np.isfinite(G)):
         raise InputError("partition: the constraint Jacobian is not finite; expected that of one position")
-    rows = _pivots(G.T, tolerance)
-    dependent = _pivots(G[list(rows)], tolerance)
-    free = tuple(k for k in range(G.shape[1]) if k not in dependent)
-    return Partition(rows, dependent, free)
+    some = np.flatnonzero(np.any(G != 0.0, axis=1))
+    if 0 < len(some) <= G.shape[1]:
+        least, most = np.linalg.eigvalsh(G[some] @ G[some].T)[[0, -1]]
+        if least > CLEARLY * most:
+            return tuple(some.tolist())
+    return _pivots(G.T, tolerance)
 
 
 def _pivots(A: np.ndarray, tolerance: float) -> tuple[int, ...]:
