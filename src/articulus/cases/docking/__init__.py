@@ -1,0 +1,1 @@
+"""Two bodies that float, of which one docks at the other."""

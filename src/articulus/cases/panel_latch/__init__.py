@@ -1,0 +1,1 @@
+"""A panel that unfolds from a free hub and latches."""
