@@ -257,7 +257,7 @@ def test_case(scratch: Scratch) -> None:
 def test_library_model(scratch: Scratch) -> None:
     scratch.write(f"{PACKAGE}/library/cart_pole.toml", block("library_model", 'name = "cart_pole"', "toml"))
     scratch.write(f"{PACKAGE}/library/train.py", block("library_model", "def train"))
-    scratch.enter(f"{PACKAGE}/library/__init__.py", 'GENERATORS = (\n    "bayo_link"', ', "train"')
+    scratch.enter(f"{PACKAGE}/library/__init__.py", "GENERATORS = (\n", '    "train",\n')
     scratch.passes("tests/library/test_library.py", "-k", "cart_pole or train")
 
 

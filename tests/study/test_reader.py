@@ -345,5 +345,5 @@ def test_mistakes_of_the_model_file_are_told_with_their_own_lines(tmp_path: Path
 
 def test_every_component_without_code_can_be_written() -> None:
     kinds = {f.kind for cls in TYPES.values() for f in component_fields(cls)}
-    assert kinds <= {"numbers", "integer", "flag", "text", "names", "component", "observer", "model"}
+    assert kinds <= {"numbers", "integer", "flag", "text", "names", "component", "observer", "model", "shape"}
     assert len(TYPES) >= 27

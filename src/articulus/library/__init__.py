@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from articulus.structure import Structure
 
 GENERATORS = (
-    "cat215b_cylinders",
     "bayo_link",
+    "cat215b_cylinders",
     "hub_with_appendages",
     "king_arm",
     "n_four_bar",
