@@ -10,7 +10,8 @@ import articulus as art
 from articulus.cases.servo_constraints.case import START, arm, joint_directions, motion
 from articulus.errors import InputError, NumericalError
 from articulus.loop.components import PrescribedForce, ServoConstraints, Torque
-from articulus.mechanism import Polynomial, Prescribed, PrescribedPoint
+from articulus.loop.events import Switch
+from articulus.mechanism import Lock, Polynomial, Prescribed, PrescribedPoint
 from closed_zoo import four_bar
 
 LINE = PrescribedPoint("line", "tip", x=Polynomial((1.9088, -1.0)), y=Polynomial((0.9893,)))
@@ -97,3 +98,25 @@ def test_motors_that_cannot_make_the_motion_are_told() -> None:
         art.simulate(free_arm(), 0.1, START, controller=ServoConstraints(LINE, ("j2",)))
     with pytest.raises(InputError, match="program: found 'line'; expected a constraint"):
         ServoConstraints("line", ("j2",))  # type: ignore[arg-type]
+
+
+def test_a_brake_within_a_loop_closes_without_impact() -> None:
+    """The crank goes along a s^3 + b s^4, s = T - t, by its motor, and the loop stays closed.
+
+    Tolerances: rtol 1e-10; gains bounded 3.5e-4 s before T leave a speed of some 1e-6 rad/s.
+    """
+    brake, T = Lock("brake", "crank_pin", (3.3,)), 0.5
+    m = four_bar().constrain(brake)
+    start = art.assemble(four_bar(), np.array([3.0, -3.0, 3.0]), np.array([0.8, -0.8, 0.8]))
+    law = ServoConstraints(brake, ("crank_pin",), frequency=1e4, arrival=T)
+    given = {"method": "dormand_prince", "rtol": 1e-10, "atol": 1e-11, "step": 0.01}
+    closing = Switch("t", "brake", level=T, direction=1)
+    run = art.simulate(m, 0.6, start.q, start.v, controller=law, events=[closing], **given)
+    g, speed, s = start.q[0] - 3.3, start.v[0], T - run.t[run.t <= T]
+    a, b = np.linalg.solve([[T**3, T**4], [-3 * T**2, -4 * T**3]], [g, speed])
+    assert run.q[: s.size, 0] == pytest.approx(3.3 + a * s**3 + b * s**4, abs=1e-8)
+    assert run.q[-1, 0] == pytest.approx(3.3, abs=1e-12)
+    assert run["energy.dissipated"][-1] < 1e-10 * run["energy.kinetic"][0]
+    assert not run["tau"][run.t > T].any()
+    with pytest.raises(InputError, match="frequency: found 0; expected a finite number above 0"):
+        ServoConstraints(brake, ("crank_pin",), frequency=0.0, arrival=T)

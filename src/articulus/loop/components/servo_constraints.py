@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,10 +13,10 @@ from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.loops.base import Problem
 from articulus.dynamics.loops.servo import joint_directions, servo
 from articulus.loop.component import Controller, Scope
-from articulus.loop.components.checks import at_least, one_freedom, sampling, wrong
+from articulus.loop.components.checks import at_least, one_freedom, positive, sampling, wrong
 from articulus.loop.components.tracking import names
 from articulus.mechanism import Constraint, Description
-from articulus.mechanism.numbers import as_number, convert, quantity
+from articulus.mechanism.numbers import as_number, convert, quantity, value_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,11 @@ class ServoConstraints(Controller):
     work, by the model of the mechanism, its loops included. Forces of other components are not known to it: what they do
     to the program dies out with w and mu. Where the motors cannot produce the motion, the forces are not finite.
 
+    A constraint of the mechanism may be in the program, such as one that an event closes later: the motors hold it then.
+    With an `arrival` T it closes without impact: w = sqrt(12) / (T - t) and mu = sqrt(3) / 2 make the law
+    g'' = -12 g / (T - t)^2 - 6 g' / (T - t), whose solutions a (T - t)^3 + b (T - t)^4 reach T with g = g' = g'' = 0.
+    From T on the motors give no force.
+
     Parameters
     ----------
     program : constraint or sequence of constraints
@@ -34,20 +40,23 @@ class ServoConstraints(Controller):
         Joints with one degree of freedom whose motors act, as many as the program has rows. Without actuators in the run the forces
         act there; with actuators, one at each of these joints in the same order is expected.
     frequency : number [rad/s]
-        w; 0 leaves a motion that is off the program as far off.
+        w; 0 leaves a motion that is off the program as far off. With `arrival` the largest w, which bounds the gains near T.
     damping : number [-]
-        mu.
+        mu; not used with `arrival`.
+    arrival : number [s]
+        Time T at which the program is met with its velocity and acceleration; from the start on if not given.
     period : number [s]
         Sampling period; continuous if not given.
     name : str
 
-    Source: Ider 1989, equation 17.
+    Sources: Ider 1989, equation 17; Ider & Amirouche 1989 for forces that prepare a constraint.
     """
 
     program: tuple[Constraint, ...]
     joints: tuple[str, ...]
     frequency: Any = quantity("rad/s", "how fast a motion off the program returns", default=10.0)
     damping: Any = quantity("-", "damping ratio of that return", default=1.0)
+    arrival: Any = quantity("s", "time at which the program is met without impact", default=None)
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "servo"
 
@@ -65,6 +74,9 @@ class ServoConstraints(Controller):
                 )
         convert(self, joints=names, frequency=as_number, damping=as_number)
         at_least(self, 0.0, frequency=self.frequency, damping=self.damping)
+        if self.arrival is not None:
+            convert(self, arrival=as_number)
+            positive(self, frequency=self.frequency)
         sampling(self)
 
     def work(self, s: Scope) -> None:
@@ -72,8 +84,9 @@ class ServoConstraints(Controller):
         for joint in self.joints:
             one_freedom(s, self, joint)
         parameters = ca.vertcat(SX(0, 1), *map(s.number, whole.parameters))
-        gains = [s.number(self.frequency), s.number(self.damping)]
-        force = self._law(whole, len(s.description.holonomic_rows))(s.q, s.v, s.t, parameters, *gains)
+        force = self._law(whole)(s.q, s.v, s.t, parameters, *self._gains(s))
+        if self.arrival is not None:
+            force = ca.if_else(s.t < s.number(self.arrival), force, 0)
         s.write("force", force)
         if s.commands.numel() == len(self.joints):
             s.command(force)
@@ -87,23 +100,37 @@ class ServoConstraints(Controller):
                 "an actuator for each joint",
             )
 
+    @property
+    def times(self) -> tuple[float, ...]:
+        return () if self.arrival is None else (value_of(self.arrival),)
+
+    def _gains(self, s: Scope) -> tuple[SX, SX]:
+        """Return w [rad/s] and mu [-]."""
+        w = s.number(self.frequency)
+        if self.arrival is None:
+            return w, s.number(self.damping)
+        left = s.number(self.arrival) - s.t
+        return math.sqrt(12) / ca.fmax(left, math.sqrt(12) / w), SX(math.sqrt(3) / 2)
+
     def _with_program(self, description: Description) -> Description:
-        """Return the mechanism with the program as constraints after its own."""
+        """Return the mechanism with the program as constraints after its own others."""
         d = description
         parts = (d.name, d.bodies, d.connections, d.frames, d.gravity, d.source)
-        whole = Description.build(*parts, (*d.constraints, *self.program), couplings=d.couplings)
-        rows = len(whole.holonomic_rows) - len(d.holonomic_rows)
+        own = [c for c in d.constraints if c not in self.program]
+        whole = Description.build(*parts, (*own, *self.program), couplings=d.couplings)
+        rows = sum(len(c.row_names(whole)) for c in self.program)
         if rows != len(self.joints):
             raise wrong(
                 self, "joints", f"{len(self.joints)}", f"{rows}, one motor for each row of the program"
             )
         return whole
 
-    def _law(self, whole: Description, loops: int) -> ca.Function:
-        """(q, v, t, p, frequency, damping) -> forces of the motors; the first `loops` rows are those of the mechanism."""
+    def _law(self, whole: Description) -> ca.Function:
+        """(q, v, t, p, frequency, damping) -> forces of the motors; the last rows are those of the program."""
         t, w, mu = SX.sym("t"), SX.sym("w"), SX.sym("mu")
         found = ClosedEquations(whole, t)
         tree, rows, (M, bias) = found.symbols, found.rows, found.equations({})
+        loops = rows.g.numel() - len(self.joints)
         held, program = rows.rows(range(loops)), rows.rows(range(loops, rows.g.numel()))
         Z = SX(joint_directions(whole, self.joints))
         solution = servo(Problem(M, -bias, program), Z, held, w, mu)
