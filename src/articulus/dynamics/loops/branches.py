@@ -172,9 +172,16 @@ class Branches:
     # back onto the constraints
 
     def projection(
-        self, s: State, compliance: np.ndarray, iterations: int, displaced: ca.Function
+        self,
+        s: State,
+        compliance: np.ndarray,
+        iterations: int,
+        displaced: ca.Function,
+        written: Callable[[ca.Function], ca.Function],
     ) -> tuple[MX, MX, MX]:
         """Return q and v on the constraints as `Projection` does, and the change of the stored energy [J].
+
+        What iterations repeat is one function each: written out, it is compiled once.
 
         Parameters
         ----------
@@ -183,30 +190,75 @@ class Branches:
         iterations : int
         displaced : casadi.Function
             (q, dx) -> q displaced in the directions of v.
+        written : callable
+            Returns a graph of calls as it shall be: written out, or as it is.
         """
         places = self._places(s.q, s.p)
+        starting = self._function("starting", lambda at, on: self._starting(at, on, compliance), written)
+
+        def column(what: str) -> Callable[[State, MX], list[MX]]:
+            return lambda at, on: [ca.vertcat(*self._rows(what, at, on)[0])]
+
+        position, rate = (self._function(what, column(what), written) for what in ("position", "rate"))
+        energy = self._function("energy", lambda at, on: [self._energy(at, on)], written)
+        closer = self._closer(compliance, written)
+        factors, held = starting(s, places)
+
+        def change(residual: Callable[[MX | None], MX]) -> MX:
+            dx = MX.zeros(self.tree.v.numel())
+            for k in range(iterations):
+                (dx,) = _called(closer, [factors, held, residual(dx if k else None), dx])
+            return dx
+
+        def off(dx: MX | None) -> MX:
+            if dx is None:
+                return position(s, places)[0]
+            q = displaced(s.q, dx)
+            return position(replace(s, q=q), self._places(q, s.p))[0]
+
+        moved = replace(s, q=displaced(s.q, change(off)))
+        after = self._places(moved.q, s.p)
+        v = s.v + change(lambda dv: rate(moved if dv is None else replace(moved, v=s.v + dv), after)[0])
+        return moved.q, v, energy(replace(moved, v=v), after)[0] - energy(s, places)[0]
+
+    def _function(
+        self,
+        name: str,
+        make: Callable[[State, MX], list[MX]],
+        written: Callable[[ca.Function], ca.Function],
+    ) -> Callable[[State, MX], list[MX]]:
+        """Return a function of a state and the places of its joints."""
+        d, p = self.tree.description, self.tree.p.numel()
+        sizes = (d.nq, d.nv, 1, p, len(self.closures), self._parts.places.numel())
+        *state, places = (MX.sym(f"i{k}", n) for k, n in enumerate(sizes))
+        function = written(ca.Function(name, [*state, places], make(State(*state), places)))
+        return lambda s, at: _called(function, [s.q, s.v, s.t, s.p, s.active, at])
+
+    def _starting(self, s: State, places: MX, compliance: np.ndarray) -> list[MX]:
+        """Return the factors of W, and what `_responses` needs of all branches, one below the other."""
         _, jacobians = self._rows("jacobian", s, places)
         held = [
             self._procedures(b).resting.call([*self._of(b.part, s, places), *jacobians(b)])
             for b in self._branches
         ]
-        factors, back = self._reduced(held, compliance), self._back(compliance)
+        own = [x for b, h in zip(self._branches, held) for x in h[: 1 + len(b.reaches)]]
+        return [self._reduced(held, compliance), ca.vertcat(*own)]
 
-        def change(residual: Callable[[MX], list[MX]]) -> MX:
-            dx = [MX.zeros(len(b.part.at_v)) for b in self._branches]
-            for _ in range(iterations):
-                multipliers, _rest = back.call([factors, ca.vertcat(*residual(self._joined(dx)))])
-                dx = self._responses(held, dx, multipliers)
-            return self._joined(dx)
-
-        def position(x: MX) -> list[MX]:
-            q = displaced(s.q, x)
-            return self._rows("position", replace(s, q=q), self._places(q, s.p))[0]
-
-        q = displaced(s.q, change(position))
-        after = self._places(q, s.p)
-        v = s.v + change(lambda x: self._rows("rate", replace(s, q=q, v=s.v + x), after)[0])
-        return q, v, self._energy(replace(s, q=q, v=v), after) - self._energy(s, places)
+    def _closer(self, compliance: np.ndarray, written: Callable[[ca.Function], ca.Function]) -> ca.Function:
+        """(factors, what `_responses` needs, residual, x) -> x - M^-1 G' multipliers, in the order of v."""
+        back = self._back(compliance)
+        sizes = [
+            [self._procedures(b).respond.numel_in(k) for k in range(1 + len(b.reaches))]
+            for b in self._branches
+        ]
+        total = sum(map(sum, sizes))
+        factors, held = MX.sym("factors", back.numel_in(0)), MX.sym("held", total)
+        residual, x = MX.sym("residual", self._first[-1]), MX.sym("x", self.tree.v.numel())
+        pieces = iter(ca.vertsplit(held, np.cumsum([0, *(n for own in sizes for n in own)]).tolist()))
+        of_branches = [[next(pieces) for _ in own] for own in sizes]
+        multipliers, _rest = back.call([factors, residual])
+        found = self._responses(of_branches, [x[b.part.at_v] for b in self._branches], multipliers)
+        return written(ca.Function("closer", [factors, held, residual, x], [self._joined(found)]))
 
     def _energy(self, s: State, places: MX) -> MX:
         """Return the energy that is stored in motion, gravity and springs [J]."""
@@ -343,6 +395,11 @@ class Branches:
         """Return what the branches have, in the order of v."""
         order = [k for branch in self._branches for k in branch.part.at_v]
         return ca.vertcat(*x)[np.argsort(order).tolist()]
+
+
+def _called(function: ca.Function, given: list[MX]) -> list[MX]:
+    """Return a call of a function that is written out, or the calls that a graph consists of."""
+    return function.call(given, not function.is_a("SXFunction"), False)
 
 
 WITH_JACOBIAN = ("acceleration", "jacobian")
