@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from articulus.bench import contacts, first, flexible, flexible_beams, rows, runs, shells
+from articulus.bench import balls, contacts, first, flexible, flexible_beams, rows, runs, shells
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
 
@@ -32,6 +32,7 @@ def sections(quick: bool) -> list[Section]:
         Section("rollouts", runs.rollouts),
         Section("two threads", runs.two_threads),
         Section("contact", contacts.quadruped),
+        Section("many contacts", balls.growth),
         Section("excavator", runs.excavator),
         Section("closed loops", runs.closed_loops),
         Section("controller in Python", runs.python_controller),
