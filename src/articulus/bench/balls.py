@@ -28,7 +28,7 @@ WALLS = {"left": (0, 1), "right": (0, -1), "front": (1, 1), "back": (1, -1)}
 
 def growth(effort: Effort) -> Iterator[Row]:
     """Give the exponent with which a step grows with the pairs that touch; they are those that the broad phase leaves."""
-    sizes = (4,) if effort.quick else (12, 25, 50)
+    sizes = [4] if effort.quick else [12, 25, 50]
     bar = None if effort.quick else Bar(1.3, at_least=False, unit="exponent")
     row = partial(Row, f"{sizes[-1]} spheres in a box, one step", 6 * sizes[-1], bar=bar)
     contenders, pairs, gaps = [], [], []
@@ -69,7 +69,7 @@ def box_of_balls(n: int) -> tuple[art.Mechanism, Contacts, Array]:
         at[:3, :3] = np.column_stack([(0, 0, 1), np.cross(normal, (0, 0, 1)), normal])
         at[:3, 3] = -side * GAP / 2 * normal
         m.frame(name, "ground", at)
-    shapes = [*(Sphere(f"ball{i}", RADIUS) for i in range(n)), Plane(), *map(Plane, WALLS)]
+    shapes = (*(Sphere(f"ball{i}", RADIUS) for i in range(n)), Plane(), *map(Plane, WALLS))
     rng, q = np.random.default_rng(0), m.neutral.reshape(n, 7).copy()
     for i in range(n):
         place = np.array([i % side, i // side % side, i // side**2]) - [(side - 1) / 2, (side - 1) / 2, -0.5]

@@ -222,7 +222,7 @@ def growth(effort: Effort) -> Iterator[Row]:
     yield row(ours_us=times[-1], value=exponent(sizes, times), unit="exponent", note=note)
 
 
-def exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
+def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
     """Return p of the power law times ~ sizes^p that fits best in logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
