@@ -16,7 +16,7 @@ def test_images_are_drawn_by_their_page() -> None:
         for image in images:
             assert (DOCS / image).is_file(), image
             if Path(image).parent.name != "pictures":  # those are of pages in a browser
-                assert f'savefig("{Path(image).name}")' in page.read_text(), image
+                assert f'savefig("{Path(image).name}"' in page.read_text(), image
 
 
 def test_diagrams_of_the_theory_are_those_of_their_script() -> None:
