@@ -81,7 +81,7 @@ def derivatives(run: Runner, v: Any, tau: Any, passive: tuple[Any, Any]) -> tupl
     run : Runner
         Runs the passes over the tree.
     v : (nv,) [rad/s or m/s]
-        Generalised velocities.
+        Generalized velocities.
     tau : (nv,) [N m or N]
         Joint forces, friction and springs included.
     passive : two of (nv,)

@@ -38,6 +38,11 @@ def as_number(x: Any) -> Number:
         raise InputError(f"expected a number, found {x!r}") from None
 
 
+def as_optional_number(x: Any) -> Number | None:
+    """Return a number as `as_number` does, and None as it is: a field that may be left out."""
+    return None if x is None else as_number(x)
+
+
 def as_vector(x: Any, length: int) -> Vector:
     """Return `x` as a tuple of `length` Numbers; raise InputError when it is none."""
     try:

@@ -92,7 +92,7 @@ def test_steps_a_to_f_and_the_alternative_of_d_solve_the_whole_system(seed: int)
         np.testing.assert_allclose(found.ravel(), x, rtol=0, atol=1e-9 * size)
 
 
-def test_stabilisation_enters_as_in_the_other_forms() -> None:
+def test_stabilization_enters_as_in_the_other_forms() -> None:
     mech = grasping(1)
     s, closed = zoo.random_state(mech, 5), Closed.of(mech)
     c = closed.rows

@@ -1,4 +1,4 @@
-"""Central differences with stabilised penalties: order, conserved momenta, redundant constraints."""
+"""Central differences with stabilized penalties: order, conserved momenta, redundant constraints."""
 
 from __future__ import annotations
 

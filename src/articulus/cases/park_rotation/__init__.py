@@ -1,1 +1,1 @@
-"""Momentum-conserving central differences and stabilised penalties of Park 1993."""
+"""Momentum-conserving central differences and stabilized penalties of Park 1993."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Factored, Problem, Solution, stabilised, weights
+from articulus.dynamics.loops.base import Factored, Problem, Solution, stabilized, weights
 
 
 def augmented(
@@ -29,7 +29,7 @@ def augmented(
     ----------
     problem : Problem
     penalty, frequency, damping : numbers or (m,)
-        a [1/unit of M], w [rad/s] and mu [-] of the stabilised constraints.
+        a [1/unit of M], w [rad/s] and mu [-] of the stabilized constraints.
     iterations : int
         One is the generic penalty method.
     active : number or (m,)
@@ -39,7 +39,7 @@ def augmented(
     """
     c = problem.constraints
     a = weights(c, penalty, active)
-    return augmented_solve(problem.M, c.G, problem.f, stabilised(c, frequency, damping), a, iterations)
+    return augmented_solve(problem.M, c.G, problem.f, stabilized(c, frequency, damping), a, iterations)
 
 
 def augmented_solve(M: SX, G: SX, b: SX, wanted: SX, a: SX, iterations: int) -> Solution:

@@ -44,7 +44,7 @@ class Solution:
     multipliers: SX
 
 
-def stabilised(c: Constraints, frequency: SX | float, damping: SX | float) -> SX:
+def stabilized(c: Constraints, frequency: SX | float, damping: SX | float) -> SX:
     """Return the acceleration residual at vdot = 0 with Baumgarte's terms, gamma + 2 w mu (G v + g_t) + w^2 g, (m,).
 
     Parameters
@@ -89,4 +89,4 @@ def floored(mobility: Any) -> Any:
     return mobility + ca.if_else(mobility > ROUNDED * total, ROW_FLOOR, 1.0) * total + 1e-100
 
 
-__all__ = ["Factored", "Problem", "Solution", "solve", "stabilised", "suggested_penalty", "weights"]
+__all__ = ["Factored", "Problem", "Solution", "solve", "stabilized", "suggested_penalty", "weights"]

@@ -354,7 +354,7 @@ FORMS = (
     ),
     Form(
         "park",
-        "stabilised penalty with multipliers as states",
+        "stabilized penalty with multipliers as states",
         "Park 1993, equations 9.11 to 9.15",
         _park,
         back=None,

@@ -1,11 +1,11 @@
-"""Lagrange multipliers with Baumgarte's stabilisation: the joint-coordinate equations of index 1."""
+"""Lagrange multipliers with Baumgarte's stabilization: the joint-coordinate equations of index 1."""
 
 from __future__ import annotations
 
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Problem, Solution, stabilised
+from articulus.dynamics.loops.base import Problem, Solution, stabilized
 from articulus.dynamics.loops.schur import Schur
 
 
@@ -23,12 +23,12 @@ def lagrange(problem: Problem, frequency: SX | float = 0.0, damping: SX | float 
     ----------
     problem : Problem
     frequency, damping : numbers or (m,)
-        w [rad/s] and mu [-] of the stabilised constraints.
+        w [rad/s] and mu [-] of the stabilized constraints.
 
     Source: Nikravesh, Gim, Arabyan & Rein 1989, equations 11-14 (nu = -lambda); Bayo & Avello 1994, equation 4.
     """
     c = problem.constraints
     schur = Schur(problem.M, c.G)
     free = schur.free(problem.f)
-    multipliers = schur.multipliers(ca.mtimes(c.G, free) + stabilised(c, frequency, damping))
+    multipliers = schur.multipliers(ca.mtimes(c.G, free) + stabilized(c, frequency, damping))
     return Solution(free - schur.response(multipliers), multipliers)

@@ -24,7 +24,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.base import Factored, Solution, solve, stabilised
+from articulus.dynamics.loops.base import Factored, Solution, solve, stabilized
 from articulus.dynamics.loops.schur import DEPENDENT
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.operators import (
@@ -54,14 +54,14 @@ def operator_form(
     constraints : Constraints
         A row that depends on earlier ones is left out (multiplier 0); see `mobility` and `require_full_rank`.
     frequency, damping : numbers or (m,)
-        w [rad/s] and mu [-] of the stabilised constraints.
+        w [rad/s] and mu [-] of the stabilized constraints.
     """
     c, op = constraints, factors(tree)
     free = solve_mass_matrix(op, f)
     a = ca.mtimes(c.G, free)
     Y = half_way(op, c.G)
     W = ca.mtimes(Y.T, weighted(op, Y))
-    multipliers = solve(W, a + stabilised(c, frequency, damping), DEPENDENT)
+    multipliers = solve(W, a + stabilized(c, frequency, damping), DEPENDENT)
     return Solution(free + _closure(op, Y, multipliers), multipliers)
 
 

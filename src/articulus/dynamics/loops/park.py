@@ -1,4 +1,4 @@
-"""Multipliers by stabilised penalty: no parameters to tune, no trouble with redundant rows."""
+"""Multipliers by stabilized penalty: no parameters to tune, no trouble with redundant rows."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.loops.base import Problem, Solution, stabilised, weights
+from articulus.dynamics.loops.base import Problem, Solution, stabilized, weights
 from articulus.dynamics.loops.schur import Schur
 
 
@@ -30,7 +30,7 @@ def regularized(
     problem : Problem
         With a positive definite M.
     penalty, frequency, damping : numbers or (m,)
-        a [1/unit of M], w [rad/s] and mu [-] of the stabilised constraints.
+        a [1/unit of M], w [rad/s] and mu [-] of the stabilized constraints.
     iterations : int
         Each divides the error by about penalty times G M^-1 G'; one is enough with a large penalty.
     active : number or (m,)
@@ -43,7 +43,7 @@ def regularized(
     G = ca.mtimes(ca.diag(on), c.G)
     compliance = 1 / (penalty * SX.ones(on.shape))
     return regularized_solve(
-        problem.M, G, problem.f, on * stabilised(c, frequency, damping), compliance, iterations
+        problem.M, G, problem.f, on * stabilized(c, frequency, damping), compliance, iterations
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.constraints import Constraints
-from articulus.dynamics.loops.base import Problem, Solution, stabilised
+from articulus.dynamics.loops.base import Problem, Solution, stabilized
 from articulus.dynamics.loops.schur import Schur
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism import Description
@@ -41,7 +41,7 @@ def servo(
     loops : Constraints, optional
         Ideal constraints that hold as well.
     frequency, damping : numbers or (m,)
-        w [rad/s] and mu [-] of the stabilised servo constraints: how fast a motion that is off them comes back.
+        w [rad/s] and mu [-] of the stabilized servo constraints: how fast a motion that is off them comes back.
 
     Source: Ider 1989, equation 17. The matrix G M^-1 Z' is regular when the actuators can produce the motion.
     """
@@ -60,7 +60,7 @@ def servo(
 
     free = response(problem.f, inside.gamma)
     pulled = response(directions.T, SX.zeros(inside.g.numel(), shape[0]))
-    force = ca.solve(ca.mtimes(c.G, pulled), ca.mtimes(c.G, free) + stabilised(c, frequency, damping))
+    force = ca.solve(ca.mtimes(c.G, pulled), ca.mtimes(c.G, free) + stabilized(c, frequency, damping))
     return Solution(free - ca.mtimes(pulled, force), force)
 
 

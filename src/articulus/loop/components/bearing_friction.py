@@ -12,7 +12,7 @@ from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.bristle import Bristle
 from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
 from articulus.mechanism import Connection, Prismatic, Revolute
-from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
+from articulus.mechanism.numbers import Number, as_number, as_optional_number, convert, quantity, value_of
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,7 @@ class BearingFriction(Disturbance):
             "preload",
             "lag",
         )
-        convert(
-            self, **dict.fromkeys(numbers, as_number), static=lambda x: None if x is None else as_number(x)
-        )
+        convert(self, **dict.fromkeys(numbers, as_number), static=as_optional_number)
         named(self, self.joint)
         positive(self, deflection=self.deflection, stribeck_speed=self.stribeck_speed, lag=self.lag)
         positive(self, friction=self.friction)

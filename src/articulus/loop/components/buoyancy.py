@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import check_frame, named, positive, wrong
 from articulus.loop.components.columns import clip
-from articulus.mechanism.numbers import Number, as_number, convert, quantity, values_of
+from articulus.mechanism.numbers import Number, as_number, as_optional_number, convert, quantity, values_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Buoyancy(Disturbance):
             self,
             volume=as_number,
             density=as_number,
-            surface=lambda x: None if x is None else as_number(x),
+            surface=as_optional_number,
         )
         named(self, self.frame)
         positive(self, volume=self.volume, density=self.density)

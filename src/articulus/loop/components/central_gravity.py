@@ -9,6 +9,7 @@ import casadi as ca
 
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import positive, wrong
+from articulus.loop.components.tracking import names
 from articulus.loop.components.weights import heavy_bodies, pose_of, push
 from articulus.mechanism.numbers import Number, Vector, as_number, convert, quantity, three, values_of
 
@@ -55,10 +56,7 @@ class CentralGravity(Disturbance):
     signals: ClassVar = {"force": "N"}
 
     def __post_init__(self) -> None:
-        convert(self, mu=as_number, center=three)
-        object.__setattr__(
-            self, "bodies", (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
-        )
+        convert(self, mu=as_number, center=three, bodies=names)
         positive(self, mu=self.mu)
 
     def work(self, s: Scope) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.bristle import Bristle
 from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
-from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
+from articulus.mechanism.numbers import Number, as_number, as_optional_number, convert, quantity, value_of
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class JointFriction(Disturbance):
 
     def __post_init__(self) -> None:
         numbers = ("coulomb", "stiffness", "damping", "stribeck_speed", "viscous")
-        convert(
-            self, **dict.fromkeys(numbers, as_number), static=lambda x: None if x is None else as_number(x)
-        )
+        convert(self, **dict.fromkeys(numbers, as_number), static=as_optional_number)
         named(self, self.joint)
         positive(self, coulomb=self.coulomb, stiffness=self.stiffness, stribeck_speed=self.stribeck_speed)
         at_least(self, 0.0, damping=self.damping, viscous=self.viscous)

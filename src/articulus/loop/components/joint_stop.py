@@ -9,7 +9,7 @@ from typing import ClassVar
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, named, one_freedom, positive, wrong
 from articulus.loop.components.stop import stop_force, stop_spring
-from articulus.mechanism.numbers import Number, as_number, convert, quantity, value_of
+from articulus.mechanism.numbers import Number, as_number, as_optional_number, convert, quantity, value_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class JointStop(Disturbance):
     signals: ClassVar = {"force": "N m or N"}
 
     def __post_init__(self) -> None:
-        convert(self, stiffness=as_number, damping=as_number, lower=_bound, upper=_bound)
+        convert(
+            self, stiffness=as_number, damping=as_number, lower=as_optional_number, upper=as_optional_number
+        )
         named(self, self.joint)
         positive(self, stiffness=self.stiffness)
         at_least(self, 0.0, damping=self.damping)
@@ -71,7 +73,3 @@ class JointStop(Disturbance):
         spring = stop_spring(x, *bounds, k)
         s.stored(spring**2 / (2 * k))
         s.dissipates((spring - force) * rate)
-
-
-def _bound(x: object) -> Number | None:
-    return None if x is None else as_number(x)

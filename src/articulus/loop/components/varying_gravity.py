@@ -9,6 +9,7 @@ from casadi import SX
 
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.columns import at_time, in_time
+from articulus.loop.components.tracking import names
 from articulus.loop.components.weights import heavy_bodies, pose_of, push
 from articulus.mechanism.numbers import convert, quantity
 
@@ -42,10 +43,7 @@ class VaryingGravity(Disturbance):
     signals: ClassVar = {"acceleration": "m/s^2"}
 
     def __post_init__(self) -> None:
-        convert(self, acceleration=in_time(3))
-        object.__setattr__(
-            self, "bodies", (self.bodies,) if isinstance(self.bodies, str) else tuple(self.bodies)
-        )
+        convert(self, acceleration=in_time(3), bodies=names)
 
     def work(self, s: Scope) -> None:
         g = at_time(s, self, "acceleration", 3)
