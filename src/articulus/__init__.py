@@ -41,6 +41,7 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
+    from articulus import control
     from articulus.loop import PythonController, components, events
     from articulus.results import Run, RunStatus, load_run, plot
     from articulus.results.compare import compare
@@ -70,6 +71,8 @@ _register("components_of", "articulus.loop.components.devices", "components_of")
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "control":  # the package of design methods
+        return _import("articulus.control")
     for module, held in _LATE.items():
         if name in held:
             found = getattr(_import(f"articulus.{module}"), name)
@@ -125,6 +128,7 @@ __all__ = [
     "assemble",
     "compare",
     "components",
+    "control",
     "equilibrium",
     "events",
     "goals",

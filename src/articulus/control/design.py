@@ -1,0 +1,158 @@
+"""`Design`: a controller and the closed loop that was checked; what every design method returns."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.control.connect import close
+from articulus.control.modes import unstable
+from articulus.errors import NumericalError
+from articulus.linear import LinearModel
+
+if TYPE_CHECKING:
+    import control
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked: what, the value found, the bound, and whether it holds."""
+
+    what: str
+    found: float
+    bound: float
+    passed: bool
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.passed else 'FAIL'} {self.what}: {self.found:.6g} (bound {self.bound:.6g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A controller, from measured outputs of the plant to its commands, sign included: u = K(s) y.
+
+    Parameters
+    ----------
+    method : str
+        Which made it.
+    plant : LinearModel
+    law : LinearModel
+        The controller; its inputs are names of the plant's outputs, its outputs names of the plant's inputs.
+    closed : LinearModel
+        The closed loop; inputs and outputs are the plant's.
+    figures : dict of str to number or array
+        What the method achieved: costs, gains, norms, by name.
+    checks : tuple of Check
+    """
+
+    method: str
+    plant: LinearModel
+    law: LinearModel
+    closed: LinearModel
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def controller(self) -> control.StateSpace:
+        """The controller as a python-control system, u = K(s) y with its sign: connect it with `control.feedback(P, K, +1)`."""
+        return self.law.to_control()
+
+    @property
+    def poles(self) -> np.ndarray:
+        """Poles of the closed loop [rad/s]."""
+        return self.closed.poles
+
+    def __getattr__(self, name: str) -> Any:
+        figures = self.__dict__.get("figures", {})
+        if name in figures:
+            return figures[name]
+        raise AttributeError(
+            f"Design has no '{name}'; its figures are {', '.join(map(str, figures)) or 'none'}"
+        )
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.method}: {len(self.law.A)} states, {', '.join(self.law.inputs[:6])} -> {', '.join(self.law.outputs[:6])}"
+        ]
+        lines += [f"  {name} = {value:.6g}" for name, value in self.figures.items() if np.ndim(value) == 0]
+        return "\n".join(lines + [f"  {check}" for check in self.checks])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(c.what)}</td><td>{c.found:.6g}</td><td>{c.bound:.6g}</td><td>{'ok' if c.passed else 'fails'}</td></tr>"
+            for c in self.checks
+        )
+        head = html.escape(str(self).split("\n  ok")[0]).replace("\n", "<br>")
+        return (
+            f"<p>{head}</p><table><tr><th>check</th><th>found</th><th>bound</th><th></th></tr>{rows}</table>"
+        )
+
+
+def law_of(
+    plant: LinearModel, matrices: Sequence[Any], u: np.ndarray, y: np.ndarray, name: str
+) -> LinearModel:
+    """Return a controller (A, B, C, D) from the outputs y of a plant to its inputs u, with the plant's names and period."""
+    A, B, C, D = (np.asarray(m, dtype=float) for m in matrices)
+    return LinearModel(
+        A,
+        B,
+        C,
+        D,
+        states=tuple(f"k.{i}" for i in range(len(A))),
+        inputs=tuple(plant.outputs[i] for i in y),
+        outputs=tuple(plant.inputs[i] for i in u),
+        input_units=tuple(plant.output_units[i] for i in y),
+        output_units=tuple(plant.input_units[i] for i in u),
+        period=plant.period,
+        name=name,
+    )
+
+
+def static(D: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return (A, B, C, D) of a gain."""
+    return np.zeros((0, 0)), np.zeros((0, D.shape[1])), np.zeros((len(D), 0)), D
+
+
+def checked(
+    method: str,
+    plant: LinearModel,
+    law: LinearModel,
+    u: np.ndarray,
+    y: np.ndarray,
+    figures: Mapping[str, Any],
+    checks: Sequence[Check] = (),
+) -> Design:
+    """Return the design with its closed loop; raise NumericalError unless the loop is stable and every check holds.
+
+    u and y are the numbers of the plant's inputs and outputs that the controller is connected to.
+    """
+    closed = close(plant, law, u, y)
+    values = np.linalg.eigvals(closed.A)
+    margin = _margin(values, plant.period)
+    stable = not unstable(values, plant.period, max(np.abs(values), default=1.0)).any()
+    found = (
+        Check(
+            "largest real part of the poles" if plant.period is None else "largest pole in size",
+            margin,
+            0.0 if plant.period is None else 1.0,
+            stable,
+        ),
+        *checks,
+    )
+    design = Design(method, plant, law, closed, dict(figures), found)
+    if not all(check.passed for check in found):
+        failed = "; ".join(str(check) for check in found if not check.passed)
+        raise NumericalError(
+            f"{method}: the controller was computed, but its closed loop fails: {failed}", result=design
+        )
+    return design
+
+
+def _margin(values: np.ndarray, period: float | None) -> float:
+    return float(
+        max(values.real if period is None else np.abs(values), default=-np.inf if period is None else 0.0)
+    )

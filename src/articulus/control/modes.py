@@ -1,0 +1,65 @@
+"""Modes that no input moves or no output shows, found by the rank of [A - s I, B] at every eigenvalue (Popov-Belevitch-Hautus)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.linear import LinearModel
+
+UNSEEN = 1e-10
+"""Smallest singular value of [A - s I, B], over the norm of [A, B], below which a mode counts as out of reach."""
+ON_AXIS = 1e-9
+"""Distance from the stability boundary, over the largest pole, within which a pole counts as lying on it."""
+
+
+def out_of_reach(A: np.ndarray, B: np.ndarray) -> list[complex]:
+    """Return the eigenvalues of A whose mode B does not move."""
+    size = max(np.linalg.norm(A), np.linalg.norm(B), np.finfo(float).tiny)
+    identity = np.eye(len(A))
+    return [
+        complex(s)
+        for s in np.linalg.eigvals(A)
+        if np.linalg.svd(np.hstack([A - s * identity, B]), compute_uv=False)[-1] < UNSEEN * size
+    ]
+
+
+def unstable(s: np.ndarray | complex, period: float | None, size: float = 1.0) -> np.ndarray:
+    """Return whether eigenvalues lie outside the open region of stability: a margin of `ON_AXIS` times size counts as on it."""
+    s = np.asarray(s)
+    return s.real > -ON_AXIS * size if period is None else np.abs(s) > 1.0 - ON_AXIS
+
+
+def require_stabilizable(model: LinearModel, B: np.ndarray, method: str, inputs: tuple[str, ...]) -> None:
+    """Raise InputError naming the unstable modes that the inputs do not move."""
+    _require(
+        model,
+        out_of_reach(model.A, B),
+        method,
+        f"no input ({', '.join(inputs[:6])}) moves it",
+        "stabilizable",
+    )
+
+
+def require_detectable(model: LinearModel, C: np.ndarray, method: str, outputs: tuple[str, ...]) -> None:
+    """Raise InputError naming the unstable modes that the outputs do not show."""
+    lost = out_of_reach(model.A.T, C.T)
+    _require(model, lost, method, f"no output ({', '.join(outputs[:6])}) shows it", "detectable")
+
+
+def _require(model: LinearModel, lost: list[complex], method: str, why: str, wanted: str) -> None:
+    size = max(np.abs(np.linalg.eigvals(model.A)), default=1.0)
+    bad = [s for s in lost if unstable(s, model.period, size)]
+    if bad:
+        text = "; ".join(f"{s:.6g} ({heaviest(model, s)})" for s in bad[:4])
+        raise InputError(
+            f"{method}: found the mode at {text}, which is not asymptotically stable, and {why}; expected a {wanted} plant"
+        )
+
+
+def heaviest(model: LinearModel, s: complex) -> str:
+    """Return the names of the states that take most part in the mode of an eigenvalue."""
+    values, vectors = np.linalg.eig(model.A)
+    shape = np.abs(vectors[:, np.argmin(np.abs(values - s))])
+    order = np.argsort(-shape, kind="stable")
+    return ", ".join(model.states[i] for i in order[:3] if shape[i] > 0.1 * shape[order[0]])

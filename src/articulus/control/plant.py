@@ -1,0 +1,199 @@
+"""What a design method is given, as one `LinearModel`; its inputs and outputs in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import InputError, did_you_mean
+from articulus.linear import LinearModel, LinearModels
+
+Group = str | int | Sequence[str] | None
+"""Inputs or outputs of a plant: names, a name that begins theirs ("tau" for "tau.shoulder"), or how many of the last."""
+
+
+def as_plant(plant: Any, method: str = "plant") -> LinearModel:
+    """Return a plant as a `LinearModel`.
+
+    Parameters
+    ----------
+    plant : LinearModel, control.StateSpace, control.TransferFunction, Structure, Reduction, or (A, B, C, D[, period])
+        Of (A, B), the outputs are the states.
+    method : str
+        Who asks, for messages.
+    """
+    if isinstance(plant, LinearModels):
+        raise InputError(
+            f"{method}: found models about {plant.shape} operating points; expected one: models[i]"
+        )
+    if isinstance(plant, LinearModel):
+        return _finite(plant, method)
+    if isinstance(plant, tuple | list):
+        return _finite(of_matrices(*plant), method)
+    if hasattr(plant, "with_rayleigh_damping") or hasattr(plant, "H_rate"):
+        from articulus.structure.state_space import state_space
+
+        return state_space(plant)
+    if hasattr(plant, "dt") and hasattr(plant, "ninputs"):
+        return _finite(_of_control(plant, method), method)
+    raise InputError(
+        f"{method}: found {type(plant).__name__}; expected a LinearModel, a python-control system, a structure or (A, B, C, D)"
+    )
+
+
+def of_matrices(
+    A: Any,
+    B: Any,
+    C: Any = None,
+    D: Any = None,
+    period: float | None = None,
+    *,
+    states: Sequence[str] = (),
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    name: str = "",
+) -> LinearModel:
+    """Return a `LinearModel` of matrices; names are x.0, u.0, y.0 and so on where none are given."""
+    A, B = np.atleast_2d(np.asarray(A, dtype=float)), np.atleast_2d(np.asarray(B, dtype=float))
+    n = len(A)
+    C = np.eye(n) if C is None else np.atleast_2d(np.asarray(C, dtype=float))
+    D = np.zeros((len(C), B.shape[1])) if D is None else np.atleast_2d(np.asarray(D, dtype=float))
+    shapes = (A.shape, B.shape, C.shape, D.shape)
+    if shapes != ((n, n), (n, D.shape[1]), (len(D), n), D.shape):
+        raise InputError(
+            f"plant: found A, B, C, D of shapes {', '.join(map(str, shapes))}; expected (n, n), (n, m), (p, n), (p, m)"
+        )
+    counts = ((states, "x", n), (inputs, "u", B.shape[1]), (outputs, "y", len(C)))
+    labels = [tuple(given) or tuple(f"{letter}.{i}" for i in range(count)) for given, letter, count in counts]
+    return LinearModel(
+        A,
+        B,
+        C,
+        D,
+        states=labels[0],
+        inputs=labels[1],
+        outputs=labels[2],
+        input_units=("-",) * B.shape[1],
+        output_units=("-",) * len(C),
+        period=period or None,
+        name=name,
+    )
+
+
+def _of_control(system: Any, method: str) -> LinearModel:
+    import control
+
+    found = system if isinstance(system, control.StateSpace) else control.ss(system)
+    if found.dt is True:
+        raise InputError(
+            f"{method}: found a discrete system without a sampling period; expected dt in seconds"
+        )
+    return of_matrices(
+        found.A,
+        found.B,
+        found.C,
+        found.D,
+        found.dt,
+        states=found.state_labels,
+        inputs=found.input_labels,
+        outputs=found.output_labels,
+        name=found.name or "",
+    )
+
+
+def _finite(model: LinearModel, method: str) -> LinearModel:
+    for name in "ABCD":
+        matrix = getattr(model, name)
+        if not np.isfinite(matrix).all():
+            i, j = np.argwhere(~np.isfinite(matrix))[0]
+            raise InputError(
+                f"{method}: found {matrix[i, j]} in {name}[{i}, {j}] of {model.name or 'the plant'}; expected finite numbers"
+                + (f"; output {model.outputs[i]} has no derivative there" if name in "CD" else "")
+            )
+    return model
+
+
+def places(names: Sequence[str], group: Group, kind: str, method: str) -> np.ndarray:
+    """Return the numbers of the inputs or outputs of a group; all for None."""
+    if group is None:
+        return np.arange(len(names))
+    if isinstance(group, int | np.integer):
+        if not 0 <= group <= len(names):
+            raise InputError(
+                f"{method}: found {group} {kind}s; expected at most the {len(names)} of the plant"
+            )
+        return np.arange(len(names) - int(group), len(names))
+    chosen: list[int] = []
+    for name in [group] if isinstance(group, str) else group:
+        found = [i for i, held in enumerate(names) if held == name or held.startswith(f"{name}.")]
+        if not found:
+            raise InputError(f"{method}: no {kind} '{name}'; {did_you_mean(str(name), names)}")
+        chosen += [i for i in found if i not in chosen]
+    return np.array(chosen, dtype=int)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A plant with its inputs in two groups (w: disturbances, u: commands), its outputs in two (z: errors, y: measured).
+
+    x' = A x + B1 w + B2 u;  z = C1 x + D11 w + D12 u;  y = C2 x + D21 w + D22 u.
+    """
+
+    model: LinearModel
+    w: np.ndarray
+    u: np.ndarray
+    z: np.ndarray
+    y: np.ndarray
+
+    @staticmethod
+    def of(plant: Any, commands: Group, measured: Group, method: str) -> Partition:
+        """Divide a plant: `commands` and `measured` are the groups u and y, all other inputs and outputs are w and z."""
+        model = as_plant(plant, method)
+        u = places(model.inputs, commands, "input", method)
+        y = places(model.outputs, measured, "output", method)
+        if not len(u) or not len(y):
+            raise InputError(
+                f"{method}: found {len(u)} commands and {len(y)} measured outputs; expected at least one each"
+            )
+        w = np.setdiff1d(np.arange(len(model.inputs)), u)
+        z = np.setdiff1d(np.arange(len(model.outputs)), y)
+        return Partition(model, w, u, z, y)
+
+    @property
+    def A(self) -> np.ndarray:
+        return self.model.A
+
+    @property
+    def B1(self) -> np.ndarray:
+        return self.model.B[:, self.w]
+
+    @property
+    def B2(self) -> np.ndarray:
+        return self.model.B[:, self.u]
+
+    @property
+    def C1(self) -> np.ndarray:
+        return self.model.C[self.z]
+
+    @property
+    def C2(self) -> np.ndarray:
+        return self.model.C[self.y]
+
+    @property
+    def D11(self) -> np.ndarray:
+        return self.model.D[np.ix_(self.z, self.w)]
+
+    @property
+    def D12(self) -> np.ndarray:
+        return self.model.D[np.ix_(self.z, self.u)]
+
+    @property
+    def D21(self) -> np.ndarray:
+        return self.model.D[np.ix_(self.y, self.w)]
+
+    @property
+    def D22(self) -> np.ndarray:
+        return self.model.D[np.ix_(self.y, self.u)]
