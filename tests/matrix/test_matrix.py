@@ -51,6 +51,7 @@ from articulus.loop.components import (
     JointSensor,
     JointStop,
     LinearActuator,
+    LinearController,
     LinearDrive,
     Measured,
     Motor,
@@ -108,6 +109,9 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
         kp=30.0, kv=3.0, joints=("swing", "boom", "stick") if m.description.constraints else ()
     ),
     StateFeedback: lambda m: StateFeedback(0.5 * np.ones((m.nv, m.nq + m.nv)), period=0.001),
+    LinearController: lambda m: LinearController(
+        -30.0 * np.eye(2), np.ones((2, m.nq + m.nv)), np.ones((m.nv, 2))
+    ),
     Expression: lambda m: Expression(_of_time(m.nv)),
     JointRate: lambda m: JointRate(0.1, kp=30.0, kv=3.0, period=0.001),
     ResolvedRate: lambda m: ResolvedRate(0.1, kp=30.0, kv=3.0, period=0.001, point="wrist", tool="bucket"),

@@ -5,7 +5,17 @@ structure or matrices (A, B, C, D); the result is a `Design`: the controller, an
 """
 
 from articulus.control.design import Check, Design
+from articulus.control.export import c_source, difference_equation
 from articulus.control.lqr import lqr
 from articulus.control.plant import as_plant
+from articulus.control.sampling import sample
 
-__all__ = ["Check", "Design", "as_plant", "lqr"]
+__all__ = [
+    "Check",
+    "Design",
+    "as_plant",
+    "c_source",
+    "difference_equation",
+    "lqr",
+    "sample",
+]

@@ -11,11 +11,14 @@ import numpy as np
 
 from articulus.control.connect import close
 from articulus.control.modes import unstable
+from articulus.control.sampling import sample
 from articulus.errors import NumericalError
 from articulus.linear import LinearModel
 
 if TYPE_CHECKING:
     import control
+
+    from articulus.loop.components.linear_controller import LinearController
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,25 @@ class Design:
     def controller(self) -> control.StateSpace:
         """The controller as a python-control system, u = K(s) y with its sign: connect it with `control.feedback(P, K, +1)`."""
         return self.law.to_control()
+
+    def component(self, *, period: float | None = None, **fields: Any) -> LinearController:
+        """Return the controller as a component for `simulate` and `Loop`.
+
+        Parameters
+        ----------
+        period : float [s]
+            At which a continuous controller is sampled, by the trapezoidal rule; a sampled one keeps its own.
+        **fields
+            Of `LinearController`: the operating point y0 and u0, other names of signals and commands, the component's name.
+        """
+        from articulus.loop.components.linear_controller import LinearController
+
+        law = (
+            self.law
+            if period is None or period == self.law.period
+            else sample(self.law, period, "trapezoidal")
+        )
+        return LinearController.of(law, **({"name": self.method.replace(" ", "_")} | fields))
 
     @property
     def poles(self) -> np.ndarray:

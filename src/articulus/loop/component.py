@@ -79,6 +79,10 @@ class Scope(Protocol):
     def commands(self) -> SX:
         """Return the sum of all commands so far, (nu,)."""
 
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        """Return what is commanded: the actuators, or the coordinates of all velocities in a run without actuators."""
+
     def commanded(self) -> SX:
         """Return the command of the actuator that is working."""
 

@@ -383,6 +383,10 @@ class _Scope:
     def commands(self) -> SX:
         return self.network.commands
 
+    @property
+    def command_names(self) -> tuple[str, ...]:
+        return tuple(self.network.command_names)
+
     def reaction(self, joint: str) -> SX:
         self._slice(joint, self.description.v_slices)
         row = next(i for i, c in enumerate(self.description.connections) if c.name == joint)

@@ -47,6 +47,7 @@ from articulus.loop.components import (
     JointSensor,
     JointStop,
     LinearActuator,
+    LinearController,
     LinearDrive,
     Measured,
     Motor,
@@ -99,6 +100,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     PID: lambda: PID(kp=1.0, ki=1.0, kd=1.0),
     ComputedTorque: lambda: ComputedTorque(kp=1.0, kv=1.0),
     StateFeedback: lambda: StateFeedback(np.ones((4, 8)), observer=OBSERVER, period=0.02),
+    LinearController: lambda: LinearController(-np.eye(2), np.ones((2, 8)), np.ones((4, 2)), period=0.02),
     Expression: lambda: Expression(_zero()),
     JointRate: lambda: JointRate(0.1, kp=1.0, kv=1.0, period=0.02),
     ResolvedRate: lambda: ResolvedRate(0.1, kp=1.0, kv=1.0, period=0.02, point="wrist", tool="bucket"),
@@ -231,6 +233,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "reversed",
             "bodies",
             "driver",
+            "commands",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name
@@ -240,7 +243,9 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
 def test_numbers_may_be_parameters(kind: type) -> None:
     """The first number of a component, written as a parameter, is one of the run's parameters."""
     component = EXAMPLES[kind]()
-    fixed = {"axis", "normal", "pressures", "period", "delay"} | ({"length"} if kind is Winch else set())
+    fixed = {"axis", "normal", "pressures", "period", "delay", "initial"} | (
+        {"length"} if kind is Winch else set()
+    )
     for f in dataclasses.fields(component):
         value = getattr(component, f.name)
         if not f.metadata or f.name in fixed:

@@ -29,6 +29,7 @@ from articulus.loop.components.joint_rate import JointRate
 from articulus.loop.components.joint_sensor import JointSensor
 from articulus.loop.components.joint_stop import JointStop
 from articulus.loop.components.linear_actuator import LinearActuator
+from articulus.loop.components.linear_controller import LinearController
 from articulus.loop.components.linear_drive import LinearDrive
 from articulus.loop.components.measured import Measured
 from articulus.loop.components.motor import Motor
@@ -68,7 +69,17 @@ SENSORS = (
     StrainSensor,
     Measured,
 )
-CONTROLLERS = (PD, PID, ComputedTorque, StateFeedback, Expression, JointRate, ResolvedRate, ServoConstraints)
+CONTROLLERS = (
+    PD,
+    PID,
+    ComputedTorque,
+    StateFeedback,
+    LinearController,
+    Expression,
+    JointRate,
+    ResolvedRate,
+    ServoConstraints,
+)
 ACTUATORS = (
     Torque,
     LinearDrive,
@@ -145,6 +156,7 @@ __all__ = [
     "JointSensor",
     "JointStop",
     "LinearActuator",
+    "LinearController",
     "LinearDrive",
     "Measured",
     "Motor",

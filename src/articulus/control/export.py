@@ -1,0 +1,94 @@
+"""A sampled controller for other programs: C source, and difference equations with their coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from articulus.errors import InputError
+from articulus.linear import LinearModel
+
+
+def c_source(law: LinearModel, name: str = "controller") -> str:
+    """Return C99 source of a sampled controller: a state, `<name>_reset` and `<name>_step`, to be called once per period.
+
+    It allocates nothing and calls nothing; numbers are printed so that they are read back bit by bit.
+
+    Parameters
+    ----------
+    law : LinearModel
+        Discrete, see `sample`.
+    name : str
+        Prefix of all names in the source.
+    """
+    period = _sampled(law)
+    n, p, m = len(law.A), len(law.inputs), len(law.outputs)
+    if not name.isidentifier():
+        raise InputError(f"c_source: found the name '{name}'; expected letters, digits and underscores")
+    lines = [
+        f"/* {law.name or 'controller'}: {n} states, sampled every {period!r} s; call {name}_step once per period.",
+        *(
+            f"   y[{i}]: {_comment(label)} [{_comment(unit)}]"
+            for i, (label, unit) in enumerate(zip(law.inputs, law.input_units))
+        ),
+        *(
+            f"   u[{i}]: {_comment(label)} [{_comment(unit)}]"
+            for i, (label, unit) in enumerate(zip(law.outputs, law.output_units))
+        ),
+        "   All are deviations from the operating point of the design. */",
+        f"typedef struct {{ double x[{max(n, 1)}]; }} {name}_state;",
+        "",
+        f"void {name}_reset({name}_state *s)",
+        "{",
+        f"    for (int i = 0; i < {max(n, 1)}; i++) s->x[i] = 0.0;",
+        "}",
+        "",
+        f"void {name}_step({name}_state *s, const double y[{p}], double u[{m}])",
+        "{",
+        f"    double next[{max(n, 1)}] = {{0.0}};",
+        *(f"    u[{i}] = {_sum((law.C[i], 's->x'), (law.D[i], 'y'))};" for i in range(m)),
+        *(f"    next[{i}] = {_sum((law.A[i], 's->x'), (law.B[i], 'y'))};" for i in range(n)),
+        f"    for (int i = 0; i < {max(n, 1)}; i++) s->x[i] = next[i];",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def difference_equation(law: LinearModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return (b, a) of a sampled controller: sum_k a[k] u_i(t - k T) = sum_j sum_k b[i, j, k] y_j(t - k T), a[0] = 1.
+
+    Returns
+    -------
+    b : array, (m, p, n + 1)
+    a : array, (n + 1,)
+        One denominator for all: the characteristic polynomial. Beyond some ten states polynomials lose digits; `c_source`
+        keeps the state-space form.
+    """
+    _sampled(law)
+    a = np.poly(law.A) if len(law.A) else np.ones(1)
+    b = np.empty((len(law.outputs), len(law.inputs), len(a)))
+    for i, j in np.ndindex(b.shape[:2]):
+        # det(z - A + B_j C_i) - det(z - A) = C_i adj(z - A) B_j (matrix determinant lemma)
+        b[i, j] = (np.poly(law.A - np.outer(law.B[:, j], law.C[i])) - a if len(law.A) else 0.0) + law.D[
+            i, j
+        ] * a
+    return b.real, a.real
+
+
+def _sampled(law: LinearModel) -> float:
+    if law.period is None:
+        raise InputError(
+            "export of a controller: found a continuous one; expected a sampled one: sample(law, period)"
+        )
+    return law.period
+
+
+def _sum(*parts: tuple[Iterable[float], str]) -> str:
+    terms = [f"{float(x)!r}*{of}[{k}]" for row, of in parts for k, x in enumerate(row) if x != 0.0]
+    return " + ".join(terms).replace("+ -", "- ") or "0.0"
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "").replace("\n", " ")
