@@ -21,6 +21,7 @@ PAGES = [
     "docs/simulate.md",
     "docs/results.md",
     "docs/browser.md",
+    "docs/control/analysis.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/events.md",

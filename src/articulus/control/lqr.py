@@ -25,8 +25,8 @@ def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) ->
         Weight of the commands, positive definite.
     N : (n, m)
         Weight of products of states and commands.
-    commands : names or count of inputs
-        Those that the regulator drives; all if not given.
+    commands : str, int or sequence of str
+        Names of the inputs that the regulator drives, or how many of the last; all if not given.
 
     Returns
     -------

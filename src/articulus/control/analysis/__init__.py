@@ -1,0 +1,1 @@
+"""What a linear model does: norms, Gramians, zeros, modes, margins; one question, one file."""
