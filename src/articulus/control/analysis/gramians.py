@@ -58,13 +58,13 @@ def gramian_root(A: np.ndarray, B: np.ndarray, period: float | None) -> np.ndarr
     G, U = (Z.conj().T @ B).astype(complex), np.zeros((n, n), dtype=complex)
     for k in range(n - 1, -1, -1):
         row = G[k].conj()
-        length = np.linalg.norm(row)
+        length = float(np.linalg.norm(row))
         if length > 0.0:
             U[k, k], U[:k, k], change = solve(T[:k, :k], T[:k, k], T[k, k], G[:k], row / length, length)
             G[:k] += np.outer(change, row.conj() / length)
     # the Gramian is real: that of the real and imaginary parts side by side
     full = Z @ U
-    return np.linalg.qr(np.hstack([full.real, full.imag]).T, mode="r").T
+    return scipy.linalg.qr(np.hstack([full.real, full.imag]).T, mode="r")[0][:n].T
 
 
 def _continuous_column(
