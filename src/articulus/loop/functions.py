@@ -191,39 +191,37 @@ class System:
     @functools.cached_property
     def _unstopped(self) -> ca.Function:
         """The accelerations with no joint resting on a stop."""
-        d, frames = self.description, tuple(self.network.wrenches())
-        if self.closing is not None:
-            return self._closed(self.closing.acceleration(frames))
-        found = dynamics.compilable(d, "forward_dynamics", (), frames)
-        short = found.is_a("SXFunction")
-        symbols: list[Any] = self.arguments
-        if not short:
-            symbols = self._graph_symbols()
-        tau, *wrenches = self.loads.call(symbols)
-        c, _, p, *_ = symbols
-        model = [p[: len(d.parameters)]] if d.parameters else []
-        vdot = found.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
-        none: Any = (SX if short else ca.MX)(0, 1)
-        return ca.Function("acceleration", symbols, [vdot, none, none], list(ARGUMENTS), list(SOLVED))
-
-    def _closed(self, found: ca.Function) -> ca.Function:
-        """Return the accelerations of a mechanism with constraints."""
-        symbols: list[Any] = self.arguments
-        if found.is_a("SXFunction"):
-            out: list[Any] = self._of_closing(found)
-        else:
-            symbols = self._graph_symbols()
-            out = found.call(self._placed(symbols, self.loads.call(symbols)))
+        short = self._solving.is_a("SXFunction")
+        symbols: list[Any] = self.arguments if short else self._graph_symbols()
+        out = self._solved(symbols, self.loads.call(symbols))
         return ca.Function("acceleration", symbols, out, list(ARGUMENTS), list(SOLVED))
+
+    @functools.cached_property
+    def _solving(self) -> ca.Function:
+        """The mechanism alone: accelerations under joint forces and wrenches; with constraints what `_placed` says."""
+        frames = tuple(self.network.wrenches())
+        if self.closing is not None:
+            return self.closing.acceleration(frames)
+        return dynamics.compilable(self.description, "forward_dynamics", (), frames)
+
+    def _solved(self, symbols: list[Any], loads: list[Any]) -> list[Any]:
+        """Return accelerations, multipliers and rates of the form's own states from arguments and loads."""
+        if self.closing is not None:
+            return self._solving.call(self._placed(symbols, loads))
+        (c, _, p, *_), (tau, *wrenches) = symbols, loads
+        model = [p[: len(self.description.parameters)]] if self.description.parameters else []
+        vdot = self._solving.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
+        none = type(vdot)(0, 1)
+        return [vdot, none, none]
 
     def _graph_symbols(self) -> list[ca.MX]:
         """Return symbols of the arguments for a graph of calls."""
         return [ca.MX.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
 
     def _placed(self, symbols: list[Any], loads: list[Any]) -> list[Any]:
-        """Return (q, v, tau, t, active, p, h, own, wrenches ...) of the arguments and loads of a graph."""
+        """Return (q, v, tau, t, active, p, h, own, wrenches ...) of arguments and loads."""
         (c, d, p, _, t, h), (tau, *wrenches) = symbols, loads
-        own = c[self.places[OWN + self.form.own]] if self.form.own else ca.MX(0, 1)
+        own = c[self.places[OWN + self.form.own]] if self._own_states.numel() else type(c)(0, 1)
         q, v, active = c[self.places["q"]], c[self.places["v"]], self._switches(d)
         return [q, v, tau, t, active, p[: len(self.description.parameters)], h, own, *wrenches]
 
@@ -231,13 +229,6 @@ class System:
         """Return which constraints hold, and the residuals that they keep, from the held values."""
         kept = [d[self.held_places["kept"]]] if self.network.as_found else []
         return ca.vertcat(d[self.held_places["active"]], *kept)
-
-    def _of_closing(self, found: ca.Function) -> list[SX]:
-        """Return a function of (q, v, tau, t, active, p, h, own, wrenches ...) at the symbols of the loop."""
-        net = self.network
-        tau, *wrenches = self.loads.call(self.arguments)
-        given = [net.q, net.v, tau, net.t, net.switches, self.model, net.h, self._own_states, *wrenches]
-        return found.call(given)
 
     @property
     def model(self) -> SX:
@@ -278,27 +269,60 @@ class System:
 
     def with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations, multipliers, energy and momentum as a function of the arguments."""
-        solved = [self.network.vdot, self.multipliers, self._own_rate]
         expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = ca.cse([ca.densify(SX(e)) for e in expressions])
         everything = ca.vertcat(*map(ca.vec, dense))
         called = [each for each in self._called.values() if ca.depends_on(everything, each[1])]
-        found = [*solved, self._stop_forces, *(symbol for _, symbol in called)]
+        found = [*self._solution, *(symbol for _, symbol in called)]
         if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
-        inner = ca.Function(name, [*self.arguments, *found], dense)
         short = self.acceleration.is_a("SXFunction")
-        symbols: list[Any] = self.arguments if short else self.acceleration.mx_in()
-        values: list[Any] = [ca.DM.zeros(x.numel()) for x in (*solved, self._stop_forces)]
-        if ca.depends_on(everything, ca.vertcat(*solved)):
-            values[:3] = self.acceleration.call(symbols)
-        if ca.depends_on(everything, self._stop_forces):
-            values[3] = self.stopping.call(symbols)[0]
+        symbols: list[Any] = self.arguments if short else self._graph_symbols()
         c, _, p, *_ = symbols
         state = [c[self.places["q"]], c[self.places["v"]]]
         state += [p[: len(self.description.parameters)]] if self.description.parameters else []
-        out: Any = inner.call([*symbols, *values, *(ca.vertcat(*f.call(state)) for f, _ in called)])
+        quantities = [ca.vertcat(*f.call(state)) for f, _ in called]
+        if short or self.network.stops or not ca.depends_on(everything, ca.vertcat(*self._solution)):
+            inner = ca.Function(name, [*self.arguments, *found], dense)
+            out: Any = inner.call([*symbols, *self._solution_at(symbols, everything), *quantities])
+        else:
+            out = self._with_shared_loads(name, dense, symbols, found, quantities)
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
+
+    @property
+    def _solution(self) -> list[SX]:
+        """Symbols of accelerations, multipliers, rates of the form's own states and forces of the stops."""
+        return [self.network.vdot, self.multipliers, self._own_rate, self._stop_forces]
+
+    def _solution_at(self, symbols: list[Any], expression: SX) -> list[Any]:
+        """Return the values of `_solution` at given arguments; zeros for those on which the expression does not rest."""
+        values: list[Any] = [ca.DM.zeros(x.numel()) for x in self._solution]
+        if ca.depends_on(expression, ca.vertcat(*self._solution[:3])):
+            values[:3] = self.acceleration.call(symbols)
+        if ca.depends_on(expression, self._stop_forces):
+            values[3] = self.stopping.call(symbols)[0]
+        return values
+
+    def _with_shared_loads(
+        self, name: str, dense: list[SX], symbols: list[Any], found: list[SX], quantities: list[Any]
+    ) -> list[Any]:
+        """Return expressions at the symbols of a graph. Elements that rest on nothing in `found` are computed with the loads.
+
+        So that what both need is computed once, above all the contacts.
+        """
+        everything = ca.vertcat(*map(ca.vec, dense))
+        late = ca.jacobian_sparsity(everything, ca.vertcat(*found))
+        rests = np.zeros(everything.numel(), dtype=bool)
+        rests[late.row()] = True
+        early, rest = (np.flatnonzero(which).tolist() for which in (~rests, rests))
+        loads = [self.network.joint_forces(), *self.network.wrenches().values()]
+        values, *pushes = self.function(f"{name}_loads", [everything[early], *loads]).call(symbols)
+        solved = [*self._solved(symbols, pushes), ca.DM.zeros(0)]
+        inner = ca.Function(name, [*self.arguments, *found], ca.cse([everything[rest]]))
+        others = inner.call([*symbols, *solved, *quantities])[0]
+        whole = _merged(rests, values, others)
+        parts = ca.vertsplit(whole, np.cumsum([0, *(e.numel() for e in dense)]).tolist())
+        return [ca.reshape(part, *e.shape) for part, e in zip(parts, dense)]
 
     def _with_reactions(self, expression: SX) -> SX:
         """Return an expression with the joint reactions put in: those under all wrenches and closure forces."""
@@ -423,9 +447,9 @@ class System:
         if self.closing is None or self.form.begin is None:
             return None
         begun = SX(self._c)
-        (begun[self.places[OWN + self.form.own]],) = self._of_closing(
-            self.closing.beginning(tuple(self.network.wrenches()))
-        )
+        found = self.closing.beginning(tuple(self.network.wrenches()))
+        given = self._placed(self.arguments, self.loads.call(self.arguments))
+        (begun[self.places[OWN + self.form.own]],) = found.call(given)
         return self.function("beginning", [begun], ["c_next"])
 
     def _dissipation(self) -> SX:
@@ -578,6 +602,21 @@ class _Lazy(Mapping[str, SX]):
 
     def __len__(self) -> int:
         return len(self._ways)
+
+
+def _merged(second: np.ndarray, a: Any, b: Any) -> Any:
+    """Return a column with the elements of b where `second` says so and those of a elsewhere, each in order.
+
+    Of whole pieces: derivatives of picked elements would be written into place one by one.
+    """
+    starts = np.flatnonzero(np.diff(second.astype(int))) + 1
+    pieces = np.split(second, starts)
+    cuts = [
+        np.cumsum([0, *(len(piece) for piece in pieces if piece[0] == which)]).tolist()
+        for which in (False, True)
+    ]
+    taken = [iter(ca.vertsplit(x, cut)) if x.numel() else iter(()) for x, cut in zip((a, b), cuts)]
+    return ca.vertcat(*(next(taken[int(piece[0])]) for piece in pieces))
 
 
 def _places(states: dict[str, tuple[SX, np.ndarray]]) -> dict[str, slice]:
