@@ -175,7 +175,7 @@ class Assembly:
         diagonal = self._node_tangent.outputs[0].copy()
         AA, AB, BA, BB = self._tangent.outputs
         if dq is not None:
-            turn = np.eye(6) - _ads(dq) / 2
+            turn = np.eye(6) - ads(dq) / 2
             AA, BA, AB, BB = AA @ turn[:-1], BA @ turn[:-1], AB @ turn[1:], BB @ turn[1:]
         diagonal[:-1] += AA
         diagonal[1:] += BB
@@ -249,7 +249,7 @@ class Assembly:
         return v + rigid @ change
 
 
-def _ads(motions: Array) -> Array:
+def ads(motions: Array) -> Array:
     """Return ad of each motion, (n, 6, 6)."""
     out = np.zeros((len(motions), 6, 6))
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -22,6 +22,8 @@ from casadi import SX
 
 from articulus import kernel
 from articulus.beams.lie import ad, logarithm, logarithm_rates, relative
+from articulus.spatial.rotation import quaternion_matrix
+from articulus.spatial.vector import cross
 
 POINTS, WEIGHTS = np.polynomial.legendre.leggauss(8)
 
@@ -71,6 +73,64 @@ def tangent() -> kernel.Kernel:
     whole = ca.Function("whole", [d, K, stress], [ca.mtimes(slope, by) for slope in slopes for by in rates])
     outputs = list(whole(logarithm(relative(A, B)), K, stress))
     return kernel.compile(ca.Function("beam_tangent", [A, B, K, stress], outputs))
+
+
+@cache
+def damped_forces() -> kernel.Kernel:
+    """Return the kernel of `forces` with damping: (A, B, v_A, v_B, d0, K, c) -> forces at A and B, elastic stress, power lost.
+
+    v_A and v_B are body motions; the stress K (d - d0) + c K d' acts.
+    """
+    A, B, d0, K = _symbols()
+    v_A, v_B, c = SX.sym("v_A", 6), SX.sym("v_B", 6), SX.sym("c")
+    d = SX.sym("d", 6)
+    by_A, by_B = logarithm_rates(d)
+    elastic, rate = ca.mtimes(K, d - d0), ca.mtimes(by_A, v_A) + ca.mtimes(by_B, v_B)
+    viscous = c * ca.mtimes(K, rate)
+    outputs = [ca.mtimes(by.T, elastic + viscous) for by in (by_A, by_B)]
+    inner = ca.Function(
+        "inner", [d, v_A, v_B, d0, K, c], [ca.cse(x) for x in (*outputs, elastic, ca.dot(rate, viscous))]
+    )
+    inputs = [A, B, v_A, v_B, d0, K, c]
+    return kernel.compile(
+        ca.Function("beam_damped_forces", inputs, inner.call([logarithm(relative(A, B)), *inputs[2:]]))
+    )
+
+
+@cache
+def damped_tangent() -> kernel.Kernel:
+    """Return the kernel of `tangent` with damping: (A, B, v_A, v_B, K, c, stress, by_v) -> AA, AB, BA, BB, (6, 6) each.
+
+    `stress`, (6,), is the elastic one; v_A and v_B change `by_v` times as much as the poses.
+    """
+    A, B, _, K = _symbols()
+    v_A, v_B, c = SX.sym("v_A", 6), SX.sym("v_B", 6), SX.sym("c")
+    stress, by_v, d = SX.sym("stress", 6), SX.sym("by_v"), SX.sym("d", 6)
+    rates = logarithm_rates(d)
+    rate = ca.mtimes(rates[0], v_A) + ca.mtimes(rates[1], v_B)
+    acting = stress + c * ca.mtimes(K, rate)
+    stiff = (1 + by_v * c) * K
+    slopes = [(ca.mtimes(by.T, stiff), ca.jacobian(ca.mtimes(by.T, acting), d)) for by in rates]
+    blocks = [ca.mtimes(a + b, by) for a, b in slopes for by in rates]
+    inner = ca.Function("inner", [d, v_A, v_B, K, c, stress, by_v], blocks)
+    inputs = [A, B, v_A, v_B, K, c, stress, by_v]
+    return kernel.compile(
+        ca.Function("beam_damped_tangent", inputs, inner.call([logarithm(relative(A, B)), *inputs[2:]]))
+    )
+
+
+@cache
+def joints() -> kernel.Kernel:
+    """Return the kernel (A, B, v_A, v_B, neutral) -> q and v of a free joint from A to B that is neutral at a pose of B in A."""
+    A, B, v_A, v_B, neutral = (
+        SX.sym(name, n) for name, n in (("A", 7), ("B", 7), ("v_A", 6), ("v_B", 6), ("neutral", 7))
+    )
+    place = relative(A, B)
+    R, p = quaternion_matrix(place[:4]), place[4:]
+    q = relative(neutral, place)
+    q = ca.vertcat(ca.if_else(q[0] < 0, -1, 1) * q[:4] / ca.norm_2(q[:4]), q[4:])
+    carried = ca.vertcat(ca.mtimes(R.T, v_A[:3]), ca.mtimes(R.T, v_A[3:] + cross(v_A[:3], p)))
+    return kernel.compile(ca.Function("beam_joints", [A, B, v_A, v_B, neutral], [q, v_B - carried]))
 
 
 @cache

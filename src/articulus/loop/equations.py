@@ -292,9 +292,9 @@ class Network:
 
     def joint_forces(self) -> SX:
         """Return the sum of all joint forces of components, (nv,)."""
-        return self._joint_forces(self.effects)
+        return self.joint_forces_of(self.effects)
 
-    def _joint_forces(self, chosen: Sequence[Effects]) -> SX:
+    def joint_forces_of(self, chosen: Sequence[Effects]) -> SX:
         """Return the joint forces of the commands, of pushed stops and of the chosen effects, (nv,)."""
         d = self.description
         tau = SX.zeros(d.nv) if self.driven else SX(self.commands)
@@ -323,7 +323,7 @@ class Network:
     def power(self) -> SX:
         """Return the power put in [W]: of joint forces and wrenches without an account, and what the accounts say."""
         unaccounted = [effects for effects in self.effects if effects.account is None]
-        total = ca.dot(self._joint_forces(unaccounted), self.v)
+        total = ca.dot(self.joint_forces_of(unaccounted), self.v)
         for frame, wrench in _wrenches(unaccounted).items():
             total = total + ca.dot(self.ask("velocity", self.q, self.v, frames=[frame]), wrench)
         return sum((account.supplied for account in self.accounts), total)

@@ -404,7 +404,7 @@ class System:
         if self.closing is not None:
             power = power + self.closing.power()(net.q, net.t, self.model, self.multipliers)
         projected = SX.zeros(int(self.closing is not None))  # `correction` changes it
-        rates += [self._own_rate, projected, power, self._dissipation() + net.lost()]
+        rates += [self._own_rate, projected, power, self.dissipation() + net.lost()]
         return ca.vertcat(*rates)
 
     def descriptor(self, rows: Sequence[int]) -> ca.Function:
@@ -452,7 +452,7 @@ class System:
         (begun[self.places[OWN + self.form.own]],) = found.call(given)
         return self.function("beginning", [begun], ["c_next"])
 
-    def _dissipation(self) -> SX:
+    def dissipation(self) -> SX:
         """Return the power that friction in the joints and damping of the modes take [W]."""
         tree = tree_of(self.description)
         found = ca.Function("dissipation", [tree.q, tree.v, tree.p], [dissipated_power(tree, tree.v)])

@@ -9,7 +9,7 @@ import abc
 import functools
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -36,10 +36,14 @@ from articulus.integrate import (
 )
 from articulus.integrate.base import Integrator
 from articulus.integrate.sdirk import GAMMA
+from articulus.loop.components import BeamForces
 from articulus.loop.displacement import displacement
 from articulus.loop.functions import ARGUMENTS, System, native
 from articulus.running.ball_joint_problem import BallJointProblem, equations_of
 from articulus.running.native_engine import INSIDE, NativeEngine
+
+if TYPE_CHECKING:
+    from articulus.running.beam_problem import BeamEquations
 
 RETURN = 5e-4
 """Time in which what is off the constraints falls to 1/e, for solvers without a projection of their own [s]."""
@@ -315,12 +319,18 @@ class AlphaStepper(Stepper):
                 f"method '{method.name}' is for constraints on positions; found '{bound[0]}', which is on velocities: the method "
                 "solves g(q) = 0 at the end of a step; expected a method such as rk4, dormand_prince or cvodes"
             )
+        self._beams = _beams(system, self._rows)
+        if self._beams is not None:
+            self.extra = self._beams.memory
+            return
         self._terms = _Terms(system, self._rows)
         self._power = native(system.rhs)
         nv = system.description.nv
         self.extra = 1 + 2 * nv + self._terms.m
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        if self._beams is not None:
+            return self._with_beams(self._beams, x, p, w, t, t1)
         c, d, memory = self.split(x)
         s = self.system
         nv, (q, v) = s.description.nv, (c[s.places["q"]], c[s.places["v"]])
@@ -337,6 +347,34 @@ class AlphaStepper(Stepper):
         rates = [np.ravel(self._power(each, d, p, w, at, self.h))[-2:] for each, at in ((c, t), (out, t1))]
         out[-2:] += (t1 - t) / 2 * (rates[0] + rates[1])
         return np.concatenate([out, d, [1.0], end.vdot, end.a, end.multipliers])
+
+    def _with_beams(
+        self, beams: BeamEquations, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float
+    ) -> np.ndarray:
+        """Return the row at t1 where beams are cut off; it remembers the state of the parts."""
+        c, d, memory = self.split(x)
+        problem = beams.problem(d, p, w, self.h)
+        if memory[0]:
+            state, before = problem.recalled(memory, t)
+        else:
+            s = self.system
+            state = self._method.start(problem, t, *problem.begin(c[s.places["q"]], c[s.places["v"]]))
+            before = problem.power(state)
+        end = self._method.step(problem, state, t1 - t)
+        self.evaluations += end.iterations - state.iterations
+        out, after = c.copy(), problem.power(end)
+        problem.end(end, out)
+        out[-2:] += (t1 - t) / 2 * (before + after)
+        return np.concatenate([out, d, problem.remembered(end, after)])
+
+
+def _beams(system: System, rows: list[int]) -> BeamEquations | None:
+    """Return the equations of the parts where the mechanism has beams of large deflection that can be cut off."""
+    if not any(isinstance(c, BeamForces) for c in system.network.components):
+        return None
+    from articulus.running.beam_problem import equations_of as found  # late: few runs have beams
+
+    return found(system, tuple(rows))
 
 
 def _require_no_states(system: System, method: Integrator) -> None:

@@ -50,6 +50,23 @@ def quaternion_matrix(quaternion: SX) -> SX:
     return SX.eye(3) + scale * (w * U + ca.mtimes(U, U))
 
 
+def matrix_quaternion(R: SX) -> SX:
+    """Return the unit quaternion (w, x, y, z), of either sign, of a rotation matrix: `quaternion_of_rotation` on symbols."""
+    a, b, c = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    d, e, f = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
+    x, y, z = R[0, 0], R[1, 1], R[2, 2]
+    ways = [
+        ca.vertcat(1 + x + y + z, a, b, c),
+        ca.vertcat(a, 1 + x - y - z, d, e),
+        ca.vertcat(b, d, 1 - x + y - z, f),
+        ca.vertcat(c, e, f, 1 - x - y + z),
+    ]
+    found = ways[0]
+    for k in range(1, 4):  # that with the largest entry of its own
+        found = ca.if_else(ways[k][k] > ca.mmax(ca.vertcat(*(ways[j][j] for j in range(k)))), ways[k], found)
+    return found / ca.norm_2(found)
+
+
 def quaternion_product(a: SX, b: SX) -> SX:
     """Return the quaternion product a b (rotation b first, seen from a's frame)."""
     w = a[0] * b[0] - ca.dot(a[1:4], b[1:4])
