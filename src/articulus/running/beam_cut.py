@@ -19,7 +19,6 @@ from articulus import dynamics
 from articulus.errors import InputError
 from articulus.loop.component import Component
 from articulus.loop.components import BeamForces
-from articulus.loop.displacement import displacement
 from articulus.loop.equations import Network
 from articulus.loop.functions import System
 from articulus.mechanism import Connection, Description, Free, Pose
@@ -47,15 +46,18 @@ class Cut:
     ends : tuple of str
         Other nodes, and bodies, to which elements are fixed.
     elements : tuple of Connection
-        Free joints.
+        Free joints, beam by beam, each from its first node to its last.
+    order : tuple of int
+        Their places among the elements of all components.
     beams : tuple of BeamForces
-        Whose elements are these, in this order.
+        The components.
     """
 
     rest: System
     bare: tuple[str, ...]
     ends: tuple[str, ...]
     elements: tuple[Connection, ...]
+    order: tuple[int, ...]
     beams: tuple[BeamForces, ...]
 
 
@@ -72,18 +74,20 @@ def cut(system: System) -> Cut | None:
     if elements is None or not _constraints_fit(d, {c.name for c in elements}):
         return None
     others = tuple(c for c in net.components if not isinstance(c, BeamForces))
-    bare = _bare(system, elements, others)
-    rest = _without(d, elements, bare)
-    if not rest.nv:  # there is always something left that moves
-        bare = bare[1:]
-        rest = _without(d, elements, bare)
+    alone = _bare(system, elements, others)
+    rest = _without(d, elements, alone)
+    if not rest.nv:  # something must be left that moves
+        alone.discard(elements[-1].child)
+        rest = _without(d, elements, alone)
+    order = _order(elements, alone)
+    bare = tuple(elements[k].child for k in order if elements[k].child in alone)
     bodies = [name for c in elements for name in (c.parent, c.child)]
     ends = tuple(name for name in dict.fromkeys(bodies) if name not in bare)
     try:
         left = System(Network(rest, others, bool(net.outside.numel()), as_found=net.as_found))
     except InputError:  # a component asks for a bare node by other ways than its fields
         return None
-    found = Cut(left, bare, ends, elements, beams)
+    found = Cut(left, bare, ends, tuple(elements[k] for k in order), order, beams)
     return found if _same_forces(system, found) else None
 
 
@@ -112,8 +116,8 @@ def _constraints_fit(d: Description, joints: set[str]) -> bool:
 
 def _bare(
     system: System, elements: Sequence[Connection], components: Sequence[Component]
-) -> tuple[str, ...]:
-    """Return the nodes behind elements that nobody else needs, along the beams."""
+) -> set[str]:
+    """Return the nodes behind elements that nobody else needs."""
     d, joints = system.description, {c.name for c in elements}
     needed = {c.parent for c in d.connections if c.name not in joints}
     carriers = [c.parent for c in elements]
@@ -123,14 +127,19 @@ def _bare(
     known = {f.name: f.body for f in d.frames}
     needed |= {known.get(name, name) for name in frames}
     bodies = {b.name: b for b in d.bodies}
-    following = {c.parent: c.child for c in elements}
-    candidates = {c.child for c in elements if c.child not in needed and _constant(bodies[c.child])}
-    starts = [c.child for c in elements if c.child in candidates and c.parent not in candidates]
-    out: list[str] = []
-    for name in starts:
-        while name in candidates:
-            out.append(name)
-            name = following.get(name, "")
+    return {c.child for c in elements if c.child not in needed and _constant(bodies[c.child])}
+
+
+def _order(elements: Sequence[Connection], bare: set[str]) -> tuple[int, ...]:
+    """Return the elements beam by beam: from each that does not hang on a bare node along the bare ones."""
+    following = {c.parent: k for k, c in enumerate(elements)}
+    out: list[int] = []
+    for k, c in enumerate(elements):
+        if c.parent not in bare:
+            out.append(k)
+            while elements[k].child in bare and elements[k].child in following:
+                k = following[elements[k].child]
+                out.append(k)
     return tuple(out)
 
 
@@ -152,19 +161,19 @@ def _texts(thing: Any) -> Iterator[str]:
             yield from _texts(getattr(thing, field.name))
 
 
-def _without(d: Description, elements: Sequence[Connection], bare: Sequence[str]) -> Description:
+def _without(d: Description, elements: Sequence[Connection], bare: set[str]) -> Description:
     """Return the mechanism without the bare nodes; the nodes that stay float."""
-    joints, gone = {c.name for c in elements}, set(bare)
+    joints = {c.name for c in elements}
     floating = [
         dataclasses.replace(c, parent=GROUND, at=Pose()) if c.name in joints else c
         for c in d.connections
-        if c.child not in gone
+        if c.child not in bare
     ]
     return dataclasses.replace(
         d,
-        bodies=tuple(b for b in d.bodies if b.name not in gone),
+        bodies=tuple(b for b in d.bodies if b.name not in bare),
         connections=tuple(floating),
-        frames=tuple(f for f in d.frames if f.body not in gone),
+        frames=tuple(f for f in d.frames if f.body not in bare),
         visuals=(),
         equipment=NO_EQUIPMENT,
     )
@@ -254,7 +263,7 @@ def _same_forces(system: System, parts: Cut) -> bool:
     """Whether the components push the rest as they push the whole, at a state that is nothing special, and no element's joint."""
     d, rest, rng = system.description, parts.rest, np.random.default_rng(7)
     c, held = system.c0.copy(), system.d0 + rng.uniform(0.1, 0.2, system.nd)
-    c[system.places["q"]] = np.ravel(displacement(d)(d.neutral, rng.uniform(0.1, 0.2, d.nv)))
+    c[system.places["q"]] = d.neutral + rng.uniform(0.1, 0.2, d.nq)
     c[system.places["v"]] = rng.uniform(0.1, 0.2, d.nv)
     p = np.array([value_of(x) for x in system.network.parameters])
     w, t, h = rng.uniform(0.1, 0.2, system.nw), 0.3, 1e-3
@@ -267,9 +276,9 @@ def _same_forces(system: System, parts: Cut) -> bool:
         return False
     others = [e for c, e in zip(system.network.components, system.network.effects) if c not in parts.beams]
     whole = ca.Function("tau", system.arguments, [system.network.joint_forces_of(others)])
-    tau = np.ravel(whole(c, held, p, w, t, h))
-    tau_rest, *pushes = (np.ravel(x) for x in rest.loads.call([own, held_rest, p_rest, w, t, h]))
-    _, *wanted = (np.ravel(x) for x in system.loads.call([c, held, p, w, t, h]))
+    tau = np.array(whole(c, held, p, w, t, h)).ravel()
+    tau_rest, *pushes = (np.array(x).ravel() for x in rest.loads.call([own, held_rest, p_rest, w, t, h]))
+    _, *wanted = (np.array(x).ravel() for x in system.loads.call([c, held, p, w, t, h]))
     expected = np.zeros(rest.description.nv)
     there, here = apart.same[1]
     expected[here] = tau[there]

@@ -122,45 +122,78 @@ class BeamEquations:
         self.damping = ca.Function("damping", [whole_net.parameter_symbols], [ca.vertcat(*damping)])
 
     def _tables(self) -> None:
-        """Numbers of elements and bare nodes, and who is whose neighbour: bare nodes come first, then the ends."""
+        """Numbers of the nodes, one after the other along each beam, and of the elements from each node to the next.
+
+        An end may occur in several places. Between the last node of a beam and the first of the next is an element without
+        stiffness.
+        """
         parts, d = self.parts, self.system.description
-        place = {name: k for k, name in enumerate((*parts.bare, *parts.ends))}
-        self.nodes, nb = len(parts.bare), len(parts.bare)
-        self.A, self.B = (
-            np.array([place[getattr(c, side)] for c in parts.elements]) for side in ("parent", "child")
-        )
-        self.undeformed, self.neutral = (
-            np.array([row for beam in parts.beams for row in getattr(beam, name)])
-            for name in ("undeformed", "poses")
-        )
-        rows = [row for beam in parts.beams for row in beam.stiffness]
-        self.stiffness = np.array(rows).reshape(-1, 6, 6)
-        self.gravity = np.array(values_of(d.gravity))
+        chain, elements = _along(parts)
+        bare, ends = ({name: k for k, name in enumerate(names)} for names in (parts.bare, parts.ends))
         bodies = {b.name: b for b in d.bodies}
-        chosen = [bodies[name] for name in parts.bare]
-        self.inertia = np.array(
-            [
-                node.inertia(float(b.mass), float(b.mass) * np.array(values_of(b.com)), b.inertia_matrix())  # type: ignore[arg-type]
-                for b in chosen
-            ]
-        ).reshape(-1, 6, 6)
-        self.inside = np.flatnonzero((self.A < nb) & (self.B < nb))
-        self.border = np.flatnonzero((self.A >= nb) | (self.B >= nb))
-        if (self.B[self.inside] - self.A[self.inside] != 1).any():
-            raise InputError("beams: bare nodes are not numbered along the beam")  # `cut` numbers them so
-        first = 6 * np.arange(nb)[:, None, None]
+        self.nodes, self.places = len(bare), len(chain)
+        self.bare = _contiguous([k for k, name in enumerate(chain) if name in bare])
+        self.at_end = np.array([k for k, name in enumerate(chain) if name in ends], dtype=int)
+        self.end = np.array([ends[chain[k]] for k in self.at_end], dtype=int)
+        self.inertia = np.zeros((self.places, 6, 6))
+        for k in np.arange(self.places)[self.bare]:
+            b = bodies[chain[k]]
+            moment = float(b.mass) * np.array(values_of(b.com))  # type: ignore[arg-type]
+            self.inertia[k] = node.inertia(float(b.mass), moment, b.inertia_matrix())  # type: ignore[arg-type]
+        self.real = _contiguous([k for k, e in enumerate(elements) if e >= 0])
+        self.element = np.array([parts.order[e] for e in elements if e >= 0], dtype=int)
+        given = {
+            name: np.array([row for beam in parts.beams for row in getattr(beam, name)])[self.element]
+            for name in ("undeformed", "poses", "stiffness")
+        }
+        n = self.places - 1
+        self.undeformed, self.stiffness, self.neutral = np.zeros((n, 6)), np.zeros((n, 6, 6)), np.zeros((n, 7))
+        self.neutral[:, 0] = 1.0
+        self.undeformed[self.real], self.neutral[self.real] = given["undeformed"], given["poses"]
+        self.stiffness[self.real] = given["stiffness"].reshape(-1, 6, 6)
+        self.gravity = np.array(values_of(d.gravity))
+        self._band(chain)
+        rest = parts.rest.description
+        free = [c.name for c in rest.connections if isinstance(c.joint, Free)]
+        self.floating = [rest.v_slices[name] for name in free]
+        joints = [parts.elements[e].name for e in elements if e >= 0]
+        self.joint_q = _contiguous([k for name in joints for k in range(d.nq)[d.q_slices[name]]])
+        self.joint_v = _contiguous([k for name in joints for k in range(d.nv)[d.v_slices[name]]])
+
+    def _band(self, chain: list[str]) -> None:
+        """Find where the blocks of the bare nodes are in the banded matrix, and which elements lead to ends."""
+        number = np.full(self.places, -1)
+        number[self.bare] = np.arange(self.nodes)
+        here, there = number[:-1], number[1:]
+        self.inside = np.flatnonzero((here >= 0) & (there >= 0))
+        self.border = [k for k in range(self.places - 1) if (here[k] >= 0) != (there[k] >= 0)]
+        self.number = number
         i, j = np.arange(6)[:, None] + 0 * np.arange(6), np.arange(6) + 0 * np.arange(6)[:, None]
-        a, b = 6 * self.A[self.inside][:, None, None], 6 * self.B[self.inside][:, None, None]
+        own = 6 * np.arange(self.nodes)[:, None, None]
+        a, b = 6 * here[self.inside][:, None, None], 6 * there[self.inside][:, None, None]
         row, column = (
-            np.concatenate([x.ravel() for x in each])
-            for each in ((first + i, a + i, b + i), (first + j, b + j, a + j))
+            np.concatenate([x.ravel() for x in each]) for each in ((own + i, a + i, b + i), (own + j, b + j, a + j))
         )
         self.put = column * (3 * BAND + 1) + 2 * BAND + row - column
-        free = [c.name for c in parts.rest.description.connections if isinstance(c.joint, Free)]
-        self.floating = [parts.rest.description.v_slices[name] for name in free]
-        joints = [c.name for c in parts.elements]
-        self.joint_q = np.concatenate([np.arange(d.nq)[d.q_slices[name]] for name in joints])
-        self.joint_v = np.concatenate([np.arange(d.nv)[d.v_slices[name]] for name in joints])
+
+
+def _contiguous(places: list[int]) -> Any:
+    """Return places as an index: a slice where one follows the other."""
+    if places and places == list(range(places[0], places[-1] + 1)):
+        return slice(places[0], places[-1] + 1)
+    return np.array(places, dtype=int)
+
+
+def _along(parts: Cut) -> tuple[list[str], list[int]]:
+    """Return the nodes beam by beam, and the number of the element from each to the next; -1 where there is none."""
+    chain, elements = list[str](), list[int]()
+    for k, c in enumerate(parts.elements):
+        if not chain or c.parent != chain[-1]:
+            elements += [-1] if chain else []
+            chain.append(c.parent)
+        elements.append(k)
+        chain.append(c.child)
+    return chain, elements
 
 
 @functools.lru_cache(maxsize=8)
@@ -193,21 +226,25 @@ class BeamProblem:
         self._t, self._vdot, self._lambda = np.zeros(()), np.zeros(e.nv), np.zeros(e.m)
         at = (c, own, params, w, self._t, np.full((), h), self._vdot, self._lambda)
         self._residual, self._power = e.residual.bind(*at), e.power.bind(*at)
+        self._J = self._residual.outputs[2].reshape(-1, e.nv)
         self._at = at
-        nb, ends, n = e.nodes, len(e.parts.ends), len(e.A)
-        self._poses, self._motions = np.zeros((nb + ends, 7)), np.zeros((nb + ends, 6))
-        self._sides = [np.zeros((n, k)) for k in (7, 7, 6, 6)]
-        self._damping = np.array(e.damping(p)).ravel()
+        n, k = e.places, len(e.parts.ends)
+        self._poses, self._motions, self._rates = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 6))
+        self._poses[:, 0] = 1.0
+        sides = (self._poses[:-1], self._poses[1:], self._motions[:-1], self._motions[1:])
+        self._damping = np.zeros(n - 1)
+        self._damping[e.real] = np.array(e.damping(p)).ravel()[e.element]
         self._damped = bool(self._damping.any())
-        self._forces = element.damped_forces().bind(*self._sides, e.undeformed, e.stiffness, self._damping)
-        self._rates = np.zeros((nb, 6))
-        none = np.zeros((nb, 6))
-        self._bare = (self._poses[:nb], self._motions[:nb], self._rates, e.inertia, e.gravity, none, none)
-        self._node = node.residual().bind(*self._bare) if nb else None
-        self._start, self._moved = np.zeros((nb, 7)), np.zeros((nb, 6))
-        self._displace = displace().bind(self._start, self._moved) if nb else None
-        self._joints = element.joints().bind(*self._sides, e.neutral)
-        self._w = np.zeros((nb + ends, 6))
+        self._sides = sides
+        self._forces = element.damped_forces().bind(*sides, e.undeformed, e.stiffness, self._damping)
+        none = np.zeros((n, 6))
+        self._nodes = (self._poses, self._motions, self._rates, e.inertia, e.gravity, none, none)
+        self._node = node.residual().bind(*self._nodes)
+        self._start, self._step = np.zeros((n, 7)), np.zeros((n, 6))
+        self._start[:, 0] = 1.0
+        self._displace = displace().bind(self._start, self._step)
+        self._joints = element.joints().bind(*sides, e.neutral)
+        self._w = np.zeros((k, 6))
         self._last: tuple[Array, Kept] | None = None
 
     # positions
@@ -217,17 +254,14 @@ class BeamProblem:
         return self._e.apart(q, v, self._p)
 
     def end(self, state: AlphaState, c: Array) -> None:
-        """Write the joints' position and velocity into c."""
+        """Write the joints' position and velocity into c; `power` was asked for the same state."""
         e, s = self._e, self._e.system
-        self._set(state.t, state.q, state.v)
-        self._residual()
-        self._gather()
         self._joints()
         out_q, out_v = c[s.places["q"]], c[s.places["v"]]
         for out, given, (there, here) in zip((out_q, out_v), (state.q, state.v), e.apart.same):
             out[there] = given[here]
         joint_q, joint_v = self._joints.outputs
-        out_q[e.joint_q], out_v[e.joint_v] = joint_q.ravel(), joint_v.ravel()
+        out_q[e.joint_q], out_v[e.joint_v] = joint_q[e.real].ravel(), joint_v[e.real].ravel()
 
     # from step to step
 
@@ -257,60 +291,40 @@ class BeamProblem:
         """Return the displaced position."""
         e, out = self._e, np.empty(q.shape)
         out[: e.nq] = e.displaced(q[: e.nq], dq[: e.nv])
-        if self._displace is not None:
-            self._start.ravel()[:], self._moved.ravel()[:] = q[e.nq :], dq[e.nv :]
-            self._displace()
-            out[e.nq :] = self._displace.outputs[0].ravel()
+        self._start[e.bare], self._step[e.bare] = q[e.nq :].reshape(-1, 7), dq[e.nv :].reshape(-1, 6)
+        self._displace()
+        out[e.nq :] = self._displace.outputs[0][e.bare].ravel()
         return out
 
     # equations
 
-    def _set(
-        self, t: float, q: Array, v: Array, vdot: Array | None = None, multipliers: Array | None = None
-    ) -> None:
-        """Copy a state to where the prepared calls read it."""
-        e, nb = self._e, self._e.nodes
-        self._t[()] = t
+    def _set(self, t: float, q: Array, v: Array, vdot: Array | None, multipliers: Array) -> None:
+        """Copy a state to where the prepared calls read it, and evaluate the rest."""
+        e = self._e
+        self._t[()], self._lambda[:] = t, multipliers
         self._q[:], self._v[:] = q[: e.nq], v[: e.nv]
-        self._poses[:nb].ravel()[:], self._motions[:nb].ravel()[:] = q[e.nq :], v[e.nv :]
-        self._vdot[:] = 0.0 if vdot is None else vdot[: e.nv]
-        self._rates.ravel()[:] = 0.0 if vdot is None else vdot[e.nv :]
-        self._lambda[:] = 0.0 if multipliers is None else multipliers
-
-    def _gather(self) -> None:
-        """Copy poses and motions of the nodes to the elements; the rest has been evaluated."""
-        e, nb = self._e, self._e.nodes
-        places, J = self._residual.outputs[1:3]
-        self._poses[nb:], self._motions[nb:] = places, (J @ self._v).reshape(-1, 6)
-        for side, table, at in zip(self._sides, (*(self._poses,) * 2, *(self._motions,) * 2), (e.A, e.B) * 2):
-            np.take(table, at, axis=0, out=side)
-
-    def _pushed(self) -> Array:
-        """Return the forces of the elements on bare nodes and ends, (nodes, 6)."""
-        e, nb, w = self._e, self._e.nodes, self._w
-        self._forces()
-        at_A, at_B = self._forces.outputs[:2]
-        w[:] = 0.0
-        w[e.A[e.inside]] += at_A[e.inside]
-        w[e.B[e.inside]] += at_B[e.inside]
-        for k in e.border:
-            w[e.A[k]] += at_A[k]
-            w[e.B[k]] += at_B[k]
-        return w
+        self._poses[e.bare], self._motions[e.bare] = q[e.nq :].reshape(-1, 7), v[e.nv :].reshape(-1, 6)
+        if vdot is not None:
+            self._vdot[:], self._rates[e.bare] = vdot[: e.nv], vdot[e.nv :].reshape(-1, 6)
+        self._residual()
+        self._poses[e.at_end] = self._residual.outputs[1][e.end]
+        self._motions[e.at_end] = (self._J @ self._v).reshape(-1, 6)[e.end]
 
     def residual(self, at: Point) -> tuple[Array, Array, Array]:
         """Return what is left of the equations: of the bare nodes (6 n,), of the rest (nv,), of the constraints (m,)."""
-        e, nb = self._e, self._e.nodes
+        e = self._e
         self._set(at.t, at.q, at.v, at.vdot, at.multipliers)
-        self._residual()
-        self._gather()
-        w = self._pushed()
-        balance, _, J, *g = self._residual.outputs
-        bare = np.zeros(0)
-        if self._node is not None:
-            self._node()
-            bare = (self._node.outputs[0] + w[:nb]).ravel()
-        return bare, balance + w[nb:].ravel() @ J, g[0] if g else np.zeros(0)
+        self._node()
+        self._forces()
+        out = self._node.outputs[0]
+        at_A, at_B = self._forces.outputs[:2]
+        out[:-1] += at_A
+        out[1:] += at_B
+        self._w[:] = 0.0
+        for place, end in zip(e.at_end, e.end):
+            self._w[end] += out[place]
+        balance, _, _, *g = self._residual.outputs
+        return out[e.bare].ravel(), balance + self._w.ravel() @ self._J, g[0] if g else np.zeros(0)
 
     def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Return v' and multipliers that fit t [s], q and v.
@@ -329,8 +343,9 @@ class BeamProblem:
             )
         found = e.start(*self._at)
         MG, gamma = found if e.m else (found, np.zeros(0))
+        MG = MG.reshape(-1, e.nv)
         solved = np.linalg.solve(saddle(MG[: e.nv], MG[e.nv :]), -np.append(rest, gamma))
-        nodes = -np.linalg.solve(e.inertia, bare.reshape(-1, 6, 1)).ravel()
+        nodes = -np.linalg.solve(e.inertia[e.bare], bare.reshape(-1, 6, 1)).ravel()
         return np.append(solved[: e.nv], nodes), solved[e.nv :]
 
     def correction(self, at: Point, by_v: float, by_vdot: float, kept: Kept | None) -> tuple[Array, Kept]:
@@ -346,42 +361,47 @@ class BeamProblem:
 
         With a `stress`, (elements, 6), that is the one of the geometric stiffness.
         """
-        e, nb = self._e, self._e.nodes
+        e = self._e
         scale = by_vdot or 1.0
         if stress is None:
             stress = self._forces.outputs[2]
-        J = self._residual.outputs[2].reshape(-1, 6, e.nv).copy()
-        KG = e.tangent(*self._at, self._w[nb:].ravel(), np.full(1, by_v), np.full(1, by_vdot))
-        K, G = KG[: e.nv].copy(), KG[e.nv :]
-        blocks = list(
-            element.damped_tangent()(*self._sides, e.stiffness, self._damping, stress, np.full((), by_v))
+        by = np.full(1, by_v), np.full(1, by_vdot)
+        KG = e.tangent(*self._at, self._w.ravel(), *by)
+        K, G = np.split(KG.reshape(-1, e.nv), [e.nv])
+        AA, AB, BA, BB = element.damped_tangent()(
+            *self._sides, e.stiffness, self._damping, stress, np.full((), by_v)
         )
-        turn = np.eye(6) - ads(at.dq[e.nv :].reshape(-1, 6)) / 2
-        floating = np.eye(e.nv)
-        for span in e.floating:
-            floating[span, span] -= ads(at.dq[span][None])[0] / 2
-        J_turned = J @ floating
-        diagonal = np.zeros((nb, 6, 6))
-        if nb:
-            diagonal = node.tangent()(*self._bare, np.full((), by_v), np.full((), by_vdot)).reshape(nb, 6, 6)
-        AA, AB, BA, BB = (x[e.inside] for x in blocks)
-        a, b = e.A[e.inside], e.B[e.inside]
-        diagonal[a] += AA @ turn[a]
-        diagonal[b] += BB @ turn[b]
-        upper, lower = AB @ turn[b], BA @ turn[a]
-        U, L = np.zeros((nb, 6, e.nv)), np.zeros((e.nv, nb, 6))
+        turn = np.tile(np.eye(6), (e.places, 1, 1))
+        turn[e.bare] -= ads(at.dq[e.nv :].reshape(-1, 6)) / 2
+        diagonal = node.tangent()(*self._nodes, np.full((), by_v), np.full((), by_vdot))
+        diagonal[:-1] += AA @ turn[:-1]
+        diagonal[1:] += BB @ turn[1:]
+        upper, lower = AB @ turn[1:], BA @ turn[:-1]
+        J = self._J.reshape(-1, 6, e.nv)[e.end]  # at every place of an end
+        turned = J @ self._turned(at.dq)
+        U, L = np.zeros((e.nodes, 6, e.nv)), np.zeros((e.nv, e.nodes, 6))
+        place = {k: i for i, k in enumerate(e.at_end)}
+        for k, i in place.items():
+            K += J[i].T @ diagonal[k] @ turned[i]
+        for k in range(e.places - 1):
+            if k in place and k + 1 in place:
+                K += J[place[k]].T @ upper[k] @ turned[place[k + 1]]
+                K += J[place[k + 1]].T @ lower[k] @ turned[place[k]]
         for k in e.border:
-            sides = (e.A[k], e.B[k])
-            for block, (i, j) in zip((x[k] for x in blocks), [(i, j) for i in sides for j in sides]):
-                if i < nb and j < nb:
-                    diagonal[i] += block @ turn[j]  # i is j: an element of two bare nodes is inside
-                elif i < nb:
-                    U[i] += block @ J_turned[j - nb]
-                elif j < nb:
-                    L[:, j] += J[i - nb].T @ (block @ turn[j])
-                else:
-                    K += J[i - nb].T @ block @ J_turned[j - nb]
-        return _bordered(e.put, (diagonal, upper, lower), U, L, K, G, scale)
+            if k in place:
+                U[e.number[k + 1]] += lower[k] @ turned[place[k]]
+                L[:, e.number[k + 1]] += J[place[k]].T @ upper[k]
+            else:
+                U[e.number[k]] += upper[k] @ turned[place[k + 1]]
+                L[:, e.number[k]] += J[place[k + 1]].T @ lower[k]
+        return _bordered(e.put, (diagonal[e.bare], upper[e.inside], lower[e.inside]), U, L, K, G, scale)
+
+    def _turned(self, dq: Array) -> Array:
+        """Return the derivative of the rest's displacements by dq, (nv, nv): that of the exponential for floating bodies."""
+        out = np.eye(self._e.nv)
+        for span in self._e.floating:
+            out[span, span] -= ads(dq[span][None])[0] / 2
+        return out
 
     def power(self, state: AlphaState) -> Array:
         """Return the power put in and the power lost [W]."""
@@ -389,8 +409,6 @@ class BeamProblem:
         self._power()
         out = self._power.outputs[0].copy()
         if self._damped:
-            self._residual()
-            self._gather()
             self._forces()
             out[1] += self._forces.outputs[3].sum()
         return out
