@@ -63,6 +63,14 @@ def test_a_loop_of_a_rod_on_two_hinges_keeps_closed_and_loses_by_damping_only() 
     assert run["energy"][-1, -1] > 0
     error, moved = energy_error(run)
     assert error < 1e-5 * moved
+    gaps = [
+        np.abs(
+            art.simulate(m, 0.1, components=[forces], method=method, step=step, sample=0.01).q - run.q
+        ).max()
+        for method, step in (("generalized_alpha", 1e-3), ("generalized_alpha", 5e-4), ("newmark", 5e-4))
+    ]
+    assert gaps[1] < 0.3 * gaps[0] < 0.3 * 2e-3  # order 2
+    assert gaps[2] < 1e-3
 
 
 def test_what_belongs_to_the_mechanism_is_refused() -> None:

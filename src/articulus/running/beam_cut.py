@@ -85,7 +85,10 @@ def cut(system: System) -> Cut | None:
     ends = tuple(name for name in dict.fromkeys(bodies) if name not in bare)
     try:
         left = System(Network(rest, others, bool(net.outside.numel()), as_found=net.as_found))
-    except InputError:  # a component asks for a bare node by other ways than its fields
+    except (
+        InputError,
+        RuntimeError,
+    ):  # a component asks for a bare node, or for as many coordinates as the whole has
         return None
     found = Cut(left, bare, ends, tuple(elements[k] for k in order), order, beams)
     return found if _same_forces(system, found) else None
@@ -114,9 +117,7 @@ def _constraints_fit(d: Description, joints: set[str]) -> bool:
     return True
 
 
-def _bare(
-    system: System, elements: Sequence[Connection], components: Sequence[Component]
-) -> set[str]:
+def _bare(system: System, elements: Sequence[Connection], components: Sequence[Component]) -> set[str]:
     """Return the nodes behind elements that nobody else needs."""
     d, joints = system.description, {c.name for c in elements}
     needed = {c.parent for c in d.connections if c.name not in joints}

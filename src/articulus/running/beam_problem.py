@@ -34,7 +34,6 @@ from articulus.mechanism.numbers import values_of
 from articulus.running.beam_cut import Apart, Cut, cut
 from articulus.spatial.rotation import matrix_quaternion
 
-
 Array = np.ndarray
 
 
@@ -147,7 +146,11 @@ class BeamEquations:
             for name in ("undeformed", "poses", "stiffness")
         }
         n = self.places - 1
-        self.undeformed, self.stiffness, self.neutral = np.zeros((n, 6)), np.zeros((n, 6, 6)), np.zeros((n, 7))
+        self.undeformed, self.stiffness, self.neutral = (
+            np.zeros((n, 6)),
+            np.zeros((n, 6, 6)),
+            np.zeros((n, 7)),
+        )
         self.neutral[:, 0] = 1.0
         self.undeformed[self.real], self.neutral[self.real] = given["undeformed"], given["poses"]
         self.stiffness[self.real] = given["stiffness"].reshape(-1, 6, 6)
@@ -172,7 +175,8 @@ class BeamEquations:
         own = 6 * np.arange(self.nodes)[:, None, None]
         a, b = 6 * here[self.inside][:, None, None], 6 * there[self.inside][:, None, None]
         row, column = (
-            np.concatenate([x.ravel() for x in each]) for each in ((own + i, a + i, b + i), (own + j, b + j, a + j))
+            np.concatenate([x.ravel() for x in each])
+            for each in ((own + i, a + i, b + i), (own + j, b + j, a + j))
         )
         self.put = column * (3 * BAND + 1) + 2 * BAND + row - column
 
@@ -283,9 +287,11 @@ class BeamProblem:
             q, dq, v, vdot, multipliers = _split(where[3:], sizes)
             at = Point(float(where[0]), q, dq, v, vdot, multipliers)
             self.residual(at)
-            self._last = where.copy(), Kept(*where[1:3], at, self.factored(at, *where[1:3]))
-        own = _split(memory[1:], sizes)
-        return AlphaState(t, *own, kept=self._last[1], rate=float(rate)), np.array(power)
+            by_v, by_vdot = float(where[1]), float(where[2])
+            self._last = where.copy(), Kept(by_v, by_vdot, at, self.factored(at, by_v, by_vdot))
+        q, v, vdot, a, multipliers = _split(memory[1:], sizes)
+        kept = self._last[1]
+        return AlphaState(t, q, v, vdot, a, multipliers, kept=kept, rate=float(rate)), np.array(power)
 
     def move(self, t: float, q: Array, dq: Array) -> Array:
         """Return the displaced position."""
@@ -424,7 +430,7 @@ def _bordered(
     put: Array, blocks: tuple[Array, Array, Array], U: Array, L: Array, K: Array, G: Array, scale: float
 ) -> Any:
     """Return the solution of the bordered system as a function of its right sides: those of bare nodes, rest, constraints."""
-    nv, m, n = len(K), len(G), 6 * len(U)
+    nv, n = len(K), 6 * len(U)
     U, L = U.reshape(n, nv) / scale, L.reshape(nv, n) / scale
     eliminated, factors, pivots = np.zeros((0, nv)), None, None
     if n:
