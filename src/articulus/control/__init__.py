@@ -11,13 +11,24 @@ from articulus.control.design import Check, Design
 from articulus.control.export import c_source, difference_equation
 from articulus.control.lqr import lqr
 from articulus.control.plant import as_plant
+from articulus.control.reduction.balanced import balred
+from articulus.control.reduction.hankel import ohklmr
+from articulus.control.reduction.minimal import minreal
+from articulus.control.reduction.reduced import ReducedModel
+from articulus.control.reduction.schur import schmr
+from articulus.control.reduction.second_order import second_order_balred
+from articulus.control.reduction.stochastic import bstmr
+from articulus.control.reduction.weighted import weighted_balred
 from articulus.control.sampling import sample
 
 __all__ = [
     "Check",
     "Design",
     "Norm",
+    "ReducedModel",
     "as_plant",
+    "balred",
+    "bstmr",
     "c_source",
     "difference_equation",
     "gram",
@@ -25,7 +36,12 @@ __all__ = [
     "hankel_values",
     "hinfnorm",
     "lqr",
+    "minreal",
+    "ohklmr",
     "peak_gain",
     "sample",
+    "schmr",
+    "second_order_balred",
     "stabsep",
+    "weighted_balred",
 ]

@@ -64,6 +64,21 @@ def series(first: LinearModel, second: LinearModel) -> LinearModel:
     )
 
 
+def parallel(first: LinearModel, second: LinearModel, sign: float = 1.0) -> LinearModel:
+    """Return first + sign second: the same inputs go to both, the outputs are added; names are those of the first."""
+    _fits("sum", len(first.inputs), len(second.inputs))
+    _fits("sum", len(first.outputs), len(second.outputs))
+    return dataclasses.replace(
+        first,
+        A=scipy.linalg.block_diag(first.A, second.A),
+        B=np.vstack([first.B, second.B]),
+        C=np.hstack([first.C, sign * second.C]),
+        D=first.D + sign * second.D,
+        states=first.states + second.states,
+        period=same_period(first, second),
+    )
+
+
 def close(
     plant: LinearModel,
     controller: LinearModel,

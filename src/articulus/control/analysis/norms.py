@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from scipy.optimize import minimize_scalar
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.bilinear import to_continuous
 from articulus.control.analysis.gramians import controllability_root
 from articulus.control.analysis.scaling import scaled
 from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.plant import as_plant
+from articulus.control.sampling import continuous
 from articulus.linear import LinearModel
 
 ACCURACY = 1e-7
@@ -86,56 +87,63 @@ def peak_gain(plant: Any) -> Norm:
         on_circle = np.abs(np.abs(np.linalg.eigvals(model.A)) - 1.0) < 1e-13
         if on_circle.any():
             return Norm(np.inf, reason="a pole on the boundary of stability")
-        model = to_continuous(model)
+        model = continuous(model)
     model, _ = scaled(model)
     found, omega = _peak(model)
     if period is not None:
-        omega = np.pi / period if np.isinf(omega) else 2.0 * np.arctan(omega) / period
+        omega = np.pi / period if np.isinf(omega) else 2.0 * np.arctan(0.5 * omega * period) / period
     reason = "" if np.isfinite(found) else "a pole on the boundary of stability"
     return Norm(found, omega, reason)
 
 
-def gain(model: LinearModel, omega: float) -> float:
-    """Return the largest singular value of the response of a continuous model at a frequency [rad/s], which may be infinite."""
-    if np.isinf(omega):
-        return _largest(model.D)
-    return _largest(model.response(omega)[0])
+class Gains:
+    """Largest singular values of the response of a continuous model at single frequencies, from its Schur form."""
 
+    def __init__(self, model: LinearModel):
+        self.T, Z = scipy.linalg.schur(model.A, output="complex")
+        self.B, self.C, self.D = Z.conj().T @ model.B, model.C @ Z, model.D
+        self.places = np.diag_indices(len(self.T))
 
-def _largest(matrix: np.ndarray) -> float:
-    return float(np.linalg.norm(matrix, 2)) if np.isfinite(matrix).all() else np.inf
+    def __call__(self, omega: float) -> float:
+        """Return the gain at a frequency [rad/s], which may be infinite."""
+        if np.isinf(omega) or not len(self.T):
+            return float(np.linalg.norm(self.D, 2))
+        shifted = -self.T
+        shifted[self.places] += 1j * omega
+        if not shifted[self.places].all():
+            return np.inf
+        return float(np.linalg.norm(self.C @ scipy.linalg.solve_triangular(shifted, self.B) + self.D, 2))
 
 
 def _peak(model: LinearModel) -> tuple[float, float]:
     """Return the peak gain of a continuous model and its frequency."""
-    poles = np.linalg.eigvals(model.A)
+    gain, poles = Gains(model), np.linalg.eigvals(model.A)
     on_axis = np.abs(poles.real) <= 1e-15 * np.abs(poles).max(initial=0.0)
     starts = np.unique(np.abs(np.concatenate([[0.0], poles.imag, np.abs(poles)])))
-    best, omega = max([(_largest(model.D), np.inf)] + [(gain(model, w), w) for w in starts])
-    if np.isinf(best) or (on_axis.any() and best > 1e12 * max(_largest(model.D), 1e-300)):
+    best, omega = max([(gain(np.inf), np.inf)] + [(gain(w), w) for w in starts])
+    if np.isinf(best) or (on_axis.any() and best > 1e12 * max(gain(np.inf), 1e-300)):
         return np.inf, omega
     if best == 0.0:
-        best, omega = max((gain(model, w), w) for w in np.concatenate([starts * 1.7 + 0.3, [1.0]]))
+        best, omega = max((gain(w), w) for w in np.concatenate([starts * 1.7 + 0.3, [1.0]]))
         if best == 0.0:
             return 0.0, 0.0
+    best, omega = _polished(gain, best, omega)
     for _ in range(ROUNDS):
         crossings = _crossings(model, best * (1.0 + ACCURACY))
-        middles = np.sqrt(crossings[1:] * crossings[:-1])
-        tried = np.concatenate([crossings, middles, 0.5 * (crossings[1:] + crossings[:-1])])
-        higher, at = max([(gain(model, w), w) for w in tried], default=(0.0, 0.0))
+        tried = np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])])
+        higher, at = max([(gain(w), w) for w in tried], default=(0.0, 0.0))
         if higher <= best * (1.0 + ACCURACY):
             break
-        best, omega = higher, at
-        best, omega = _polished(model, best, omega)
-    return _polished(model, best, omega)
+        best, omega = _polished(gain, higher, at)
+    return best, omega
 
 
-def _polished(model: LinearModel, best: float, omega: float) -> tuple[float, float]:
+def _polished(gain: Gains, best: float, omega: float) -> tuple[float, float]:
     """Return the local maximum of the gain next to a frequency."""
     if np.isinf(omega) or omega == 0.0:
         return best, omega
     found = minimize_scalar(
-        lambda x: -gain(model, omega * np.exp(x)),
+        lambda x: -gain(omega * np.exp(x)),
         bounds=(-1e-2, 1e-2),
         method="bounded",
         options={"xatol": 1e-11},

@@ -1,0 +1,59 @@
+"""Balanced truncation by the square-root method (`balred`, `balmr`, `modred` in MATLAB).
+
+With Gramians P = R R' and Q = L L' and L'R = U S V', the states kept are those of the largest Hankel singular values S; the
+error is at most twice the sum of the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from articulus.control.analysis.gramians import controllability_root, observability_root
+from articulus.control.reduction.reduced import ReducedModel, additive, divided, like, order_within, tail_sums
+from articulus.errors import InputError
+from articulus.linear import LinearModel
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
+def balred(plant: Any, order: int | None = None, *, max_error: float | None = None) -> ReducedModel:
+    """Return a plant reduced by balanced truncation; poles that are not asymptotically stable stay.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+    order : int
+        States of the reduced model.
+    max_error : float
+        Instead: the smallest order whose bound is at most this.
+    """
+    full, stable, rest = divided(plant, "balred")
+    R, L = controllability_root(stable), observability_root(stable)
+    U, values, Vt = np.linalg.svd(L.T @ R)
+    tails = tail_sums(values)
+    k = order_within("balred", order, max_error, tails, len(rest.A))
+    small = projected(stable, L, R, U, values, Vt, k, "balred")
+    return additive("balred", full, stable, rest, small, values, tails[k])
+
+
+def projected(
+    model: LinearModel,
+    L: np.ndarray,
+    R: np.ndarray,
+    U: np.ndarray,
+    values: np.ndarray,
+    Vt: np.ndarray,
+    k: int,
+    method: str,
+) -> LinearModel:
+    """Return the model on the k states of the largest values, balanced: L'R = U diag(values) V'."""
+    if k and values[k - 1] < 1e-14 * values[0]:
+        raise InputError(
+            f"{method}: found {k} stable states to keep, but the singular value of the last is {values[k - 1]:.3g} of "
+            f"{values[0]:.3g}, zero to rounding; expected at most {np.count_nonzero(values > 1e-14 * values[0])}; or use schmr"
+        )
+    root = np.sqrt(values[:k])
+    left, right = L @ U[:, :k] / root, R @ Vt[:k].T / root
+    return like(model, left.T @ model.A @ right, left.T @ model.B, model.C @ right, model.D)
