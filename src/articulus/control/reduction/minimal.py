@@ -41,8 +41,8 @@ def reachable(A: np.ndarray, B: np.ndarray, tolerance: float) -> np.ndarray:
     """
     n = len(A)
     basis, rest = np.zeros((n, 0)), np.eye(n)
-    size = tolerance * max(np.linalg.norm(A), 1e-300)
-    block, least = B, tolerance * max(np.linalg.norm(B), 1e-300)
+    size = tolerance * max(float(np.linalg.norm(A)), 1e-300)
+    block, least = B, tolerance * max(float(np.linalg.norm(B)), 1e-300)
     while rest.shape[1]:
         U, values, _ = np.linalg.svd(rest.T @ block)
         rank = int(np.count_nonzero(values > least))
