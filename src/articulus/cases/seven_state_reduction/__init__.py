@@ -1,0 +1,1 @@
+"""Reduction of the seven-state model of Chiang & Safonov 1989."""
