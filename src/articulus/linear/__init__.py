@@ -3,5 +3,6 @@
 from articulus.linear.model import LinearModel, plain_labels
 from articulus.linear.models import LinearModels
 from articulus.linear.ports import Ports
+from articulus.linear.second_order import SecondOrder
 
-__all__ = ["LinearModel", "LinearModels", "Ports", "plain_labels"]
+__all__ = ["LinearModel", "LinearModels", "Ports", "SecondOrder", "plain_labels"]

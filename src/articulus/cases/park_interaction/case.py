@@ -1,0 +1,167 @@
+"""Partitioned control-structure interaction: three masses, a truss, a satellite, the limit of the step; heat and motion."""
+
+import numpy as np
+import scipy.linalg
+
+from articulus.control import kalman, lqr
+from articulus.control.partitioned import Partitioned, modal_filter, modal_gains
+from articulus.control.thermoelastic import Thermoelastic
+from articulus.library import structure
+from articulus.linear import SecondOrder
+from articulus.structure import normal_modes
+
+START = np.array([1.0, 0.5, -0.3])
+"""Displacements of the three masses at the start [m]."""
+MODES = 12
+"""Modes that the gains of truss and satellite act on."""
+
+
+def compute() -> dict:
+    return {**three_masses(), **identity(), **large(), **model_problem(), **heat()}
+
+
+def three_masses() -> dict:
+    """Return where the masses are after 5 s, by the schemes of the source and by the exact closed loop."""
+    s, F, L = _designed()
+    exact = scipy.linalg.expm(5.0 * _whole(s, F, L)) @ np.concatenate([START, np.zeros(9)])
+    out = {"three masses, exact closed loop: q(5 s) [m]": exact[:3]}
+    for name, options in {
+        "predictor of eq. 35": {"predictor": "last"},
+        "linear predictor": {},
+        "sampled": {"sampled": True},
+    }.items():
+        run = Partitioned(s, 0.01, F[:, :3], F[:, 3:], L[:3], L[3:], **options).run(5.0, START)
+        out[f"three masses, {name}, h = 0.01 s: q(5 s) [m]"] = run.q
+    gaps = []
+    for h in (0.04, 0.02, 0.01):
+        run = Partitioned(s, h, F[:, :3], F[:, 3:], L[:3], L[3:]).run(4.0, START)
+        there = scipy.linalg.expm(4.0 * _whole(s, F, L)) @ np.concatenate([START, np.zeros(9)])
+        gaps.append(np.abs(run.q - there[:3]).max())
+    out["three masses, linear predictor: order of the error at 4 s"] = np.log2(gaps[-2] / gaps[-1])
+    return out
+
+
+def identity() -> dict:
+    """Return how far a step in momenta is from the mid-point rule on the filter of first order, with the same u and innovation."""
+    s, F, L = _designed()
+    m, h = s.first_order(), 0.02
+    rng = np.random.default_rng(3)
+    q, v, u, gamma = rng.normal(size=3), rng.normal(size=3), rng.normal(size=1), rng.normal(size=2)
+    parts = Partitioned(s, h, F[:, :3], F[:, 3:], L[:3], L[3:])
+    ours = parts._advanced(parts._start(q, v), s.B @ u, gamma)
+    x = np.concatenate([q, v])
+    middle = np.linalg.solve(np.eye(6) - h / 2 * m.A, x + h / 2 * (m.B @ u + L @ gamma))
+    return {"one step of the filter in momenta against the mid-point rule": np.abs(2 * middle - x - np.concatenate([ours.q, ours.v])).max()}
+
+
+def large() -> dict:
+    """Return how partition and monolithic mid-point rule differ on the truss and the satellite."""
+    out = {}
+    for name, h, label in (("truss54", 2e-4, "truss, 54"), ("satellite582", 2e-3, "satellite, 582")):
+        s = structure(name)
+        F, L = gains(s, MODES)
+        kick = s.B[:, 0] / (s.M.diagonal().max())
+        gaps = []
+        for step in (h, h / 2) if name == "truss54" else (h,):
+            run = Partitioned(s, step, *F, *L).run(50 * h, None, kick)
+            z = monolithic(s, F, L, step, round(50 * h / step), kick)
+            gaps.append(np.abs(run.z[-1] - z).max() / np.abs(run.z).max())
+        radius = Partitioned(s, h, *F, *L).spectral_radius()
+        out[f"{label} degrees of freedom: partition beside one system, after 50 steps, relative"] = gaps[0]
+        out[f"{label} degrees of freedom: spectral radius of a step is at most 1 (1 = yes)"] = radius <= 1 + 1e-9
+        if len(gaps) > 1:
+            out[f"{label} degrees of freedom: order of that difference"] = np.log2(gaps[0] / gaps[1])
+    return out
+
+
+def model_problem() -> dict:
+    """Return the limits of the step of y'' + w^2 y = -u, u = eta wc^2 y + zeta wc y'."""
+    rng = np.random.default_rng(1)
+    worst = 0.0
+    for w, wc, eta, zeta, h in 10.0 ** rng.uniform(-0.7, 0.7, size=(200, 5)):
+        d = h / 2
+        z = np.roots([d**3 * zeta * wc * w**2 - d**2 * eta * wc**2 + 1, d * zeta * wc, d**2 * (eta * wc**2 + w**2)])
+        roots = np.abs((1 + z) / (1 - z)).max()
+        worst = max(worst, abs(_one(w, wc, eta, zeta, h).spectral_radius() - roots) / roots)
+    eta = 0.5
+    threshold = np.sqrt(4 * eta**3 / 27)
+    lasting = [max(_one(2.0, 2.0, eta, k * threshold, h).spectral_radius() for h in np.geomspace(0.1, 100, 400)) for k in (0.99, 1.01)]
+    return {
+        "model problem: roots of eq. 9.56 against the step, 200 sets, relative": worst,
+        "model problem: limit of the step, displacement feedback [s]": _limit(lambda h: _one(2.0, 2.0, eta, 0.0, h)),
+        "model problem: the same from the feedback alone [s]": _one(2.0, 2.0, eta, 0.0, 1.0).step_limit,
+        "model problem: stable for every step at 1.01 of the threshold of zeta, not at 0.99 (1 = yes)": lasting[1] <= 1 + 1e-12 and lasting[0] > 1 + 1e-6,
+    }  # fmt: skip
+
+
+def heat() -> dict:
+    """Return stability and order of the thermal-structural scheme."""
+    rng = np.random.default_rng(2)
+    largest = worst = 0.0
+    for m, k, q, g, c, theta0, h in 10.0 ** rng.uniform(-1.5, 1.5, size=(500, 7)):
+        step = Thermoelastic([[m]], [[0.0]], [[k]], [[c]], [[q]], [[g]], theta0, h)
+        ones = np.eye(3)[..., None]
+        found = np.linalg.eigvals(np.array([np.concatenate(step.advance(*e)) for e in ones]).T)
+        d, w2, b = h / 2, k / m, theta0 * c * c / (q * m)
+        z = np.roots([1, d * g / q, d**2 * w2 + d**2 * b * (1 + d**2 * w2), d**3 * g / q * w2])
+        expected = np.sort(np.abs((1 + z) / (1 - z)))
+        worst, largest = max(worst, np.abs(np.sort(np.abs(found)) - expected).max()), max(largest, np.abs(found).max())
+    A = np.array([[0.0, 1, 0], [-4, -0.1, 1], [0, -0.5, -0.3]])
+    there = scipy.linalg.expm(2 * A) @ [1.0, 0.0, 0.2]
+    gaps = []
+    for h in (0.02, 0.01):
+        runs = Thermoelastic([[1.0]], [[0.1]], [[4.0]], [[1.0]], [[1.0]], [[0.3]], 0.5, h).run(2.0, [1.0], [0.0], [0.2])
+        gaps.append(np.abs(np.concatenate([x[-1] for x in runs[1:]]) - there).max())
+    return {
+        "heat and motion: largest spectral radius of 500 sets over three decades is at most 1 (1 = yes)": largest <= 1 + 1e-9,
+        "heat and motion: eigenvalues of a step against eq. 9.76, 500 sets": worst,
+        "heat and motion: order": np.log2(gaps[0] / gaps[1]),
+    }
+
+
+def gains(s: object, modes: int) -> tuple:
+    """Return ((F1, F2), (L1, L2)) of a regulator and a filter that know the lowest modes of a structure."""
+    known = normal_modes(s, modes)
+    shapes = known.shapes
+    D = shapes.T @ (s.D @ shapes)
+    model = SecondOrder(np.eye(modes), D, np.diag(known.omega**2), shapes.T @ s.B, s.H @ shapes, s.H_rate @ shapes).first_order()
+    weight = np.concatenate([np.maximum(known.omega, 1.0) ** 2, np.ones(modes)])
+    F = lqr(model, weight, 1e-3).gain
+    L = kalman(model, model.B @ model.B.T + 1e-6 * np.eye(2 * modes), 1e-3).gain
+    return modal_gains(s, shapes, F), modal_filter(shapes, L)
+
+
+def monolithic(s: object, F: tuple, L: tuple, h: float, steps: int, kick: np.ndarray) -> np.ndarray:
+    """Return the measurements after some steps of the mid-point rule on structure and filter as one system of first order."""
+    m = SecondOrder.of(s).first_order()
+    whole = _whole(m, np.hstack(F), np.vstack(L))
+    n = len(m.A)
+    left = scipy.linalg.lu_factor(np.eye(2 * n) - h / 2 * whole)
+    x = np.concatenate([np.zeros(n // 2), kick, np.zeros(n)])
+    for _ in range(steps):
+        x = 2 * scipy.linalg.lu_solve(left, x) - x
+    return m.C @ x[:n]
+
+
+def _designed() -> tuple:
+    s = SecondOrder.of(structure("three_masses"))
+    m = s.first_order()
+    noise = m.B @ m.B.T + 1e-9 * np.eye(6)
+    return s, lqr(m, 1.0, 0.1).gain, kalman(m, noise, 0.01).gain
+
+
+def _whole(s: object, F: np.ndarray, L: np.ndarray) -> np.ndarray:
+    m = s.first_order() if isinstance(s, SecondOrder) else s
+    return np.block([[m.A, -m.B @ F], [L @ m.C, m.A - m.B @ F - L @ m.C]])
+
+
+def _one(w: float, wc: float, eta: float, zeta: float, h: float) -> Partitioned:
+    return Partitioned(SecondOrder([[1.0]], [[0.0]], [[w * w]], [[1.0]]), h, [[eta * wc**2]], [[zeta * wc]])
+
+
+def _limit(made: object) -> float:
+    low, high = 1.0, 2.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if made(middle).spectral_radius() <= 1 + 1e-9 else (low, middle)
+    return low
