@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from articulus.bench import balls, contacts, first, flexible, flexible_beams, rows, runs, shells
+from articulus.bench import balls, contacts, first, flexible, flexible_beams, interaction, rows, runs, shells
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
 
@@ -42,6 +42,7 @@ def sections(quick: bool) -> list[Section]:
         Section("hub with appendages", flexible.hub),
         Section("beam of large deflection", flexible_beams.spin_up),
         Section("shells", shells.modes),
+        Section("control-structure interaction", interaction.partition),
     ]
     cold = [
         Section("cold start", rows.cold_start),

@@ -9,7 +9,7 @@ from articulus.linear import LinearModel
 
 UNSEEN = 1e-10
 """Smallest singular value of [A - s I, B], over the norm of [A, B], below which a mode counts as out of reach."""
-ON_AXIS = 1e-9
+ON_AXIS = 1e-12
 """Distance from the stability boundary, over the largest pole, within which a pole counts as lying on it."""
 
 

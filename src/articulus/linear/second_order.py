@@ -105,7 +105,9 @@ class SecondOrder:
         found = []
         for w in np.atleast_1d(np.asarray(omega, dtype=float)):
             try:
-                q = splu(sp.csc_array(self.K + 1j * w * self.D - w * w * self.M)).solve(self.B.astype(complex))
+                q = splu(sp.csc_array(self.K + 1j * w * self.D - w * w * self.M)).solve(
+                    self.B.astype(complex)
+                )
                 found.append((self.H + 1j * w * self.H_rate) @ q)
             except RuntimeError:  # exactly singular: a pole
                 found.append(np.full((len(self.H), self.B.shape[1]), np.inf, dtype=complex))
@@ -114,4 +116,6 @@ class SecondOrder:
 
 def _shape(field: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
     if tuple(found) != tuple(expected):
-        raise InputError(f"second-order model, {field}: found shape {tuple(found)}; expected {tuple(expected)}")
+        raise InputError(
+            f"second-order model, {field}: found shape {tuple(found)}; expected {tuple(expected)}"
+        )

@@ -47,11 +47,15 @@ class Thermoelastic:
     def __post_init__(self) -> None:
         for name in ("M", "D", "K", "C", "Q", "H"):
             value = getattr(self, name)
-            object.__setattr__(self, name, sp.csc_array(value if sp.issparse(value) else np.asarray(value, float)))
+            object.__setattr__(
+                self, name, sp.csc_array(value if sp.issparse(value) else np.asarray(value, float))
+            )
         n, k = self.C.shape
         for name, shape in {"M": (n, n), "D": (n, n), "K": (n, n), "Q": (k, k), "H": (k, k)}.items():
             if getattr(self, name).shape != shape:
-                raise InputError(f"thermoelastic, {name}: found shape {getattr(self, name).shape}; expected {shape}, as C is {n} x {k}")
+                raise InputError(
+                    f"thermoelastic, {name}: found shape {getattr(self, name).shape}; expected {shape}, as C is {n} x {k}"
+                )
         if not 0.0 < self.step < np.inf:
             raise InputError(f"thermoelastic: found step {self.step}; expected a number above 0")
 
@@ -64,7 +68,9 @@ class Thermoelastic:
         heat = splu((self.Q + d * self.H + d * d * self.theta0 * sp.csc_array(coupling)).tocsc())
         return damped, splu((self.M + d * self.D + d * d * self.K).tocsc()), heat
 
-    def advance(self, q: np.ndarray, v: np.ndarray, theta: np.ndarray, f: Any = 0.0, r: Any = 0.0) -> tuple[np.ndarray, ...]:
+    def advance(
+        self, q: np.ndarray, v: np.ndarray, theta: np.ndarray, f: Any = 0.0, r: Any = 0.0
+    ) -> tuple[np.ndarray, ...]:
         """Return (q, v, theta) a step later; f and r are load and heat source at the middle of the step (eqs. 9.67-9.69)."""
         d = 0.5 * self.step
         damped, moved, heat = self._factors
@@ -88,7 +94,9 @@ class Thermoelastic:
         """
         steps = round(t_end / self.step)
         if steps < 1 or abs(steps * self.step - t_end) > 1e-9 * t_end:
-            raise InputError(f"thermoelastic: found t_end {t_end:g} s; expected a whole number of steps of {self.step:g} s")
+            raise InputError(
+                f"thermoelastic: found t_end {t_end:g} s; expected a whole number of steps of {self.step:g} s"
+            )
         rows = [tuple(np.asarray(x, dtype=float) for x in (q0, v0, theta_start))]
         for k in range(steps):
             middle = (k + 0.5) * self.step

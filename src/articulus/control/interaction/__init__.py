@@ -1,0 +1,1 @@
+"""Control-structure and thermal-structural interaction, each field by its own solution."""
