@@ -22,6 +22,7 @@ PAGES = [
     "docs/results.md",
     "docs/browser.md",
     "docs/control/analysis.md",
+    "docs/control/interaction.md",
     "docs/control/reduction.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
