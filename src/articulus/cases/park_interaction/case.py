@@ -1,5 +1,8 @@
 """Partitioned control-structure interaction: three masses, a truss, a satellite, the limit of the step; heat and motion."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -7,8 +10,8 @@ from articulus.control import lqr
 from articulus.control.interaction.partitioned import Partitioned, modal_filter, modal_gains
 from articulus.control.interaction.thermoelastic import Thermoelastic
 from articulus.library import structure
-from articulus.linear import SecondOrder
-from articulus.structure import normal_modes
+from articulus.linear import LinearModel, SecondOrder
+from articulus.structure import Structure, normal_modes
 
 START = np.array([1.0, 0.5, -0.3])
 """Displacements of the three masses at the start [m]."""
@@ -25,11 +28,11 @@ def three_masses() -> dict:
     s, F, L = _designed()
     exact = scipy.linalg.expm(5.0 * _whole(s, F, L)) @ np.concatenate([START, np.zeros(9)])
     out = {"three masses, exact closed loop: q(5 s) [m]": exact[:3]}
-    for name, options in {
+    schemes: dict[str, dict[str, Any]] = {
         "predictor of eq. 35": {"predictor": "last"},
-        "linear predictor": {},
         "sampled": {"sampled": True},
-    }.items():
+    }
+    for name, options in schemes.items():
         run = Partitioned(s, 0.01, F[:, :3], F[:, 3:], L[:3], L[3:], **options).run(5.0, START)
         out[f"three masses, {name}, h = 0.01 s: q(5 s) [m]"] = run.q
     gaps = []
@@ -134,7 +137,7 @@ def heat() -> dict:
     }
 
 
-def gains(s: object, modes: int) -> tuple:
+def gains(s: Structure, modes: int) -> tuple:
     """Return ((F1, F2), (L1, L2)) of a regulator and a filter that know the lowest modes of a structure."""
     known = normal_modes(s, modes)
     shapes = known.shapes
@@ -148,7 +151,7 @@ def gains(s: object, modes: int) -> tuple:
     return modal_gains(s, shapes, F), modal_filter(shapes, L)
 
 
-def monolithic(s: object, F: tuple, L: tuple, h: float, steps: int, kick: np.ndarray) -> np.ndarray:
+def monolithic(s: Structure, F: tuple, L: tuple, h: float, steps: int, kick: np.ndarray) -> np.ndarray:
     """Return the measurements after some steps of the mid-point rule on structure and filter as one system of first order."""
     m = SecondOrder.of(s).first_order()
     whole = _whole(m, np.hstack(F), np.vstack(L))
@@ -167,7 +170,7 @@ def _designed() -> tuple:
     return s, lqr(m, 1.0, 0.1).gain, _filter(m, noise, 0.01)
 
 
-def _whole(s: object, F: np.ndarray, L: np.ndarray) -> np.ndarray:
+def _whole(s: SecondOrder | LinearModel, F: np.ndarray, L: np.ndarray) -> np.ndarray:
     m = s.first_order() if isinstance(s, SecondOrder) else s
     return np.block([[m.A, -m.B @ F], [L @ m.C, m.A - m.B @ F - L @ m.C]])
 
@@ -176,7 +179,7 @@ def _one(w: float, wc: float, eta: float, zeta: float, h: float) -> Partitioned:
     return Partitioned(SecondOrder([[1.0]], [[0.0]], [[w * w]], [[1.0]]), h, [[eta * wc**2]], [[zeta * wc]])
 
 
-def _limit(made: object) -> float:
+def _limit(made: Callable[[float], Partitioned]) -> float:
     low, high = 1.0, 2.0
     for _ in range(40):
         middle = (low + high) / 2
@@ -184,6 +187,6 @@ def _limit(made: object) -> float:
     return low
 
 
-def _filter(m: object, process: np.ndarray, sensor: float) -> np.ndarray:
+def _filter(m: LinearModel, process: np.ndarray, sensor: float) -> np.ndarray:
     """Return the gain of the Kalman filter, the regulator of the transposed plant."""
     return lqr((m.A.T, m.C.T), process, sensor).gain.T

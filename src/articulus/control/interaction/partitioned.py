@@ -82,7 +82,8 @@ class Partitioned:
         Command and innovation are those of the start of the step, held through it: a digital controller with this period. False:
         they are those of the middle of the step, as of a continuous controller.
     predictor : str
-        "linear": displacements at the middle of the step for the small system are q + d q'. "last": they are q (eq. 35).
+        "linear": displacements at the middle of the step for the small system are q + d q', with the correction L1 of the filter
+        in q'; second order. "last": they are q (eq. 35).
     """
 
     structure: Any
@@ -153,7 +154,10 @@ class Partitioned:
 
     @cached_property
     def _small(self) -> tuple[np.ndarray, ...]:
-        """Return what the small system needs: rows on predicted displacements, and the inverses of its two blocks."""
+        """Return what the small system needs: rows on predicted displacements, and the inverses of its two blocks.
+
+        The innovation comes first: command and load move structure and filter alike and cancel in it.
+        """
         s, d = self.structure, 0.5 * self.step
         Z1, Z2 = self._feedback
         on_q = Z1 - d * (s.K.T @ Z2.T).T
@@ -162,13 +166,14 @@ class Partitioned:
             return on_q, command
         H1, H2 = self._sensors
         sensed = H1 - d * (s.K.T @ H2.T).T
-        return (
-            on_q,
-            command,
-            sensed,
-            np.linalg.inv(np.eye(len(H1)) + d * H2 @ self._gains[1]),
-            Z2 @ self._gains[1],
-        )
+        on_rates, on_momenta = self._ahead * self.L1, d * self._gains[1]
+        inverse = np.linalg.inv(np.eye(len(H1)) + H2 @ on_momenta + sensed @ on_rates)
+        return on_q, command, sensed, inverse, Z2 @ on_momenta + on_q @ on_rates
+
+    @property
+    def _ahead(self) -> float:
+        """Time by which displacements are predicted [s]."""
+        return 0.5 * self.step if self.predictor == "linear" else 0.0
 
     def _between(
         self, plant: _Half, held: _Half | None, f: Any, w: Any, v: Any
@@ -183,7 +188,7 @@ class Partitioned:
                 return u, np.zeros(p)
             H1, H2 = self._sensors
             return u, H1 @ (plant.q - held.q) + H2 @ (plant.p - held.p) + v
-        ahead = d if self.predictor == "linear" else 0.0
+        ahead = self._ahead
         on_q, command, *filtered = self._small
         predicted = known.q + ahead * known.v
         right = -on_q @ predicted - Z2 @ (known.p + d * f)
@@ -193,7 +198,7 @@ class Partitioned:
             H2 = self._sensors[1]
             ahead_of = plant.q + ahead * plant.v - predicted
             innovation = inverse @ (sensed @ ahead_of + H2 @ (plant.p - held.p + d * w) + v)
-            right = right - d * crossed @ innovation
+            right = right - crossed @ innovation
         else:
             right = right - d * Z2 @ w
         return command @ right, innovation

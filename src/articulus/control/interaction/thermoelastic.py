@@ -70,7 +70,7 @@ class Thermoelastic:
 
     def advance(
         self, q: np.ndarray, v: np.ndarray, theta: np.ndarray, f: Any = 0.0, r: Any = 0.0
-    ) -> tuple[np.ndarray, ...]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (q, v, theta) a step later; f and r are load and heat source at the middle of the step (eqs. 9.67-9.69)."""
         d = 0.5 * self.step
         damped, moved, heat = self._factors
@@ -97,11 +97,13 @@ class Thermoelastic:
             raise InputError(
                 f"thermoelastic: found t_end {t_end:g} s; expected a whole number of steps of {self.step:g} s"
             )
-        rows = [tuple(np.asarray(x, dtype=float) for x in (q0, v0, theta_start))]
+        q, v, theta = (np.asarray(x, dtype=float) for x in (q0, v0, theta_start))
+        rows = [(q, v, theta)]
         for k in range(steps):
             middle = (k + 0.5) * self.step
             f = 0.0 if load is None else np.asarray(load(middle), dtype=float)
             r = 0.0 if heat is None else np.asarray(heat(middle), dtype=float)
-            rows.append(self.advance(*rows[-1], f, r))
-        q, v, theta = (np.array(x) for x in zip(*rows))
-        return self.step * np.arange(steps + 1), q, v, theta
+            q, v, theta = self.advance(q, v, theta, f, r)
+            rows.append((q, v, theta))
+        found = [np.array(x) for x in zip(*rows)]
+        return self.step * np.arange(steps + 1), found[0], found[1], found[2]
