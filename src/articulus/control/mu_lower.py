@@ -22,7 +22,7 @@ STEPS = 15
 """Steps of the iteration from one start."""
 RESTARTS = 10
 """Further starts where bounds are far apart."""
-APART = 5e-3
+APART = 1e-2
 """Distance of the bounds, over the upper one, from which on further starts are tried."""
 COALESCED = 0.03
 """Eigenvalues this near to the largest, in parts of it, mix in the further starts."""

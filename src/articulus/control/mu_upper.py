@@ -83,16 +83,17 @@ def osborne(M: np.ndarray, structure: Structure) -> np.ndarray:
     counts = np.concatenate([np.ones(b.size) if b.repeated else [b.size] for b in structure.blocks])
     member = np.repeat(np.eye(len(counts)), counts.astype(int), axis=1)
     weights = member @ (M.real**2 + M.imag**2) @ member.T
-    weights += 1e-36 * np.maximum(weights.max(axis=(1, 2), keepdims=True), np.finfo(float).tiny)
+    largest = weights.max(axis=(1, 2), keepdims=True)
+    weights = weights / np.where(largest > 0, largest, 1.0) + 1e-36
     level = np.zeros((len(M), len(counts)))
-    for _ in range(SWEEPS):
+    for _ in range(SWEEPS if len(counts) > 1 else 0):
         before = level.copy()
         for i in range(len(counts)):
             factor = np.exp(2.0 * (level - level[:, [i]]))
             factor[:, i] = 0.0
-            into, out = (weights[:, :, i] * factor).sum(axis=1), (weights[:, i] / np.where(factor > 0, factor, np.inf)).sum(axis=1)
-            if len(counts) > 1:
-                level[:, i] += 0.25 * np.log(into / out)
+            into = (weights[:, :, i] * factor).sum(axis=1)
+            out = (weights[:, i] / np.where(factor > 0, factor, np.inf)).sum(axis=1)
+            level[:, i] += 0.25 * np.log(into / out)
         if np.abs(level - before).max(initial=0.0) < 1e-3:
             break
     return (level - level.mean(axis=1, keepdims=True)) @ member
