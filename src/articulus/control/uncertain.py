@@ -1,0 +1,304 @@
+"""Models with named uncertain parameters as linear fractions: what `mussv` and `robstab` work on (`ureal`, `lftdata` in MATLAB)."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.control.blocks import Block, Structure
+from articulus.control.connect import close as close_loop
+from articulus.control.connect import select
+from articulus.control.lft import Fraction, fraction
+from articulus.control.plant import as_plant
+from articulus.errors import InputError, did_you_mean
+from articulus.linear import LinearModel
+
+EXACT = 1e-11
+"""Relative size below which a coefficient of a fitted polynomial is rounding."""
+MOST_DEGREE = 6
+CHECKED = 24
+"""Points in the box, besides its corners, at which the model is compared with what it stands for."""
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainModel:
+    """A linear model whose matrices depend on named parameters: M closed with Delta = diag(delta_i I).
+
+    Parameters
+    ----------
+    model : LinearModel
+        M: its first inputs are those of Delta ("w.<parameter>.<i>"), its first outputs likewise ("z.<parameter>.<i>"); then
+        come those of the plant.
+    structure : Structure
+        Blocks with the names of the parameters; deltas within -1 and 1 are the given ranges.
+    ranges : dict of name to (low, high)
+    error : float [-]
+        Largest difference from the source at points of the box, over the largest entry of A, B, C or D that it is in.
+    """
+
+    model: LinearModel
+    structure: Structure
+    ranges: Mapping[str, tuple[float, float]]
+    error: float = 0.0
+
+    @property
+    def repetitions(self) -> dict[str, int]:
+        """How often each parameter is repeated in Delta."""
+        return {b.name: b.rows for b in self.structure.blocks}
+
+    @property
+    def M(self) -> LinearModel:
+        """M seen from Delta alone."""
+        return select(self.model, range(self.structure.rows), range(self.structure.columns))
+
+    @property
+    def nominal(self) -> LinearModel:
+        """The plant at the middle of all ranges."""
+        return self._plant(self.model)
+
+    def at(self, params: Mapping[str, float] | None = None, **more: float) -> LinearModel:
+        """Return the plant for values of the parameters, in their own units; those not given are in the middle."""
+        values = {**(params or {}), **more}
+        for name in values:
+            if name not in self.ranges:
+                raise InputError(f"uncertain model: no parameter '{name}'; {did_you_mean(name, list(self.ranges))}")
+        delta = [_scaled(values.get(n, sum(r) / 2), r) for n, r in self.ranges.items()]
+        counts = [self.repetitions.get(n, 0) for n in self.ranges]
+        return self.closed_with(np.diag(np.repeat(delta, counts)))
+
+    def closed_with(self, delta: np.ndarray) -> LinearModel:
+        """Return the plant for a real matrix Delta (rows, columns)."""
+        k = self.structure.rows
+        w, z = np.arange(k), np.arange(self.structure.columns)
+        law = LinearModel(
+            np.zeros((0, 0)), np.zeros((0, len(z))), np.zeros((k, 0)), np.asarray(delta, dtype=float), (),
+            self.model.outputs[: len(z)], self.model.inputs[:k], ("-",) * len(z), ("-",) * k,
+        )  # fmt: skip
+        return self._plant(close_loop(self.model, law, w, z))
+
+    def close(self, law: Any) -> UncertainModel:
+        """Return the uncertain closed loop with a controller, u = K y: a `Design` or a model with names of the plant's signals."""
+        held = as_plant(getattr(law, "law", law), "close")
+        u = [_place(self.model.inputs, n, "input") for n in held.outputs]
+        y = [_place(self.model.outputs, n, "output") for n in held.inputs]
+        return dataclasses.replace(self, model=close_loop(self.model, held, u, y))
+
+    def _plant(self, model: LinearModel) -> LinearModel:
+        k, m = self.structure.rows, self.structure.columns
+        return select(model, range(k, len(model.inputs)), range(m, len(model.outputs)))
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{n} x {c}" for n, c in self.repetitions.items())
+        return f"{self.model.name or 'uncertain model'}: {parts or 'no parameter has any effect'}; error {self.error:.2g}"
+
+
+def uncertain(
+    source: Any,
+    ranges: Mapping[str, tuple[float, float]],
+    q: Any = None,
+    *,
+    degree: int | None = None,
+    tolerance: float = 1e-3,
+    **linearize: Any,
+) -> UncertainModel:
+    """Return a model whose named parameters lie anywhere in ranges, as M and Delta with few repetitions.
+
+    The matrices of the linear model are sampled over the box of the parameters and fitted by polynomials, of the degree that
+    each parameter needs; the polynomials become a linear fraction by rank factorization (`fraction`). The result is compared
+    with the source at other points of the box, its corners included.
+
+    Parameters
+    ----------
+    source : Mechanism, Loop, or function
+        A function takes a dict of parameter name to value and returns a plant (see `as_plant`), for instance `cascade(...)`.
+    ranges : dict of name to (low, high)
+        Parameters by the names that `params` knows, in their units.
+    q : array
+        Position about which a mechanism or loop is linearized; a mechanism is held there by joint forces, for each value anew.
+    degree : int
+        Highest degree in one parameter; found by itself up to 6 if not given. 1 gives the first-order model, with its error.
+    tolerance : float [-]
+        Largest `error` that is accepted.
+    **linearize
+        Further arguments of `linearize`: `inputs`, `outputs`, `opened`, `t`.
+    """
+    names = tuple(ranges)
+    box = {n: _range(n, r) for n, r in ranges.items()}
+    take = _sampler(source, box, q, linearize)
+    sample = _Samples(take, names)
+    degrees = [sample.degree(i, degree, tolerance) for i in range(len(names))]
+    total = sample.total_degree(degrees, tolerance)
+    coefficients = sample.fit(degrees, total)
+    error, model = np.inf, None
+    for accuracy in (EXACT, 1e-9, 1e-7, 1e-5):  # the coarser, the fewer repetitions
+        if accuracy > EXACT and accuracy > 0.1 * tolerance:
+            break
+        found = _assembled(sample, fraction(coefficients, accuracy), names, box)
+        off = sample.error(found)
+        if model is not None and (off > max(2.0 * error, 1e-9)):
+            break
+        model, error = found, off
+        if error < 1e-10:  # polynomials are exact
+            break
+    assert model is not None
+    if not error <= tolerance:
+        raise InputError(
+            f"uncertain: the fitted model is off by {error:.3g} of its largest entry somewhere in the box; allowed is tolerance = "
+            f"{tolerance:g}. Degrees {dict(zip(names, degrees))} were used; likely the ranges are too wide for polynomials: "
+            "narrow them, raise `degree`, or accept a larger tolerance"
+        )
+    return dataclasses.replace(model, error=error)
+
+
+def _range(name: str, given: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(x) for x in given)
+    except (TypeError, ValueError):
+        raise InputError(f"uncertain: parameter '{name}': found {given!r}; expected (low, high)") from None
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise InputError(f"uncertain: parameter '{name}': found ({low:g}, {high:g}); expected low < high")
+    return low, high
+
+
+def _scaled(value: float, given: tuple[float, float]) -> float:
+    return (float(value) - 0.5 * (given[0] + given[1])) / (0.5 * (given[1] - given[0]))
+
+
+def _place(names: Sequence[str], name: str, kind: str) -> int:
+    if name not in names:
+        raise InputError(f"uncertain model: no {kind} '{name}'; {did_you_mean(name, list(names))}")
+    return names.index(name)
+
+
+def _sampler(
+    source: Any, box: Mapping[str, tuple[float, float]], q: Any, options: Mapping[str, Any]
+) -> Callable[[np.ndarray], LinearModel]:
+    """Return a function from deltas to the linear model there."""
+    known = getattr(source, "parameters", None)
+    for name in box:
+        if known is not None and name not in list(known):
+            raise InputError(f"uncertain: no parameter '{name}'; {did_you_mean(name, list(known))}")
+
+    def values(delta: np.ndarray) -> dict[str, float]:
+        return {n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * float(d) for (n, r), d in zip(box.items(), delta)}
+
+    if hasattr(source, "linearize"):
+        return lambda delta: source.linearize(q, params=values(delta), **options)
+    if not callable(source):
+        raise InputError(
+            f"uncertain: found {type(source).__name__}; expected a mechanism, a loop, or a function of a dict of parameters"
+        )
+    return lambda delta: as_plant(source(values(delta)), "uncertain")
+
+
+class _Samples:
+    """Matrices S = [[A, B], [C, D]] over the box of deltas, and polynomials fitted to them."""
+
+    def __init__(self, take: Callable[[np.ndarray], LinearModel], names: tuple[str, ...]) -> None:
+        self._take, self.names = take, names
+        self.rng = np.random.default_rng(0)
+        self.middle = as_plant(take(np.zeros(len(names))), "uncertain")
+        n, S = len(self.middle.A), self.of(self.middle)
+        a, b, c = (np.abs(x).max(initial=0.0) or 1.0 for x in (S[:n, :n], S[:n, n:], S[n:, :n]))
+        self.rows = np.concatenate([np.full(n, a), np.full(len(S) - n, c)])
+        self.columns = np.concatenate([np.ones(n), np.full(S.shape[1] - n, b / a)])
+        self.size = np.outer(self.rows, self.columns)
+        self.size[n:, n:] = max(c * b / a, np.abs(S[n:, n:]).max(initial=0.0))
+
+    @staticmethod
+    def of(model: LinearModel) -> np.ndarray:
+        return np.block([[model.A, model.B], [model.C, model.D]])
+
+    def at(self, delta: np.ndarray) -> np.ndarray:
+        model = as_plant(self._take(delta), "uncertain")
+        if (model.states, model.inputs, model.outputs) != (self.middle.states, self.middle.inputs, self.middle.outputs):
+            raise InputError(
+                f"uncertain: the states of the model change with the parameters: found {', '.join(model.states[:6])} and "
+                f"{', '.join(self.middle.states[:6])}; expected the same everywhere in the ranges"
+            )
+        return self.of(model)
+
+    def scaled(self, delta: np.ndarray) -> np.ndarray:
+        return self.at(delta) / np.outer(self.rows, self.columns)
+
+    def along(self, line: Callable[[float], np.ndarray], most: int, tolerance: float) -> int:
+        """Return the least degree of a polynomial on a line, up to `most`, that is exact or else well below the tolerance."""
+        nodes = np.cos(np.pi * (np.arange(most + 3) + 0.5) / (most + 3))
+        values = np.array([self.scaled(line(x)).ravel() for x in nodes])
+        off = []
+        for degree in range(most + 1):
+            V = np.vander(nodes, degree + 1)
+            off.append(np.abs(values - V @ np.linalg.lstsq(V, values, rcond=None)[0]).max())
+            if off[-1] < 1e-11:
+                return degree
+        good = [d for d, o in enumerate(off) if o < 0.03 * tolerance]
+        return good[0] if good else most
+
+    def degree(self, i: int, most: int | None, tolerance: float) -> int:
+        """Return the degree in one parameter, the others at a random place."""
+        place = self.rng.uniform(-0.7, 0.7, len(self.names))
+        unit = np.eye(len(self.names))[i]
+        return self.along(lambda x: place * (1 - unit) + x * unit, MOST_DEGREE if most is None else most, tolerance)
+
+    def total_degree(self, degrees: Sequence[int], tolerance: float) -> int:
+        """Return the total degree: that on a line through the box."""
+        slope = self.rng.choice([-1.0, 1.0], len(self.names)) * self.rng.uniform(0.7, 1.0, len(self.names))
+        return max(self.along(lambda x: x * slope, min(sum(degrees), 10), tolerance), max(degrees, default=0))
+
+    def fit(self, degrees: Sequence[int], total: int) -> dict[tuple[int, ...], np.ndarray]:
+        """Return coefficients of the polynomial with these degrees, by least squares; those of rounding are left out."""
+        exponents = [
+            e for e in itertools.product(*(range(d + 1) for d in degrees)) if sum(e) <= total
+        ]
+        if len(exponents) > 4000:
+            raise InputError(
+                f"uncertain: {len(exponents)} coefficients to fit for degrees {list(degrees)}; expected at most 4000: lower `degree`"
+            )
+        count = len(exponents) + max(len(exponents) // 2, 8)
+        points = np.cos(np.pi * self.rng.uniform(size=(count, len(degrees))))
+        values = np.array([self.scaled(p).ravel() for p in points])
+        V = np.array([[np.prod(p ** np.array(e)) for e in exponents] for p in points])
+        found = np.linalg.lstsq(V, values, rcond=None)[0]
+        found[np.abs(found) < 1e-12 * np.abs(found).max(initial=1.0)] = 0.0
+        shape = self.size.shape
+        held = {e: (c.reshape(shape)) for e, c in zip(exponents, found) if np.abs(c).max() > 0 or not any(e)}
+        return held
+
+    def error(self, model: UncertainModel) -> float:
+        """Return the largest difference of an uncertain model from the source at corners and random points."""
+        m = len(self.names)
+        corners = list(itertools.product((-1.0, 1.0), repeat=m)) if m <= 4 else self.rng.choice([-1.0, 1.0], (16, m))
+        points = np.vstack([np.array(corners), self.rng.uniform(-1, 1, (CHECKED, m))])
+        counts = [model.repetitions.get(n, 0) for n in self.names]
+        off = [
+            np.abs(self.of(model.closed_with(np.diag(np.repeat(p, counts)))) - self.at(p)) / self.size
+            for p in points
+        ]
+        return float(np.max(off))
+
+
+def _assembled(
+    sample: _Samples, f: Fraction, names: tuple[str, ...], box: Mapping[str, tuple[float, float]]
+) -> UncertainModel:
+    """Return the model of a fraction of the matrices [[A, B], [C, D]] over their sizes."""
+    middle, n = sample.middle, len(sample.middle.A)
+    S0, L, R = f.S0 * np.outer(sample.rows, sample.columns), sample.rows[:, None] * f.L, f.R * sample.columns
+    labels = [f"{name}.{i}" for name, count in zip(names, f.counts) for i in range(count)]
+    model = dataclasses.replace(
+        middle,
+        A=S0[:n, :n],
+        B=np.hstack([L[:n], S0[:n, n:]]),
+        C=np.vstack([R[:, :n], S0[n:, :n]]),
+        D=np.block([[f.N, R[:, n:]], [L[n:], S0[n:, n:]]]),
+        inputs=(*(f"w.{x}" for x in labels), *middle.inputs),
+        outputs=(*(f"z.{x}" for x in labels), *middle.outputs),
+        input_units=(*("-" for _ in labels), *middle.input_units),
+        output_units=(*("-" for _ in labels), *middle.output_units),
+    )
+    blocks = tuple(Block(c, c, True, True, name) for name, c in zip(names, f.counts) if c)
+    return UncertainModel(model, Structure(blocks), dict(box))
