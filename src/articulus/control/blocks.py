@@ -101,6 +101,11 @@ class Structure:
         """Return Delta (..., rows, columns) from its square form."""
         return delta[..., self._places("rows")[:, None], self._places("columns")]
 
+    def cut_form(self, form: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return a square matrix of scalings at outputs of M, between outputs and inputs, and at inputs."""
+        z, w = self._places("columns"), self._places("rows")
+        return form[np.ix_(z, z)], form[np.ix_(z, w)], form[np.ix_(w, w)]
+
     def inside(self, place: slice, matrices: list[np.ndarray]) -> np.ndarray:
         """Return matrices (k, n, n) of zeros but for the given ones at a block's place."""
         whole = np.zeros((len(matrices), self.size, self.size), dtype=complex)

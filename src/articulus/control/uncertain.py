@@ -262,12 +262,11 @@ class _Samples:
         count = len(exponents) + max(len(exponents) // 2, 8)
         points = np.cos(np.pi * self.rng.uniform(size=(count, len(degrees))))
         values = np.array([self.scaled(p).ravel() for p in points])
-        V = np.array([[np.prod(p ** np.array(e)) for e in exponents] for p in points])
+        V = np.prod(points[:, None, :] ** np.array(exponents)[None], axis=2)
         found = np.linalg.lstsq(V, values, rcond=None)[0]
         found[np.abs(found) < 1e-12 * np.abs(found).max(initial=1.0)] = 0.0
-        shape = self.size.shape
-        held = {e: (c.reshape(shape)) for e, c in zip(exponents, found) if np.abs(c).max() > 0 or not any(e)}
-        return held
+        kept = ((e, c) for e, c in zip(exponents, found) if np.abs(c).max() > 0 or not any(e))
+        return {e: c.reshape(self.size.shape) for e, c in kept}
 
     def error(self, model: UncertainModel) -> float:
         """Return the largest difference of an uncertain model from the source at corners and random points."""

@@ -1,0 +1,299 @@
+"""Robust stability: the peak of mu over all frequencies, and a perturbation that destabilizes (`robstab` in MATLAB)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from articulus.control.allpass import interpolating
+from articulus.control.blocks import Structure
+from articulus.control.connect import close
+from articulus.control.design import Check
+from articulus.control.hamiltonian import continuous, singular_frequencies
+from articulus.control.modes import heaviest, unstable
+from articulus.control.mussv import Mu, mussv
+from articulus.control.plant import as_plant
+from articulus.control.uncertain import UncertainModel
+from articulus.errors import InputError, doubtful
+from articulus.linear import LinearModel
+
+LEVEL = 1e-3
+"""Distance, over the peak, of the level that is shown to hold at all frequencies from the peak that was found."""
+MOST_INTERVALS = 400
+HALVINGS = 6
+"""Of the distance to the next frequency, before the scalings are found anew at the end of what is shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class RobustStability:
+    """How large a perturbation a stable system bears.
+
+    Parameters
+    ----------
+    upper : float
+        mu is at most this at every frequency, if `everywhere`: all perturbations smaller than `margin` = 1 / upper are borne.
+    lower : float
+        1 / lower is the size of the perturbation found that destabilizes; 0 if none was found.
+    frequency : float [rad/s]
+        Of that perturbation, or, without one, of the largest upper bound.
+    omega, mu : array (f,) [rad/s] and `Mu`
+        Bounds at the frequencies that were looked at.
+    delta : complex array, (rows, columns)
+        The perturbation at its frequency.
+    perturbation : LinearModel or None
+        The same as a stable real system, constant but for complex blocks, which are all-pass.
+    worst : dict of name to float
+        Values of named real parameters there, in their units; outside their ranges if the margin is above 1.
+    everywhere : bool
+        Whether the upper bound is shown for all frequencies, between those of the grid, too (Hamiltonian test).
+    checks : tuple of Check
+    """
+
+    upper: float
+    lower: float
+    frequency: float
+    omega: np.ndarray
+    mu: Mu
+    delta: np.ndarray
+    perturbation: LinearModel | None
+    worst: Mapping[str, float] = field(default_factory=dict)
+    everywhere: bool = True
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def margin(self) -> float:
+        """Size below which no perturbation destabilizes [-]."""
+        return float(np.divide(1.0, self.upper)) if self.upper > 0 else np.inf
+
+    @property
+    def robust(self) -> bool:
+        """Whether every perturbation of size up to 1 is borne."""
+        return self.everywhere and self.upper < 1.0
+
+    def __str__(self) -> str:
+        reach = "at all frequencies" if self.everywhere else "at the frequencies of the grid only"
+        found = (
+            f"one of size {1 / self.lower:.6g} at {self.frequency:.6g} rad/s destabilizes"
+            if self.lower > 0
+            else "none that destabilizes was found"
+        )
+        lines = [f"perturbations smaller than {self.margin:.6g} are borne ({reach}); {found}"]
+        lines += [f"  {name} = {value:.6g}" for name, value in self.worst.items()]
+        return "\n".join(lines + [f"  {check}" for check in self.checks])
+
+    def plot(self) -> Any:
+        """Draw both bounds over frequency; return the axes."""
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots()
+        axes.semilogx(self.omega, self.mu.upper, label="upper bound")
+        axes.semilogx(self.omega, self.mu.lower, label="lower bound")
+        axes.axhline(self.upper, linestyle=":", label="all frequencies" if self.everywhere else "largest found")
+        axes.set_xlabel("frequency [rad/s]")
+        axes.set_ylabel("mu")
+        axes.legend()
+        return axes
+
+
+def robstab(
+    system: Any, blocks: Any = None, omega: Any = None, *, time_limit: float = 60.0
+) -> RobustStability:
+    """Return how large perturbations a stable system bears, with the worst one confirmed by the poles it leads to.
+
+    mu is computed on a grid, the peaks are refined, and with the scalings found the eigenvalues of Hamiltonian matrices show
+    over which interval around each frequency the bound holds, until the intervals cover all frequencies.
+
+    Parameters
+    ----------
+    system : UncertainModel, or a plant (see `as_plant`)
+        Of a plant, all inputs and outputs are those of Delta: w = Delta z, with z = M w.
+    blocks : sequence of pairs or `Block`
+        See `mussv`; not for an `UncertainModel`, which has its own.
+    omega : array [rad/s]
+        Grid; chosen from the poles if not given.
+    time_limit : float [s]
+        After it, and on Ctrl-C, what has been found is returned, with a warning unless all frequencies are covered.
+    """
+    model, structure, ranges = _given(system, blocks)
+    values = np.linalg.eigvals(model.A)
+    outside = unstable(values, model.period, max(np.abs(values), default=1.0))
+    if outside.any():
+        s = complex(values[outside][0])
+        raise InputError(
+            f"robstab: found the eigenvalue {s:.6g} of M ({heaviest(model, s)}), which is not stable; expected a system that is "
+            "stable without perturbation; close the loop first"
+        )
+    search = _Search(model, structure, time.monotonic() + time_limit)
+    try:
+        search.add(_grid(model) if omega is None else np.unique(np.abs(np.asarray(omega, dtype=float))))
+        for _ in range(4):
+            search.refine()
+        everywhere = search.cover()
+    except KeyboardInterrupt:
+        if not len(search.omega):
+            raise
+        everywhere = False
+    if not everywhere:
+        doubtful(
+            f"robstab: the bound {search.level:.4g} is shown at {len(search.omega)} frequencies, not between all of them; "
+            "raise time_limit"
+        )
+    return _result(search, ranges, everywhere)
+
+
+def _given(system: Any, blocks: Any) -> tuple[LinearModel, Structure, Mapping[str, tuple[float, float]]]:
+    if isinstance(system, UncertainModel):
+        if blocks is not None:
+            raise InputError("robstab: found blocks for an uncertain model; expected none, it has its own")
+        if not system.structure.blocks:
+            raise InputError(f"robstab: none of {', '.join(system.ranges)} has any effect on the model")
+        return system.M, system.structure, system.ranges
+    if blocks is None:
+        raise InputError("robstab: found no blocks; expected the structure of Delta, for instance [(1, 1), (2, 2)]")
+    model, structure = as_plant(system, "robstab"), Structure.of(blocks, "robstab")
+    if model.D.shape != (structure.columns, structure.rows):
+        raise InputError(
+            f"robstab: found {model.D.shape[0]} outputs and {model.D.shape[1]} inputs; expected {structure.columns} and "
+            f"{structure.rows} for the blocks {'; '.join(map(str, structure.blocks))}"
+        )
+    return model, structure, {}
+
+
+def _grid(model: LinearModel, count: int = 120) -> np.ndarray:
+    """Return frequencies: zero, a logarithmic grid around the poles, and each resonance with its flanks [rad/s]."""
+    p = model.poles[np.isfinite(model.poles)]
+    size = np.abs(p)[np.abs(p) > 0]
+    low, high = (size.min(), size.max()) if len(size) else (1.0, 1.0)
+    top = 30.0 * high if model.period is None else np.pi / model.period
+    around = np.concatenate([np.abs(p.imag) + k * p.real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)]) if len(p) else p.real
+    grid = np.concatenate([[0.0], np.geomspace(min(0.03 * low, 0.5 * top), top, count), around])
+    return np.unique(grid[(grid >= 0.0) & (grid <= top)])
+
+
+class _Search:
+    """Frequencies looked at so far, with bounds; the level that is shown to hold."""
+
+    def __init__(self, model: LinearModel, structure: Structure, deadline: float) -> None:
+        self.model, self.structure, self.deadline = model, structure, deadline
+        self.omega: np.ndarray = np.zeros(0)
+        self.mu: Mu | None = None
+        self.level = 0.0
+        self.matrices = continuous(model)
+
+    def add(self, omega: np.ndarray) -> None:
+        """Compute mu at further frequencies."""
+        new = np.setdiff1d(omega, self.omega)
+        if not len(new):
+            return
+        found = mussv(self.model.response(new), self.structure)
+        order = np.argsort(np.concatenate([self.omega, new]), kind="stable")
+        fields = ("upper", "lower", "delta", "D", "G")
+        old = self.mu or Mu(*(getattr(found, f)[:0] for f in fields), self.structure)
+        joined = [np.concatenate([getattr(old, f), getattr(found, f)])[order] for f in fields]
+        self.omega = np.concatenate([self.omega, new])[order]
+        self.mu = Mu(*joined, self.structure)
+        self.level = (1.0 + LEVEL) * float(self.mu.upper.max())
+
+    def refine(self) -> None:
+        """Look between the neighbours of the largest bounds of both kinds."""
+        assert self.mu is not None
+        new = []
+        for bound in (self.mu.upper, self.mu.lower):
+            inner = np.concatenate([[-1.0], bound, [-1.0]])
+            peaks = np.flatnonzero((inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:]))
+            for k in peaks[np.argsort(-bound[peaks], kind="stable")][:3]:
+                ends = self.omega[[max(k - 1, 0), min(k + 1, len(self.omega) - 1)]]
+                new += list(np.linspace(ends[0], self.omega[k], 5)[1:-1]) + list(np.linspace(self.omega[k], ends[1], 5)[1:-1])
+        self.add(np.array(new))
+
+    def cover(self) -> bool:
+        """Show that the level holds at all frequencies; raise it where it does not. Return whether that was completed."""
+        done, count = 0.0, 0
+        while np.isfinite(done):
+            if time.monotonic() > self.deadline or count > MOST_INTERVALS:
+                return False
+            done, count = self._step(done), count + 1
+        return True
+
+    def _step(self, done: float) -> float:
+        """Return up to where the level is shown to hold, beyond `done`, in the variable of `continuous`."""
+        places = self._variable(self.omega)
+        after = int(np.searchsorted(places, done, side="right"))
+        for k in (after + 1, after, after - 1):
+            if 0 <= k < len(places):
+                low, high = self._interval(k)
+                if low <= done < high:
+                    return high
+        x = float(places[after]) if after < len(places) and np.isfinite(places[after]) else 8.0 * done + 1.0
+        for halving in range(HALVINGS + 1):
+            x = done if halving == HALVINGS else 0.5 * (done + x)
+            self.add(np.array([self._frequency(x)]))
+            low, high = self._interval(int(np.argmin(np.abs(self._variable(self.omega) - x))))
+            if low <= done < high:
+                return high
+        return done
+
+    def _variable(self, omega: np.ndarray) -> np.ndarray:
+        """Return frequencies of the continuous model that stands for the model; infinite at the Nyquist frequency."""
+        if self.model.period is None:
+            return omega
+        half = 0.5 * omega * self.model.period
+        return np.where(half < 0.5 * np.pi * (1 - 1e-12), np.tan(np.minimum(half, 1.5707963)), np.inf)
+
+    def _frequency(self, variable: float) -> float:
+        return variable if self.model.period is None else 2.0 * np.arctan(variable) / self.model.period
+
+    def _interval(self, k: int) -> tuple[float, float]:
+        """Return the interval around a frequency of the grid on which its scalings show the level."""
+        assert self.mu is not None
+        place = float(self._variable(self.omega)[k])
+        D, G = self.structure.cut_form(self.mu.D[k]), self.structure.cut_form(self.mu.G[k])
+        form = np.block([[-D[0], 1j * G[1]], [-1j * G[1].conj().T, self.level**2 * D[2]]])
+        try:
+            found = singular_frequencies(self.matrices, form)
+        except np.linalg.LinAlgError:
+            return place, place
+        below, above = found[found <= place], found[found > place]
+        return float(below.max(initial=0.0)), float(above.min(initial=np.inf))
+
+
+def _result(
+    search: _Search, ranges: Mapping[str, tuple[float, float]], everywhere: bool
+) -> RobustStability:
+    mu, omega, model = search.mu, search.omega, search.model
+    assert mu is not None
+    interior = omega > 0 if model.period is None else (omega > 0) & (omega < np.pi / model.period)
+    plain = np.abs(mu.delta.imag).max(axis=(1, 2), initial=0.0) <= 1e-12 * np.abs(mu.delta).max(axis=(1, 2), initial=0.0)
+    usable = np.where(interior | plain, mu.lower, 0.0)
+    k = int(np.argmax(usable)) if usable.max() > 0 else int(np.argmax(mu.upper))
+    if usable.max() <= 0:
+        return RobustStability(search.level, 0.0, float(omega[k]), omega, mu, mu.delta[k], None, {}, everywhere)
+    perturbation = interpolating(mu.delta[k], search.structure, float(omega[k]), model.period)
+    size = len(model.inputs)
+    closed = close(model, perturbation, np.arange(size), np.arange(len(model.outputs)))
+    off = _off_axis(closed, float(omega[k]))
+    check = Check("distance of a pole of the perturbed system from j omega, over the largest", off, 1e-6, off <= 1e-6)
+    values = _deltas(search.structure, mu.delta[k])
+    worst = {n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * values[n] for n, r in ranges.items() if n in values}
+    return RobustStability(
+        search.level, float(usable[k]), float(omega[k]), omega, mu, mu.delta[k], perturbation, worst, everywhere, (check,)
+    )
+
+
+def _off_axis(closed: LinearModel, omega: float) -> float:
+    values = np.linalg.eigvals(closed.A)
+    target = 1j * omega if closed.period is None else np.exp(1j * omega * closed.period)
+    return float(np.abs(values - target).min() / max(np.abs(values).max(), abs(target), np.finfo(float).tiny))
+
+
+def _deltas(structure: Structure, delta: np.ndarray) -> dict[str, float]:
+    found, row, column = {}, 0, 0
+    for block in structure.blocks:
+        if block.real and block.name:
+            found[block.name] = float(delta[row, column].real)
+        row, column = row + block.rows, column + block.columns
+    return found
