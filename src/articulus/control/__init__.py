@@ -7,9 +7,13 @@ structure or matrices (A, B, C, D); the result is a `Design`: the controller, an
 from articulus.control.analysis.gramians import gram, hankel_values
 from articulus.control.analysis.norms import Norm, h2norm, hinfnorm, peak_gain
 from articulus.control.analysis.stable import stabsep
+from articulus.control.blocks import Block, BlockStructure
+from articulus.control.cascade import cascade
 from articulus.control.design import Check, Design
 from articulus.control.export import c_source, difference_equation
+from articulus.control.lft import Fraction, fraction
 from articulus.control.lqr import lqr
+from articulus.control.mussv import Mu, mussv
 from articulus.control.plant import as_plant
 from articulus.control.reduction.balanced import balred
 from articulus.control.reduction.hankel import ohklmr
@@ -19,29 +23,42 @@ from articulus.control.reduction.schur import schmr
 from articulus.control.reduction.second_order import second_order_balred
 from articulus.control.reduction.stochastic import bstmr
 from articulus.control.reduction.weighted import weighted_balred
+from articulus.control.robstab import RobustStability, robstab
 from articulus.control.sampling import sample
+from articulus.control.uncertain import UncertainModel, uncertain
 
 __all__ = [
+    "Block",
+    "BlockStructure",
     "Check",
     "Design",
+    "Fraction",
+    "Mu",
     "Norm",
     "ReducedModel",
+    "RobustStability",
+    "UncertainModel",
     "as_plant",
     "balred",
     "bstmr",
     "c_source",
+    "cascade",
     "difference_equation",
+    "fraction",
     "gram",
     "h2norm",
     "hankel_values",
     "hinfnorm",
     "lqr",
     "minreal",
+    "mussv",
     "ohklmr",
     "peak_gain",
+    "robstab",
     "sample",
     "schmr",
     "second_order_balred",
     "stabsep",
+    "uncertain",
     "weighted_balred",
 ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.control.blocks import Structure
+from articulus.control.blocks import BlockStructure
 from articulus.control.connect import series, side_by_side
 from articulus.control.plant import of_matrices
 from articulus.linear import LinearModel
 
 
-def interpolating(delta: np.ndarray, structure: Structure, omega: float, period: float | None) -> LinearModel:
+def interpolating(delta: np.ndarray, structure: BlockStructure, omega: float, period: float | None) -> LinearModel:
     """Return Delta(s), stable, real-rational, of the structure and of the size of delta, with Delta(j omega) = delta.
 
     Real blocks stay constant; a number becomes an all-pass of first order; full blocks are taken as of rank one, their largest.
@@ -18,7 +18,7 @@ def interpolating(delta: np.ndarray, structure: Structure, omega: float, period:
     Parameters
     ----------
     delta : complex array, (rows, columns)
-    structure : Structure
+    structure : BlockStructure
     omega : float [rad/s]
         Not zero, nor the Nyquist frequency, unless delta is real.
     period : float [s]

@@ -1,4 +1,4 @@
-"""Structure of an uncertainty: blocks, full or repeated, complex or real."""
+"""BlockStructure of an uncertainty: blocks, full or repeated, complex or real."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Structure:
+class BlockStructure:
     """Blocks of an uncertainty, in their order along the diagonal."""
 
     blocks: tuple[Block, ...]
 
     @staticmethod
-    def of(blocks: Any, method: str = "mussv") -> Structure:
+    def of(blocks: Any, method: str = "mussv") -> BlockStructure:
         """Read blocks: `Block`s or MATLAB's pairs; (r, c) is full, (r, 0) complex and (-r, 0) real, both repeated r times."""
-        if isinstance(blocks, Structure):
+        if isinstance(blocks, BlockStructure):
             return blocks
         try:
             found = tuple(b if isinstance(b, Block) else _pair(*b) for b in blocks)
@@ -62,7 +62,7 @@ class Structure:
             ) from None
         if not found:
             raise InputError(f"{method}: found no blocks; expected at least one")
-        return Structure(found)
+        return BlockStructure(found)
 
     @property
     def rows(self) -> int:

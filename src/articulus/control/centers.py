@@ -64,7 +64,7 @@ def ratio(P: Basis, E: Basis, x: np.ndarray) -> np.ndarray:
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small matrices: threads only wait for each other
 def least_ratio(
-    P: np.ndarray, E: np.ndarray, cones: Sequence[Cone], x: np.ndarray, floor: float = -np.inf
+    P: np.ndarray, E: np.ndarray, cones: Sequence[Cone], x: np.ndarray, floor: float | np.ndarray = -np.inf
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return scalings x (f, k) and their ratios (f,); each ratio is attained by its scalings.
 
@@ -77,7 +77,7 @@ def least_ratio(
         What must stay positive; E(x) > 0 must follow from it.
     x : array, (f, k)
         Where to begin, inside the cones.
-    floor : float
+    floor : float or array, (f,)
         A ratio below is not lowered further.
     """
     along = np.real(np.trace(E, axis1=-2, axis2=-1))  # the scale of x is free: trace E(x) stays
@@ -90,8 +90,15 @@ def least_ratio(
     held, y, now = above, x.copy(), lam.copy()
     for _ in range(MOST_STEPS):
         gap = Cone(Basis(level[active, None, None, None] * E - held.matrices))
-        moved, decrement = _newton((gap, *cones), y[active], free)
-        y[active], now[active] = moved, ratio(held, below, moved)
+        try:
+            moved, decrement = _newton((gap, *cones), y[active], free)
+            y[active], now[active] = moved, ratio(held, below, moved)
+        except np.linalg.LinAlgError:  # some are at the end of what rounding allows: they keep what they have
+            active = active[_possible(gap, cones, held, below, y[active], free)]
+            held = above[active]
+            if not len(active):
+                break
+            continue
         better = active[now[active] < lam[active]]
         lam[better], x[better] = now[better], y[better]
         near = active[decrement < CENTERED]
@@ -126,6 +133,22 @@ def _newton(
     direction = step[..., 0] @ free.T
     values = [np.linalg.eigvalsh(c.basis.sum(direction[:, c.factors])) for c in scaled]
     return x + _length(np.concatenate(values, axis=-1))[:, None] * direction, decrement
+
+
+def _possible(
+    gap: Cone, cones: Sequence[Cone], P: Basis, E: Basis, x: np.ndarray, free: np.ndarray
+) -> np.ndarray:
+    """Return for which problems a step can be taken, by trying one at a time."""
+    found: np.ndarray = np.zeros(len(x), dtype=bool)
+    for i in range(len(x)):
+        one = slice(i, i + 1)
+        try:
+            moved, _ = _newton((Cone(Basis(gap.basis.matrices[one])), *cones), x[one], free)
+            ratio(Basis(P.matrices[one]), E, moved)
+            found[i] = True
+        except np.linalg.LinAlgError:
+            continue
+    return found
 
 
 def _length(values: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.blocks import Structure
+from articulus.control.blocks import BlockStructure
 from articulus.control.mu_upper import Scalings
 
 GAIN = 1e-4
@@ -31,7 +31,7 @@ REACH = 4.0
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small matrices: threads only wait for each other
-def lower(M: np.ndarray, structure: Structure, scalings: Scalings) -> tuple[np.ndarray, np.ndarray]:
+def lower(M: np.ndarray, structure: BlockStructure, scalings: Scalings) -> tuple[np.ndarray, np.ndarray]:
     """Return lower bounds (f,) and the perturbations (f, n, n) of size 1 / bound that attain them; zeros where none was found."""
     root, inverse = _square_roots(scalings.D)
     N = root @ M @ inverse
@@ -55,7 +55,7 @@ class Search:
     """The best perturbations so far."""
 
     N: np.ndarray
-    structure: Structure
+    structure: BlockStructure
     upper: np.ndarray
 
     def __post_init__(self) -> None:
@@ -168,7 +168,7 @@ class Search:
         return k, found & (np.abs(excess(k)) < 1e-9)
 
 
-def aligned(a: np.ndarray, w: np.ndarray, structure: Structure, q: np.ndarray) -> np.ndarray:
+def aligned(a: np.ndarray, w: np.ndarray, structure: BlockStructure, q: np.ndarray) -> np.ndarray:
     """Return Q (f, n, n) of the structure, of size 1, with the largest Re(w* Q a); q: (f, blocks), factors of real blocks."""
     inner = (a.conj() * w) @ structure.groups.T
     Q: np.ndarray = np.zeros((*a.shape, a.shape[-1]), dtype=complex)

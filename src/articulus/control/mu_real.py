@@ -12,7 +12,7 @@ import itertools
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.blocks import Structure
+from articulus.control.blocks import BlockStructure
 
 MOST_EDGES = 256
 """Edges that are searched; of more, as many are taken by a fixed random choice."""
@@ -24,7 +24,7 @@ REAL = 1e-12
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small matrices: threads only wait for each other
-def lower_real(M: np.ndarray, structure: Structure, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def lower_real(M: np.ndarray, structure: BlockStructure, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return lower bounds (f,) and perturbations (f, n, n) of size 1 / bound that attain them; zeros where none was found."""
     best, factors = np.zeros(len(M)), np.zeros((len(M), len(structure.blocks)))
     plain = np.abs(M.imag).max(axis=(1, 2)) <= REAL * np.abs(M).max(axis=(1, 2))
@@ -57,7 +57,7 @@ def _take(best: np.ndarray, factors: np.ndarray, bound: np.ndarray, found: np.nd
 
 
 def _corner(
-    M: np.ndarray, structure: Structure, signs: np.ndarray, plain: np.ndarray
+    M: np.ndarray, structure: BlockStructure, signs: np.ndarray, plain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest real eigenvalue in size of M diag(signs), 0 if there is none, and the parameters at that corner."""
     matrices = M * (signs @ structure.groups)
@@ -70,7 +70,7 @@ def _corner(
 
 
 def _edge(
-    M: np.ndarray, structure: Structure, upper: np.ndarray, signs: np.ndarray, free: int
+    M: np.ndarray, structure: BlockStructure, upper: np.ndarray, signs: np.ndarray, free: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the bound 1 / k of the least k on an edge, 0 where there is none, and the parameters there."""
     inside = structure.groups[free] > 0

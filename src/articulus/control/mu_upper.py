@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.control.blocks import Structure, hermitian_basis
+from articulus.control.blocks import BlockStructure, hermitian_basis
 from articulus.control.centers import Basis, Cone, least_ratio
 
 MOST_G = 1e5
@@ -32,8 +32,8 @@ class Scalings:
     G: np.ndarray
 
 
-def upper(M: np.ndarray, structure: Structure) -> Scalings:
-    """Return the least bounds that scalings give for square matrices M (f, n, n)."""
+def upper(M: np.ndarray, structure: BlockStructure, enough: float = 0.0) -> Scalings:
+    """Return the least bounds that scalings give for square matrices M (f, n, n), or the first found below `enough`."""
     scale = np.exp(osborne(M, structure))
     N = scale[:, :, None] * M / scale[:, None, :]
     size = np.maximum(np.linalg.norm(N, 2, axis=(-2, -1)), np.finfo(float).tiny)
@@ -44,13 +44,13 @@ def upper(M: np.ndarray, structure: Structure) -> Scalings:
         (factor == 0)[None, :, None, None], conjugate @ E @ N[:, None], 1j * (E @ N[:, None] - conjugate @ E)
     )
     D0 = np.where((factor == 0)[:, None, None], E, 0.0)
-    x, ratios = least_ratio(P, D0, cones, np.tile(start, (len(M), 1)), ZERO**2)
+    x, ratios = least_ratio(P, D0, cones, np.tile(start, (len(M), 1)), np.maximum(enough / size, ZERO) ** 2)
     both = scale[:, :, None] * scale[:, None, :]
     D, G = (both * Basis(E[None]).sum(np.where(factor == kind, x, 0.0)) for kind in (0, 1))
     return Scalings(size * np.sqrt(np.maximum(ratios, 0.0)), D, G * size[:, None, None])
 
 
-def search_space(structure: Structure) -> tuple[np.ndarray, np.ndarray, list[Cone], np.ndarray]:
+def search_space(structure: BlockStructure) -> tuple[np.ndarray, np.ndarray, list[Cone], np.ndarray]:
     """Return a basis (k, n, n) of D and G block by block, which of them are of G, the cones D > 0, and where D = I, G = 0."""
     bases: list[np.ndarray] = []
     kinds: list[int] = []
@@ -74,17 +74,17 @@ def search_space(structure: Structure) -> tuple[np.ndarray, np.ndarray, list[Con
     return np.concatenate(bases), np.array(kinds), cones, np.array(start)
 
 
-def osborne(M: np.ndarray, structure: Structure) -> np.ndarray:
+def osborne(M: np.ndarray, structure: BlockStructure) -> np.ndarray:
     """Return logarithms l (f, n) of diagonal scalings that bring e^l M e^-l near its least Frobenius norm.
 
-    Rows of full blocks share one. Entries that are zero count as 1e-18 of the largest, so that scalings of reducible matrices
-    stay finite: their off-diagonal parts fall to about 1e-9.
+    Rows of full blocks share one. Entries that are zero count as 1e-21 of the largest, so that scalings of reducible matrices
+    stay finite: their off-diagonal parts fall to about 1e-10.
     """
     counts = np.concatenate([np.ones(b.size) if b.repeated else [b.size] for b in structure.blocks])
     member = np.repeat(np.eye(len(counts)), counts.astype(int), axis=1)
     weights = member @ (M.real**2 + M.imag**2) @ member.T
     largest = weights.max(axis=(1, 2), keepdims=True)
-    weights = weights / np.where(largest > 0, largest, 1.0) + 1e-36
+    weights = weights / np.where(largest > 0, largest, 1.0) + 1e-42
     level = np.zeros((len(M), len(counts)))
     for _ in range(SWEEPS if len(counts) > 1 else 0):
         before = level.copy()

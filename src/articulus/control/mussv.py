@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.blocks import Structure
+from articulus.control.blocks import BlockStructure
 from articulus.control.mu_lower import lower
 from articulus.control.mu_real import lower_real
 from articulus.control.mu_upper import upper
@@ -28,7 +28,7 @@ class Mu:
     D, G : complex arrays, ([f,] n, n)
         Scalings that show the upper bound, M* D M + j (G M - M* G) <= upper^2 D, of M with rows and columns of zeros where
         blocks are not square.
-    structure : Structure
+    structure : BlockStructure
     """
 
     upper: Any
@@ -36,7 +36,7 @@ class Mu:
     delta: np.ndarray
     D: np.ndarray
     G: np.ndarray
-    structure: Structure
+    structure: BlockStructure
 
     @property
     def margin(self) -> Any:
@@ -67,7 +67,7 @@ def mussv(M: Any, blocks: Any) -> Mu:
         MATLAB's pairs: (r, c) a full complex block, (r, 0) a complex number repeated r times, (-r, 0) a real one. Delta
         goes from the outputs of M to its inputs: the rows of Delta are the columns of M.
     """
-    structure = Structure.of(blocks)
+    structure = BlockStructure.of(blocks)
     matrices = np.asarray(M, dtype=complex)
     many = matrices[None] if matrices.ndim == 2 else matrices
     if many.shape[1:] != (structure.columns, structure.rows):

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from articulus.control.allpass import interpolating
-from articulus.control.blocks import Structure
+from articulus.control.blocks import BlockStructure
 from articulus.control.connect import close
 from articulus.control.design import Check
 from articulus.control.hamiltonian import continuous, singular_frequencies
 from articulus.control.modes import heaviest, unstable
+from articulus.control.mu_upper import upper
 from articulus.control.mussv import Mu, mussv
 from articulus.control.plant import as_plant
 from articulus.control.uncertain import UncertainModel
@@ -39,7 +40,8 @@ class RobustStability:
     lower : float
         1 / lower is the size of the perturbation found that destabilizes; 0 if none was found.
     frequency : float [rad/s]
-        Of that perturbation, or, without one, of the largest upper bound.
+        Of that perturbation, or, without one, of the largest upper bound. Infinite: the perturbed equations have no solution (as
+        when an inertia becomes zero).
     omega, mu : array (f,) [rad/s] and `Mu`
         Bounds at the frequencies that were looked at.
     delta : complex array, (rows, columns)
@@ -51,6 +53,8 @@ class RobustStability:
     everywhere : bool
         Whether the upper bound is shown for all frequencies, between those of the grid, too (Hamiltonian test).
     checks : tuple of Check
+    extrapolated : bool
+        Whether the worst values lie outside the ranges of a model that was fitted within them and is not exact.
     """
 
     upper: float
@@ -63,6 +67,7 @@ class RobustStability:
     worst: Mapping[str, float] = field(default_factory=dict)
     everywhere: bool = True
     checks: tuple[Check, ...] = ()
+    extrapolated: bool = False
 
     @property
     def margin(self) -> float:
@@ -83,6 +88,8 @@ class RobustStability:
         )
         lines = [f"perturbations smaller than {self.margin:.6g} are borne ({reach}); {found}"]
         lines += [f"  {name} = {value:.6g}" for name, value in self.worst.items()]
+        if self.extrapolated:
+            lines.append("  these lie outside the ranges in which the model was fitted")
         return "\n".join(lines + [f"  {check}" for check in self.checks])
 
     def plot(self) -> Any:
@@ -90,8 +97,9 @@ class RobustStability:
         import matplotlib.pyplot as plt
 
         _, axes = plt.subplots()
-        axes.semilogx(self.omega, self.mu.upper, label="upper bound")
-        axes.semilogx(self.omega, self.mu.lower, label="lower bound")
+        shown = (self.omega > 0) & np.isfinite(self.omega)
+        axes.semilogx(self.omega[shown], self.mu.upper[shown], label="upper bound")
+        axes.semilogx(self.omega[shown], self.mu.lower[shown], label="lower bound")
         axes.axhline(self.upper, linestyle=":", label="all frequencies" if self.everywhere else "largest found")
         axes.set_xlabel("frequency [rad/s]")
         axes.set_ylabel("mu")
@@ -118,7 +126,7 @@ def robstab(
     time_limit : float [s]
         After it, and on Ctrl-C, what has been found is returned, with a warning unless all frequencies are covered.
     """
-    model, structure, ranges = _given(system, blocks)
+    model, structure, ranges, exact = _given(system, blocks)
     values = np.linalg.eigvals(model.A)
     outside = unstable(values, model.period, max(np.abs(values), default=1.0))
     if outside.any():
@@ -142,25 +150,27 @@ def robstab(
             f"robstab: the bound {search.level:.4g} is shown at {len(search.omega)} frequencies, not between all of them; "
             "raise time_limit"
         )
-    return _result(search, ranges, everywhere)
+    return _result(search, ranges, everywhere, exact)
 
 
-def _given(system: Any, blocks: Any) -> tuple[LinearModel, Structure, Mapping[str, tuple[float, float]]]:
+def _given(
+    system: Any, blocks: Any
+) -> tuple[LinearModel, BlockStructure, Mapping[str, tuple[float, float]], bool]:
     if isinstance(system, UncertainModel):
         if blocks is not None:
             raise InputError("robstab: found blocks for an uncertain model; expected none, it has its own")
         if not system.structure.blocks:
             raise InputError(f"robstab: none of {', '.join(system.ranges)} has any effect on the model")
-        return system.M, system.structure, system.ranges
+        return system.M, system.structure, system.ranges, system.error < 1e-8
     if blocks is None:
         raise InputError("robstab: found no blocks; expected the structure of Delta, for instance [(1, 1), (2, 2)]")
-    model, structure = as_plant(system, "robstab"), Structure.of(blocks, "robstab")
+    model, structure = as_plant(system, "robstab"), BlockStructure.of(blocks, "robstab")
     if model.D.shape != (structure.columns, structure.rows):
         raise InputError(
             f"robstab: found {model.D.shape[0]} outputs and {model.D.shape[1]} inputs; expected {structure.columns} and "
             f"{structure.rows} for the blocks {'; '.join(map(str, structure.blocks))}"
         )
-    return model, structure, {}
+    return model, structure, {}, True
 
 
 def _grid(model: LinearModel, count: int = 120) -> np.ndarray:
@@ -171,13 +181,14 @@ def _grid(model: LinearModel, count: int = 120) -> np.ndarray:
     top = 30.0 * high if model.period is None else np.pi / model.period
     around = np.concatenate([np.abs(p.imag) + k * p.real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)]) if len(p) else p.real
     grid = np.concatenate([[0.0], np.geomspace(min(0.03 * low, 0.5 * top), top, count), around])
-    return np.unique(grid[(grid >= 0.0) & (grid <= top)])
+    ends = [np.inf] if model.period is None else []
+    return np.unique(np.concatenate([grid[(grid >= 0.0) & (grid <= top)], ends]))
 
 
 class _Search:
     """Frequencies looked at so far, with bounds; the level that is shown to hold."""
 
-    def __init__(self, model: LinearModel, structure: Structure, deadline: float) -> None:
+    def __init__(self, model: LinearModel, structure: BlockStructure, deadline: float) -> None:
         self.model, self.structure, self.deadline = model, structure, deadline
         self.omega: np.ndarray = np.zeros(0)
         self.mu: Mu | None = None
@@ -189,7 +200,7 @@ class _Search:
         new = np.setdiff1d(omega, self.omega)
         if not len(new):
             return
-        found = mussv(self.model.response(new), self.structure)
+        found = mussv(self._response(new), self.structure)
         order = np.argsort(np.concatenate([self.omega, new]), kind="stable")
         fields = ("upper", "lower", "delta", "D", "G")
         old = self.mu or Mu(*(getattr(found, f)[:0] for f in fields), self.structure)
@@ -197,6 +208,13 @@ class _Search:
         self.omega = np.concatenate([self.omega, new])[order]
         self.mu = Mu(*joined, self.structure)
         self.level = (1.0 + LEVEL) * float(self.mu.upper.max())
+
+    def _response(self, omega: np.ndarray) -> np.ndarray:
+        """Return the frequency response; D at infinite frequency."""
+        finite = np.isfinite(omega)
+        M = np.repeat(self.model.D[None].astype(complex), len(omega), axis=0)
+        M[finite] = self.model.response(omega[finite])
+        return M
 
     def refine(self) -> None:
         """Look between the neighbours of the largest bounds of both kinds."""
@@ -207,6 +225,8 @@ class _Search:
             peaks = np.flatnonzero((inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:]))
             for k in peaks[np.argsort(-bound[peaks], kind="stable")][:3]:
                 ends = self.omega[[max(k - 1, 0), min(k + 1, len(self.omega) - 1)]]
+                if not np.isfinite([*ends, self.omega[k]]).all():
+                    continue
                 new += list(np.linspace(ends[0], self.omega[k], 5)[1:-1]) + list(np.linspace(self.omega[k], ends[1], 5)[1:-1])
         self.add(np.array(new))
 
@@ -251,46 +271,63 @@ class _Search:
         """Return the interval around a frequency of the grid on which its scalings show the level."""
         assert self.mu is not None
         place = float(self._variable(self.omega)[k])
-        D, G = self.structure.cut_form(self.mu.D[k]), self.structure.cut_form(self.mu.G[k])
+        half = 0.5 * (float(self.mu.upper[k]) + self.level)
+        response = self._response(self.omega[k : k + 1])
+        found = upper(self.structure.padded(response), self.structure, half)  # scalings in the midst hold longer than the best
+        D, G = self.structure.cut_form(found.D[0]), self.structure.cut_form(found.G[0])
         form = np.block([[-D[0], 1j * G[1]], [-1j * G[1].conj().T, self.level**2 * D[2]]])
         try:
-            found = singular_frequencies(self.matrices, form)
+            crossings = singular_frequencies(self.matrices, form)
         except np.linalg.LinAlgError:
             return place, place
-        below, above = found[found <= place], found[found > place]
+        below, above = crossings[crossings <= place], crossings[crossings > place]
         return float(below.max(initial=0.0)), float(above.min(initial=np.inf))
 
 
 def _result(
-    search: _Search, ranges: Mapping[str, tuple[float, float]], everywhere: bool
+    search: _Search, ranges: Mapping[str, tuple[float, float]], everywhere: bool, exact: bool
 ) -> RobustStability:
     mu, omega, model = search.mu, search.omega, search.model
     assert mu is not None
-    interior = omega > 0 if model.period is None else (omega > 0) & (omega < np.pi / model.period)
+    interior = (omega > 0) & (omega < (np.inf if model.period is None else np.pi / model.period))
     plain = np.abs(mu.delta.imag).max(axis=(1, 2), initial=0.0) <= 1e-12 * np.abs(mu.delta).max(axis=(1, 2), initial=0.0)
     usable = np.where(interior | plain, mu.lower, 0.0)
     k = int(np.argmax(usable)) if usable.max() > 0 else int(np.argmax(mu.upper))
     if usable.max() <= 0:
         return RobustStability(search.level, 0.0, float(omega[k]), omega, mu, mu.delta[k], None, {}, everywhere)
     perturbation = interpolating(mu.delta[k], search.structure, float(omega[k]), model.period)
-    size = len(model.inputs)
-    closed = close(model, perturbation, np.arange(size), np.arange(len(model.outputs)))
-    off = _off_axis(closed, float(omega[k]))
-    check = Check("distance of a pole of the perturbed system from j omega, over the largest", off, 1e-6, off <= 1e-6)
+    check = _confirmed(model, perturbation, float(omega[k]))
     values = _deltas(search.structure, mu.delta[k])
     worst = {n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * values[n] for n, r in ranges.items() if n in values}
     return RobustStability(
-        search.level, float(usable[k]), float(omega[k]), omega, mu, mu.delta[k], perturbation, worst, everywhere, (check,)
+        upper=search.level,
+        lower=float(usable[k]),
+        frequency=float(omega[k]),
+        omega=omega,
+        mu=mu,
+        delta=mu.delta[k],
+        perturbation=perturbation,
+        worst=worst,
+        everywhere=everywhere,
+        checks=(check,),
+        extrapolated=not exact and max(map(abs, values.values()), default=0.0) > 1.0,
     )
 
 
-def _off_axis(closed: LinearModel, omega: float) -> float:
+def _confirmed(model: LinearModel, perturbation: LinearModel, omega: float) -> Check:
+    """Return whether the perturbed system has a pole at the frequency; at infinite frequency, whether it has no solution."""
+    if not np.isfinite(omega):
+        loop = np.eye(len(model.D)) - model.D @ perturbation.D
+        least = float(np.linalg.svd(loop, compute_uv=False)[-1])
+        return Check("smallest singular value of I - D Delta (infinite frequency)", least, 1e-9, least <= 1e-9)
+    closed = close(model, perturbation, np.arange(len(model.inputs)), np.arange(len(model.outputs)))
     values = np.linalg.eigvals(closed.A)
     target = 1j * omega if closed.period is None else np.exp(1j * omega * closed.period)
-    return float(np.abs(values - target).min() / max(np.abs(values).max(), abs(target), np.finfo(float).tiny))
+    off = float(np.abs(values - target).min() / max(np.abs(values).max(), abs(target), np.finfo(float).tiny))
+    return Check("distance of a pole of the perturbed system from j omega, over the largest", off, 1e-6, off <= 1e-6)
 
 
-def _deltas(structure: Structure, delta: np.ndarray) -> dict[str, float]:
+def _deltas(structure: BlockStructure, delta: np.ndarray) -> dict[str, float]:
     found, row, column = {}, 0, 0
     for block in structure.blocks:
         if block.real and block.name:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.blocks import Block, Structure
+from articulus.control.blocks import Block, BlockStructure
 from articulus.control.connect import close as close_loop
 from articulus.control.connect import select
 from articulus.control.lft import Fraction, fraction
@@ -34,7 +34,7 @@ class UncertainModel:
     model : LinearModel
         M: its first inputs are those of Delta ("w.<parameter>.<i>"), its first outputs likewise ("z.<parameter>.<i>"); then
         come those of the plant.
-    structure : Structure
+    structure : BlockStructure
         Blocks with the names of the parameters; deltas within -1 and 1 are the given ranges.
     ranges : dict of name to (low, high)
     error : float [-]
@@ -42,7 +42,7 @@ class UncertainModel:
     """
 
     model: LinearModel
-    structure: Structure
+    structure: BlockStructure
     ranges: Mapping[str, tuple[float, float]]
     error: float = 0.0
 
@@ -108,9 +108,10 @@ def uncertain(
 ) -> UncertainModel:
     """Return a model whose named parameters lie anywhere in ranges, as M and Delta with few repetitions.
 
-    The matrices of the linear model are sampled over the box of the parameters and fitted by polynomials, of the degree that
-    each parameter needs; the polynomials become a linear fraction by rank factorization (`fraction`). The result is compared
-    with the source at other points of the box, its corners included.
+    The matrices of the linear model (of mechanisms and loops: before the division by the mass matrix, so that masses and
+    stiffnesses enter as polynomials) are sampled over the box of the parameters and fitted by polynomials, of the degree that
+    each parameter needs; these become a linear fraction by rank factorization (`fraction`). The result is compared with the
+    source at other points of the box, its corners included.
 
     Parameters
     ----------
@@ -125,7 +126,8 @@ def uncertain(
     tolerance : float [-]
         Largest `error` that is accepted.
     **linearize
-        Further arguments of `linearize`: `inputs`, `outputs`, `opened`, `t`.
+        Further arguments of `linearize`: `inputs`, `outputs`, `opened`, `t`. Outputs of a loop are "q" and "v" if not given;
+        accelerations and forces are not polynomials of masses and need more repetitions.
     """
     names = tuple(ranges)
     box = {n: _range(n, r) for n, r in ranges.items()}
@@ -177,8 +179,8 @@ def _place(names: Sequence[str], name: str, kind: str) -> int:
 
 def _sampler(
     source: Any, box: Mapping[str, tuple[float, float]], q: Any, options: Mapping[str, Any]
-) -> Callable[[np.ndarray], LinearModel]:
-    """Return a function from deltas to the linear model there."""
+) -> Callable[[np.ndarray], tuple[LinearModel, np.ndarray]]:
+    """Return a function from deltas to the linear model there, and a matrix E: E x' = E A x + E B u is what is fitted."""
     known = getattr(source, "parameters", None)
     for name in box:
         if known is not None and name not in list(known):
@@ -188,43 +190,62 @@ def _sampler(
         return {n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * float(d) for (n, r), d in zip(box.items(), delta)}
 
     if hasattr(source, "linearize"):
-        return lambda delta: source.linearize(q, params=values(delta), **options)
+        return lambda delta: _with_inertia(source, q, values(delta), options)
     if not callable(source):
         raise InputError(
             f"uncertain: found {type(source).__name__}; expected a mechanism, a loop, or a function of a dict of parameters"
         )
-    return lambda delta: as_plant(source(values(delta)), "uncertain")
+    return lambda delta: _plain(as_plant(source(values(delta)), "uncertain"))
+
+
+def _plain(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
+    return model, np.eye(len(model.A))
+
+
+def _with_inertia(
+    source: Any, q: Any, params: dict[str, float], options: Mapping[str, Any]
+) -> tuple[LinearModel, np.ndarray]:
+    """Return the model and E = diag(I, M, I): E A and E B are polynomials of masses and stiffnesses, where A and B are not."""
+    mechanism = getattr(source, "mechanism", source)
+    given = dict(options) if mechanism is source else {"outputs": ("q", "v"), **options}
+    model = as_plant(source.linearize(q, params=params, **given), "uncertain")
+    speeds = [model.states.index(f"v.{n}") for n in mechanism.v_names if f"v.{n}" in model.states]
+    E = np.eye(len(model.A))
+    if model.period is None and not mechanism.constraint_names and len(speeds) == len(mechanism.v_names):
+        own = {n: x for n, x in params.items() if n in mechanism.parameters}
+        E[np.ix_(speeds, speeds)] = mechanism.mass_matrix(mechanism.positions(q), params=own)
+    return model, E
 
 
 class _Samples:
-    """Matrices S = [[A, B], [C, D]] over the box of deltas, and polynomials fitted to them."""
+    """Matrices S = [[E A, E B, E], [C, D, 0]] over the box of deltas, and polynomials fitted to them."""
 
-    def __init__(self, take: Callable[[np.ndarray], LinearModel], names: tuple[str, ...]) -> None:
+    def __init__(self, take: Callable[[np.ndarray], tuple[LinearModel, np.ndarray]], names: tuple[str, ...]) -> None:
         self._take, self.names = take, names
         self.rng = np.random.default_rng(0)
-        self.middle = as_plant(take(np.zeros(len(names))), "uncertain")
-        n, S = len(self.middle.A), self.of(self.middle)
-        a, b, c = (np.abs(x).max(initial=0.0) or 1.0 for x in (S[:n, :n], S[:n, n:], S[n:, :n]))
+        self.middle, E = take(np.zeros(len(names)))
+        n, m = self.middle.B.shape
+        S = self.stacked(self.middle, E)
+        a, b, c = (np.abs(x).max(initial=0.0) or 1.0 for x in (S[:n, :n], S[:n, n : n + m], S[n:, :n]))
         self.rows = np.concatenate([np.full(n, a), np.full(len(S) - n, c)])
-        self.columns = np.concatenate([np.ones(n), np.full(S.shape[1] - n, b / a)])
-        self.size = np.outer(self.rows, self.columns)
-        self.size[n:, n:] = max(c * b / a, np.abs(S[n:, n:]).max(initial=0.0))
+        self.columns = np.concatenate([np.ones(n), np.full(m, b / a), np.full(n, np.abs(E).max() / a)])
 
     @staticmethod
-    def of(model: LinearModel) -> np.ndarray:
-        return np.block([[model.A, model.B], [model.C, model.D]])
+    def stacked(model: LinearModel, E: np.ndarray) -> np.ndarray:
+        empty = np.zeros((len(model.C), len(E)))
+        return np.block([[E @ model.A, E @ model.B, E], [model.C, model.D, empty]])
 
-    def at(self, delta: np.ndarray) -> np.ndarray:
-        model = as_plant(self._take(delta), "uncertain")
+    def at(self, delta: np.ndarray) -> tuple[LinearModel, np.ndarray]:
+        model, E = self._take(delta)
         if (model.states, model.inputs, model.outputs) != (self.middle.states, self.middle.inputs, self.middle.outputs):
             raise InputError(
                 f"uncertain: the states of the model change with the parameters: found {', '.join(model.states[:6])} and "
                 f"{', '.join(self.middle.states[:6])}; expected the same everywhere in the ranges"
             )
-        return self.of(model)
+        return model, E
 
     def scaled(self, delta: np.ndarray) -> np.ndarray:
-        return self.at(delta) / np.outer(self.rows, self.columns)
+        return self.stacked(*self.at(delta)) / np.outer(self.rows, self.columns)
 
     def along(self, line: Callable[[float], np.ndarray], most: int, tolerance: float) -> int:
         """Return the least degree of a polynomial on a line, up to `most`, that is exact or else well below the tolerance."""
@@ -266,7 +287,7 @@ class _Samples:
         found = np.linalg.lstsq(V, values, rcond=None)[0]
         found[np.abs(found) < 1e-12 * np.abs(found).max(initial=1.0)] = 0.0
         kept = ((e, c) for e, c in zip(exponents, found) if np.abs(c).max() > 0 or not any(e))
-        return {e: c.reshape(self.size.shape) for e, c in kept}
+        return {e: c.reshape(len(self.rows), len(self.columns)) for e, c in kept}
 
     def error(self, model: UncertainModel) -> float:
         """Return the largest difference of an uncertain model from the source at corners and random points."""
@@ -274,30 +295,41 @@ class _Samples:
         corners = list(itertools.product((-1.0, 1.0), repeat=m)) if m <= 4 else self.rng.choice([-1.0, 1.0], (16, m))
         points = np.vstack([np.array(corners), self.rng.uniform(-1, 1, (CHECKED, m))])
         counts = [model.repetitions.get(n, 0) for n in self.names]
-        off = [
-            np.abs(self.of(model.closed_with(np.diag(np.repeat(p, counts)))) - self.at(p)) / self.size
-            for p in points
-        ]
-        return float(np.max(off))
+        return max(
+            _difference(model.closed_with(np.diag(np.repeat(p, counts))), self.at(p)[0]) for p in points
+        )
+
+
+def _difference(found: LinearModel, exact: LinearModel) -> float:
+    """Return the largest difference of matrices over the largest entry of the exact ones; of zeros, over that of all four."""
+    off = 0.0
+    largest = max(np.abs(getattr(exact, name)).max(initial=0.0) for name in "ABCD")
+    for name in "ABCD":
+        a, b = getattr(found, name), getattr(exact, name)
+        size = np.abs(b).max(initial=0.0) or largest or 1.0
+        off = max(off, float(np.abs(a - b).max(initial=0.0) / size))
+    return off
 
 
 def _assembled(
     sample: _Samples, f: Fraction, names: tuple[str, ...], box: Mapping[str, tuple[float, float]]
 ) -> UncertainModel:
-    """Return the model of a fraction of the matrices [[A, B], [C, D]] over their sizes."""
-    middle, n = sample.middle, len(sample.middle.A)
+    """Return the model of a fraction of the matrices [[E A, E B, E], [C, D, 0]] over their sizes."""
+    middle, (n, m) = sample.middle, sample.middle.B.shape
     S0, L, R = f.S0 * np.outer(sample.rows, sample.columns), sample.rows[:, None] * f.L, f.R * sample.columns
     labels = [f"{name}.{i}" for name, count in zip(names, f.counts) for i in range(count)]
+    E, R_E = S0[:n, n + m :], R[:, n + m :]
+    A, B, W = (np.linalg.solve(E, x) for x in (S0[:n, :n], S0[:n, n : n + m], L[:n]))
     model = dataclasses.replace(
         middle,
-        A=S0[:n, :n],
-        B=np.hstack([L[:n], S0[:n, n:]]),
-        C=np.vstack([R[:, :n], S0[n:, :n]]),
-        D=np.block([[f.N, R[:, n:]], [L[n:], S0[n:, n:]]]),
+        A=A,
+        B=np.hstack([W, B]),
+        C=np.vstack([R[:, :n] - R_E @ A, S0[n:, :n]]),
+        D=np.block([[f.N - R_E @ W, R[:, n : n + m] - R_E @ B], [L[n:], S0[n:, n : n + m]]]),
         inputs=(*(f"w.{x}" for x in labels), *middle.inputs),
         outputs=(*(f"z.{x}" for x in labels), *middle.outputs),
         input_units=(*("-" for _ in labels), *middle.input_units),
         output_units=(*("-" for _ in labels), *middle.output_units),
     )
     blocks = tuple(Block(c, c, True, True, name) for name, c in zip(names, f.counts) if c)
-    return UncertainModel(model, Structure(blocks), dict(box))
+    return UncertainModel(model, BlockStructure(blocks), dict(box))

@@ -1,0 +1,141 @@
+"""Peaks of mu between grid points, the perturbation and the poles it leads to, named parameters."""
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.control import mussv, robstab, uncertain
+from articulus.control.allpass import interpolating
+from articulus.control.design import law_of, static
+from articulus.control.hamiltonian import continuous, singular_frequencies
+from articulus.control.plant import of_matrices
+from articulus.errors import InputError
+
+
+def plant(n, m, p, period=None, seed=3):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    if period is None:
+        A = A - (np.linalg.eigvals(A).real.max() + 0.1) * np.eye(n)
+    else:
+        A = 0.97 * A / np.abs(np.linalg.eigvals(A)).max()
+    return of_matrices(A, rng.normal(size=(n, m)), rng.normal(size=(p, n)), 0.1 * rng.normal(size=(p, m)), period)
+
+
+@pytest.mark.parametrize("period", [None, 0.1])
+@pytest.mark.parametrize("blocks", [[(1, 1)] * 3, [(2, 3), (1, 0)], [(-1, 0), (2, 0)]])
+def test_perturbation_puts_a_pole_on_the_boundary(blocks, period):
+    rows, columns = sum(abs(r) for r, c in blocks), sum(c or abs(r) for r, c in blocks)
+    model = plant(6, rows, columns, period)
+    found = robstab(model, blocks)
+    assert found.everywhere and found.lower <= found.upper <= 1.01 * found.lower
+    assert all(check.passed for check in found.checks)
+    # no denser grid finds more than what is shown for all frequencies
+    top = 50.0 if period is None else np.pi / period
+    dense = mussv(model.response(np.linspace(1e-3, top, 400)), blocks)
+    assert dense.upper.max() <= found.upper
+    # the perturbation is stable, of the stated size everywhere, and a smaller one leaves the loop stable
+    P = found.perturbation
+    sizes = np.linalg.norm(P.response(np.linspace(0.0, top, 30)), 2, axis=(1, 2))
+    np.testing.assert_allclose(sizes, 1 / found.lower, rtol=1e-9)
+    for factor, stable in ((0.9, True), (1.0 - 1e-9, True)):
+        A, B, C, D = P.A, P.B, factor * P.C, factor * P.D
+        loop = np.linalg.inv(np.eye(columns) - model.D @ D)
+        whole = np.block(
+            [
+                [model.A + model.B @ D @ loop @ model.C, model.B @ (C + D @ loop @ model.D @ C)],
+                [B @ loop @ model.C, A + B @ loop @ model.D @ C],
+            ]
+        )
+        s = np.linalg.eigvals(whole)
+        assert bool((s.real.max() < 0) if period is None else (np.abs(s).max() < 1)) is stable
+
+
+def test_narrow_peak_between_grid_points_is_found():
+    """A mode of damping 1e-4 that no point of the given grid is near; the peak of |1 / (1 - w^2 + 2 j z w)| is 1 / (2 z)."""
+    z = 1e-4
+    model = of_matrices([[0.0, 1.0], [-1.0, -2 * z]], [[0.0], [1.0]], [[1.0, 0.0]])
+    found = robstab(model, [(1, 1)], omega=[0.1, 0.5, 2.0, 10.0])
+    exact = 1 / (2 * z * np.sqrt(1 - z * z))
+    assert found.everywhere
+    assert exact * (1 - 1e-6) <= found.upper <= exact * 1.01
+    assert found.frequency == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("period", [None, 0.2])
+def test_singular_frequencies_are_crossings_of_singular_values(period):
+    model = plant(5, 2, 2, period, seed=1)
+    w = np.linspace(1e-3, 20.0 if period is None else np.pi / period - 1e-3, 4000)
+    gains = np.linalg.norm(model.response(w), 2, axis=(1, 2))
+    level = 0.6 * gains.max()
+    form = np.diag([-1.0, -1.0, level**2, level**2]).astype(complex)
+    found = singular_frequencies(continuous(model), form)
+    found = found if period is None else 2 * np.arctan(found) / period
+    s = np.linalg.svd(model.response(found), compute_uv=False)
+    assert len(found) and np.abs(s - level).min(axis=1).max() < 1e-7 * level
+    crossings = w[:-1][np.diff(np.sign(gains - level)) != 0]
+    assert all(np.abs(found - c).min() < 0.02 for c in crossings)
+
+
+@pytest.mark.parametrize("period", [None, 0.05])
+def test_interpolation_is_exact(period):
+    from articulus.control import BlockStructure
+
+    rng = np.random.default_rng(0)
+    structure = BlockStructure.of([(2, 3), (2, 0), (-1, 0), (1, 1)])
+    u, v = rng.normal(size=2) + 1j * rng.normal(size=2), rng.normal(size=3) + 1j * rng.normal(size=3)
+    delta = np.zeros((6, 7), dtype=complex)
+    delta[:2, :3] = np.outer(u, v)
+    delta[2, 3] = delta[3, 4] = 1 - 2j
+    delta[4, 5], delta[5, 6] = -0.3, -1 + 0.5j
+    model = interpolating(delta, structure, 3.0, period)
+    np.testing.assert_allclose(model.response(3.0)[0], delta, atol=1e-12)
+    s = np.linalg.eigvals(model.A)
+    assert (s.real < 0).all() if period is None else (np.abs(s) < 1).all()
+
+
+@pytest.fixture(scope="module")
+def rod():
+    """A rod upside down with a payload at its end that swings in a plane."""
+    rod = art.Mechanism("rod", gravity=(0, 0, -9.81))
+    payload = art.Parameter("payload", 3.0)
+    rod.body("rod", 0.5, (0, 0, 0.25), (1e-2, 1e-2, 1e-3))
+    rod.joint("pin", art.Revolute((0, 1, 0)), "ground", "rod")
+    rod.body("load", payload, (0, 0, 0), (1e-3, 1e-3, 1e-3))
+    rod.joint("weld", art.Fixed(), "rod", "load", at=(0, 0, 0.5))
+    return rod
+
+
+def test_payload_of_a_mechanism(rod):
+    """The rod on a spring k stands until payload = (k - g m_rod l / 2) / (g l), at zero frequency: one repetition, exact."""
+    found = uncertain(rod, {"payload": (2.0, 4.0)})
+    assert found.error < 1e-12 and found.repetitions == {"payload": 1}
+    exact = rod.linearize(params={"payload": 3.7})
+    np.testing.assert_allclose(found.at(payload=3.7).A, exact.A, rtol=1e-10, atol=1e-12)
+    spring = law_of(found.nominal, static(np.array([[-25.0, -2.0]])), np.array([0]), np.array([0, 1]), "spring")
+    loop = found.close(spring)
+    report = robstab(loop)
+    assert report.worst["payload"] == pytest.approx((25.0 - 9.81 * 0.5 * 0.25) / (9.81 * 0.5), rel=1e-9)
+    assert report.frequency == 0.0 and not report.extrapolated
+    poles = np.linalg.eigvals(rod_on_spring(rod, report.worst))
+    assert np.abs(poles).min() < 1e-9 * np.abs(poles).max()
+    with pytest.raises(InputError, match=r"not stable.*close the loop first"):
+        robstab(found)
+    with pytest.raises(InputError, match=r"no parameter 'paiload'.*payload"):
+        uncertain(rod, {"paiload": (1, 2)})
+
+
+def rod_on_spring(rod, params):
+    model = rod.linearize(params=params)
+    return model.A + model.B @ np.array([[-25.0, -2.0]])
+
+
+def test_parameters_of_a_loop(rod):
+    """Payload of the mechanism and gain of the controller of a closed loop, both by name."""
+    hold = art.components.PD(kp=art.Parameter("kp", 40.0), kd=3.0)
+    loop = art.Loop(rod, controller=hold)
+    found = uncertain(loop, {"payload": (1.0, 5.0), "kp": (30.0, 50.0)})
+    assert found.repetitions == {"payload": 1, "kp": 1} and found.error < 1e-10
+    report = robstab(found)
+    worst = loop.linearize(params=dict(report.worst))
+    assert np.abs(np.linalg.eigvals(worst.A)).min() < 1e-6

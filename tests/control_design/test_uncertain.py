@@ -1,0 +1,81 @@
+"""Linear fractions of polynomial matrices with few repetitions: the examples of Belcastro, Chang & Fischl 1989."""
+
+import numpy as np
+import pytest
+
+from articulus.control import cascade, fraction, uncertain
+from articulus.errors import InputError
+
+RNG = np.random.default_rng(2)
+
+
+def spread(**nominal):
+    return {name: (0.8 * x, 1.3 * x) for name, x in nominal.items()}
+
+
+def off(model, exact):
+    """Return the largest difference of responses at random parameters and frequencies."""
+    found = 0.0
+    for _ in range(12):
+        p = {n: RNG.uniform(*r) for n, r in model.ranges.items()}
+        w = RNG.uniform(0.1, 5.0)
+        found = max(found, abs(model.at(p).response(w)[0, 0, 0] - exact(p, 1j * w)))
+    return found
+
+
+def test_inseparable_poles_repeat_one_parameter():
+    """Example 7.2: 6 entries of Delta for 5 parameters."""
+    ranges = spread(t1=1.0, t2=2.0, b1=0.5, b2=1.5, b3=3.0)
+    model = uncertain(
+        lambda p: cascade([([p["b1"], p["b2"], p["b3"]], [1, p["t1"] + p["t2"], p["t1"] * p["t2"]])]), ranges
+    )
+    assert model.structure.rows == 6
+    assert off(model, lambda p, s: (p["b1"] * s**2 + p["b2"] * s + p["b3"]) / ((s + p["t1"]) * (s + p["t2"]))) < 1e-12
+
+
+def test_square_of_a_parameter():
+    """Example 7.3: w^2 repeats w, 3 entries."""
+    model = uncertain(lambda p: cascade([([1.0], [1, 2 * p["sigma"], p["w"] ** 2])]), {"sigma": (0.1, 0.3), "w": (2.0, 3.0)})
+    assert model.repetitions == {"sigma": 1, "w": 2}
+    assert off(model, lambda p, s: 1 / (s**2 + 2 * p["sigma"] * s + p["w"] ** 2)) < 1e-12
+
+
+def test_cascade_is_the_product():
+    A, B, C, D = cascade([([2.0, 1.0], [1, 3.0]), ([1.0], [1, 0.4, 2.0]), ([3.0, 0.5, 1.0], [1, 1.0, 5.0])], gain=0.7)
+    s = 0.3 + 1.1j
+    exact = 0.7 * (2 * s + 1) / (s + 3) / (s * s + 0.4 * s + 2) * (3 * s * s + 0.5 * s + 1) / (s * s + s + 5)
+    assert (C @ np.linalg.solve(s * np.eye(5) - A, B) + D)[0, 0] == pytest.approx(exact, abs=1e-13)
+    with pytest.raises(InputError, match="begins with 1"):
+        cascade([([1.0], [2.0, 1.0])])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fraction_is_the_polynomial(seed):
+    """A random polynomial matrix of three parameters; the rank of its affine parts is not exceeded."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.normal(size=(4, 1)), rng.normal(size=(1, 3))
+    polynomial = {
+        (0, 0, 0): rng.normal(size=(4, 3)),
+        (1, 0, 0): u @ rng.normal(size=(1, 3)),
+        (0, 1, 0): rng.normal(size=(4, 1)) @ v,
+        (1, 1, 0): 2.0 * u @ v,
+        (0, 0, 2): u @ v,
+    }
+    f = fraction(polynomial)
+    d = rng.uniform(-1, 1, 3)
+    exact = sum(c * np.prod(d ** np.array(e)) for e, c in polynomial.items())
+    np.testing.assert_allclose(f.at(d), exact, atol=1e-12)
+    assert f.counts == (1, 1, 2)
+
+
+def test_rational_dependence_says_its_error():
+    ranges = {"m": (1.0, 1.4)}
+    source = lambda p: cascade([([1.0], [1.0, 0.2 / p["m"], 3.0 / p["m"]])])  # noqa: E731
+    model = uncertain(source, ranges)
+    assert 0 < model.error < 1e-3
+    with pytest.raises(InputError, match=r"off by .*tolerance.*narrow them"):
+        uncertain(source, {"m": (0.2, 5.0)}, degree=1)
+    with pytest.raises(InputError, match="low < high"):
+        uncertain(source, {"m": (2.0, 1.0)})
+    with pytest.raises(InputError, match="no parameter 'mass'"):
+        model.at(mass=1.0)
