@@ -37,10 +37,13 @@ def test_perturbation_has_the_structure_and_makes_singular(found, name):
     """det(I - M Delta) = 0 to rounding with Delta of size 1 / lower, and lower <= upper."""
     M, mu = found[name]
     some = mu.lower > 0
-    assert some.mean() > 0.5 and (mu.lower <= mu.upper).all()
+    assert some.mean() > 0.5
+    assert (mu.lower <= mu.upper).all()
     least = np.linalg.svd(np.eye(M.shape[1]) - M @ mu.delta, compute_uv=False)[:, -1]
     assert least[some].max() < 1e-10
-    np.testing.assert_allclose(np.linalg.norm(mu.delta, 2, axis=(1, 2))[some] * mu.lower[some], 1.0, rtol=1e-10)
+    np.testing.assert_allclose(
+        np.linalg.norm(mu.delta, 2, axis=(1, 2))[some] * mu.lower[some], 1.0, rtol=1e-10
+    )
     row = column = 0
     rest = mu.delta.copy()
     for r, c in STRUCTURES[name]:
@@ -116,7 +119,8 @@ def test_rank_one_is_the_sum_of_products():
 def test_reducible_and_badly_scaled(M, exact):
     """The bound of reducible matrices is approached with scalings without limit; balancing stops at 1e-9 of the entries."""
     mu = mussv(M, [(1, 1)] * len(M))
-    assert abs(mu.upper - exact) < 1e-6 and abs(mu.lower - exact) < 1e-6
+    assert abs(mu.upper - exact) < 1e-6
+    assert abs(mu.lower - exact) < 1e-6
 
 
 def test_real_corners():

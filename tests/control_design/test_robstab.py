@@ -19,7 +19,9 @@ def plant(n, m, p, period=None, seed=3):
         A = A - (np.linalg.eigvals(A).real.max() + 0.1) * np.eye(n)
     else:
         A = 0.97 * A / np.abs(np.linalg.eigvals(A)).max()
-    return of_matrices(A, rng.normal(size=(n, m)), rng.normal(size=(p, n)), 0.1 * rng.normal(size=(p, m)), period)
+    return of_matrices(
+        A, rng.normal(size=(n, m)), rng.normal(size=(p, n)), 0.1 * rng.normal(size=(p, m)), period
+    )
 
 
 @pytest.mark.parametrize("period", [None, 0.1])
@@ -28,7 +30,8 @@ def test_perturbation_puts_a_pole_on_the_boundary(blocks, period):
     rows, columns = sum(abs(r) for r, c in blocks), sum(c or abs(r) for r, c in blocks)
     model = plant(6, rows, columns, period)
     found = robstab(model, blocks)
-    assert found.everywhere and found.lower <= found.upper <= 1.01 * found.lower
+    assert found.everywhere
+    assert found.lower <= found.upper <= 1.01 * found.lower
     assert all(check.passed for check in found.checks)
     # no denser grid finds more than what is shown for all frequencies
     top = 50.0 if period is None else np.pi / period
@@ -72,7 +75,8 @@ def test_singular_frequencies_are_crossings_of_singular_values(period):
     found = singular_frequencies(continuous(model), form)
     found = found if period is None else 2 * np.arctan(found) / period
     s = np.linalg.svd(model.response(found), compute_uv=False)
-    assert len(found) and np.abs(s - level).min(axis=1).max() < 1e-7 * level
+    assert len(found)
+    assert np.abs(s - level).min(axis=1).max() < 1e-7 * level
     crossings = w[:-1][np.diff(np.sign(gains - level)) != 0]
     assert all(np.abs(found - c).min() < 0.02 for c in crossings)
 
@@ -109,14 +113,18 @@ def rod():
 def test_payload_of_a_mechanism(rod):
     """The rod on a spring k stands until payload = (k - g m_rod l / 2) / (g l), at zero frequency: one repetition, exact."""
     found = uncertain(rod, {"payload": (2.0, 4.0)})
-    assert found.error < 1e-12 and found.repetitions == {"payload": 1}
+    assert found.error < 1e-12
+    assert found.repetitions == {"payload": 1}
     exact = rod.linearize(params={"payload": 3.7})
     np.testing.assert_allclose(found.at(payload=3.7).A, exact.A, rtol=1e-10, atol=1e-12)
-    spring = law_of(found.nominal, static(np.array([[-25.0, -2.0]])), np.array([0]), np.array([0, 1]), "spring")
+    spring = law_of(
+        found.nominal, static(np.array([[-25.0, -2.0]])), np.array([0]), np.array([0, 1]), "spring"
+    )
     loop = found.close(spring)
     report = robstab(loop)
     assert report.worst["payload"] == pytest.approx((25.0 - 9.81 * 0.5 * 0.25) / (9.81 * 0.5), rel=1e-9)
-    assert report.frequency == 0.0 and not report.extrapolated
+    assert report.frequency == 0.0
+    assert not report.extrapolated
     poles = np.linalg.eigvals(rod_on_spring(rod, report.worst))
     assert np.abs(poles).min() < 1e-9 * np.abs(poles).max()
     with pytest.raises(InputError, match=r"not stable.*close the loop first"):
@@ -135,7 +143,8 @@ def test_parameters_of_a_loop(rod):
     hold = art.components.PD(kp=art.Parameter("kp", 40.0), kd=3.0)
     loop = art.Loop(rod, controller=hold)
     found = uncertain(loop, {"payload": (1.0, 5.0), "kp": (30.0, 50.0)})
-    assert found.repetitions == {"payload": 1, "kp": 1} and found.error < 1e-10
+    assert found.repetitions == {"payload": 1, "kp": 1}
+    assert found.error < 1e-10
     report = robstab(found)
     worst = loop.linearize(params=dict(report.worst))
     assert np.abs(np.linalg.eigvals(worst.A)).min() < 1e-6

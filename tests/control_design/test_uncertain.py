@@ -30,18 +30,25 @@ def test_inseparable_poles_repeat_one_parameter():
         lambda p: cascade([([p["b1"], p["b2"], p["b3"]], [1, p["t1"] + p["t2"], p["t1"] * p["t2"]])]), ranges
     )
     assert model.structure.rows == 6
-    assert off(model, lambda p, s: (p["b1"] * s**2 + p["b2"] * s + p["b3"]) / ((s + p["t1"]) * (s + p["t2"]))) < 1e-12
+    assert (
+        off(model, lambda p, s: (p["b1"] * s**2 + p["b2"] * s + p["b3"]) / ((s + p["t1"]) * (s + p["t2"])))
+        < 1e-12
+    )
 
 
 def test_square_of_a_parameter():
     """Example 7.3: w^2 repeats w, 3 entries."""
-    model = uncertain(lambda p: cascade([([1.0], [1, 2 * p["sigma"], p["w"] ** 2])]), {"sigma": (0.1, 0.3), "w": (2.0, 3.0)})
+    model = uncertain(
+        lambda p: cascade([([1.0], [1, 2 * p["sigma"], p["w"] ** 2])]), {"sigma": (0.1, 0.3), "w": (2.0, 3.0)}
+    )
     assert model.repetitions == {"sigma": 1, "w": 2}
     assert off(model, lambda p, s: 1 / (s**2 + 2 * p["sigma"] * s + p["w"] ** 2)) < 1e-12
 
 
 def test_cascade_is_the_product():
-    A, B, C, D = cascade([([2.0, 1.0], [1, 3.0]), ([1.0], [1, 0.4, 2.0]), ([3.0, 0.5, 1.0], [1, 1.0, 5.0])], gain=0.7)
+    A, B, C, D = cascade(
+        [([2.0, 1.0], [1, 3.0]), ([1.0], [1, 0.4, 2.0]), ([3.0, 0.5, 1.0], [1, 1.0, 5.0])], gain=0.7
+    )
     s = 0.3 + 1.1j
     exact = 0.7 * (2 * s + 1) / (s + 3) / (s * s + 0.4 * s + 2) * (3 * s * s + 0.5 * s + 1) / (s * s + s + 5)
     assert (C @ np.linalg.solve(s * np.eye(5) - A, B) + D)[0, 0] == pytest.approx(exact, abs=1e-13)

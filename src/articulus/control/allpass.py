@@ -10,7 +10,9 @@ from articulus.control.plant import of_matrices
 from articulus.linear import LinearModel
 
 
-def interpolating(delta: np.ndarray, structure: BlockStructure, omega: float, period: float | None) -> LinearModel:
+def interpolating(
+    delta: np.ndarray, structure: BlockStructure, omega: float, period: float | None
+) -> LinearModel:
     """Return Delta(s), stable, real-rational, of the structure and of the size of delta, with Delta(j omega) = delta.
 
     Real blocks stay constant; a number becomes an all-pass of first order; full blocks are taken as of rank one, their largest.
@@ -31,7 +33,9 @@ def interpolating(delta: np.ndarray, structure: BlockStructure, omega: float, pe
         if block.real:
             parts.append(_gain(inner.real, period))
         elif block.repeated:
-            parts.append(side_by_side(*(_number(complex(inner[0, 0]), omega, period) for _ in range(block.rows))))
+            parts.append(
+                side_by_side(*(_number(complex(inner[0, 0]), omega, period) for _ in range(block.rows)))
+            )
         else:
             parts.append(_rank_one(inner, omega, period))
     return side_by_side(*parts)

@@ -9,6 +9,7 @@ import numpy as np
 
 from articulus.errors import InputError
 
+
 @dataclass(frozen=True)
 class Block:
     """One block of an uncertainty Delta, which maps outputs z of M to its inputs w.

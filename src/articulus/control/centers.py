@@ -112,9 +112,7 @@ def least_ratio(
     return x, lam
 
 
-def _newton(
-    cones: tuple[Cone, ...], x: np.ndarray, free: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _newton(cones: tuple[Cone, ...], x: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return x after a Newton step of the best length on the sum of -log det of the cones, and the Newton decrement before."""
     gradient: np.ndarray = np.zeros(x.shape)
     hessian: np.ndarray = np.zeros((*x.shape, x.shape[1]))

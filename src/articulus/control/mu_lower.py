@@ -59,7 +59,9 @@ class Search:
     upper: np.ndarray
 
     def __post_init__(self) -> None:
-        self.real = np.repeat([b.real for b in self.structure.blocks], [b.size for b in self.structure.blocks])
+        self.real = np.repeat(
+            [b.real for b in self.structure.blocks], [b.size for b in self.structure.blocks]
+        )
         self.top: np.ndarray = np.zeros(len(self.N))
         self.best: np.ndarray = np.zeros(len(self.N))
         self.delta: np.ndarray = np.zeros(self.N.shape, dtype=complex)
@@ -90,7 +92,9 @@ class Search:
         size = np.maximum(np.abs(a) ** 2 @ groups.T, np.finfo(float).tiny)
         return np.clip(np.real((a.conj() * w) @ groups.T) / size, -1.0, 1.0)
 
-    def _turn(self, active: np.ndarray, Q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _turn(
+        self, active: np.ndarray, Q: np.ndarray, k: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return k rho(M_c(k) Q_c), and vectors x, w: the logarithm of the radius grows with Re(w* dQ x)."""
         N, c, r = self.N[active], ~self.real, self.real
         inner = self._closed(N, Q, k)
@@ -106,7 +110,7 @@ class Search:
             ND = N @ D
             rr = np.eye(r.sum()) - ND[:, r][:, :, r]
             x[:, r] = np.linalg.solve(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
-            left = (y[:, None, c].conj() @ ND[:, c][:, :, r])
+            left = y[:, None, c].conj() @ ND[:, c][:, :, r]
             y[:, r] = np.linalg.solve(_conjugate(rr), _conjugate(left))[..., 0]
         w = (_conjugate(N) @ y[:, :, None])[..., 0]
         s = np.sum(w[:, c].conj() * (D[:, c][:, :, c] @ x[:, c, None])[..., 0], axis=1)
@@ -156,7 +160,9 @@ class Search:
         at_low, at_high = height[first - 1, f], height[first, f]
         for _ in range(40):  # regula falsi of Illinois, then what is left by halving
             k = np.where(
-                np.isfinite(at_high) & (at_high > at_low), high - at_high * (high - low) / (at_high - at_low), 0.5 * (low + high)
+                np.isfinite(at_high) & (at_high > at_low),
+                high - at_high * (high - low) / (at_high - at_low),
+                0.5 * (low + high),
             )
             h = excess(k)
             up = h >= 0.0

@@ -8,6 +8,7 @@ larger than k. Of a real M one equation is left, and the corners alone decide wh
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -96,14 +97,22 @@ def _edge(
     flat = crossing.any(axis=2)
     first, f = np.argmax(flat, axis=0), np.arange(len(M))
     which = np.argmax(crossing[first, f], axis=1)
-    k, value = _root(missing, grid[first, f], grid[first + 1, f], path[first, f, which], path[first + 1, f, which])
+    k, value = _root(
+        missing, grid[first, f], grid[first + 1, f], path[first, f, which], path[first + 1, f, which]
+    )
     good = flat.any(axis=0) & (np.abs(value.imag) <= 1e-10 * k) & (np.abs(value.real) <= k)
     found = k[:, None] * signs
     found[:, free] = value.real
     return np.where(good, 1.0 / k, 0.0), found
 
 
-def _root(missing, low, high, at_low, at_high):  # type: ignore[no-untyped-def]
+def _root(
+    missing: Callable[[np.ndarray], np.ndarray],
+    low: np.ndarray,
+    high: np.ndarray,
+    at_low: np.ndarray,
+    at_high: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Return k between low and high where the imaginary part of the missing value vanishes, and the value."""
     a, b = at_low.imag.copy(), at_high.imag.copy()
     f, near, k = np.arange(len(low)), at_low, low

@@ -38,6 +38,24 @@ class Mu:
     G: np.ndarray
     structure: BlockStructure
 
+    def one(self, k: int) -> Mu:
+        """Return the bounds of one of many matrices."""
+        return Mu(
+            float(self.upper[k]), float(self.lower[k]), self.delta[k], self.D[k], self.G[k], self.structure
+        )
+
+    def joined(self, other: Mu, order: np.ndarray) -> Mu:
+        """Return the bounds of the matrices of both, in an order."""
+        a, b = self, other
+        return Mu(
+            np.concatenate([a.upper, b.upper])[order],
+            np.concatenate([a.lower, b.lower])[order],
+            np.concatenate([a.delta, b.delta])[order],
+            np.concatenate([a.D, b.D])[order],
+            np.concatenate([a.G, b.G])[order],
+            self.structure,
+        )
+
     @property
     def margin(self) -> Any:
         """Multivariable stability margin, 1 / upper [-]: every smaller Delta leaves I - M Delta regular."""
@@ -87,7 +105,5 @@ def mussv(M: Any, blocks: Any) -> Mu:
     else:
         low, delta = lower(square, structure, high)
     low = np.minimum(low, high.bound)
-    found = (high.bound, low, structure.cut(delta), high.D, high.G)
-    if matrices.ndim == 2:
-        return Mu(float(high.bound[0]), float(low[0]), *(x[0] for x in found[2:]), structure)
-    return Mu(*found, structure)
+    many_found = Mu(high.bound, low, structure.cut(delta), high.D, high.G, structure)
+    return many_found if matrices.ndim == 3 else many_found.one(0)

@@ -100,7 +100,9 @@ class RobustStability:
         shown = (self.omega > 0) & np.isfinite(self.omega)
         axes.semilogx(self.omega[shown], self.mu.upper[shown], label="upper bound")
         axes.semilogx(self.omega[shown], self.mu.lower[shown], label="lower bound")
-        axes.axhline(self.upper, linestyle=":", label="all frequencies" if self.everywhere else "largest found")
+        axes.axhline(
+            self.upper, linestyle=":", label="all frequencies" if self.everywhere else "largest found"
+        )
         axes.set_xlabel("frequency [rad/s]")
         axes.set_ylabel("mu")
         axes.legend()
@@ -163,7 +165,9 @@ def _given(
             raise InputError(f"robstab: none of {', '.join(system.ranges)} has any effect on the model")
         return system.M, system.structure, system.ranges, system.error < 1e-8
     if blocks is None:
-        raise InputError("robstab: found no blocks; expected the structure of Delta, for instance [(1, 1), (2, 2)]")
+        raise InputError(
+            "robstab: found no blocks; expected the structure of Delta, for instance [(1, 1), (2, 2)]"
+        )
     model, structure = as_plant(system, "robstab"), BlockStructure.of(blocks, "robstab")
     if model.D.shape != (structure.columns, structure.rows):
         raise InputError(
@@ -179,7 +183,11 @@ def _grid(model: LinearModel, count: int = 120) -> np.ndarray:
     size = np.abs(p)[np.abs(p) > 0]
     low, high = (size.min(), size.max()) if len(size) else (1.0, 1.0)
     top = 30.0 * high if model.period is None else np.pi / model.period
-    around = np.concatenate([np.abs(p.imag) + k * p.real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)]) if len(p) else p.real
+    around = (
+        np.concatenate([np.abs(p.imag) + k * p.real for k in (-2, -1, -0.5, 0, 0.5, 1, 2)])
+        if len(p)
+        else p.real
+    )
     grid = np.concatenate([[0.0], np.geomspace(min(0.03 * low, 0.5 * top), top, count), around])
     ends = [np.inf] if model.period is None else []
     return np.unique(np.concatenate([grid[(grid >= 0.0) & (grid <= top)], ends]))
@@ -202,11 +210,8 @@ class _Search:
             return
         found = mussv(self._response(new), self.structure)
         order = np.argsort(np.concatenate([self.omega, new]), kind="stable")
-        fields = ("upper", "lower", "delta", "D", "G")
-        old = self.mu or Mu(*(getattr(found, f)[:0] for f in fields), self.structure)
-        joined = [np.concatenate([getattr(old, f), getattr(found, f)])[order] for f in fields]
         self.omega = np.concatenate([self.omega, new])[order]
-        self.mu = Mu(*joined, self.structure)
+        self.mu = self.mu.joined(found, order) if self.mu else found
         self.level = (1.0 + LEVEL) * float(self.mu.upper.max())
 
     def _response(self, omega: np.ndarray) -> np.ndarray:
@@ -227,7 +232,9 @@ class _Search:
                 ends = self.omega[[max(k - 1, 0), min(k + 1, len(self.omega) - 1)]]
                 if not np.isfinite([*ends, self.omega[k]]).all():
                     continue
-                new += list(np.linspace(ends[0], self.omega[k], 5)[1:-1]) + list(np.linspace(self.omega[k], ends[1], 5)[1:-1])
+                new += list(np.linspace(ends[0], self.omega[k], 5)[1:-1]) + list(
+                    np.linspace(self.omega[k], ends[1], 5)[1:-1]
+                )
         self.add(np.array(new))
 
     def cover(self) -> bool:
@@ -273,7 +280,9 @@ class _Search:
         place = float(self._variable(self.omega)[k])
         half = 0.5 * (float(self.mu.upper[k]) + self.level)
         response = self._response(self.omega[k : k + 1])
-        found = upper(self.structure.padded(response), self.structure, half)  # scalings in the midst hold longer than the best
+        found = upper(
+            self.structure.padded(response), self.structure, half
+        )  # scalings in the midst hold longer than the best
         D, G = self.structure.cut_form(found.D[0]), self.structure.cut_form(found.G[0])
         form = np.block([[-D[0], 1j * G[1]], [-1j * G[1].conj().T, self.level**2 * D[2]]])
         try:
@@ -290,15 +299,21 @@ def _result(
     mu, omega, model = search.mu, search.omega, search.model
     assert mu is not None
     interior = (omega > 0) & (omega < (np.inf if model.period is None else np.pi / model.period))
-    plain = np.abs(mu.delta.imag).max(axis=(1, 2), initial=0.0) <= 1e-12 * np.abs(mu.delta).max(axis=(1, 2), initial=0.0)
+    plain = np.abs(mu.delta.imag).max(axis=(1, 2), initial=0.0) <= 1e-12 * np.abs(mu.delta).max(
+        axis=(1, 2), initial=0.0
+    )
     usable = np.where(interior | plain, mu.lower, 0.0)
     k = int(np.argmax(usable)) if usable.max() > 0 else int(np.argmax(mu.upper))
     if usable.max() <= 0:
-        return RobustStability(search.level, 0.0, float(omega[k]), omega, mu, mu.delta[k], None, {}, everywhere)
+        return RobustStability(
+            search.level, 0.0, float(omega[k]), omega, mu, mu.delta[k], None, {}, everywhere
+        )
     perturbation = interpolating(mu.delta[k], search.structure, float(omega[k]), model.period)
     check = _confirmed(model, perturbation, float(omega[k]))
     values = _deltas(search.structure, mu.delta[k])
-    worst = {n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * values[n] for n, r in ranges.items() if n in values}
+    worst = {
+        n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * values[n] for n, r in ranges.items() if n in values
+    }
     return RobustStability(
         upper=search.level,
         lower=float(usable[k]),
@@ -319,12 +334,16 @@ def _confirmed(model: LinearModel, perturbation: LinearModel, omega: float) -> C
     if not np.isfinite(omega):
         loop = np.eye(len(model.D)) - model.D @ perturbation.D
         least = float(np.linalg.svd(loop, compute_uv=False)[-1])
-        return Check("smallest singular value of I - D Delta (infinite frequency)", least, 1e-9, least <= 1e-9)
+        return Check(
+            "smallest singular value of I - D Delta (infinite frequency)", least, 1e-9, least <= 1e-9
+        )
     closed = close(model, perturbation, np.arange(len(model.inputs)), np.arange(len(model.outputs)))
     values = np.linalg.eigvals(closed.A)
     target = 1j * omega if closed.period is None else np.exp(1j * omega * closed.period)
     off = float(np.abs(values - target).min() / max(np.abs(values).max(), abs(target), np.finfo(float).tiny))
-    return Check("distance of a pole of the perturbed system from j omega, over the largest", off, 1e-6, off <= 1e-6)
+    return Check(
+        "distance of a pole of the perturbed system from j omega, over the largest", off, 1e-6, off <= 1e-6
+    )
 
 
 def _deltas(structure: BlockStructure, delta: np.ndarray) -> dict[str, float]:

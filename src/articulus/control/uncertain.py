@@ -66,7 +66,9 @@ class UncertainModel:
         values = {**(params or {}), **more}
         for name in values:
             if name not in self.ranges:
-                raise InputError(f"uncertain model: no parameter '{name}'; {did_you_mean(name, list(self.ranges))}")
+                raise InputError(
+                    f"uncertain model: no parameter '{name}'; {did_you_mean(name, list(self.ranges))}"
+                )
         delta = [_scaled(values.get(n, sum(r) / 2), r) for n, r in self.ranges.items()]
         counts = [self.repetitions.get(n, 0) for n in self.ranges]
         return self.closed_with(np.diag(np.repeat(delta, counts)))
@@ -187,7 +189,9 @@ def _sampler(
             raise InputError(f"uncertain: no parameter '{name}'; {did_you_mean(name, list(known))}")
 
     def values(delta: np.ndarray) -> dict[str, float]:
-        return {n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * float(d) for (n, r), d in zip(box.items(), delta)}
+        return {
+            n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * float(d) for (n, r), d in zip(box.items(), delta)
+        }
 
     if hasattr(source, "linearize"):
         return lambda delta: _with_inertia(source, q, values(delta), options)
@@ -220,7 +224,9 @@ def _with_inertia(
 class _Samples:
     """Matrices S = [[E A, E B, E], [C, D, 0]] over the box of deltas, and polynomials fitted to them."""
 
-    def __init__(self, take: Callable[[np.ndarray], tuple[LinearModel, np.ndarray]], names: tuple[str, ...]) -> None:
+    def __init__(
+        self, take: Callable[[np.ndarray], tuple[LinearModel, np.ndarray]], names: tuple[str, ...]
+    ) -> None:
         self._take, self.names = take, names
         self.rng = np.random.default_rng(0)
         self.middle, E = take(np.zeros(len(names)))
@@ -237,7 +243,11 @@ class _Samples:
 
     def at(self, delta: np.ndarray) -> tuple[LinearModel, np.ndarray]:
         model, E = self._take(delta)
-        if (model.states, model.inputs, model.outputs) != (self.middle.states, self.middle.inputs, self.middle.outputs):
+        if (model.states, model.inputs, model.outputs) != (
+            self.middle.states,
+            self.middle.inputs,
+            self.middle.outputs,
+        ):
             raise InputError(
                 f"uncertain: the states of the model change with the parameters: found {', '.join(model.states[:6])} and "
                 f"{', '.join(self.middle.states[:6])}; expected the same everywhere in the ranges"
@@ -264,7 +274,9 @@ class _Samples:
         """Return the degree in one parameter, the others at a random place."""
         place = self.rng.uniform(-0.7, 0.7, len(self.names))
         unit = np.eye(len(self.names))[i]
-        return self.along(lambda x: place * (1 - unit) + x * unit, MOST_DEGREE if most is None else most, tolerance)
+        return self.along(
+            lambda x: place * (1 - unit) + x * unit, MOST_DEGREE if most is None else most, tolerance
+        )
 
     def total_degree(self, degrees: Sequence[int], tolerance: float) -> int:
         """Return the total degree: that on a line through the box."""
@@ -273,9 +285,7 @@ class _Samples:
 
     def fit(self, degrees: Sequence[int], total: int) -> dict[tuple[int, ...], np.ndarray]:
         """Return coefficients of the polynomial with these degrees, by least squares; those of rounding are left out."""
-        exponents = [
-            e for e in itertools.product(*(range(d + 1) for d in degrees)) if sum(e) <= total
-        ]
+        exponents = [e for e in itertools.product(*(range(d + 1) for d in degrees)) if sum(e) <= total]
         if len(exponents) > 4000:
             raise InputError(
                 f"uncertain: {len(exponents)} coefficients to fit for degrees {list(degrees)}; expected at most 4000: lower `degree`"
@@ -292,7 +302,11 @@ class _Samples:
     def error(self, model: UncertainModel) -> float:
         """Return the largest difference of an uncertain model from the source at corners and random points."""
         m = len(self.names)
-        corners = list(itertools.product((-1.0, 1.0), repeat=m)) if m <= 4 else self.rng.choice([-1.0, 1.0], (16, m))
+        corners = (
+            list(itertools.product((-1.0, 1.0), repeat=m))
+            if m <= 4
+            else self.rng.choice([-1.0, 1.0], (16, m))
+        )
         points = np.vstack([np.array(corners), self.rng.uniform(-1, 1, (CHECKED, m))])
         counts = [model.repetitions.get(n, 0) for n in self.names]
         return max(
