@@ -4,9 +4,14 @@ Every design method has the form `design = method(plant, ...)`. The plant is a `
 structure or matrices (A, B, C, D); the result is a `Design`: the controller, and the closed loop that was checked.
 """
 
+from articulus.control.analysis.damp import ModeTable, damp
 from articulus.control.analysis.gramians import gram, hankel_values
+from articulus.control.analysis.modal_access import ModalAccess, modal_access
 from articulus.control.analysis.norms import Norm, h2norm, hinfnorm, peak_gain
 from articulus.control.analysis.stable import stabsep
+from articulus.control.analysis.strong_zeros import strong_zeros
+from articulus.control.analysis.zero_dynamics import ZeroDynamics, zero_dynamics
+from articulus.control.analysis.zeros import Zeros, tzero
 from articulus.control.blocks import Block, BlockStructure
 from articulus.control.cascade import cascade
 from articulus.control.design import Check, Design
@@ -33,16 +38,21 @@ __all__ = [
     "Check",
     "Design",
     "Fraction",
+    "ModalAccess",
+    "ModeTable",
     "Mu",
     "Norm",
     "ReducedModel",
     "RobustStability",
     "UncertainModel",
+    "ZeroDynamics",
+    "Zeros",
     "as_plant",
     "balred",
     "bstmr",
     "c_source",
     "cascade",
+    "damp",
     "difference_equation",
     "fraction",
     "gram",
@@ -51,6 +61,7 @@ __all__ = [
     "hinfnorm",
     "lqr",
     "minreal",
+    "modal_access",
     "mussv",
     "ohklmr",
     "peak_gain",
@@ -59,6 +70,9 @@ __all__ = [
     "schmr",
     "second_order_balred",
     "stabsep",
+    "strong_zeros",
+    "tzero",
     "uncertain",
     "weighted_balred",
+    "zero_dynamics",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.plant import as_plant
@@ -15,6 +16,7 @@ from articulus.control.reduction.reduced import like
 from articulus.linear import LinearModel
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
 def minreal(plant: Any, tolerance: float = 1e-10) -> LinearModel:
     """Return the plant without the states that its inputs do not move or its outputs do not show.
 
