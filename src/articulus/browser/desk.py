@@ -87,7 +87,7 @@ class Desk:
     run : Run
         From `simulate`.
     ranges : dict of parameter name to (low, high)
-        Otherwise a quarter to four times a positive value, as far to either side of zero for a negative one, -1 to 1
+        Otherwise the range that was declared with the parameter, or a quarter to four times a positive value, as far to either side of zero for a negative one, -1 to 1
         for zero.
     wrenches : dict of signal name to frame
         See `export_html`.
@@ -111,7 +111,7 @@ class Desk:
         run.require_origin("desk")
         given, self.run, self.wrenches = dict(ranges or {}), run, wrenches
         self.sliders = {
-            p.name: Slider(p.name, p.value, p.default, *_range(p.name, p.value, given.pop(p.name, None)))
+            p.name: Slider(p.name, p.value, p.default, *_range(p.name, p.value, given.pop(p.name, p.range)))
             for p in run.parameters
         }
         for name in given:

@@ -9,11 +9,13 @@ asked at each position instead.
 from __future__ import annotations
 
 import functools
+import itertools
 
 import casadi as ca
 import numpy as np
 
 from articulus.dynamics.flexible.body import ElasticBody
+from articulus.dynamics.flexible.data import BodyData
 from articulus.dynamics.flexible.integrals import Integrals, mass_gram
 from articulus.dynamics.quantities import function
 from articulus.mechanism import Description
@@ -30,6 +32,7 @@ class Definite:
         self.description = description
         found = [(description.mode_slices(b.name)[1], b.modes) for b in description.bodies]
         self._bodies = [(at, m) for at, m in found if m is not None and m.level != "ruthless"]
+        self._place = {p.name: k for k, p in enumerate(description.parameters)}
 
     @functools.cached_property
     def doubtful(self) -> list[tuple[slice, Modes]]:
@@ -58,13 +61,20 @@ class Definite:
         """
         rows = np.flatnonzero(np.isfinite(q).all(axis=1))
         bodies = self._bodies if singular else self.doubtful
-        if not rows.size or all(_are_positive(_over(_mass_matrix(m), q[rows][:, at])) for at, m in bodies):
-            return None
         parameters = np.broadcast_to(p, (len(q), len(self.description.parameters)))
+        if not rows.size or all(
+            _are_positive(_over(_mass_matrix(m), q[rows][:, at], parameters[rows][:, self._of(m)]))
+            for at, m in bodies
+        ):
+            return None
         whole = _over(self._whole, q[rows], parameters[rows])
         if _are_positive(whole):
             return None
         return next(int(row) for row, M in zip(rows, whole) if not _are_positive(M))
+
+    def _of(self, modes: Modes) -> list[int]:
+        """Return the places of a body's parameters among those of the mechanism."""
+        return [self._place[p.name] for p in modes.fit.parameters] if modes.fit is not None else []
 
 
 @functools.lru_cache(maxsize=32)
@@ -78,6 +88,10 @@ def always_definite(modes: Modes) -> bool:
     """Whether the mass matrix of a free body is positive semidefinite at any deflection."""
     if modes.level == "ruthless":
         return True
+    if modes.fit is not None:
+        ends = itertools.product(*(p.range or () for p in modes.fit.parameters))
+        values = [[p.value for p in modes.fit.parameters], *ends]
+        return all(always_definite(modes.with_numbers(modes.fit.at(x))) for x in values)
     gram, excess = mass_gram(modes)
     if any(particle.sign < 0 for particle in Integrals.of(modes).particles):
         return False
@@ -92,11 +106,13 @@ def _lowest(gram: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=64)
 def _mass_matrix(modes: Modes) -> ca.Function:
-    """Return eta -> mass matrix of a free body, (6 + n, 6 + n)."""
+    """Return (eta, values of its parameters, if any) -> mass matrix of a free body, (6 + n, 6 + n)."""
     eta = ca.SX.sym("eta", modes.count)
-    body = ElasticBody.of(modes, eta)
+    symbols = {p.name: ca.SX.sym(p.name) for p in (modes.fit.parameters if modes.fit is not None else ())}
+    body = ElasticBody.of(BodyData(modes, lambda p: symbols[p.name]), eta)
     M = ca.blockcat([[body.inertia.matrix(), body.rf], [body.rf.T, body.ff]])
-    return ca.Function("mass_matrix", [eta], [ca.densify(M)])
+    held = [eta, ca.vertcat(*symbols.values())] if symbols else [eta]
+    return ca.Function("mass_matrix", held, [ca.densify(M)])
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
+from articulus.dynamics.flexible.integrals import sparse
 from articulus.dynamics.tree import Tree
 
 
@@ -47,10 +48,9 @@ def passive_forces(tree: Tree, v: SX) -> SX:
 def dissipated_power(tree: Tree, v: SX) -> SX:
     """Return the power that friction in the joints and damping of the modes take out of the mechanism [W]."""
     power = ca.dot(_friction(coefficients(tree), v), v)
-    for body in tree.description.bodies:
-        if body.modes is not None:
-            rates = v[tree.description.mode_slices(body.name)[0], :]
-            power = power + ca.dot(rates, ca.mtimes(SX(ca.DM(body.modes.damping)), rates))
+    for body, data in tree.data.items():
+        rates = v[tree.description.mode_slices(body)[0], :]
+        power = power + ca.dot(rates, ca.mtimes(sparse(data.array("damping")), rates))
     return power
 
 

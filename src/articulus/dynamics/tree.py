@@ -20,6 +20,8 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
+from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.integrals import NINE, sparse
 from articulus.dynamics.flexible.station import Station
 from articulus.dynamics.frames import Placement, common_normal, turn_about_z
 from articulus.mechanism import (
@@ -35,7 +37,6 @@ from articulus.mechanism import (
     Varying,
 )
 from articulus.mechanism.expression import evaluated
-from articulus.mechanism.modes import Modes
 from articulus.spatial import (
     Force,
     Motion,
@@ -238,7 +239,7 @@ class NodeParts:
 class ElasticParts(NodeParts):
     """A joint and a flexible body, in the frame of the body; `inertia` is that of rigid bodies that move with the frame."""
 
-    elastic: Modes
+    elastic: BodyData
     behind: Transform
     """Pose of the body's frame in the frame behind the joint."""
 
@@ -261,7 +262,7 @@ class ElasticParts(NodeParts):
 class StationParts(NodeParts):
     """A station of a flexible body; its rates are the modal rates of the body."""
 
-    elastic: Modes
+    elastic: BodyData
     name: str
     stiff: bool = False
     """Whether it stays where the body is undeformed."""
@@ -357,7 +358,7 @@ class _Raw:
     armature: tuple[SX, ...]
     rotor: SX
     inertia: RigidInertia = dataclasses.field(default_factory=RigidInertia.zero)
-    elastic: Modes | None = None
+    elastic: BodyData | None = None
     """Of the flexible body behind the joint, or of the body that the station is on."""
     behind: Transform = dataclasses.field(default_factory=Transform.identity)
     """Pose of a flexible body's frame, which is then the node's, in the frame behind the joint."""
@@ -389,6 +390,8 @@ class Tree:
         Where the modal rates of the body of every node stand in v.
     stations : tuple of bool
         Which nodes are stations of flexible bodies.
+    data : dict of body to BodyData
+        The constants of flexible bodies.
     unfelt : list of int
         Freedoms whose coordinates and rates make no inertia forces, only their accelerations do.
     gravity : SX
@@ -413,7 +416,10 @@ class Tree:
         self._joints: dict[str, tuple[int, Transform]] = {}
         self._stations: dict[tuple[str, str], tuple[int, Transform]] = {}
         self.unfelt: list[int] = []
-        self._elastic = {b.name: b.modes for b in description.bodies if b.modes is not None and b.modes.count}
+        self.data = {
+            b.name: BodyData(b.modes, self.number) for b in description.bodies if b.modes is not None
+        }
+        self._elastic = {name: data for name, data in self.data.items() if data.count}
         for connection in description.connections:
             self._add(connection)
         for body in description.bodies:
@@ -533,7 +539,8 @@ class Tree:
 
     def _rigid(self, body: Body) -> RigidInertia:
         if body.modes is not None:
-            return _of_matrix(body.modes.rr0)
+            rr0 = self.data[body.name].array("rr0")
+            return RigidInertia.unpack(ca.vertcat(SX(rr0[3, 3]), ca.densify(sparse(rr0[NINE[0], NINE[1]]))))
         return RigidInertia.about_com(
             self.number(body.mass), self.vector(body.com), self.inertia(body.inertia)
         )
@@ -545,9 +552,10 @@ class Tree:
         if body in self._elastic:
             return self._stations[body, station]
         node, X = self._place[body]
-        modes = next(b.modes for b in self.description.bodies if b.name == body)
-        assert modes is not None  # without modal coordinates a station is a fixed place
-        return node, X @ Transform(SX.eye(3), SX(ca.DM(modes.station(station).position)))
+        position = (
+            self.data[body].station(station).position
+        )  # without modal coordinates a station is a fixed place
+        return node, X @ Transform(SX.eye(3), ca.densify(sparse(position)))
 
     def _add(self, c: Connection) -> None:
         parent, X_parent = self._held(c.parent, c.node)
@@ -569,7 +577,7 @@ class Tree:
         self._joints[c.name] = (parent, X)
         self._place[c.child] = (parent, X @ self.pose(c.child_at).inverse())
 
-    def _make_elastic(self, c: Connection, elastic: Modes) -> None:
+    def _make_elastic(self, c: Connection, elastic: BodyData) -> None:
         """Put a flexible body behind the last node, in its own frame, with its stations."""
         i, raw, n = len(self._raw) - 1, self._raw[-1], elastic.count
         raw.elastic, raw.behind = elastic, self.pose(c.child_at).inverse()
@@ -655,12 +663,6 @@ def _made(description: Description, merge_fixed: bool, regroup: bool) -> Tree:
 def _stiffened(part: NodeParts) -> NodeParts:
     ruthless = isinstance(part, StationParts) and part.elastic.level == "ruthless"
     return dataclasses.replace(part, stiff=True) if ruthless else part  # type: ignore[call-arg]
-
-
-def _of_matrix(inertia: np.ndarray) -> RigidInertia:
-    """Return an inertia given as a matrix, (6, 6)."""
-    h = (inertia[2, 4], inertia[0, 5], inertia[1, 3])
-    return RigidInertia(SX(inertia[3, 3]), SX(ca.DM(h)), SX(ca.DM(inertia[:3, :3])))
 
 
 class _WorkingFrames:

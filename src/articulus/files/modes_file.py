@@ -11,6 +11,8 @@ import numpy as np
 from articulus.errors import Finding, InputError, ModelError
 from articulus.files.npz import npz_arrays
 from articulus.files.storage import MAX_BYTES, StrPath, as_path, load_bytes, write_bytes
+from articulus.mechanism import Parameter
+from articulus.mechanism.chebyshev import Fit
 from articulus.mechanism.modes import Modes, Station
 
 FORMAT = "articulus modes 1"
@@ -40,6 +42,8 @@ def modes_bytes(modes: Modes) -> bytes:
     held |= {name: getattr(modes, name) for name in ARRAYS}
     for name in STATION_ARRAYS:
         held[f"station_{name}"] = np.array([getattr(s, name) for s in modes.stations.values()])
+    if modes.fit is not None:
+        held |= _fit_arrays(modes.fit)
     out = io.BytesIO()
     np.savez(out, allow_pickle=False, **held)
     return out.getvalue()
@@ -58,6 +62,7 @@ def modes_from_bytes(content: bytes, name: str) -> Modes:
             stations=stations,
             level=str(held["level"]),  # type: ignore[arg-type]
             knows_shortening="matrices_only" not in held,
+            fit=_fit(held) if "fit_parameters" in held else None,
             **{key: held[key] for key in ARRAYS},
         )
     except KeyError as error:
@@ -67,6 +72,29 @@ def modes_from_bytes(content: bytes, name: str) -> Modes:
     if repr(modes) != str(held.get("checksum")):
         raise _refusal(name, "numbers that do not give its checksum", "an archive as it was written")
     return modes
+
+
+def _fit_arrays(fit: Fit) -> dict[str, Any]:
+    return {
+        "fit_parameters": _texts(tuple(p.name for p in fit.parameters)),
+        "fit_values": np.array([p.value for p in fit.parameters]),
+        "fit_ranges": np.array([p.range for p in fit.parameters]),
+        "fit_constant": fit.constant,
+        "fit_mixing": fit.mixing,
+        "fit_coefficients": fit.coefficients,
+        "fit_error": fit.error,
+    }
+
+
+def _fit(held: dict[str, np.ndarray]) -> Fit:
+    named = zip(held["fit_parameters"], held["fit_values"], held["fit_ranges"], strict=True)
+    parameters = tuple(Parameter(str(name), float(value), tuple(ends)) for name, value, ends in named)
+    constant, mixing, coefficients = (held[f"fit_{key}"] for key in ("constant", "mixing", "coefficients"))
+    if (len(constant), len(coefficients)) != mixing.shape or coefficients.ndim != 1 + len(parameters):
+        raise ValueError(
+            f"a fit of shapes {constant.shape}, {mixing.shape} and {coefficients.shape} over {len(parameters)} parameters"
+        )
+    return Fit(parameters, constant, mixing, coefficients, float(held["fit_error"]))
 
 
 def _arrays(content: bytes, name: str) -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ from articulus.mechanism.constraint import Constraint, references
 from articulus.mechanism.coupling import Coupling, coupling_findings, in_order
 from articulus.mechanism.equipment import NO_EQUIPMENT, Equipment
 from articulus.mechanism.joint import Joint
-from articulus.mechanism.numbers import Parameter, Vector, not_finite, parameters_in, quantity
+from articulus.mechanism.numbers import Parameter, Vector, distinct, not_finite, parameters_in, quantity
 from articulus.mechanism.physical import Physical, physical
 from articulus.mechanism.regular import joints_without_inertia, singular_findings
 from articulus.mechanism.visual import Strut, Visual
@@ -207,7 +207,7 @@ class Description:
     @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Return the named parameters, each once, in the order in which they first appear in the model."""
-        return tuple({p.name: p for p in parameters_in(self)}.values())
+        return distinct(parameters_in(self))
 
     @functools.cached_property
     def physical(self) -> Physical:
@@ -390,7 +390,14 @@ class Description:
 
     def _parameter_findings(self) -> Iterator[Finding]:
         seen: dict[str, float] = {}
+        ranges: dict[str, tuple[float, float]] = {}
         for p in parameters_in(self):
+            if p.range is not None and ranges.setdefault(p.name, p.range) != p.range:
+                yield Finding(
+                    f"parameters.{p.name}",
+                    f"two ranges, {ranges[p.name]} and {p.range}",
+                    "one range a name",
+                )
             if seen.setdefault(p.name, p.value) != p.value:
                 yield Finding(
                     f"parameters.{p.name}",

@@ -141,10 +141,14 @@ class Parameter(Varying):
         Name under which `params={name: ...}` sets it; one name is one number wherever it is used.
     value : float
         Value used when a call does not give one [SI unit of the field it is used in].
+    range : two floats
+        Least and largest value that a call may give; any if not given. Data of flexible bodies need it: they are prepared
+        over this range.
     """
 
     name: str
     value: float
+    range: tuple[float, float] | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.isidentifier():
@@ -155,6 +159,23 @@ class Parameter(Varying):
             raise InputError(f"Parameter '{self.name}': found {self.value!r}; expected a number") from None
         if not math.isfinite(self.value):
             raise InputError(f"Parameter '{self.name}': value {self.value!r} is not finite")
+        if self.range is not None:
+            object.__setattr__(self, "range", self._checked_range())
+
+    def _checked_range(self) -> tuple[float, float]:
+        try:
+            low, high = map(float, self.range or ())
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not -math.inf < low < high < math.inf:
+            raise InputError(
+                f"Parameter '{self.name}', range: found {self.range!r}; expected two numbers, the lower one first"
+            )
+        if not low <= self.value <= high:
+            raise InputError(
+                f"Parameter '{self.name}': value {self.value:g} outside its range {low:g} to {high:g}; expected it inside"
+            )
+        return low, high
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from articulus.errors import UnsupportedOperation
 from articulus.mechanism.body import GROUND, Body
 from articulus.mechanism.description import Description
 from articulus.mechanism.expression import evaluated
+from articulus.mechanism.modes import Modes
 
 
 def total_mass(d: Description, p: np.ndarray) -> np.ndarray:
@@ -20,11 +21,22 @@ def total_mass(d: Description, p: np.ndarray) -> np.ndarray:
         if c.parent in still and not c.joint.nv and c.child not in soft:
             still.add(c.child)
     masses = [
-        b.modes.rr0[3, 3] if b.modes is not None else _number(d, b.mass, p)
+        _modal_mass(d, b.modes, p) if b.modes is not None else _number(d, b.mass, p)
         for b in d.bodies
         if b.name not in still
     ]
     return np.asarray(sum(masses, np.zeros(p.shape[:-1])))
+
+
+def _modal_mass(d: Description, modes: Modes, p: np.ndarray) -> Any:
+    """Return the mass of a flexible body [kg], which may follow parameters."""
+    if modes.fit is None:
+        return modes.rr0[3, 3]
+    values = [_number(d, parameter, p) for parameter in modes.fit.parameters]
+    at = 6 * 3 + 3
+    return modes.fit.constant[at] + sum(
+        float(a) * f for a, f in zip(modes.fit.mixing[at], modes.fit.functions(values))
+    )
 
 
 def inertial_parameters(d: Description, p: np.ndarray) -> np.ndarray:

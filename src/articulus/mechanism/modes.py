@@ -14,9 +14,11 @@ kept apart so that each of the three levels of Padilla & von Flotow 1989 can be 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -24,6 +26,7 @@ from typing import Literal
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.mechanism.chebyshev import Fit
 
 Level = Literal["consistent", "inconsistent", "ruthless"]
 LEVELS: tuple[Level, ...] = ("consistent", "inconsistent", "ruthless")
@@ -94,6 +97,9 @@ class Modes:
     knows_shortening : bool
         Whether the integrals of shortening are known. Those of mass and stiffness matrices alone are not: such a body cannot
         have the level "consistent".
+    fit : Fit
+        All numbers as functions of named parameters (`articulus.structure.varying_body`), in the order of `numbers`; the arrays
+        above are then those at the values that the parameters start from.
     """
 
     names: tuple[str, ...]
@@ -110,14 +116,14 @@ class Modes:
     stations: Mapping[str, Station] = field(default_factory=dict)
     level: Level = "consistent"
     knows_shortening: bool = True
+    fit: Fit | None = None
 
     def __post_init__(self) -> None:
         n = len(self.names)
-        shapes = {
-            "rr0": (6, 6), "rr1": (n, 6, 6), "rr2": (n, n, 6, 6), "rr2_shortening": (n, n, 6, 6), "rf0": (6, n),
-            "rf1": (n, 6, n), "rf1_shortening": (n, 6, n), "ff": (n, n), "stiffness": (n, n), "damping": (n, n),
-        }  # fmt: skip
-        for name, shape in shapes.items():
+        if self.fit is not None:
+            self._take(self.fit.at([p.value for p in self.fit.parameters]))
+        for field_, shape in zip(dataclasses.fields(self)[1:], _shapes(n)):
+            name = field_.name
             array = np.array(getattr(self, name), dtype=float)
             if array.shape != shape or not np.isfinite(array).all():
                 raise InputError(
@@ -143,11 +149,51 @@ class Modes:
             )
         for name, station in self.stations.items():
             held = dataclasses.astuple(station)
-            found, expected = tuple(x.shape for x in held), ((3,), (3, n), (3, n), (3, n, n), (3, n, n))
+            found, expected = tuple(x.shape for x in held), tuple(_station_shapes(n))
             if found != expected or not all(np.isfinite(x).all() for x in held):
                 raise InputError(
                     f"modes: station '{name}' has shapes {found}; expected finite numbers of shapes {expected}"
                 )
+
+    @property
+    def layout(self) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Station (empty for the body itself), name and shape of all arrays, in the order of `numbers`."""
+        n = len(self.names)
+        own = [("", f.name, shape) for f, shape in zip(dataclasses.fields(self)[1:], _shapes(n))]
+        held = ("position", "translation", "rotation", "shortening", "turning")
+        return own + [
+            (s, name, shape) for s in self.stations for name, shape in zip(held, _station_shapes(n))
+        ]
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """All numbers of the body in one row."""
+        return np.concatenate([self.array(station, name).ravel() for station, name, _ in self.layout])
+
+    def array(self, station: str, name: str) -> np.ndarray:
+        """Return an array of the body, or of a station."""
+        return np.asarray(getattr(self.stations[station] if station else self, name))
+
+    def with_numbers(self, numbers: np.ndarray) -> Modes:
+        """Return a body with other numbers, in the order of `numbers`, that do not depend on parameters."""
+        out = copy.copy(self)
+        out.__dict__.pop("_text", None)
+        object.__setattr__(out, "fit", None)
+        out._take(numbers)
+        return dataclasses.replace(out)
+
+    def _take(self, numbers: np.ndarray) -> None:
+        """Take all numbers, in the order of `numbers`."""
+        stations: dict[str, dict[str, np.ndarray]] = {name: {} for name in self.stations}
+        at = 0
+        for station, name, shape in self.layout:
+            array = numbers[at : at + math.prod(shape)].reshape(shape)
+            at += array.size
+            if station:
+                stations[station][name] = array
+            else:
+                object.__setattr__(self, name, array)
+        object.__setattr__(self, "stations", {name: Station(**held) for name, held in stations.items()})
 
     @property
     def count(self) -> int:
@@ -187,10 +233,27 @@ class Modes:
         digest = hashlib.sha256(repr(said).encode())
         arrays = [getattr(self, f.name) for f in dataclasses.fields(self)]
         arrays += [x for s in self.stations.values() for x in dataclasses.astuple(s)]
+        parameters = ""
+        if self.fit is not None:
+            parameters = "".join(f", {p!r}" for p in self.fit.parameters)
+            digest.update(repr([(p.name, p.range) for p in self.fit.parameters]).encode())
+            arrays = [self.fit.constant, self.fit.mixing, self.fit.coefficients]
         for array in arrays:
             if isinstance(array, np.ndarray):
                 digest.update(np.ascontiguousarray(array).tobytes())
-        return f"Modes({self.count}, {digest.hexdigest()})"
+        return f"Modes({self.count}, {digest.hexdigest()}{parameters})"
+
+
+def _shapes(n: int) -> list[tuple[int, ...]]:
+    """Return the shapes of the arrays of a body, in the order of its fields."""
+    pair = (n, n)
+    return [
+        (6, 6), (n, 6, 6), (n, n, 6, 6), (n, n, 6, 6), (6, n), (n, 6, n), (n, 6, n), pair, pair, pair,
+    ]  # fmt: skip
+
+
+def _station_shapes(n: int) -> list[tuple[int, ...]]:
+    return [(3,), (3, n), (3, n), (3, n, n), (3, n, n)]
 
 
 def _symmetric(name: str, matrix: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -166,10 +166,19 @@ def parameters_in(thing: Any) -> Iterator[Parameter]:
             yield from parameters_in(getattr(thing, field.name))
 
 
+def distinct(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """Return each parameter once, in the order in which they first appear; one with a range stands for those without."""
+    found: dict[str, Parameter] = {}
+    for p in parameters:
+        if p.name not in found or (found[p.name].range is None and p.range is not None):
+            found[p.name] = p
+    return tuple(found.values())
+
+
 def with_values(thing: Any, values: Mapping[str, float]) -> Any:
     """Return a dataclass or tuple whose parameters have other values where they are given."""
     if isinstance(thing, Parameter):
-        return Parameter(thing.name, values.get(thing.name, thing.value))
+        return dataclasses.replace(thing, value=values.get(thing.name, thing.value))
     if next(parameters_in(thing), None) is None:
         return thing
     if isinstance(thing, tuple):

@@ -40,10 +40,13 @@ class Physical:
         Numbers with a parameter that must not be negative.
     inertias : tuple of (body, six numbers, names of the parameters among them)
         Inertias with a parameter.
+    ranged : tuple of Parameter
+        Those that have a range.
     """
 
     least: tuple[tuple[Varying, tuple[str, ...], str, str, bool], ...] = ()
     inertias: tuple[tuple[str, Vector, tuple[str, ...]], ...] = ()
+    ranged: tuple[Parameter, ...] = ()
 
     def require(self, given: Values) -> None:
         """Raise InputError that names the parameter, its value and what it makes unphysical.
@@ -53,6 +56,7 @@ class Physical:
         given : dict of parameter name to array
             Values that were given, of any shapes that broadcast.
         """
+        require_in_range(self.ranged, given)
         ends = {name: ends_of(name, value) for name, value in given.items() if value.size}
         for number, names, where, unit, strict in self.least:
             if not ends.keys() & set(names):
@@ -98,7 +102,21 @@ def physical(description: Description) -> Physical:
         if isinstance(number, Varying)
     )
     inertias = tuple((b.name, b.inertia, names) for b in description.bodies if (names := _names(b.inertia)))
-    return Physical(least, inertias)
+    return Physical(least, inertias, tuple(p for p in description.parameters if p.range is not None))
+
+
+def require_in_range(parameters: Sequence[Parameter], given: Values) -> None:
+    """Raise InputError that names the parameter whose value is outside the range that was declared for it."""
+    for p in parameters:
+        if p.range is None or p.name not in given or not given[p.name].size:
+            continue
+        low, high = ends_of(p.name, given[p.name])
+        if low < p.range[0] or high > p.range[1]:
+            found = low if low < p.range[0] else high
+            raise InputError(
+                f"parameter '{p.name}' = {found:.6g}{_row(given[p.name] == found)}: outside its range {p.range[0]:g} to "
+                f"{p.range[1]:g}; expected a value inside. A wider range is declared with the parameter"
+            )
 
 
 def _not_negative(d: Description) -> Iterator[tuple[Number, str, str, bool]]:

@@ -51,11 +51,14 @@ class ParameterValue:
         With which it ran.
     default : float
         The value in the mechanism or in the component.
+    range : two floats
+        Declared with the parameter; None if it may have any value.
     """
 
     name: str
     value: Any
     default: float
+    range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,7 +238,12 @@ class Run:
     def parameters(self) -> tuple[ParameterValue, ...]:
         """Named parameters of the mechanism and of the components, with the values of this run."""
         found = self.meta.get("parameters", {})
-        return tuple(ParameterValue(name, self._each(p["value"]), p["default"]) for name, p in found.items())
+        return tuple(
+            ParameterValue(
+                name, self._each(p["value"]), p["default"], tuple(p["range"]) if "range" in p else None
+            )
+            for name, p in found.items()
+        )
 
     def _each(self, value: Any) -> Any:
         """Return a number, or for a batch one per run."""

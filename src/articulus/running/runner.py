@@ -299,6 +299,7 @@ class Runner:
         """Return the values of all named parameters, one number where all runs have the same."""
         return {
             p.name: {"value": float(x[0]) if (x == x[0]).all() else x.tolist(), "default": value_of(p)}
+            | ({"range": list(p.range)} if p.range is not None else {})
             for p, x in zip(self.engine.system.network.parameters, self.p.T)
         }
 

@@ -21,6 +21,7 @@ from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
 from articulus.loop.steps import whole_steps
 from articulus.mechanism.numbers import as_array, value_of
+from articulus.mechanism.physical import require_in_range
 from articulus.running.choose_engine import engine_for
 from articulus.running.runner import LOG_BYTES, Runner
 from articulus.running.settings import RunSettings
@@ -207,7 +208,9 @@ def _initial(
         known = [p.name for p in system.network.parameters]
         raise InputError(f"params: no parameter '{name}'; {did_you_mean(name, known)}")
     values = dict(zip((p.name for p in system.network.parameters), columns))
-    mechanism.description.physical.require({name: values[name] for name in params or {}})
+    chosen = {name: values[name] for name in params or {}}
+    mechanism.description.physical.require(chosen)
+    require_in_range(system.network.parameters, chosen)
     counts = {len(x) for x in (q, v) if len(x) > 1} | {len(x) for x in columns if x.ndim and len(x) > 1}
     if len(counts) > 1:
         raise InputError(f"rollout: found batches of {sorted(counts)} runs; expected one size")

@@ -40,6 +40,7 @@ from articulus.structure.solution.statics import Statics, rigid_motions
 from articulus.structure.state_space import state_space
 from articulus.structure.structure import Structure
 from articulus.structure.ties import Average, Hold, RigidLink, Tie
+from articulus.structure.varying import varying_body
 
 __all__ = [
     "ALL_ELEMENTS",
@@ -88,4 +89,5 @@ __all__ = [
     "residual_flexibility",
     "rigid_motions",
     "state_space",
+    "varying_body",
 ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from articulus.errors import InputError
 from articulus.mechanism.modes import Modes
-from articulus.mechanism.numbers import require_count, require_plain
+from articulus.mechanism.numbers import Number, require_count, require_plain
 from articulus.structure.element import Element, EulerBernoulli, Lumped, Timoshenko
 from articulus.structure.element.base import Node
 from articulus.structure.flexible_body import modes_of
@@ -18,6 +18,7 @@ from articulus.structure.section import Section
 from articulus.structure.solution.normal_modes import normal_modes
 from articulus.structure.solution.statics import rigid_motions
 from articulus.structure.structure import Components, Structure
+from articulus.structure.varying import varied
 
 Planes = Literal["y", "z", "both"]
 Support = Literal["clamped", "pinned", "free"]
@@ -99,22 +100,22 @@ def beam(
 
 
 def beam_body(
-    length: float,
+    length: Number,
     *,
-    EI: float | tuple[float, float],
-    mass_per_length: float,
+    EI: Number | tuple[Number, Number],
+    mass_per_length: Number,
     modes: int = 2,
     planes: Planes = "y",
     torsion: int = 0,
-    EA: float | None = None,
-    GJ: float | None = None,
-    GA: float | tuple[float, float] | None = None,
-    rotary_inertia: float | tuple[float, float] = 0.0,
+    EA: Number | None = None,
+    GJ: Number | None = None,
+    GA: Number | tuple[Number, Number] | None = None,
+    rotary_inertia: Number | tuple[Number, Number] = 0.0,
     elements: int = 16,
     root: Support = "clamped",
     tip: Support = "free",
-    tip_mass: float = 0.0,
-    tip_inertia: Sequence[float] = (0.0, 0.0, 0.0),
+    tip_mass: Number = 0.0,
+    tip_inertia: Sequence[Number] = (0.0, 0.0, 0.0),
     damping: Damping = 0.01,
 ) -> Modes:
     """Return a straight uniform beam along x as a flexible body, its frame at the root.
@@ -134,10 +135,30 @@ def beam_body(
     length, EI, mass_per_length, EA, GJ, GA, rotary_inertia, elements, root, tip
         As for `beam`.
 
+    Every number but the counts may be a `Parameter` with a range or an expression of some; the body is then prepared over the
+    ranges (`varying_body`).
+
     Stations: "root", "middle" (for an even number of elements), "tip", "node0" ... Modal coordinates have unit modal mass.
     With `root` "pinned" and `tip` "free" the frame follows the mean rotation of the beam about its root, with both "free"
     its mean motion.
     """
+    return varied(_beam_body, locals())
+
+
+def _beam_body(
+    length: float,
+    *,
+    modes: int,
+    planes: Planes,
+    torsion: int,
+    GJ: float | None,
+    rotary_inertia: float | tuple[float, float],
+    elements: int,
+    tip_inertia: Sequence[float],
+    damping: Damping,
+    **others: Any,
+) -> Modes:
+    """Return the body of plain numbers."""
     require_plain("beam_body", (0,), GJ=0.0 if GJ is None else GJ)
     require_plain("beam_body", (0, 2), rotary_inertia=rotary_inertia)
     require_plain("beam_body", (3,), tip_inertia=tip_inertia)
@@ -147,8 +168,8 @@ def beam_body(
             "beam_body: torsion modes need GJ, and an inertia that twists: rotary_inertia or tip_inertia"
         )
     whole = beam(
-        length, EI=EI, mass_per_length=mass_per_length, EA=EA, GJ=GJ if torsion else None, GA=GA, rotary_inertia=rotary_inertia,
-        elements=elements, planes=planes, root=root, tip=tip, tip_mass=tip_mass, tip_inertia=tip_inertia,
+        length, GJ=GJ if torsion else None, rotary_inertia=rotary_inertia, elements=elements, planes=planes,
+        tip_inertia=tip_inertia, **others,
     )  # fmt: skip
     wanted = {"y": ((1, 5), modes), "z": ((2, 4), modes), "torsion": ((3,), torsion)}
     shapes, names = [], []

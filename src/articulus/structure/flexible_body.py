@@ -106,7 +106,7 @@ def modes_of(
 # inertia with displacements of first order
 
 
-def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarray) -> dict[str, np.ndarray]:
+def inertia_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
     """Return rr0, rr1, rr2, rf0, rf1 of `Modes`.
 
     The velocities of all points are (R0 + sum_k R_k eta_k) V + phi eta_dot, where R_k = (-phi_k x, 0); the integrals are
@@ -200,9 +200,7 @@ def _moments_of_inertia(moment: np.ndarray) -> np.ndarray:
 # shortening
 
 
-def shortening_integrals(
-    structure: Structure, basis: np.ndarray, origin: np.ndarray
-) -> dict[str, np.ndarray]:
+def shortening_integrals(structure: Structure, basis: np.ndarray, origin: np.ndarray) -> dict[str, Any]:
     """Return rr2_shortening and rf1_shortening of `Modes`."""
     n, geometric = basis.shape[1], structure.geometric
     rr2, rf1 = np.zeros((n, n, 6, 6)), np.zeros((n, 6, n))

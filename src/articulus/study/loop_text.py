@@ -16,7 +16,7 @@ from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError, UnsupportedOperation
 from articulus.files.report import Report
 from articulus.files.toml.lines import key_lines
-from articulus.files.toml.numbers import Declared
+from articulus.files.toml.numbers import Declared, parameter_text
 from articulus.files.toml.reader import load_tables
 from articulus.files.toml.writer import quoted
 from articulus.loop.component import Component
@@ -61,7 +61,7 @@ def loop_text(setup: Specification) -> str:
 def parts_text(mechanism: Mechanism, network: Network, events: Sequence[Event] = ()) -> str:
     """Return the components of a network, and events, as TOML; raise InputError where reading it would not give equal ones."""
     own = {p.name for p in mechanism.description.parameters}
-    more = [f"{p.name} = {p.value!r}" for p in network.parameters if p.name not in own]
+    more = [parameter_text(p) for p in network.parameters if p.name not in own]
     blocks = [["[parameters]", *more]]
     blocks += [["[[component]]", *_component(c)] for c in network.components]
     blocks += [["[[event]]", *_event(e)] for e in events]
@@ -155,7 +155,7 @@ def read_parts(text: str, mechanism: Mechanism) -> Parts:
     report = Report("loop", key_lines(text))
     numbers = StudyNumbers(report, data.get("parameters", {}))
     for p in mechanism.description.parameters:
-        numbers.declared[p.name] = Declared(Parameter(p.name, p.value), None, "")
+        numbers.declared[p.name] = Declared(p, None, "")
     values = Components(report, numbers, Path(), mechanism.description)
     components = [values.component(t, f"component[{i}]") for i, t in enumerate(data.get("component", []))]
     tables = [(f"event[{i}]", t) for i, t in enumerate(data.get("event", []))]

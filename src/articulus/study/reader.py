@@ -18,7 +18,7 @@ from articulus.files.toml.numbers import Declared, shown
 from articulus.files.toml.reader import load_tables
 from articulus.loop.component import Component
 from articulus.loop.steps import steps_in
-from articulus.mechanism import Description, Parameter
+from articulus.mechanism import Description
 from articulus.results.signal import Signal
 from articulus.running.loop import Loop
 from articulus.study.check import FIGURES
@@ -194,9 +194,7 @@ class _Reader:
         self.given = dict(self.numbers.declared)
         for p in description.parameters if description else ():
             held = self.numbers.declared.get(p.name)
-            self.numbers.declared[p.name] = Declared(
-                Parameter(p.name, p.value), held.unit if held else None, ""
-            )
+            self.numbers.declared[p.name] = Declared(p, held.unit if held else None, "")
 
     def _check_parameters(self, known: list[str], axes: Any) -> None:
         for name in self.given:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from articulus.dynamics.flexible.body import ElasticBody
+from articulus.dynamics.flexible.data import BodyData
 from articulus.errors import InputError
 from articulus.mechanism.modes import Modes, Station
 from articulus.structure import beam_body
@@ -57,7 +58,7 @@ def test_without_shortening_the_polynomials_are_exact() -> None:
 
 def whole(body: Modes, eta: np.ndarray) -> np.ndarray:
     """Return the mass matrix of (V, eta_dot)."""
-    b = ElasticBody.of(body, ca.SX(ca.DM(eta)))
+    b = ElasticBody.of(BodyData(body), ca.SX(ca.DM(eta)))
     return np.array(ca.DM(ca.blockcat([[b.inertia.matrix(), b.rf], [b.rf.T, b.ff]])))
 
 

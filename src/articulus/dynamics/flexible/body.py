@@ -7,15 +7,15 @@ P' + V x* P = F and pi' - dT/deta + K eta + D eta' = f.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.dynamics.flexible.data import BodyData
 from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
 from articulus.dynamics.flexible.shortening import Shortening, mirrored
-from articulus.mechanism.modes import Modes
 from articulus.spatial import Force, Motion, RigidInertia, cross
 
 
@@ -26,7 +26,8 @@ class ElasticBody:
     Fields that start with `linear` are those of displacements that are linear in eta; `shortening` adds the others.
     """
 
-    modes: Modes
+    constants: Integrals
+    level: str
     eta: SX
     linear_inertia: RigidInertia
     """Of the deformed body about the origin of its frame: rr in ten numbers."""
@@ -34,10 +35,6 @@ class ElasticBody:
     """(9, n) Derivatives of its first moment and moments of inertia by each modal coordinate."""
     linear_rf: SX
     linear_ff: SX
-    swept: np.ndarray
-    """(n, 6, n) Half of the derivative of rf that is symmetric in the modal coordinates."""
-    gyroscopic: np.ndarray
-    """(n, 6, n) Half that is antisymmetric."""
     linear_moment: SX
     """Mass times position of the centre of mass in the body frame, (3,) [kg m]."""
     stiffness: SX
@@ -45,23 +42,23 @@ class ElasticBody:
     shortening: tuple[Shortening, ...] = ()
 
     @staticmethod
-    def of(modes: Modes, eta: SX, carried: RigidInertia | None = None) -> ElasticBody:
+    def of(data: BodyData, eta: SX, carried: RigidInertia | None = None) -> ElasticBody:
         """Return a flexible body at its modal coordinates; at the "ruthless" level nothing of it depends on them.
 
         Parameters
         ----------
-        modes : Modes
+        data : BodyData
         eta : SX, (n,)
         carried : RigidInertia, optional
             Of rigid bodies that move with the frame of the body.
         """
-        c = integrals_of(modes)
+        c = data.integrals
         by, slopes = sparse(c.rr1), contracted(c.rr2, eta)
-        mass, numbers, rf = SX(modes.rr0[3, 3]), sparse(c.rr0), sparse(c.rf0)
+        mass, numbers, rf = SX(c.mass), sparse(c.rr0), sparse(c.rf0)
         if carried is not None:
             ten = carried.pack()
             mass, numbers = mass + ten[0], numbers + ten[1:]
-        if modes.level == "ruthless":
+        if data.level == "ruthless":
             moment = numbers[:3] + ca.mtimes(rf[3:, :], eta)
         else:
             numbers, rf = (
@@ -71,14 +68,13 @@ class ElasticBody:
             moment = numbers[:3]
         inertia = RigidInertia.unpack(ca.vertcat(mass, numbers))
         return ElasticBody(
-            modes,
+            c,
+            data.level,
             eta,
             inertia,
             by + slopes,
             rf,
             sparse(c.ff),
-            c.swept,
-            c.gyroscopic,
             moment,
             sparse(c.stiffness),
             sparse(c.damping),
@@ -137,18 +133,18 @@ class ElasticBody:
         growth = RigidInertia.unpack(ca.vertcat(0, ca.mtimes(self.linear_inertia_by, rate)))
         F = self._linear_momentum(A, acceleration)
         F = F + V.cross_force(Force.of(self._linear_momentum(V, rate))).column()
-        F = F + (growth @ V).column() + squared(self.swept, rate)
+        F = F + (growth @ V).column() + squared(self.constants.swept, rate)
         f = ca.mtimes(self.linear_rf.T, A.column()) + ca.mtimes(self.linear_ff, acceleration)
         f = (
             f
-            + 2 * ca.mtimes(contracted(self.gyroscopic, rate).T, V.column())
+            + 2 * ca.mtimes(contracted(self.constants.gyroscopic, rate).T, V.column())
             - ca.mtimes(self.linear_inertia_by.T, energies(V))
         )
         return Force.of(F), f
 
     def growth(self, rate: SX) -> RigidInertia:
         """Return the derivative of the inertia in time."""
-        if self.modes.level == "ruthless":
+        if self.level == "ruthless":
             return RigidInertia.zero()
         nine = ca.mtimes(self.linear_inertia_by, rate)
         nine = sum((each.moment_rates(rate) for each in self.shortening), nine)
@@ -186,9 +182,3 @@ def energies(V: Motion) -> SX:
     """Return the kinetic energy for each unit of first moment and moments of inertia, (9,)."""
     x, y, z = ca.vertsplit(V.w)
     return ca.vertcat(cross(V.v, V.w), 0.5 * x**2, x * y, x * z, 0.5 * y**2, y * z, 0.5 * z**2)
-
-
-@lru_cache(maxsize=256)
-def integrals_of(modes: Modes) -> Integrals:
-    """Return the constants of a body, found once."""
-    return Integrals.of(modes)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -56,8 +58,13 @@ class Particle:
 
 @dataclass(frozen=True, eq=False)
 class Integrals:
-    """See `Modes`; everything that its level leaves out is zero."""
+    """See `Modes`; everything that its level leaves out is zero.
 
+    Where numbers follow named parameters, the arrays hold expressions (`data`).
+    """
+
+    mass: float
+    """[kg]"""
     rr0: np.ndarray
     """(9,)"""
     rr1: np.ndarray
@@ -102,6 +109,7 @@ class Integrals:
             _clean(x, _size(x), _size(x)) for x in (modes.ff, modes.stiffness, modes.damping)
         )
         return Integrals(
+            float(modes.rr0[3, 3]),
             _clean(rr0, nine),
             _clean(rr1.T, nine, one),
             _clean(rr2, one, nine, one, limit=limits[0]),
@@ -113,6 +121,21 @@ class Integrals:
             damping,
             particles,
         )
+
+    def arrays(self) -> list[Any]:
+        """Return all numbers as arrays, in a fixed order."""
+        own = [getattr(self, f.name) for f in dataclasses.fields(self)[:-1]]
+        return own + [
+            x for each in self.particles for x in (each.weight, each.place, each.first, each.second)
+        ]
+
+    def with_arrays(self, arrays: Sequence[Any]) -> Integrals:
+        """Return the same body with other arrays, in the order of `arrays`."""
+        own = len(arrays) - 4 * len(self.particles)
+        held = iter(arrays[own:])
+        particles = tuple(Particle(each.sign, *(next(held) for _ in range(4))) for each in self.particles)
+        names = [f.name for f in dataclasses.fields(self)[:-1]]
+        return Integrals(**dict(zip(names, arrays[:own])), particles=particles)
 
 
 @functools.lru_cache(maxsize=256)
@@ -217,9 +240,39 @@ def _orthonormal(gram: np.ndarray) -> tuple[np.ndarray, list[int]]:
     return rows, signs
 
 
+def scales(found: Integrals) -> np.ndarray:
+    """Return the size by which each number of `Integrals.arrays` is measured, in one row."""
+    one, K, D = _size(found.ff), _size(found.stiffness), _size(found.damping)
+    radius = np.sqrt((found.rr0[3] + found.rr0[6] + found.rr0[8]) / found.mass) if found.mass else 1.0
+    six, nine = np.repeat([radius or 1.0, 1.0], 3), np.repeat([1.0, radius or 1.0], (3, 6))
+    even, three = np.ones(()), np.ones(3)
+    axes = [
+        (even,), (nine,), (nine, one), (one, nine, one), (six, one), (one, six, one), (one, six, one), (one, one), (K, K), (D, D),
+    ]  # fmt: skip
+    axes += [(even,), (three,), (three, one), (one, three, one)] * len(found.particles)
+    out = []
+    for array, units in zip(found.arrays(), axes):
+        unit = functools.reduce(np.multiply.outer, units)
+        out.append(np.ravel(unit * ((np.abs(array) / unit).max(initial=0.0) or 1.0)))
+    return np.concatenate(out)
+
+
 def sparse(array: np.ndarray) -> SX:
-    """Return a constant matrix; its zeros cost nothing."""
-    return ca.sparsify(SX(ca.DM(array)))
+    """Return a matrix of constants, or of expressions of named parameters; its zeros cost nothing."""
+    if array.dtype != object:
+        return ca.sparsify(SX(ca.DM(array)))
+    table = array.reshape(len(array), -1)
+    out = SX(*table.shape)
+    for i, j in np.argwhere(nonzero(table)):
+        out[int(i), int(j)] = table[i, j]
+    return out
+
+
+def nonzero(array: np.ndarray) -> np.ndarray:
+    """Return which entries are not plainly zero."""
+    if array.dtype != object:
+        return array != 0
+    return np.array([isinstance(x, SX) or x != 0 for x in array.ravel()], dtype=bool).reshape(array.shape)
 
 
 def contracted(array: np.ndarray, x: SX) -> SX:

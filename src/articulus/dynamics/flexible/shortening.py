@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.integrals import Particle, contracted, sparse, squared
+from articulus.dynamics.flexible.integrals import Particle, contracted, nonzero, sparse, squared
 from articulus.spatial import Motion, cross, skew
 
 
@@ -70,7 +70,7 @@ class Shortening:
 
     def ff(self) -> tuple[SX, np.ndarray]:
         """Return rows S, (m, n), and a constant matrix with sign S'S + constant the modal mass matrix, (n, n)."""
-        rows = np.flatnonzero(self.of.second.any(axis=(0, 2))).tolist()
+        rows = np.flatnonzero(nonzero(self.of.second).any(axis=(0, 2))).tolist()
         first = self.of.first[rows]
         return self.F[rows, :] + self.G[rows, :], -self.of.sign * first.T @ first
 

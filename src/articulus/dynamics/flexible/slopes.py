@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics.flexible.body import ElasticBody, energies, integrals_of
+from articulus.dynamics.flexible.body import ElasticBody, energies
 from articulus.dynamics.flexible.integrals import contracted
 from articulus.dynamics.flexible.shortening import Shortening
 from articulus.spatial import Motion, cross, skew
@@ -66,13 +66,13 @@ def slopes(body: ElasticBody, w: SX, rate: SX, A: Motion, acceleration: SX) -> S
 
 def _linear(body: ElasticBody, w: SX, rate: SX, A: Motion, acceleration: SX) -> Slopes:
     """Return the part of displacements that are linear in the modal coordinates."""
-    c, n, V = integrals_of(body.modes), rate.numel(), Motion(w, SX.zeros(3))
+    c, n, V = body.constants, rate.numel(), Motion(w, SX.zeros(3))
     F, _ = body.linear_forces(V, rate, A, acceleration)
     by, turned = body.linear_inertia_by, _moments(w)
     f_turn = 2 * contracted(c.gyroscopic, rate)[:3, :].T - ca.mtimes(by[3:, :].T, turned.T)
     f_turn = f_turn - ca.mtimes(body.linear_rf[:3, :].T, skew(w))
     f_rate = body.damping + 2 * contracted(c.gyroscopic.transpose(1, 0, 2)[:3], w).T
-    if body.modes.level == "ruthless":
+    if body.level == "ruthless":
         return Slopes(F.column(), SX(6, n), body.stiffness, SX(6, n), f_rate, f_turn)
     rf1 = c.swept + c.gyroscopic
     f_eta = contracted(rf1.transpose(1, 0, 2), A.column()).T - contracted(

@@ -14,8 +14,8 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.integrals import sparse, station_of
-from articulus.mechanism.modes import Modes
+from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.integrals import nonzero, sparse
 from articulus.spatial import Force, Motion, Transform, cayley, cross, skew
 
 
@@ -36,16 +36,18 @@ class Station:
     """Whether masses and forces are where the body is undeformed."""
 
     @staticmethod
-    def of(modes: Modes, name: str, eta: SX, stiff: bool = False) -> Station:
+    def of(data: BodyData, name: str, eta: SX, stiff: bool = False) -> Station:
         """Return a station of a body, with `stiff` that of the undeformed body."""
-        held = station_of(modes, name)
+        held = data.station(name)
         if stiff:
-            eta = SX.zeros(modes.count)
-        second = modes.level == "consistent"
+            eta = SX.zeros(data.count)
+        second = data.level == "consistent"
         shift = Series(held.translation, held.shortening if second else None, eta)
         theta = Series(held.rotation, held.turning if second else None, eta)
         R, turn = cayley(theta.value)
-        return Station(eta, Transform(R, SX(ca.DM(held.position)) + shift.value), theta, shift, turn, stiff)
+        return Station(
+            eta, Transform(R, ca.densify(sparse(held.position)) + shift.value), theta, shift, turn, stiff
+        )
 
     @functools.cached_property
     def U(self) -> SX:
@@ -155,7 +157,7 @@ class Series:
     """
 
     def __init__(self, first: np.ndarray, second: np.ndarray | None, eta: SX):
-        self._second = [sparse(h) for h in second] if second is not None and second.any() else None
+        self._second = [sparse(h) for h in second] if second is not None and nonzero(second).any() else None
         H = self.slope_of(eta)
         self.value = ca.mtimes(sparse(first), eta) + 0.5 * ca.mtimes(H, eta)
         self.slope = sparse(first) + H

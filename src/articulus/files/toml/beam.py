@@ -44,9 +44,6 @@ class Beam:
         from articulus.structure import beam_body  # late: SciPy's sparse matrices are slow to import
 
         held = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "level"}
-        for name, value in held.items():
-            if any(isinstance(x, Varying) for x in (value if isinstance(value, tuple) else (value,))):
-                raise InputError(f"Beam.{name}: found a parameter; expected plain numbers in a beam")
         counts = {name: _whole(name, held[name]) for name in ("modes", "torsion", "elements")}
         numbers = {name: _one_or_all(held[name]) for name in LISTS}
         return beam_body(**held | counts | numbers).at_level(self.level)  # type: ignore[arg-type]
@@ -57,6 +54,8 @@ LISTS = ("EI", "GA", "rotary_inertia", "damping")
 
 
 def _whole(name: str, value: Any) -> int:
+    if isinstance(value, Varying):
+        raise InputError(f"Beam.{name}: found a parameter; expected a whole number")
     if value != int(value):
         raise InputError(f"Beam.{name}: found {value:g}; expected a whole number")
     return int(value)

@@ -41,23 +41,39 @@ class Numbers:
             self._declare_one(name, value)
 
     def _declare_one(self, name: str, value: Any) -> None:
-        path, unit = f"parameters.{name}", None
+        path, ends = f"parameters.{name}", None
         self.declared[name] = Declared(Parameter("_", 0.0), None, "")  # known, whatever is wrong with it
-        if isinstance(value, str):
-            try:
-                number, unit = parse_quantity(value)
-            except UnitError as error:
-                self.report.add(path, str(error), "a number, or one with its unit")
+        if isinstance(value, dict):
+            if value.keys() != {"value", "range"} or not isinstance(value["range"], list):
+                self.report.add(path, shown(value), "a number, or {value = ..., range = [low, high]}")
                 return
-        else:
-            plain = self._plain(value, path, "a number, or one with its unit")
-            if plain is None:
+            ends, value = value["range"], value["value"]
+        found = self._measured(value, path)
+        limits = [self._measured(x, f"{path}.range[{i}]") for i, x in enumerate(ends or ())]
+        if found is None or None in limits:
+            return
+        number, unit = found
+        for end in limits:
+            if end is not None and (end[1] and end[1].dimension) != (unit and unit.dimension):
+                self.report.add(f"{path}.range", shown(ends), "numbers with the unit of the value")
                 return
-            number = plain
+        held = None if ends is None else tuple(end[0] for end in limits if end is not None)
         try:
-            self.declared[name] = Declared(Parameter(name, number), unit, shown(value))
+            parameter = Parameter(name, number, held)  # type: ignore[arg-type]
+            self.declared[name] = Declared(parameter, unit, shown(value))
         except InputError as error:
             self.report.add(path, str(error), "a name of letters, digits and underscores with a finite value")
+
+    def _measured(self, value: Any, path: str) -> tuple[float, Unit | None] | None:
+        """Return the SI value and the unit, if any, of a number of [parameters]."""
+        if isinstance(value, str):
+            try:
+                return parse_quantity(value)
+            except UnitError as error:
+                self.report.add(path, str(error), "a number, or one with its unit")
+                return None
+        plain = self._plain(value, path, "a number, or one with its unit")
+        return None if plain is None else (plain, None)
 
     def number(self, value: Any, unit: str, path: str) -> Number | None:
         """Return one number in the SI unit `unit`."""
@@ -166,6 +182,13 @@ class Numbers:
                     f'a number of the model that is {{parameter = "{name}"}}',
                     "Use it or delete it.",
                 )
+
+
+def parameter_text(p: Parameter) -> str:
+    """Return the line of a parameter in [parameters]."""
+    if p.range is None:
+        return f"{p.name} = {p.value!r}"
+    return f"{p.name} = {{value = {p.value!r}, range = [{p.range[0]!r}, {p.range[1]!r}]}}"
 
 
 def wanted(unit: str) -> str:

@@ -31,7 +31,7 @@ from articulus.mechanism import (
     LoopJoint,
 )
 from articulus.mechanism.modes import Modes
-from articulus.mechanism.numbers import parameters_in
+from articulus.mechanism.numbers import parameters_in, with_values
 
 SCHEMA = 1
 TOP = (
@@ -214,9 +214,25 @@ class _Reader(Values):
         if filename is None:
             return None
         try:
-            return modes_from_bytes(self.attached(filename), filename)
+            modes = modes_from_bytes(self.attached(filename), filename)
         except ModelError as error:
             self.unread(f"{path}.flexible", filename, error)
+            return None
+        return self._with_declared(modes, f"{path}.flexible")
+
+    def _with_declared(self, modes: Modes, path: str) -> Modes | None:
+        """Return modes whose parameters have the values of the [parameters] table."""
+        values: dict[str, float] = {}
+        for p in parameters_in(modes):
+            self.numbers.used.add(p.name)
+            if p.name in self.numbers.declared:
+                values[p.name] = self.numbers.declared[p.name].parameter.value
+            else:
+                self.report.add(path, f"data that follow the parameter '{p.name}'", "it under [parameters]")
+        try:
+            return with_values(modes, values)
+        except InputError as error:
+            self.report.add_error(path, error)
             return None
 
     def _beam(self, given: Any, path: str) -> Modes | None:

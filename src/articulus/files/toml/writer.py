@@ -12,6 +12,7 @@ from articulus.files.storage import StrPath, as_path, write_bytes, write_text
 from articulus.files.toml.couplings import coupling_pairs
 from articulus.files.toml.equipment import equipment_blocks
 from articulus.files.toml.fields import CONSTRAINTS, JOINTS, TIME_FUNCTIONS, Field, fields_of
+from articulus.files.toml.numbers import parameter_text
 from articulus.files.toml.texts import BARE, key, long_text, quoted
 from articulus.mechanism import (
     Body,
@@ -71,9 +72,7 @@ def toml_text(description: Description, stem: str = "") -> str:
     files, meshes = _mode_files(description, stem), mesh_files(description, stem)
     blocks = ["\n".join(_top(description, meshes))]
     if description.parameters:
-        blocks.append(
-            "\n".join(["[parameters]", *(f"{p.name} = {p.value!r}" for p in description.parameters)])
-        )
+        blocks.append("\n".join(["[parameters]", *map(parameter_text, description.parameters)]))
     blocks += ["\n".join(_body(b, files, meshes)) for b in description.bodies]
     blocks += ["\n".join(_connection(c)) for c in description.connections]
     blocks += ["\n".join(_frame(f)) for f in description.frames]

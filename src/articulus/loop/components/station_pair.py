@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
+from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.integrals import nonzero, sparse
 from articulus.errors import did_you_mean
 from articulus.loop.component import Component, Scope
 from articulus.loop.components.checks import wrong
@@ -23,16 +27,16 @@ class StationPair:
         Of the body that carries both.
     eta : slice
         The places of its modal coordinates in q.
-    turning : array, (n,) [rad]
+    turning : SX, (n,) [rad]
         Rotation of the second frame against the first about the axis, for each unit modal coordinate.
-    distance : float [m]
+    distance : SX [m]
         Between the origins of the frames.
     """
 
     modes: Modes
     eta: slice
-    turning: np.ndarray
-    distance: float
+    turning: SX
+    distance: SX
 
     @staticmethod
     def find(
@@ -53,21 +57,23 @@ class StationPair:
             )
         modes = next(b.modes for b in s.description.bodies if b.name == one.body)
         assert modes is not None
-        stations = [modes.station(f.node) for f in (one, two)]
+        data = BodyData(modes, s.number)
+        stations = [data.station(f.node) for f in (one, two)]
         places = [a.position + np.array(values_of(f.at.xyz)) for a, f in zip(stations, (one, two))]
-        distance = float(np.linalg.norm(places[1] - places[0]))
-        if not distance > 0:
+        apart = ca.densify(sparse(places[1] - places[0]))
+        if apart.is_zero():
             raise wrong(component, "second", f"'{second}' at the place of '{first}'", "a frame some way off")
         n = one.at.rotation() @ np.array(axis)
         turning = n @ (stations[1].rotation - stations[0].rotation)
-        if not turning.any():
+        if not nonzero(turning).any():
             raise wrong(
                 component,
                 "axis",
                 f"{axis}, about which no mode turns '{second}' against '{first}'",
                 "the axis of bending",
             )
-        return StationPair(modes, s.description.mode_slices(one.body)[1], turning, distance)
+        eta = s.description.mode_slices(one.body)[1]
+        return StationPair(modes, eta, ca.densify(sparse(turning)), ca.norm_2(apart))
 
 
 def _frame(s: Scope, component: Component, field: str, name: str) -> Frame:

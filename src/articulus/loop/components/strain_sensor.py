@@ -56,5 +56,5 @@ class StrainSensor(Sensor):
 
     def measure(self, s: Scope) -> dict[str, SX]:
         pair = StationPair.find(s, self, self.first, self.second, self.axis)
-        curvature = ca.dot(ca.DM(pair.turning / pair.distance), s.q[pair.eta])
+        curvature = ca.dot(pair.turning / pair.distance, s.q[pair.eta])
         return {"strain": s.number(self.depth) * curvature, "curvature": curvature}

@@ -28,7 +28,7 @@ from articulus.mechanism.edit.couplings import scaled_couplings
 from articulus.mechanism.edit.rebuild import CUSTOM, rebuilt
 from articulus.mechanism.equipment import NO_EQUIPMENT
 from articulus.mechanism.joint import Joint
-from articulus.mechanism.modes import Modes, Station
+from articulus.mechanism.modes import Modes
 from articulus.mechanism.numbers import Number, values_of
 from articulus.mechanism.visual import Mesh
 
@@ -169,20 +169,13 @@ def _modes(m: Modes, s: Scale) -> Modes:
     """Return modes of a body of another size; rows are angular first, modal coordinates are plain numbers."""
     D = np.array([s.length] * 3 + [1.0] * 3)
     rigid, mixed, modal = s.mass * np.outer(D, D), s.mass * s.length * D[:, None], s.mass * s.length**2
-    factors = {
+    factors: dict[str, Any] = {
         "rr0": rigid, "rr1": rigid, "rr2": rigid, "rr2_shortening": rigid, "rf0": mixed, "rf1": mixed,
         "rf1_shortening": mixed, "ff": modal, "stiffness": modal / s.time**2, "damping": modal / s.time,
+        "position": s.length, "translation": s.length, "rotation": 1.0, "shortening": s.length, "turning": 1.0,
     }  # fmt: skip
-    stations = {
-        name: Station(
-            s.length * at.position,
-            s.length * at.translation,
-            at.rotation,
-            s.length * at.shortening,
-            at.turning,
-        )
-        for name, at in m.stations.items()
-    }
-    return dataclasses.replace(
-        m, stations=stations, **{name: getattr(m, name) * factor for name, factor in factors.items()}
-    )
+    row = np.concatenate([np.broadcast_to(factors[name], shape).ravel() for _, name, shape in m.layout])
+    if m.fit is None:
+        return m.with_numbers(m.numbers * row)
+    fit = dataclasses.replace(m.fit, constant=m.fit.constant * row, mixing=m.fit.mixing * row[:, None])
+    return dataclasses.replace(m, fit=fit)
