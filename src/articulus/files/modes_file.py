@@ -79,6 +79,7 @@ def _fit_arrays(fit: Fit) -> dict[str, Any]:
         "fit_parameters": _texts(tuple(p.name for p in fit.parameters)),
         "fit_values": np.array([p.value for p in fit.parameters]),
         "fit_ranges": np.array([p.range for p in fit.parameters]),
+        "fit_logarithmic": np.array(fit.logarithmic),
         "fit_constant": fit.constant,
         "fit_mixing": fit.mixing,
         "fit_coefficients": fit.coefficients,
@@ -94,7 +95,8 @@ def _fit(held: dict[str, np.ndarray]) -> Fit:
         raise ValueError(
             f"a fit of shapes {constant.shape}, {mixing.shape} and {coefficients.shape} over {len(parameters)} parameters"
         )
-    return Fit(parameters, constant, mixing, coefficients, float(held["fit_error"]))
+    logarithmic = tuple(bool(x) for x in held["fit_logarithmic"])
+    return Fit(parameters, constant, mixing, coefficients, logarithmic, float(held["fit_error"]))
 
 
 def _arrays(content: bytes, name: str) -> dict[str, np.ndarray]:

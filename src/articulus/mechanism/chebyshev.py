@@ -1,7 +1,7 @@
 """Many numbers that change smoothly with a few parameters, as polynomials that are fitted to samples of them.
 
-Each parameter is scaled to -1 .. 1 over its range, by its logarithm where the range is positive: powers of lengths, thicknesses
-and densities then have short series. Samples at Chebyshev points give the coefficients of Chebyshev polynomials; the degree in
+Each parameter is scaled to -1 .. 1 over its range, itself or by its logarithm, whichever gives the shorter series: masses are
+linear in a density and stiffnesses cubic in a thickness, but powers of a length need the logarithm. Samples at Chebyshev points give the coefficients of Chebyshev polynomials; the degree in
 each parameter grows until the last coefficients are small. Most numbers are multiples or short sums of a few of them, so that
 only those few are kept as polynomials (interpolative decomposition by a pivoted QR factorisation). How far the polynomials are
 from further samples is measured.
@@ -11,6 +11,7 @@ Source: Trefethen 2019, chapters 3 and 8; Cheng, Gimbutas, Martinsson & Rokhlin 
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,8 @@ from articulus.mechanism.expression import Parameter
 
 TOLERANCE = 1e-10
 """Size of coefficients that are left out, in units of the scale of each number."""
+SEVERAL = 1e-8
+"""The same for the degrees of a fit over several parameters, whose samples are as many as their product."""
 DEGREES = (4, 8, 16)
 """Degrees that are tried along one parameter, one after the other; the points of each are among those of the next."""
 MOST = 600
@@ -47,6 +50,8 @@ class Fit:
     mixing : array, (n, r)
     coefficients : array, (r, degree + 1, ...)
         Of products of Chebyshev polynomials, an axis per parameter.
+    logarithmic : tuple of bool
+        Which parameters are scaled by their logarithm.
     error : float
         Largest difference from samples that the fit does not go through, in units of the scale of each number.
     """
@@ -55,11 +60,13 @@ class Fit:
     constant: np.ndarray
     mixing: np.ndarray
     coefficients: np.ndarray
+    logarithmic: tuple[bool, ...]
     error: float
 
     def functions(self, values: Sequence[Any], module: Any = np) -> list[Any]:
         """Return the r functions at values of the parameters: floats, arrays or symbols; `module` holds `log` for them."""
-        scaled = [_scaled(p, x, module) for p, x in zip(self.parameters, values)]
+        held = zip(self.parameters, values, self.logarithmic)
+        scaled = [_scaled(p, x, logarithmic, module) for p, x, logarithmic in held]
         series = [_polynomials(x, n) for x, n in zip(scaled, self.coefficients.shape[1:])]
         products: dict[tuple[int, ...], Any] = {}
         out = []
@@ -126,26 +133,48 @@ class _Samples:
         self._sample, self._parameters = sample, parameters
         self._known: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
         self.names = ", ".join(f"'{p.name}'" for p in parameters)
-        self._scale = self.at(tuple(_scaled(p, p.value, math) for p in parameters))[1]
+        self._scale = self._of(tuple(p.value for p in parameters))[1]
+        self.logarithmic = tuple(self._is_shorter(k) for k in range(len(parameters)))
 
-    def at(self, scaled: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-        key = tuple(round(x, 12) for x in scaled)
+    def _of(self, values: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+        key = tuple(float(f"{x:.12g}") for x in values)
         if key not in self._known:
-            values = {p.name: _unscaled(p, x) for p, x in zip(self._parameters, scaled)}
-            self._known[key] = self._sample(values)
+            self._known[key] = self._sample({p.name: x for p, x in zip(self._parameters, values)})
         return self._known[key]
+
+    def values(self, scaled: Sequence[float]) -> tuple[float, ...]:
+        """Return the values of the parameters at places from -1 to 1."""
+        held = zip(self._parameters, scaled, self.logarithmic)
+        return tuple(_unscaled(p, x, logarithmic) for p, x, logarithmic in held)
+
+    def at(self, scaled: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+        return self._of(self.values(scaled))
+
+    def _along(self, k: int, degree: int, logarithmic: bool) -> np.ndarray:
+        """Return the sizes of the coefficients along one parameter while the others stay, (degree + 1,)."""
+        values = [p.value for p in self._parameters]
+        places = [_unscaled(self._parameters[k], x, logarithmic) for x in _points(degree)]
+        rows = [self._of((*values[:k], x, *values[k + 1 :]))[0] for x in places]
+        return np.asarray(np.abs(_coefficients(np.array(rows)) / self._scale).max(axis=1, initial=0.0))
+
+    def _is_shorter(self, k: int) -> bool:
+        """Whether the series in the logarithm of a parameter is the shorter one, by the last of few coefficients."""
+        p = self._parameters[k]
+        assert p.range is not None
+        if p.range[0] <= 0:
+            return False
+        plain, logarithmic = (self._along(k, DEGREES[0], x)[-1] for x in (False, True))
+        return bool(logarithmic < plain and plain > TOLERANCE)
 
     def degrees(self) -> tuple[int, ...]:
         """Return the degree that each parameter needs while the others stay."""
-        nominal = [_scaled(p, p.value, math) for p in self._parameters]
         out = []
-        for k in range(len(nominal)):
+        for k in range(len(self._parameters)):
             for degree in DEGREES:
-                rows = [self.at((*nominal[:k], x, *nominal[k + 1 :]))[0] for x in _points(degree)]
-                sizes = np.abs(_coefficients(np.array(rows)) / self._scale).max(axis=1, initial=0.0)
+                sizes = self._along(k, degree, self.logarithmic[k])
                 if sizes[-2:].max() < TOLERANCE:
                     break
-            out.append(int(np.flatnonzero(sizes >= TOLERANCE).max(initial=0)))
+            out.append(int(np.flatnonzero(sizes >= SEVERAL).max(initial=0)))
         return (
             tuple(out) if len(out) > 1 else (degree,)
         )  # of a single parameter all samples are there already
@@ -163,8 +192,10 @@ class _Samples:
         chosen, mixing = _few(scaled)
         functions = np.concatenate([np.zeros((1, len(chosen))), scaled[:, chosen]]).T.reshape(-1, *shape)
         functions = _trimmed(functions)
-        found = Fit(self._parameters, constant, mixing * self._scale[:, None], functions, 0.0)
-        return Fit(found.parameters, found.constant, found.mixing, found.coefficients, self._error(found))
+        found = Fit(
+            self._parameters, constant, mixing * self._scale[:, None], functions, self.logarithmic, 0.0
+        )
+        return dataclasses.replace(found, error=self._error(found))
 
     def _error(self, found: Fit) -> float:
         """Return the largest error at points between those of the fit, and at the ends of all ranges together."""
@@ -176,7 +207,7 @@ class _Samples:
         worst = 0.0
         for x in (*between, (1.0,) * k, (-1.0,) * k):
             exact, scale = self.at(x)
-            there = found.at([_unscaled(p, y) for p, y in zip(self._parameters, x)])
+            there = found.at(self.values(x))
             worst = max(worst, float(np.abs((there - exact) / scale).max(initial=0.0)))
         return worst
 
@@ -229,19 +260,19 @@ def _polynomials(x: Any, count: int) -> list[Any]:
     return out[:count]
 
 
-def _scaled(p: Parameter, value: Any, module: Any) -> Any:
+def _scaled(p: Parameter, value: Any, logarithmic: bool, module: Any) -> Any:
     """Return a value of a parameter on the scale from -1 to 1."""
     assert p.range is not None
     low, high = p.range
-    if low > 0:
+    if logarithmic:
         low, high, value = math.log(low), math.log(high), module.log(value)
     return (2 * value - (low + high)) / (high - low)
 
 
-def _unscaled(p: Parameter, x: float) -> float:
+def _unscaled(p: Parameter, x: float, logarithmic: bool) -> float:
     assert p.range is not None
     low, high = p.range
-    if low > 0:
+    if logarithmic:
         value = math.exp((math.log(low) + math.log(high) + x * (math.log(high) - math.log(low))) / 2)
     else:
         value = (low + high + x * (high - low)) / 2

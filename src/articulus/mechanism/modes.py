@@ -236,7 +236,8 @@ class Modes:
         parameters = ""
         if self.fit is not None:
             parameters = "".join(f", {p!r}" for p in self.fit.parameters)
-            digest.update(repr([(p.name, p.range) for p in self.fit.parameters]).encode())
+            about = [(p.name, p.range) for p in self.fit.parameters], self.fit.logarithmic
+            digest.update(repr(about).encode())
             arrays = [self.fit.constant, self.fit.mixing, self.fit.coefficients]
         for array in arrays:
             if isinstance(array, np.ndarray):

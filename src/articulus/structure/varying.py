@@ -10,6 +10,7 @@ the space itself, and with it everything that the mechanism does, is that of the
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,6 +24,8 @@ from articulus.mechanism.numbers import distinct, parameters_in, require
 
 ILL = 1e-6
 """Least singular value of the shapes at the stations, beside the largest one."""
+SMALL = 1e-3
+"""Least size of an array, in natural units: what is smaller need not be followed as exactly."""
 
 
 def varying_body(build: Callable[..., Modes], *parameters: Parameter) -> Modes:
@@ -160,26 +163,29 @@ def _spread(modes: Modes) -> float:
 
 
 def _scales(modes: Modes) -> np.ndarray:
-    """Return the size by which each number of a body is measured, in the order of `Modes.numbers`."""
+    """Return the size by which each number of a body is measured, in the order of `Modes.numbers`.
+
+    That is the largest entry of its array, measured in units of mass, radius of gyration and modal mass (for stiffness and
+    damping, of their own diagonal), or a small part of such a unit where the array is next to zero.
+    """
+    mass = float(modes.rr0[3, 3]) or 1.0
+    radius = float(np.sqrt(np.trace(modes.rr0[:3, :3]) / mass)) or 1.0
     one, K, D = (_size(x) for x in (modes.ff, modes.stiffness, modes.damping))
-    radius = np.sqrt(np.trace(modes.rr0[:3, :3]) / modes.rr0[3, 3]) if modes.rr0[3, 3] > 0 else 1.0
-    six = np.repeat([radius or 1.0, 1.0], 3)
-    axes = {
-        "rr0": (six, six), "rr1": (one, six, six), "rr2": (one, one, six, six), "rr2_shortening": (one, one, six, six),
-        "rf0": (six, one), "rf1": (one, six, one), "rf1_shortening": (one, six, one), "ff": (one, one), "stiffness": (K, K),
-        "damping": (D, D),
+    six, strain = np.sqrt(mass) * np.repeat([radius, 1.0], 3), one / (np.sqrt(mass) * radius)
+    axes: dict[str, tuple[np.ndarray, ...]] = {
+        "rr0": (six, six), "rr1": (strain, six, six), "rr2": (strain, strain, six, six), "rf0": (six, one),
+        "rf1": (strain, six, one), "ff": (one, one), "stiffness": (K, K), "damping": (D, D),
     }  # fmt: skip
-    of_stations = {"position": 0, "translation": 1, "rotation": 1, "shortening": 2, "turning": 2}
-    units, largest = [], dict[str, float]()
-    for station, name, _ in modes.layout:
-        own = axes[name] if not station else (np.ones(3), *(one,) * of_stations[name])
-        unit = own[0]
-        for x in own[1:]:
-            unit = np.multiply.outer(unit, x)
-        units.append((name, unit))
+    axes |= {"rr2_shortening": axes["rr2"], "rf1_shortening": axes["rf1"]}
+    across, still = np.full(3, radius), np.ones(3)
+    axes |= {"position": (across,), "translation": (across, strain), "rotation": (still, strain)}
+    axes |= {"shortening": (across, strain, strain), "turning": (still, strain, strain)}
+    units = [functools.reduce(np.multiply.outer, axes[name]) for _, name, _ in modes.layout]
+    largest = dict.fromkeys(axes, SMALL)
+    for (station, name, _), unit in zip(modes.layout, units):
         found = float((np.abs(modes.array(station, name)) / unit).max(initial=0.0))
-        largest[name] = max(largest.get(name, 0.0), found)
-    return np.concatenate([(unit * (largest[name] or 1.0)).ravel() for name, unit in units])
+        largest[name] = max(largest[name], found)
+    return np.concatenate([(unit * largest[name]).ravel() for (_, name, _), unit in zip(modes.layout, units)])
 
 
 def _size(matrix: np.ndarray) -> np.ndarray:

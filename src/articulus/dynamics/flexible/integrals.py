@@ -22,6 +22,8 @@ LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
 
 ROUNDING = 1e-11
 """What rounding leaves in place of zeros, beside the largest entry of an array: shapes are not more exact than that."""
+SMALL = 1e-3
+"""Least size of an array, in natural units, by which errors of its entries are measured."""
 INDEPENDENT = 1e-8
 """Least part of a function's square that is not of the functions before it."""
 NINE = np.array([(2, 4), (0, 5), (1, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]).T
@@ -241,19 +243,26 @@ def _orthonormal(gram: np.ndarray) -> tuple[np.ndarray, list[int]]:
 
 
 def scales(found: Integrals) -> np.ndarray:
-    """Return the size by which each number of `Integrals.arrays` is measured, in one row."""
+    """Return the size by which each number of `Integrals.arrays` is measured, in one row.
+
+    That is the largest entry of its array, measured in units of mass, radius of gyration and modal mass (for stiffness and
+    damping, of their own diagonal), or a small part of such a unit where the array is next to zero.
+    """
+    mass = found.mass or 1.0
+    radius = float(np.sqrt((found.rr0[3] + found.rr0[6] + found.rr0[8]) / mass)) or 1.0
+    root = np.full((), np.sqrt(mass))
     one, K, D = _size(found.ff), _size(found.stiffness), _size(found.damping)
-    radius = np.sqrt((found.rr0[3] + found.rr0[6] + found.rr0[8]) / found.mass) if found.mass else 1.0
-    six, nine = np.repeat([radius or 1.0, 1.0], 3), np.repeat([1.0, radius or 1.0], (3, 6))
-    even, three = np.ones(()), np.ones(3)
+    strain, across = one / (root * radius), np.full(3, root * radius)
+    six, nine = root * np.repeat([radius, 1.0], 3), mass * np.repeat([radius, radius**2], (3, 6))
     axes = [
-        (even,), (nine,), (nine, one), (one, nine, one), (six, one), (one, six, one), (one, six, one), (one, one), (K, K), (D, D),
+        (root**2,), (nine,), (nine, strain), (strain, nine, strain), (six, one), (strain, six, one), (strain, six, one),
+        (one, one), (K, K), (D, D),
     ]  # fmt: skip
-    axes += [(even,), (three,), (three, one), (one, three, one)] * len(found.particles)
+    axes += [(root,), (across,), (across, strain), (strain, across, strain)] * len(found.particles)
     out = []
     for array, units in zip(found.arrays(), axes):
         unit = functools.reduce(np.multiply.outer, units)
-        out.append(np.ravel(unit * ((np.abs(array) / unit).max(initial=0.0) or 1.0)))
+        out.append(np.ravel(unit * max((np.abs(array) / unit).max(initial=0.0), SMALL)))
     return np.concatenate(out)
 
 
