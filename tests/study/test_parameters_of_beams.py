@@ -73,7 +73,9 @@ def test_it_is_written_and_read_back_without_loss(arm: art.Mechanism, tmp_path: 
     (tmp_path / "arm.toml").write_text(text.replace("value = 1.5", "value = 1.25"))
     other = art.Mechanism.from_description(read_toml(tmp_path / "arm.toml"))
     assert other.pose("tip", other.neutral)[0, 3] == pytest.approx(1.25, rel=1e-9)
-    (tmp_path / "arm.toml").write_text(text.replace("[parameters]\nL = {value = 1.5, range = [1.0, 2.0]}\n", ""))
+    (tmp_path / "arm.toml").write_text(
+        text.replace("[parameters]\nL = {value = 1.5, range = [1.0, 2.0]}\n", "")
+    )
     with pytest.raises(art.ModelError, match="data that follow the parameter 'L'"):
         read_toml(tmp_path / "arm.toml")
 

@@ -120,16 +120,21 @@ def fit(sample: Sample, parameters: Sequence[Parameter], what: str) -> Fit:
     return found
 
 
+def no_range(p: Parameter) -> str:
+    """Return what is wrong with a parameter without range in a flexible body."""
+    return (
+        f"parameter '{p.name}' has no range; expected Parameter('{p.name}', {p.value:g}, range=(low, high)), over which the data "
+        "of the flexible body are prepared"
+    )
+
+
 class _Samples:
     """Samples that are kept, and fits to them."""
 
     def __init__(self, sample: Sample, parameters: tuple[Parameter, ...], what: str):
         for p in parameters:
             if p.range is None:
-                raise InputError(
-                    f"{what}: parameter '{p.name}' has no range; expected Parameter('{p.name}', {p.value:g}, range=(low, high)), "
-                    "over which the data of the flexible body are prepared"
-                )
+                raise InputError(f"{what}: {no_range(p)}")
         self._sample, self._parameters = sample, parameters
         self._known: dict[tuple[float, ...], tuple[np.ndarray, np.ndarray]] = {}
         self.names = ", ".join(f"'{p.name}'" for p in parameters)

@@ -116,7 +116,7 @@ def require_plain(owner: str, sizes: Sequence[int], **fields: Any) -> None:
             count = " or ".join(str(max(n, 1)) for n in sizes)
             raise InputError(
                 f"{owner}: {name} = {value!r}; expected plain numbers ({count}). It is computed with once, so that a Parameter, "
-                "which gets its value at each call, cannot be in it"
+                "which gets its value at each call, cannot be in it; flexible bodies with parameters come from `structure.varying_body`"
             )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.chebyshev import fit
+from articulus.mechanism.chebyshev import fit, no_range
 from articulus.mechanism.expression import Parameter, Varying, evaluated
 from articulus.mechanism.modes import Modes, Station
 from articulus.mechanism.numbers import distinct, parameters_in, require
@@ -78,6 +78,11 @@ def varied(call: Callable[..., Modes], arguments: Mapping[str, Any]) -> Modes:
     def build(**values: float) -> Modes:
         return call(**{name: _at(x, values) for name, x in arguments.items()})
 
+    for name, x in zip(arguments, held):
+        for p in parameters_in((x,)):
+            if next(q for q in parameters if q.name == p.name).range is None:
+                build(**{q.name: q.value for q in parameters})  # what else is wrong comes first
+                raise InputError(f"{name} = {x!r}: {no_range(p)}")
     return varying_body(build, *parameters)
 
 
