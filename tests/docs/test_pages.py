@@ -23,6 +23,7 @@ PAGES = [
     "docs/browser.md",
     "docs/control/analysis.md",
     "docs/control/interaction.md",
+    "docs/control/poles.md",
     "docs/control/reduction.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

@@ -30,6 +30,10 @@ from articulus.control.reduction.stochastic import bstmr
 from articulus.control.reduction.weighted import weighted_balred
 from articulus.control.robstab import RobustStability, robstab
 from articulus.control.sampling import sample
+from articulus.control.synthesis.decoupling import decoupling_pd
+from articulus.control.synthesis.output_poles import output_poles
+from articulus.control.synthesis.place import place
+from articulus.control.synthesis.rate_feedback import rate_feedback
 from articulus.control.uncertain import UncertainModel, uncertain
 
 __all__ = [
@@ -53,6 +57,7 @@ __all__ = [
     "c_source",
     "cascade",
     "damp",
+    "decoupling_pd",
     "difference_equation",
     "fraction",
     "gram",
@@ -64,7 +69,10 @@ __all__ = [
     "modal_access",
     "mussv",
     "ohklmr",
+    "output_poles",
     "peak_gain",
+    "place",
+    "rate_feedback",
     "robstab",
     "sample",
     "schmr",

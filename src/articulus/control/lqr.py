@@ -40,14 +40,15 @@ def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) ->
     require_stabilizable(model, B, "lqr", tuple(model.inputs[i] for i in u))
     cross = None if N is None else np.asarray(N, dtype=float).reshape(n, len(u))
     X, K = riccati(model.A, B, *weights, cross, period=model.period, method="lqr")
-    seen = _with_states(model)
+    seen = with_states(model)
     law = law_of(seen, static(-K), u, np.arange(n), "lqr")
     off = _residual(model, B, *weights, cross, X, K)
     residual = Check("residual of the Riccati equation", off, 1e-6, off < 1e-6)
     return checked("lqr", seen, law, u, np.arange(n), {"gain": K, "cost": X}, [residual])
 
 
-def _with_states(model: LinearModel) -> LinearModel:
+def with_states(model: LinearModel) -> LinearModel:
+    """Return a model whose outputs are its states: the plant of state feedback."""
     return of_matrices(
         model.A,
         model.B,

@@ -1,0 +1,1 @@
+"""Synthesis of controllers by Riccati equations: one method, one file."""

@@ -1,0 +1,56 @@
+"""Poles by state feedback (`place` in MATLAB)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.signal import place_poles
+
+from articulus.control.design import Check, Design, checked, law_of, static
+from articulus.control.lqr import with_states
+from articulus.control.modes import heaviest, out_of_reach
+from articulus.control.plant import Group, as_plant, places
+from articulus.errors import InputError
+
+
+def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> Design:
+    """Return the state feedback u = -K x whose closed loop has the given poles, as insensitive as the inputs allow.
+
+    By the iteration of Yang & Tits on the eigenvectors (SciPy), the successor of that of Kautsky, Nichols & Van Dooren.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+    poles : sequence of complex, (n,)
+        In the s plane [rad/s], of a sampled plant in the z plane; none more often than there are inputs.
+    commands : names or count
+        Inputs that the feedback drives; all if not given.
+
+    Returns
+    -------
+    Design
+        Its plant has the states as outputs. Figures: `gain` K (m, n).
+    """
+    model = as_plant(plant, "place")
+    u = places(model.inputs, commands, "input", "place")
+    A, B = model.A, model.B[:, u]
+    wanted = np.atleast_1d(np.asarray(poles, dtype=complex))
+    if wanted.shape != (len(A),):
+        raise InputError(f"place: found {wanted.size} poles; expected {len(A)}, one per state")
+    fixed = out_of_reach(A, B)
+    if fixed:
+        raise InputError(
+            f"place: no input moves the mode at {fixed[0]:.6g} ({heaviest(model, fixed[0])}); expected a controllable plant: leave it out"
+        )
+    try:
+        K = place_poles(A, B, wanted, rtol=1e-6, maxiter=100).gain_matrix
+    except ValueError as error:
+        raise InputError(f"place: {error}") from error
+    found = np.linalg.eigvals(A - B @ K)
+    off = max(np.abs(found - s).min() for s in wanted) / np.abs(wanted).max()
+    seen = with_states(model)
+    law = law_of(seen, static(-K), u, np.arange(len(A)), "place")
+    check = Check("distance of the poles, relative", float(off), 1e-5, bool(off < 1e-5))
+    return checked("place", seen, law, u, np.arange(len(A)), {"gain": K}, [check])

@@ -1,0 +1,67 @@
+"""Feedback of co-located rates with noisy sensors and actuators, and the least motion that any feedback can leave.
+
+A. V. Balakrishnan, On the minimum attainable rms attitude error, 3rd Annual Conference on Aerospace Computational Control, JPL, 1989.
+For M q'' + D q' + K q = B (u + n_s), y = B' q' + n_o, D = 0, the Riccati equation of the filter is solved by
+P = sqrt(d_s d_o) diag(K^-1, M^-1): no feedback of y leaves less, and u = -sqrt(d_s / d_o) y attains it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+from articulus.control.design import Check, Design, checked, law_of, static
+from articulus.errors import InputError
+from articulus.linear import SecondOrder
+
+SAME = 1e-9
+"""Difference of a sensor's row from its actuator's column, relative, up to which they count as co-located."""
+
+
+def rate_feedback(structure: Any, sensor: float, actuator: float, *, outputs: Any = None) -> Design:
+    """Return u = -sqrt(actuator / sensor) y on co-located rates y, with the attainable mean square of chosen displacements.
+
+    Parameters
+    ----------
+    structure : Structure, Reduction or SecondOrder
+        Held (K is definite); its outputs are the rates at its inputs, in the same order.
+    sensor, actuator : float
+        Spectral densities of the noise of the sensors and of the actuators.
+    outputs : array, (k, n)
+        Displacements whose mean square is wanted: rows on the degrees of freedom; those at the actuators if not given.
+
+    Returns
+    -------
+    Design
+        Figures: `gain` (a number), `bound` and `rate_bound` (k,): least mean squares of the displacements and of their rates without
+        damping of the structure itself, sqrt(d_s d_o) h K^-1 h' and sqrt(d_s d_o) h M^-1 h'.
+    """
+    s = SecondOrder.of(structure)
+    if not (sensor > 0 and actuator > 0 and np.isfinite(sensor) and np.isfinite(actuator)):
+        raise InputError(f"rate_feedback: found densities {sensor}, {actuator}; expected numbers above 0")
+    if s.H_rate.shape != s.B.T.shape or np.abs(s.H).max(initial=0.0) > 0.0:
+        raise InputError("rate_feedback: expected as many outputs as inputs, rates all of them")
+    if np.abs(s.H_rate - s.B.T).max() > SAME * np.abs(s.B).max():
+        worst = int(np.abs(s.H_rate - s.B.T).max(axis=1).argmax())
+        raise InputError(
+            f"rate_feedback: output '{s.outputs[worst]}' is not the rate at the input '{s.inputs[worst]}'; expected co-located pairs"
+        )
+    g = float(np.sqrt(actuator / sensor))
+    rows = s.B.T if outputs is None else np.atleast_2d(np.asarray(outputs, dtype=float))
+    scale = np.sqrt(actuator * sensor)
+    try:
+        bounds = [scale * np.einsum("kn,nk->k", rows, splu(m).solve(rows.T)) for m in (s.K, s.M)]
+    except RuntimeError as error:
+        raise InputError(
+            "rate_feedback: found a singular stiffness or mass matrix; expected a structure that is held"
+        ) from error
+    model = s.first_order()
+    u = np.arange(len(model.inputs))
+    law = law_of(model, static(-g * np.eye(len(u))), u, u, "rate feedback")
+    symmetric = float(abs(s.K - s.K.T).max() / abs(s.K).max())
+    check = Check("asymmetry of the stiffness, relative", symmetric, 1e-8, symmetric < 1e-8)
+    return checked(
+        "rate feedback", model, law, u, u, {"gain": g, "bound": bounds[0], "rate_bound": bounds[1]}, [check]
+    )
