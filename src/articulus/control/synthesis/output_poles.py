@@ -19,7 +19,7 @@ from articulus.control.plant import Group, as_plant, places
 from articulus.errors import DoubtfulResult, InputError
 
 NO_AUTHORITY = 1e-10
-"""Size of C x, over that of C, below which a pole is a strong transmission zero: no output feedback assigns it."""
+"""Cosine between closed-loop vectors and the rows of C, below which a pole is a strong transmission zero: no output feedback assigns it."""
 ASSIGNED = 1e-6
 """Distance of a pole from where it should be, over the largest of the matrix, up to which it counts as assigned."""
 
@@ -84,7 +84,8 @@ def output_poles(
 
 def _groups(poles: Sequence[complex]) -> list[tuple[complex, ...]]:
     """Return real poles alone and complex ones in pairs, in the order given."""
-    rest, groups = [complex(s) for s in np.atleast_1d(np.asarray(poles, dtype=complex))], []
+    rest = [complex(s) for s in np.atleast_1d(np.asarray(poles, dtype=complex))]
+    groups: list[tuple[complex, ...]] = []
     while rest:
         s = rest.pop(0)
         if s.imag == 0.0:
@@ -156,8 +157,8 @@ def _vectors(
     free = scipy.linalg.null_space(U_[:, m:].T @ shifted) if n > m else np.eye(n, dtype=shifted.dtype)
     H0 = scipy.linalg.qr(C.T, mode="economic")[0]
     _, sizes, Xh = np.linalg.svd(H0.T @ free)
-    size = max(np.linalg.norm(C), 1e-300)
-    if sizes[0] * size < NO_AUTHORITY * size:
+    size = float(np.linalg.norm(C))
+    if sizes[0] < NO_AUTHORITY:
         raise InputError(
             f"output_poles: found the pole {group[0]:.6g} to be a strong transmission zero; no output feedback assigns it"
         )
