@@ -1,0 +1,191 @@
+"""Hinf controllers by two Riccati equations (`hinfsyn` in MATLAB; `hinf`, `hinfgama`, `hinfopt` of older toolboxes)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+from threadpoolctl import threadpool_limits
+
+from articulus.control.connect import close, select
+from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.modes import unstable
+from articulus.control.plant import Group, Partition
+from articulus.control.synthesis.bilinear import to_continuous, to_sampled
+from articulus.control.synthesis.hinf_problem import Matrices, Problem
+from articulus.control.synthesis.peak import peak
+from articulus.errors import InputError, NumericalError, doubtful
+from articulus.linear import LinearModel
+
+ABOVE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+"""Relative distances from the optimum at which controllers are tried until the closed loop keeps the bound."""
+ACHIEVED = 1e-6
+"""Relative excess of the closed loop's norm over gamma that rounding may cause."""
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices of some hundred rows: threads only wait for each other
+def hinfsyn(
+    plant: Any,
+    measured: Group,
+    commands: Group,
+    *,
+    gamma: float | None = None,
+    relax: float = 0.0,
+    tolerance: float = 1e-8,
+    time_limit: float = 60.0,
+) -> Design:
+    """Return the stabilizing controller with the least Hinf norm from disturbances to errors.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+        Inputs: disturbances and commands; outputs: errors and measured. Any D11 and D22; D12 must have independent columns,
+        D21 independent rows. A sampled plant is designed through the bilinear transformation, which keeps the norm.
+    measured, commands : names or count of outputs and of inputs
+        What the controller reads and drives (counts: of the last ones, as in MATLAB); all others are errors and disturbances.
+    gamma : float
+        Design for this bound instead of the optimum; InputError names the existence test that fails there.
+    relax : float
+        Design for (1 + relax) times the optimum. At the optimum the closed loop is all-pass, the controller has very fast
+        poles or loses order, and gains nothing: 0.01 to 0.1 give a controller that can be built.
+    tolerance : float
+        Relative, of the optimum.
+    time_limit : float [s]
+        For the search of the optimum. When it is over, and on Ctrl-C, the best bound so far is designed for, with a warning.
+
+    Returns
+    -------
+    Design
+        Figures: `gamma`, the norm of the closed loop, computed from it; `gamma_optimal`, the least one (None if gamma was
+        given); `limit`, the existence test that fails below the optimum. The checks hold the existence tests of Chiang & Safonov 1989.
+    """
+    parts = Partition.of(plant, commands, measured, "hinfsyn")
+    if not len(parts.w) or not len(parts.z):
+        raise InputError(
+            f"hinfsyn: found {len(parts.w)} disturbances and {len(parts.z)} errors beside commands and measured outputs; expected at least one each"
+        )
+    if relax < 0 or (gamma is not None and not gamma > 0):
+        raise InputError(f"hinfsyn: found gamma = {gamma}, relax = {relax}; expected gamma > 0, relax >= 0")
+    continuous = Partition(to_continuous(parts.model, "hinfsyn"), parts.w, parts.u, parts.z, parts.y)
+    problem = Problem.of(continuous, "hinfsyn")
+    if gamma is not None:
+        return _at_given(parts, problem, gamma)
+    best, limit, complete = optimum(problem, tolerance, time_limit)
+    figures = {"gamma_optimal": best, "limit": limit, "complete": complete}
+    return _near(parts, problem, best, relax, figures)
+
+
+def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[float, str, bool]:
+    """Return the least gamma, the existence test that fails below it, and whether the search came to its end.
+
+    Below a bound from the Hamiltonian matrices nothing exists. Above it, the room that X, Y and their spectral radius leave
+    is a smooth function of 1 / gamma^2 with one zero, found by Brent's method.
+    """
+    bounds = problem.state.lower_bound(), problem.estimate.lower_bound()
+    start = problem.room(0.0)
+    lowest = max(*bounds, start[0] ** -0.5, np.finfo(float).tiny ** 0.25)
+    if not max(*bounds, start[0] ** -0.5) > 0.0:
+        return 0.0, "none: the closed loop can be made zero", True
+    search = _Search(problem, start, time.monotonic() + time_limit)
+    complete, top = True, lowest * (1 + tolerance)
+    try:
+        if search(top**-2) > 0:
+            number = "2a" if bounds[0] >= bounds[1] else "3a"
+            direct = max(problem.state.at_infinity(), problem.estimate.at_infinity())
+            return top, "1" if direct >= lowest * (1 - 1e-8) else number, True
+        scipy.optimize.brentq(search, 0.0, top**-2, xtol=0.5 * tolerance * top**-2 * 1e-3, rtol=2 * tolerance)
+    except (_TimeOver, KeyboardInterrupt):
+        complete = False
+        doubtful(
+            f"hinfsyn: stopped before the optimum was found, after {len(search.steps)} steps; designing for the best bound so far"
+        )
+    feasible = [t for t, room in search.steps if room.min() > 0]
+    most = max(feasible, default=0.0)
+    failed = min((step for step in search.steps if step[1].min() <= 0), default=None, key=lambda step: step[0])
+    limit = "4" if failed is None else ("4", "2b", "3b")[int(np.argmin(failed[1] / search.size))]
+    return (most**-0.5 if most > 0 else 100.0 * lowest), limit, complete
+
+
+class _TimeOver(Exception):
+    pass
+
+
+class _Search:
+    """The room over its value at gamma without bound, the least of three, as a function of t = 1 / gamma^2."""
+
+    def __init__(self, problem: Problem, start: np.ndarray, end: float):
+        self.problem, self.end = problem, end
+        self.size = np.where(np.isfinite(start), start, np.nan)
+        self.steps: list[tuple[float, np.ndarray]] = []
+
+    def __call__(self, t: float) -> float:
+        if t == 0.0:
+            return 1.0
+        if time.monotonic() > self.end:
+            raise _TimeOver
+        room = self.problem.room(t)
+        self.size = np.where(np.isnan(self.size) & np.isfinite(room), np.abs(room), self.size)
+        self.steps.append((t, room))
+        with np.errstate(invalid="ignore"):
+            relative = np.where(np.isfinite(room), room / self.size, 1.0)
+        return float(relative.min())
+
+
+def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
+    tests, x, y = problem.tests(gamma)
+    failed = [test for test in tests if not test.passed]
+    if failed or x is None or y is None:
+        raise InputError(
+            f"hinfsyn: no controller makes the norm less than {gamma:.6g}: {'; '.join(map(str, failed))}"
+        )
+    law, norm = _law(parts, problem.controller(gamma, x, y))
+    check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
+    figures = {"gamma": norm, "gamma_optimal": None, "limit": None}
+    return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
+
+
+def _near(parts: Partition, problem: Problem, best: float, relax: float, figures: dict[str, Any]) -> Design:
+    """Return the controller for the least bound at or above (1 + relax) times the optimum that its closed loop keeps."""
+    tried: list[tuple[float, LinearModel, list[Check], float]] = []
+    for above in ABOVE:
+        bound = max(best * (1 + relax) * (1 + (above if not relax else above - ABOVE[0])), np.finfo(float).tiny)
+        tests, x, y = problem.tests(bound)
+        if x is None or y is None or not all(test.passed for test in tests):
+            continue
+        try:
+            law, norm = _law(parts, problem.controller(bound, x, y))
+        except np.linalg.LinAlgError:
+            continue
+        tried.append((norm, law, tests, bound))
+        if norm <= bound * (1 + ACHIEVED):
+            break
+    if not tried:
+        raise NumericalError(f"hinfsyn: no controller could be computed near the least gamma {best:.6g}")
+    norm, law, tests, bound = min(tried, key=lambda one: one[0])
+    if norm > bound * (1 + 1e-3):
+        doubtful(
+            f"hinfsyn: the existence tests promise gamma = {bound:.6g}, but the best closed loop has {norm:.6g}; "
+            "likely badly scaled units or nearly undamped modes; relax gamma"
+        )
+    figures = {"gamma": norm, **figures}
+    check = Check("norm of the closed loop", norm, bound, np.isfinite(norm))
+    return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
+
+
+def _law(parts: Partition, matrices: Matrices) -> tuple[LinearModel, float]:
+    """Return the controller and the norm of its closed loop; infinite if that is not stable."""
+    found = to_sampled(matrices, parts.model.period, "hinfsyn")
+    law = law_of(parts.model, found, parts.u, parts.y, "hinfsyn")
+    return law, closed_norm(parts, law, peak)
+
+
+def closed_norm(parts: Partition, law: LinearModel, norm: Callable[[LinearModel], float]) -> float:
+    """Return a norm of the closed loop from disturbances to errors; infinite if it is not stable."""
+    closed = close(parts.model, law, parts.u, parts.y)
+    values = np.linalg.eigvals(closed.A)
+    if unstable(values, closed.period, np.abs(values).max(initial=1.0)).any():
+        return np.inf
+    return norm(select(closed, parts.w, parts.z))
