@@ -100,7 +100,7 @@ class Design:
         lines = [
             f"{self.method}: {len(self.law.A)} states, {', '.join(self.law.inputs[:6])} -> {', '.join(self.law.outputs[:6])}"
         ]
-        lines += [f"  {name} = {value:.6g}" for name, value in self.figures.items() if np.ndim(value) == 0]
+        lines += [f"  {name} = {_short(value)}" for name, value in self.figures.items() if np.ndim(value) == 0]
         return "\n".join(lines + [f"  {check}" for check in self.checks])
 
     def _repr_html_(self) -> str:
@@ -176,6 +176,10 @@ def checked(
             f"{method}: the controller was computed, but its closed loop fails: {failed}", result=design
         )
     return design
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _margin(values: np.ndarray, period: float | None) -> float:

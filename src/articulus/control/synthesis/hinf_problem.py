@@ -241,13 +241,9 @@ class Problem:
         """
         if t == 0.0:
             X, Y = self.state.without_bound[0], self.estimate.without_bound[0]
-            values = np.linalg.eigvals(X @ Y).real
-            return np.array(
-                [
-                    _reciprocal(values, 1e-12 * np.linalg.norm(X) * np.linalg.norm(Y)),
-                    *(_reciprocal(v, 0.0) for v in (np.linalg.eigvalsh(X), np.linalg.eigvalsh(Y))),
-                ]
-            )
+            sets = np.linalg.eigvals(X @ Y).real, np.linalg.eigvalsh(X), np.linalg.eigvalsh(Y)
+            sizes = np.linalg.norm(X) * np.linalg.norm(Y), np.linalg.norm(X), np.linalg.norm(Y)
+            return np.array([_reciprocal(v, 1e-12 * size) for v, size in zip(sets, sizes)])
         gamma = 1.0 / np.sqrt(t)
         x, y = self.state.subspace(gamma), self.estimate.subspace(gamma)
         if x is None or y is None:

@@ -84,19 +84,19 @@ def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[floa
     Below a bound from the Hamiltonian matrices nothing exists. Above it, the room that X, Y and their spectral radius leave
     is a smooth function of 1 / gamma^2 with one zero, found by Brent's method.
     """
-    bounds = problem.state.lower_bound(), problem.estimate.lower_bound()
     start = problem.room(0.0)
-    lowest = max(*bounds, start[0] ** -0.5, np.finfo(float).tiny ** 0.25)
-    if not max(*bounds, start[0] ** -0.5) > 0.0:
+    sides = problem.state, problem.estimate
+    bounds = {"4": float(start[0] ** -0.5), "2a": sides[0].lower_bound(), "3a": sides[1].lower_bound()}
+    lowest = max(bounds.values())
+    if not lowest > 0.0:
         return 0.0, "none: the closed loop can be made zero", True
     search = _Search(problem, start, time.monotonic() + time_limit)
     complete, top = True, lowest * (1 + tolerance)
     try:
         if search(top**-2) > 0:
-            number = "2a" if bounds[0] >= bounds[1] else "3a"
-            direct = max(problem.state.at_infinity(), problem.estimate.at_infinity())
-            return top, "1" if direct >= lowest * (1 - 1e-8) else number, True
-        scipy.optimize.brentq(search, 0.0, top**-2, xtol=0.5 * tolerance * top**-2 * 1e-3, rtol=2 * tolerance)
+            direct = max(side.at_infinity() for side in sides)
+            return top, "1" if direct >= lowest * (1 - 1e-8) else max(bounds, key=bounds.__getitem__), True
+        scipy.optimize.brentq(search, 0.0, top**-2, xtol=1e-3 * tolerance * top**-2, rtol=2 * tolerance)
     except (_TimeOver, KeyboardInterrupt):
         complete = False
         doubtful(
