@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.optimize
 from threadpoolctl import threadpool_limits
 
+from articulus.control.analysis.norms import hinfnorm
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import unstable
 from articulus.control.plant import Group, Partition
-from articulus.control.synthesis.bilinear import to_continuous, to_sampled
+from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinf_problem import Matrices, Problem
-from articulus.control.synthesis.peak import peak
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
 
@@ -69,8 +68,8 @@ def hinfsyn(
         )
     if relax < 0 or (gamma is not None and not gamma > 0):
         raise InputError(f"hinfsyn: found gamma = {gamma}, relax = {relax}; expected gamma > 0, relax >= 0")
-    continuous = Partition(to_continuous(parts.model, "hinfsyn"), parts.w, parts.u, parts.z, parts.y)
-    problem = Problem.of(continuous, "hinfsyn")
+    without_period = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
+    problem = Problem.of(without_period, "hinfsyn")
     if gamma is not None:
         return _at_given(parts, problem, gamma)
     best, limit, complete = optimum(problem, tolerance, time_limit)
@@ -176,16 +175,12 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
 
 
 def _law(parts: Partition, matrices: Matrices) -> tuple[LinearModel, float]:
-    """Return the controller and the norm of its closed loop; infinite if that is not stable."""
-    found = to_sampled(matrices, parts.model.period, "hinfsyn")
-    law = law_of(parts.model, found, parts.u, parts.y, "hinfsyn")
-    return law, closed_norm(parts, law, peak)
-
-
-def closed_norm(parts: Partition, law: LinearModel, norm: Callable[[LinearModel], float]) -> float:
-    """Return a norm of the closed loop from disturbances to errors; infinite if it is not stable."""
+    """Return the controller and the norm of its closed loop from disturbances to errors; infinite if that is not stable."""
+    law = law_of(parts.model, matrices, parts.u, parts.y, "hinfsyn")
+    if law.period is not None:
+        law = trapezoidal(law, law.period)
     closed = close(parts.model, law, parts.u, parts.y)
     values = np.linalg.eigvals(closed.A)
     if unstable(values, closed.period, np.abs(values).max(initial=1.0)).any():
-        return np.inf
-    return norm(select(closed, parts.w, parts.z))
+        return law, np.inf
+    return law, float(hinfnorm(select(closed, parts.w, parts.z)))
