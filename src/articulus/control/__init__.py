@@ -30,7 +30,10 @@ from articulus.control.reduction.stochastic import bstmr
 from articulus.control.reduction.weighted import weighted_balred
 from articulus.control.robstab import RobustStability, robstab
 from articulus.control.sampling import sample
+from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
+from articulus.control.synthesis.h2syn import h2syn
+from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.control.synthesis.output_poles import output_poles
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
@@ -52,6 +55,7 @@ __all__ = [
     "ZeroDynamics",
     "Zeros",
     "as_plant",
+    "augw",
     "balred",
     "bstmr",
     "c_source",
@@ -62,10 +66,13 @@ __all__ = [
     "fraction",
     "gram",
     "h2norm",
+    "h2syn",
     "hankel_values",
     "hinfnorm",
+    "hinfsyn",
     "lqr",
     "minreal",
+    "mixsyn",
     "modal_access",
     "mussv",
     "ohklmr",

@@ -100,7 +100,9 @@ class Design:
         lines = [
             f"{self.method}: {len(self.law.A)} states, {', '.join(self.law.inputs[:6])} -> {', '.join(self.law.outputs[:6])}"
         ]
-        lines += [f"  {name} = {_short(value)}" for name, value in self.figures.items() if np.ndim(value) == 0]
+        lines += [
+            f"  {name} = {_short(value)}" for name, value in self.figures.items() if np.ndim(value) == 0
+        ]
         return "\n".join(lines + [f"  {check}" for check in self.checks])
 
     def _repr_html_(self) -> str:

@@ -23,8 +23,6 @@ FULL_RANK = 1e-9
 """Smallest singular value of D12 and D21, over the largest, at which they count as of full rank."""
 ROUNDING = 1e-9
 """Negative eigenvalue of a Riccati solution, over its scale, that rounding can account for."""
-SINGULAR = 1e-9
-"""Singular value of the descriptor matrix, over the largest, below which the controller's state is eliminated."""
 
 Matrices = tuple[np.ndarray, ...]
 
@@ -64,11 +62,15 @@ class Side:
         left = np.vstack([self.B, -self.C1.T @ self.D])
         H = np.block([[self.A, np.zeros((n, n))], [-self.C1.T @ self.C1, -self.A.T]])
         H -= left @ np.linalg.solve(self.weight(gamma), np.hstack([self.D.T @ self.C1, self.B.T]))
-        G, Q = np.linalg.norm(H[:n, n:]), np.linalg.norm(H[n:, :n])
-        scale = np.sqrt(Q / G) if Q > 0 and G > 0 else 1.0
+        scale = self.scale(gamma)
         H[:n, n:] *= scale
         H[n:, :n] /= scale
         return H, scale
+
+    def scale(self, gamma: float = np.inf) -> float:
+        """Return the size of X that the sizes of C1 and B suggest; rounding in X is relative to it."""
+        into = np.linalg.norm(np.hstack([self.B1 / gamma, self.B2]))
+        return float(np.linalg.norm(self.C1) / into) or 1.0
 
     def subspace(self, gamma: float) -> Subspace | None:
         """Return the stable invariant subspace; None when eigenvalues of the Hamiltonian matrix lie on the imaginary axis."""
@@ -105,6 +107,7 @@ class Side:
         rest = self.D11[: len(self.D11) - self.B2.shape[1]]
         return float(np.linalg.norm(rest, 2)) if rest.size else 0.0
 
+    @cached_property
     def lower_bound(self) -> float:
         """Return the largest gamma at which the Hamiltonian matrix has eigenvalues on the imaginary axis, to 1e-9 of it.
 
@@ -151,11 +154,12 @@ class Subspace:
     def least(self) -> float:
         """Smallest 1 / eigenvalue of X: passes through zero where X becomes infinite; infinite for X = 0."""
         values = np.linalg.eigvalsh(self.X)
-        return _reciprocal(values, ROUNDING * max(self.scale, np.abs(values).max(initial=0.0)))
+        return _reciprocal(values, self.scale)
 
 
-def _reciprocal(values: np.ndarray, small: float) -> float:
-    """Return 1 / the most negative value, or, if there is none, 1 / the largest."""
+def _reciprocal(values: np.ndarray, scale: float) -> float:
+    """Return 1 / the most negative value, or, if there is none beyond rounding, 1 / the largest."""
+    small = ROUNDING * max(scale, np.abs(values).max(initial=0.0))
     if values.min(initial=0.0) < -small:
         return 1.0 / float(values.min())
     most = float(values.max(initial=0.0))
@@ -195,7 +199,12 @@ class Problem:
         B2, C2 = p.B2 @ su, sy.T @ p.C2
         state = Side(p.A, B1, B2, C1, D11, _zero_over_one(len(C1), B2.shape[1]))
         estimate = Side(p.A.T, C1.T, C2.T, B1.T, D11.T, _zero_over_one(B1.shape[1], len(C2)))
-        _no_zeros(state, method, "P12 (commands to errors)", "the commands could cancel the error there; weight them more")
+        _no_zeros(
+            state,
+            method,
+            "P12 (commands to errors)",
+            "the commands could cancel the error there; weight them more",
+        )
         _no_zeros(estimate, method, "P21 (disturbances to measured)", "noise is missing there; add some")
         return Problem(state, estimate, su, sy.T, p.D22)
 
@@ -207,16 +216,10 @@ class Problem:
             return done, None, None
         found = []
         for number, side, what in ((2, self.state, "state feedback X"), (3, self.estimate, "estimator Y")):
-            space = side.subspace(gamma)
-            on_axis = 0.0 if space is not None else 2.0
-            done.append(
-                Check(
-                    f"test {number}a: roots of the Hamiltonian matrix of the {what} on the imaginary axis",
-                    on_axis,
-                    0.0,
-                    space is not None,
-                )
-            )
+            least = side.lower_bound
+            space = side.subspace(gamma) if least <= gamma else None
+            name = f"test {number}a: Hamiltonian matrix of the {what} without roots on the imaginary axis (least gamma)"
+            done.append(Check(name, least, gamma, space is not None))
             if space is None:
                 return done, None, None
             done.append(
@@ -242,18 +245,22 @@ class Problem:
         if t == 0.0:
             X, Y = self.state.without_bound[0], self.estimate.without_bound[0]
             sets = np.linalg.eigvals(X @ Y).real, np.linalg.eigvalsh(X), np.linalg.eigvalsh(Y)
-            sizes = np.linalg.norm(X) * np.linalg.norm(Y), np.linalg.norm(X), np.linalg.norm(Y)
-            return np.array([_reciprocal(v, 1e-12 * size) for v, size in zip(sets, sizes)])
+            scales = self.state.scale(), self.estimate.scale()
+            return np.array([_reciprocal(v, s) for v, s in zip(sets, (scales[0] * scales[1], *scales))])
         gamma = 1.0 / np.sqrt(t)
         x, y = self.state.subspace(gamma), self.estimate.subspace(gamma)
         if x is None or y is None:
             return -np.ones(3)
         values = np.linalg.eigvals(x.X @ y.X).real
-        joint = _reciprocal(values, ROUNDING * max(x.scale * y.scale, np.abs(values).max(initial=0.0)))
+        joint = _reciprocal(values, x.scale * y.scale)
         return np.array([joint - t, x.least, y.least])
 
-    def controller(self, gamma: float, x: Subspace, y: Subspace) -> Matrices:
-        """Return (A, B, C, D) of the central controller from the measured outputs y to the commands u."""
+    def controller(self, gamma: float, x: Subspace, y: Subspace, singular: float) -> Matrices:
+        """Return (A, B, C, D) of the central controller from the measured outputs y to the commands u.
+
+        Directions in which the singular values of the descriptor matrix are below `singular` times the largest, as happens
+        at the optimum, are solved for at once.
+        """
         s, e = self.state, self.estimate
         m1, p1 = s.B1.shape[1], e.B1.shape[1]
         m2, p2 = s.B2.shape[1], e.B2.shape[1]
@@ -267,9 +274,11 @@ class Problem:
         Bk = -L[:, p1:] + (Y1.T @ s.B2 + L[:, a:p1]) @ Dk
         seen = e.B2.T @ X1 + F[b:m1]
         E = Y1.T @ X1 - Y2.T @ X2 / gamma**2
-        small = _explicit(E, E @ x.T - Bk @ seen, Bk, F[m1:] - Dk @ seen, Dk)
-        A, B, C, Dd = small[0], small[1] @ self.sy, self.su @ small[2], self.su @ small[3] @ self.sy
-        return _without_feedthrough(A, B, C, Dd, self.D22)
+        return self.of_plant(*explicit(E, E @ x.T - Bk @ seen, Bk, F[m1:] - Dk @ seen, Dk, singular))
+
+    def of_plant(self, A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Matrices:
+        """Return a controller of this problem for the plant as given: its units of u and y, its D22."""
+        return without_feedthrough(A, B @ self.sy, self.su @ C, self.su @ D @ self.sy, self.D22)
 
 
 def spectral_radius(x: Subspace, y: Subspace) -> float:
@@ -277,20 +286,27 @@ def spectral_radius(x: Subspace, y: Subspace) -> float:
     return float(np.abs(np.linalg.eigvals(x.X @ y.X)).max(initial=0.0))
 
 
-def _explicit(E: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Matrices:
+def explicit(
+    E: np.ndarray, A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray, singular: float
+) -> Matrices:
     """Return E x' = A x + B u, y = C x + D u without E; directions in which E is singular are solved for at once."""
     U, sigma, Vt = np.linalg.svd(E)
-    k = int((sigma > SINGULAR * sigma.max(initial=0.0)).sum())
+    k = int((sigma > singular * sigma.max(initial=0.0)).sum())
     A, B, C = U.T @ A @ Vt.T, U.T @ B, C @ Vt.T
     if k < len(E):
         rest = np.linalg.solve(A[k:, k:], np.hstack([A[k:, :k], B[k:]]))
         ax, bx = rest[:, :k], rest[:, k:]
-        A, B, C, D = A[:k, :k] - A[:k, k:] @ ax, B[:k] - A[:k, k:] @ bx, C[:, :k] - C[:, k:] @ ax, D - C[:, k:] @ bx
+        A, B, C, D = (
+            A[:k, :k] - A[:k, k:] @ ax,
+            B[:k] - A[:k, k:] @ bx,
+            C[:, :k] - C[:, k:] @ ax,
+            D - C[:, k:] @ bx,
+        )
     root = np.sqrt(sigma[:k])
     return A / root[:, None] / root, B / root[:, None], C / root, D
 
 
-def _without_feedthrough(
+def without_feedthrough(
     A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray, D22: np.ndarray
 ) -> Matrices:
     """Return K (I + D22 K)^-1: the controller of a plant with D22, from that of the plant without."""
@@ -331,7 +347,7 @@ def _no_zeros(side: Side, method: str, what: str, hint: str) -> None:
     H = np.block([[free, -side.B2 @ side.B2.T], [-rest.T @ rest, -free.T]])
     values = np.linalg.eigvals(H)
     size = np.abs(values).max(initial=0.0)
-    doubtful = values[np.abs(values.real) < 1e-7 * size]
+    doubtful = values[np.abs(values.real) <= 1e-7 * size]
     for s in doubtful[doubtful.imag >= 0]:
         pencil = np.block([[side.A - 1j * s.imag * np.eye(n), side.B2], [side.C1, side.D12]])
         if np.linalg.svd(pencil, compute_uv=False)[-1] < 1e-9 * np.linalg.norm(pencil, 2):

@@ -15,7 +15,7 @@ from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import unstable
 from articulus.control.plant import Group, Partition
 from articulus.control.sampling import continuous, trapezoidal
-from articulus.control.synthesis.hinf_problem import Matrices, Problem
+from articulus.control.synthesis.hinf_problem import Problem, Subspace
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
 
@@ -23,9 +23,13 @@ ABOVE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 """Relative distances from the optimum at which controllers are tried until the closed loop keeps the bound."""
 ACHIEVED = 1e-6
 """Relative excess of the closed loop's norm over gamma that rounding may cause."""
+SINGULAR = (1e-6, 1e-13)
+"""Relative singular values below which states of the controller are eliminated; the second is tried where the first is not right."""
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices of some hundred rows: threads only wait for each other
+@threadpool_limits.wrap(
+    limits=1, user_api="blas"
+)  # matrices of some hundred rows: threads only wait for each other
 def hinfsyn(
     plant: Any,
     measured: Group,
@@ -85,7 +89,7 @@ def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[floa
     """
     start = problem.room(0.0)
     sides = problem.state, problem.estimate
-    bounds = {"4": float(start[0] ** -0.5), "2a": sides[0].lower_bound(), "3a": sides[1].lower_bound()}
+    bounds = {"4": float(start[0] ** -0.5), "2a": sides[0].lower_bound, "3a": sides[1].lower_bound}
     lowest = max(bounds.values())
     if not lowest > 0.0:
         return 0.0, "none: the closed loop can be made zero", True
@@ -103,8 +107,10 @@ def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[floa
         )
     feasible = [t for t, room in search.steps if room.min() > 0]
     most = max(feasible, default=0.0)
-    failed = min((step for step in search.steps if step[1].min() <= 0), default=None, key=lambda step: step[0])
-    limit = "4" if failed is None else ("4", "2b", "3b")[int(np.argmin(failed[1] / search.size))]
+    failed = min(
+        (step for step in search.steps if step[1].min() <= 0), default=None, key=lambda step: step[0]
+    )
+    limit = "4" if failed is None else ("4", "2b", "3b")[int(np.argmin(search.relative(failed[1])))]
     return (most**-0.5 if most > 0 else 100.0 * lowest), limit, complete
 
 
@@ -128,9 +134,11 @@ class _Search:
         room = self.problem.room(t)
         self.size = np.where(np.isnan(self.size) & np.isfinite(room), np.abs(room), self.size)
         self.steps.append((t, room))
+        return float(self.relative(room).min())
+
+    def relative(self, room: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            relative = np.where(np.isfinite(room), room / self.size, 1.0)
-        return float(relative.min())
+            return np.where(np.isfinite(room), room / self.size, 1.0)
 
 
 def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
@@ -140,7 +148,7 @@ def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
         raise InputError(
             f"hinfsyn: no controller makes the norm less than {gamma:.6g}: {'; '.join(map(str, failed))}"
         )
-    law, norm = _law(parts, problem.controller(gamma, x, y))
+    law, norm = _law(parts, problem, gamma, x, y)
     check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
     figures = {"gamma": norm, "gamma_optimal": None, "limit": None}
     return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
@@ -150,14 +158,13 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
     """Return the controller for the least bound at or above (1 + relax) times the optimum that its closed loop keeps."""
     tried: list[tuple[float, LinearModel, list[Check], float]] = []
     for above in ABOVE:
-        bound = max(best * (1 + relax) * (1 + (above if not relax else above - ABOVE[0])), np.finfo(float).tiny)
+        bound = max(
+            best * (1 + relax) * (1 + (above if not relax else above - ABOVE[0])), np.finfo(float).tiny
+        )
         tests, x, y = problem.tests(bound)
         if x is None or y is None or not all(test.passed for test in tests):
             continue
-        try:
-            law, norm = _law(parts, problem.controller(bound, x, y))
-        except np.linalg.LinAlgError:
-            continue
+        law, norm = _law(parts, problem, bound, x, y)
         tried.append((norm, law, tests, bound))
         if norm <= bound * (1 + ACHIEVED):
             break
@@ -174,13 +181,28 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
     return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
 
 
-def _law(parts: Partition, matrices: Matrices) -> tuple[LinearModel, float]:
-    """Return the controller and the norm of its closed loop from disturbances to errors; infinite if that is not stable."""
-    law = law_of(parts.model, matrices, parts.u, parts.y, "hinfsyn")
-    if law.period is not None:
-        law = trapezoidal(law, law.period)
+def _law(
+    parts: Partition, problem: Problem, gamma: float, x: Subspace, y: Subspace
+) -> tuple[LinearModel, float]:
+    """Return the controller for a bound, and the norm of its closed loop."""
+    found: list[tuple[LinearModel, float]] = []
+    for singular in SINGULAR:
+        try:
+            law = law_of(parts.model, problem.controller(gamma, x, y, singular), parts.u, parts.y, "hinfsyn")
+        except np.linalg.LinAlgError:
+            continue
+        if law.period is not None:
+            law = trapezoidal(law, law.period)
+        found.append((law, _norm(parts, law)))
+        if found[-1][1] <= gamma * (1 + ACHIEVED):
+            break
+    return min(found, key=lambda one: one[1])
+
+
+def _norm(parts: Partition, law: LinearModel) -> float:
+    """Return the norm of the closed loop from disturbances to errors; infinite if that is not stable."""
     closed = close(parts.model, law, parts.u, parts.y)
     values = np.linalg.eigvals(closed.A)
     if unstable(values, closed.period, np.abs(values).max(initial=1.0)).any():
-        return law, np.inf
-    return law, float(hinfnorm(select(closed, parts.w, parts.z)))
+        return np.inf
+    return float(hinfnorm(select(closed, parts.w, parts.z)))

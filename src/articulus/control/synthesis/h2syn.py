@@ -1,0 +1,82 @@
+"""H2 controllers by two Riccati equations (`h2syn` in MATLAB; `h2lqg` of older toolboxes)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from articulus.control.analysis.norms import h2norm
+from articulus.control.connect import close, select
+from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.modes import require_detectable, require_stabilizable
+from articulus.control.plant import Group, Partition
+from articulus.control.riccati import riccati
+from articulus.control.synthesis.hinf_problem import Matrices, Problem, without_feedthrough
+from articulus.errors import InputError
+
+AGREE = 1e-5
+"""Relative difference between the norm by the Riccati solutions and that of the closed loop."""
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
+def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
+    """Return the stabilizing controller with the least H2 norm from disturbances to errors.
+
+    The norm is the root mean square of the errors for white noise of unit intensity at the disturbances. Of a sampled plant
+    the controller uses the newest measurement at once.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+        Inputs: disturbances and commands; outputs: errors and measured. D11 = 0 in continuous time; any D22.
+    measured, commands : names or count of outputs and of inputs
+        What the controller reads and drives (counts: of the last ones, as in MATLAB).
+
+    Returns
+    -------
+    Design
+        Figures: `norm`, that of the closed loop; X and Y, the solutions for state feedback and estimator.
+    """
+    parts = Partition.of(plant, commands, measured, "h2syn")
+    matrices, square = _continuous(parts) if parts.model.period is None else _sampled(parts)
+    law = law_of(parts.model, matrices, parts.u, parts.y, "h2syn")
+    norm = float(h2norm(select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)))
+    promised = float(np.sqrt(max(square, 0.0)))
+    agree = abs(norm - promised) <= AGREE * promised + np.finfo(float).tiny
+    check = Check("H2 norm of the closed loop beside that of the Riccati solutions", norm, promised, agree)
+    return checked("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check])
+
+
+def _continuous(parts: Partition) -> tuple[Matrices, float]:
+    """Return the controller and the square of its norm."""
+    if parts.D11.any():
+        i, j = np.argwhere(parts.D11)[0]
+        raise InputError(
+            f"h2syn: found the feedthrough {parts.D11[i, j]:.4g} from {parts.model.inputs[parts.w[j]]} to "
+            f"{parts.model.outputs[parts.z[i]]}; expected D11 = 0, else white noise gives an infinite error"
+        )
+    problem = Problem.of(parts, "h2syn")
+    (X, F), (Y, dual) = problem.state.without_bound, problem.estimate.without_bound
+    L, B1, B2, C2 = dual.T, problem.state.B1, problem.state.B2, problem.estimate.B2.T
+    square = np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)
+    none = np.zeros((len(F), L.shape[1]))
+    return problem.of_plant(problem.state.A + B2 @ F + L @ C2, -L, F, none), float(square)
+
+
+def _sampled(parts: Partition) -> tuple[Matrices, float]:
+    """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
+    p, T = parts, parts.model.period
+    require_stabilizable(p.model, p.B2, "h2syn", tuple(p.model.inputs[i] for i in p.u))
+    require_detectable(p.model, p.C2, "h2syn", tuple(p.model.outputs[i] for i in p.y))
+    X, K = riccati(p.A, p.B2, p.C1.T @ p.C1, p.D12.T @ p.D12, p.C1.T @ p.D12, period=T, method="h2syn")
+    Y, J = riccati(p.A.T, p.C2.T, p.B1 @ p.B1.T, p.D21 @ p.D21.T, p.B1 @ p.D21.T, period=T, method="h2syn")
+    R, V = p.D12.T @ p.D12 + p.B2.T @ X @ p.B2, p.D21 @ p.D21.T + p.C2 @ Y @ p.C2.T
+    F, F0 = -K, -np.linalg.solve(R, p.B2.T @ X @ p.B1 + p.D12.T @ p.D11)
+    L, L0 = -J.T, np.linalg.solve(V, (F @ Y @ p.C2.T + F0 @ p.D21.T).T).T
+    A = p.A + p.B2 @ F + L @ p.C2 - p.B2 @ L0 @ p.C2
+    square = np.sum(p.D11**2) + np.trace(p.B1.T @ X @ p.B1) - np.trace(F0.T @ R @ F0)
+    square += np.trace(R @ (F @ Y @ F.T + F0 @ F0.T - L0 @ V @ L0.T))
+    law = A, p.B2 @ L0 - L, F - L0 @ p.C2, L0
+    return without_feedthrough(*law, p.D22), float(square)
