@@ -72,7 +72,7 @@ def augw(
         model.period,
         states=model.states,
     )
-    through = of_matrices(*static(np.eye(p)), model.period)
+    through = of_matrices(*static(np.eye(p)), period=model.period)
     found = series(core, side_by_side(*weights, through))
     names = [f"{label}.{name}" for _, _, _, label, held in used for name in held] + list(model.outputs)
     return dataclasses.replace(
@@ -115,10 +115,12 @@ def _weight(W: Weight, count: int, label: str, model: LinearModel) -> LinearMode
         values = np.asarray(W, dtype=float)
         if values.shape not in ((), (1,), (count,)):
             raise InputError(f"{label}: found numbers of shape {values.shape}; expected one, or {count}")
-        return of_matrices(*static(np.diag(np.broadcast_to(values, (count,)))), model.period)
+        return of_matrices(*static(np.diag(np.broadcast_to(values, (count,)))), period=model.period)
     fraction = _fraction(W)
     found = (
-        as_plant(W, label) if fraction is None else of_matrices(*_companion(*fraction, label), model.period)
+        as_plant(W, label)
+        if fraction is None
+        else of_matrices(*_companion(*fraction, label), period=model.period)
     )
     if len(found.A) and found.period != model.period:
         raise InputError(

@@ -44,7 +44,7 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
     law = law_of(parts.model, matrices, parts.u, parts.y, "h2syn")
     norm = float(h2norm(select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)))
     promised = float(np.sqrt(max(square, 0.0)))
-    agree = abs(norm - promised) <= AGREE * promised + np.finfo(float).tiny
+    agree = bool(abs(norm - promised) <= AGREE * promised + np.finfo(float).tiny)
     check = Check("H2 norm of the closed loop beside that of the Riccati solutions", norm, promised, agree)
     return checked("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check])
 

@@ -235,7 +235,7 @@ class Problem:
         done.append(
             Check("test 4: spectral radius of X Y over gamma^2", radius / gamma**2, 1.0, radius < gamma**2)
         )
-        return done, *found
+        return done, found[0], found[1]
 
     def room(self, t: float) -> np.ndarray:
         """Return three numbers that are positive where a controller exists, as functions of t = 1 / gamma^2.
