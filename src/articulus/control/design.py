@@ -136,7 +136,7 @@ def law_of(
     )
 
 
-def static(D: np.ndarray) -> tuple[np.ndarray, ...]:
+def static(D: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (A, B, C, D) of a gain."""
     return np.zeros((0, 0)), np.zeros((0, D.shape[1])), np.zeros((len(D), 0)), D
 

@@ -10,6 +10,7 @@ import numpy as np
 from articulus.control.connect import select, series, side_by_side
 from articulus.control.design import Design, static
 from articulus.control.plant import Group, as_plant, of_matrices, places
+from articulus.control.synthesis.hinf_problem import Matrices
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.errors import InputError
 from articulus.linear import LinearModel
@@ -147,7 +148,7 @@ def _fraction(W: Weight) -> tuple[np.ndarray, np.ndarray] | None:
     return num, den
 
 
-def _companion(num: np.ndarray, den: np.ndarray, label: str) -> tuple[np.ndarray, ...]:
+def _companion(num: np.ndarray, den: np.ndarray, label: str) -> Matrices:
     n = len(den) - 1
     if len(num) - 1 > n:
         raise InputError(

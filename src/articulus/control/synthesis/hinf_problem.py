@@ -24,7 +24,7 @@ FULL_RANK = 1e-9
 ROUNDING = 1e-9
 """Negative eigenvalue of a Riccati solution, over its scale, that rounding can account for."""
 
-Matrices = tuple[np.ndarray, ...]
+Matrices = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,8 @@ class Side:
             P = C @ states + self.D
             P11, P12 = P[:, : self.B1.shape[1]], P[:, self.B1.shape[1] :]
             rest = P11 - P12 @ (P12.conj().T @ P11)
-            least = max(least, np.linalg.norm(rest, 2) if rest.size else 0.0)
-        return float(least)
+            least = max(least, float(np.linalg.norm(rest, 2)) if rest.size else 0.0)
+        return least
 
     def at_infinity(self) -> float:
         """Return the same at infinite frequency: what D11 alone demands."""
