@@ -7,7 +7,7 @@ rearrangement, nor a call, nor a dense product is expanded to SX by itself.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -185,7 +185,75 @@ class Run:
         return self.outputs
 
 
-Step = Body | Product | Elementwise | Call | Run
+@dataclass(frozen=True)
+class Selection:
+    """Slices of one column, one for each call of a sweep."""
+
+    column: int
+    """Number of the input or output of the sweep."""
+    size: int
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a sweep does (see `sweep`)."""
+
+    guard: ca.Function
+    body: ca.Function
+    reads: tuple[Selection, ...]
+    adds: tuple[Selection, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A function called on many selections of its operands, by a loop; every operand is a contiguous run of numbers."""
+
+    rule: Rule
+    guard: Procedure
+    body: Procedure
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+
+    @property
+    def calls(self) -> int:
+        """How often the guard is asked."""
+        return len(self.rule.reads[0].starts)
+
+    @property
+    def operations(self) -> int:
+        """Rows that compute something, where few calls get past their guard."""
+        return self.calls * self.guard.code.arithmetic_count + self.body.code.arithmetic_count
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations, likewise."""
+        return self.calls * self.guard.code.flops + self.body.code.flops
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return self.inputs
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return self.outputs
+
+
+_rules: OrderedDict[str, tuple[ca.Function, Rule]] = OrderedDict()
+MOST_RULES = 256
+"""Sweeps that are known by name; one that is forgotten is compiled call by call."""
+
+
+def remember(function: ca.Function, rule: Rule) -> ca.Function:
+    """Make a function known as a sweep; return it, or the one that already has its name."""
+    known = _rules.setdefault(function.name(), (function, rule))
+    _rules.move_to_end(function.name())
+    while len(_rules) > MOST_RULES:
+        _rules.popitem(last=False)
+    return known[0]
+
+
+Step = Body | Product | Elementwise | Call | Run | Sweep
 
 
 @dataclass
@@ -318,6 +386,13 @@ class Tracer:
         return outputs
 
     def _call(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        procedure = self._procedure(function)
+        outputs = [self.graph.fresh(size) for size in procedure.outputs]
+        self.graph.steps.append(Call(procedure, [self._contiguous(a) for a in arguments], outputs))
+        return outputs
+
+    def _procedure(self, function: ca.Function) -> Procedure:
+        """Return the code of a function that several calls share."""
         key = function.__hash__()
         if key not in self.procedures:
             sizes = [function.nnz_in(k) for k in range(function.n_in())]
@@ -326,10 +401,7 @@ class Tracer:
             self.procedures[key] = Procedure(
                 code, sizes, results, conditional=function.name().startswith(CONDITIONAL)
             )
-        procedure = self.procedures[key]
-        outputs = [self.graph.fresh(size) for size in procedure.outputs]
-        self.graph.steps.append(Call(procedure, [self._contiguous(a) for a in arguments], outputs))
-        return outputs
+        return self.procedures[key]
 
     def _layered(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Append the steps of SX code with calls, layer by layer."""
@@ -354,6 +426,8 @@ class Tracer:
 
     def _inner(self, inner: Inner, operands: list[np.ndarray]) -> list[np.ndarray]:
         called = inner.function
+        if called.name() in _rules:
+            return self._sweep(_rules[called.name()][1], called, operands)
         return self._run(called, operands) if has_calls(called) else self._call(called, operands)
 
     def _operand(
@@ -386,6 +460,14 @@ class Tracer:
         routine = self.routines[key]
         outputs = [self.graph.fresh(len(slots)) for slots in routine.outputs]
         self.graph.steps.append(Run(routine, list(arguments), outputs))
+        return outputs
+
+    def _sweep(self, rule: Rule, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Append a sweep."""
+        guard, body = (self._procedure(each) for each in (rule.guard, rule.body))
+        outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
+        inputs = [self._contiguous(a) for a in arguments]
+        self.graph.steps.append(Sweep(rule, guard, body, inputs, outputs))
         return outputs
 
     def _contiguous(self, numbers: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from . import graph, product
-from .graph import Body, Call, Graph, Product, Run, Step
+from .graph import Body, Call, Graph, Product, Run, Step, Sweep
 from .instructions import Instructions
 
 
@@ -197,6 +197,8 @@ def _resolve(
         elif isinstance(step, Run):
             places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
             resolved.append(Run(step.routine, *places))
+        elif isinstance(step, Sweep):
+            ends.append(_resolve_sweep(step, slot, top, resolved))
     return resolved, max(ends)
 
 
@@ -209,20 +211,42 @@ def _resolve_call(
         if k in step.procedure.constant:
             inputs.append(np.array([constants[n] for n in numbers.tolist()]))
             continue
-        inputs.append(slot[numbers])
-        if not _contiguous(inputs[-1]):
-            inputs[-1] = top + np.arange(len(numbers))
-            top += len(numbers)
-            resolved.append(graph.copying(slot[numbers], inputs[-1]))
-    outputs, after = [], []
-    for numbers in step.outputs:
-        outputs.append(slot[numbers])
-        if not _contiguous(outputs[-1]):
-            outputs[-1] = top + np.arange(len(numbers))
-            top += len(numbers)
-            after.append(graph.copying(outputs[-1], slot[numbers]))
+        found, top = _gathered(slot[numbers], top, resolved)
+        inputs.append(found)
+    outputs, after, top = _scattered([slot[x] for x in step.outputs], top)
     resolved += [Call(step.procedure, inputs, outputs), *after]
     return top
+
+
+def _resolve_sweep(step: Sweep, slot: np.ndarray, top: int, resolved: list[Step]) -> int:
+    """Append the sweep with slots; operands that are scattered are copied."""
+    inputs: list[np.ndarray] = []
+    for numbers in step.inputs:
+        found, top = _gathered(slot[numbers], top, resolved)
+        inputs.append(found)
+    outputs, after, top = _scattered([slot[x] for x in step.outputs], top)
+    resolved += [replace(step, inputs=inputs, outputs=outputs), *after]
+    return top
+
+
+def _gathered(slots: np.ndarray, top: int, resolved: list[Step]) -> tuple[np.ndarray, int]:
+    """Return slots in a row that hold an operand, copied there if need be, and the first slot after them."""
+    if _contiguous(slots):
+        return slots, top
+    places = top + np.arange(len(slots))
+    resolved.append(graph.copying(slots, places))
+    return places, top + len(slots)
+
+
+def _scattered(wanted: list[np.ndarray], top: int) -> tuple[list[np.ndarray], list[Step], int]:
+    """Return slots in a row for each result, the copies from there to where they are wanted, and the first slot after."""
+    outputs, after = list[np.ndarray](), list[Step]()
+    for slots in wanted:
+        outputs.append(slots if _contiguous(slots) else top + np.arange(len(slots)))
+        if outputs[-1] is not slots:
+            after.append(graph.copying(outputs[-1], slots))
+            top += len(slots)
+    return outputs, after, top
 
 
 def _contiguous(slots: np.ndarray) -> bool:

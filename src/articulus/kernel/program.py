@@ -15,8 +15,9 @@ from . import fold, graph, lower, placement, product
 from .copies import Copies
 from .driver import driver
 from .elementary import helpers
-from .graph import Body, Call, Graph, Product, Routine, Run, Step
+from .graph import Body, Call, Graph, Product, Routine, Run, Step, Sweep
 from .procedure import Procedures
+from .sweep import Sweeps
 from .target import Target
 
 Shape = tuple[int, ...]
@@ -85,13 +86,17 @@ class Program:
         routines = _Routines(self.steps, self.slots, target, prefix)
         first = routines.end
         shared = Procedures([s for s in self.steps if isinstance(s, Call)], first, target, prefix)
+        sweeps = Sweeps([s for s in self.steps if isinstance(s, Sweep)], first, target, prefix)
         copies = Copies(target, prefix)
-        parts, calls, scratch = [*shared.text], list[list[str]](), shared.scratch
+        parts, calls = [*shared.text, *sweeps.text], list[list[str]]()
+        scratch = max(shared.scratch, sweeps.scratch)
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
                 calls.append(shared.call(step, number))
             elif isinstance(step, Run):
                 calls.append(routines.call(step, number, copies))
+            elif isinstance(step, Sweep):
+                calls.append(sweeps.call(step))
             elif isinstance(step, Body) and (looped := copies.call(step)):
                 calls.append([looped])
             else:

@@ -270,7 +270,7 @@ class System:
     def with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
         """Return expressions that may use accelerations, multipliers, energy and momentum as a function of the arguments."""
         expressions = [self._with_reactions(SX(e)) for e in expressions]
-        dense = ca.cse([ca.densify(SX(e)) for e in expressions])
+        dense = [ca.densify(SX(e)) for e in expressions]
         everything = ca.vertcat(*map(ca.vec, dense))
         called = [each for each in self._called.values() if ca.depends_on(everything, each[1])]
         found = [*self._solution, *(symbol for _, symbol in called)]
@@ -283,7 +283,7 @@ class System:
         state += [p[: len(self.description.parameters)]] if self.description.parameters else []
         quantities = [ca.vertcat(*f.call(state)) for f, _ in called]
         if short or self.network.stops or not ca.depends_on(everything, ca.vertcat(*self._solution)):
-            inner = ca.Function(name, [*self.arguments, *found], dense)
+            inner = ca.Function(name, [*self.arguments, *found], ca.cse(dense))
             out: Any = inner.call([*symbols, *self._solution_at(symbols, everything), *quantities])
         else:
             out = self._with_shared_loads(name, dense, symbols, found, quantities)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,17 +11,12 @@ from casadi import SX
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, check_frame, named, positive, wrong
 from articulus.loop.contact.ground import Surface
-from articulus.loop.contact.law import LEAST, Held, bristle, hertz, normal_force
 from articulus.loop.contact.pairs import touches
+from articulus.loop.contact.patch import SHEAR, Law, Moving, held_states, patch, resistance
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
-from articulus.loop.contact.solid import Touch, sizes_of, solid
+from articulus.loop.contact.solid import sizes_of, solid
 from articulus.mechanism import GROUND
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
-
-SHEAR = 0.01
-"""Stiffness along the surface where it is not given, in parts of the stiffness across it [m^0.5]."""
-PATCH = 10.0
-"""Radius of the patch that turns elastically before it rolls, in parts of the resistance to rolling."""
 
 
 @dataclass(frozen=True)
@@ -99,131 +93,45 @@ class Contact(Disturbance):
 
     def work(self, s: Scope) -> None:
         first, second = (_moving(s, self, shape) for shape in (self.first, self.second))
-        found = touches((type(self.first), type(self.second)), first.shape, second.shape)
-        patch = self._patch(s, found, first, second)
-        force, moment = self._friction(s, patch, first, second, several=len(found) > 1)
-        total = patch.force + force
+        solids = [_placed(s, shape, at) for shape, at in ((self.first, first), (self.second, second))]
+        found = touches((type(self.first), type(self.second)), *solids)
+        law = self._law(s)
+        at = patch(found, first, second, law.stiffness, law.dissipation)
+        kept = held_states(self.friction != 0.0, self.rolling != 0.0, len(found) > 1)
+        states = {name: s.state(name, (0.0,) * size) for name, size in kept.items()}
+        held = resistance(at, first, second, law, states)
+        for name, rate in held.rates.items():
+            s.rate(name, rate)
+        s.stored(at.stored + sum(law.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()))
+        s.dissipates(at.lost + held.lost)
+        total = at.force + held.force
         s.write("force", total)
-        s.write("point", patch.centre)
+        s.write("point", at.centre)
         s.write("depth", ca.mmax(ca.vertcat(*(each.depth for each in found))))
-        for body, sign in ((first, 1), (second, -1)):
-            if s.description.carrier(body.frame)[0] != GROUND:
-                turning = moment + patch.moment + ca.cross(patch.centre - body.o, total)
-                s.wrench(body.frame, sign * ca.vertcat(turning, total))
+        for shape, body, sign in ((self.first, first, 1), (self.second, second, -1)):
+            if s.description.carrier(shape.frame)[0] != GROUND:
+                turning = held.moment + at.moment + ca.cross(at.centre - body.o, total)
+                s.wrench(shape.frame, sign * ca.vertcat(turning, total))
 
-    def _patch(self, s: Scope, found: list[Touch], first: _Moving, second: _Moving) -> _Patch:
-        """Return the sum of the normal forces."""
-        k, a = s.number(self.stiffness), s.number(self.dissipation)
-        forces = []
-
-        def rate(each: Touch) -> SX:
-            return -ca.dot(each.normal, first.velocity(each.point) - second.velocity(each.point))
-
-        for each in found:
-            forces.append(normal_force(each.counts, rate(each), k, a))
-            spring = hertz(each.counts, k)
-            s.stored(0.4 * spring * ca.fmax(each.counts, 0))
-            s.dissipates(forces[-1] * rate(each) - spring * (rate(each) - _deeper(each, rate)))
-        weights = [N + LEAST for N in forces]
-        whole = sum(weights, SX(0))
-        centre = sum((w * each.point for w, each in zip(weights, found)), SX.zeros(3)) / whole
-        mean = sum((w * each.normal for w, each in zip(weights, found)), SX.zeros(3))
-        arms = [each.point - centre for each in found]
-        pushes = [N * each.normal for N, each in zip(forces, found)]
-        moment = sum((ca.cross(r, f) for r, f in zip(arms, pushes)), SX.zeros(3))
-        spread = sum((N * ca.sqrt(ca.sumsqr(r) + LEAST**2) for N, r in zip(forces, arms)), SX(0))
-        normal = mean / ca.sqrt(ca.sumsqr(mean) + LEAST**4)
-        return _Patch(centre, normal, sum(forces, SX(0)), sum(pushes, SX.zeros(3)), moment, spread)
-
-    def _friction(
-        self, s: Scope, patch: _Patch, first: _Moving, second: _Moving, several: bool
-    ) -> tuple[SX, SX]:
-        """Return force and moment of friction on the first shape, about the centre of pressure."""
-        k = SHEAR * s.number(self.stiffness) if self.shear is None else s.number(self.shear)
-        T, mu = s.number(self.settling), s.number(self.friction)
-        n, force, moment = patch.normal, SX.zeros(3), SX.zeros(3)
-        v = first.velocity(patch.centre) - second.velocity(patch.centre)
-        w = first.omega - second.omega
-        if self.friction != 0.0:
-            z = ca.mtimes(second.R, s.state("stick", (0.0, 0.0, 0.0)))
-            across = n * ca.dot(n, z)  # the surface may have turned
-            held = bristle(z - across, v - n * ca.dot(n, v), mu * patch.total, k, T)
-            held = Held(held.force, held.rate - across / T)
-            s.rate("stick", ca.mtimes(second.R.T, held.rate))
-            force = held.force
-            _account(s, held, z, v, k)
-        if self.friction != 0.0 and several:
-            size = s.number(self.first.bound)  # type: ignore[attr-defined]
-            spin, turning = s.state("spin", 0.0), ca.dot(n, w)
-            held = bristle(spin, turning, mu * patch.spread, k * size**2, T)
-            s.rate("spin", held.rate)
-            _account(s, held, spin, turning, k * size**2)
-            moment = moment + held.force * n
-        if self.rolling != 0.0:
-            r = s.number(self.rolling)
-            turned = ca.mtimes(second.R, s.state("roll", (0.0, 0.0, 0.0)))
-            held = bristle(turned, w, r * patch.total, k * (PATCH * r) ** 2, T)
-            s.rate("roll", ca.mtimes(second.R.T, held.rate))
-            _account(s, held, turned, w, k * (PATCH * r) ** 2)
-            moment = moment + held.force
-        return force, moment
+    def _law(self, s: Scope) -> Law:
+        k, a, mu, T, rolling = map(
+            s.number, (self.stiffness, self.dissipation, self.friction, self.settling, self.rolling)
+        )
+        shear = SHEAR * k if self.shear is None else s.number(self.shear)
+        return Law(k, a, mu, shear, T, rolling, s.number(self.first.bound))  # type: ignore[attr-defined]
 
 
-def _deeper(each: Touch, rate: Callable[[Touch], SX]) -> SX:
-    """Return the rate of the depth from which a point of an edge counts."""
-    if not each.ends:
-        return SX(0)
-    one, two = each.ends
-    deeper = ca.if_else(one.depth > two.depth, rate(one), rate(two))
-    return ca.if_else(ca.fmax(one.depth, two.depth) > 0, deeper, 0)
-
-
-def _account(s: Scope, held: Held, z: SX, v: SX, k: SX) -> None:
-    """Account for the energy of a bristle with displacement z at relative velocity v."""
-    s.stored(k * ca.sumsqr(z) / 2)
-    s.dissipates(-ca.dot(held.force, v) - k * ca.dot(z, held.rate))
-
-
-@dataclass(frozen=True)
-class _Moving:
-    """A shape with its frame: ground axes."""
-
-    frame: str
-    shape: Any
-    """Solid or Surface."""
-    o: SX
-    R: SX
-    omega: SX
-    v: SX
-
-    def velocity(self, p: SX) -> SX:
-        """Return the velocity of the point of the body that is at p [m/s]."""
-        return self.v + ca.cross(self.omega, p - self.o)
-
-
-@dataclass(frozen=True)
-class _Patch:
-    """All points in contact together: centre of pressure, mean normal, sum of the normal forces, their resultant force and
-    moment about the centre, and the sum of normal forces times their distance from the centre."""
-
-    centre: SX
-    normal: SX
-    total: SX
-    force: SX
-    moment: SX
-    spread: SX
-
-
-def _moving(s: Scope, component: Contact, shape: Shape) -> _Moving:
+def _moving(s: Scope, component: Contact, shape: Shape) -> Moving:
     check_frame(s, component, shape.frame)
     if shape.frame == GROUND:
-        R, o, omega, v = SX.eye(3), SX.zeros(3), SX.zeros(3), SX.zeros(3)
-    else:
-        pose = s.ask("pose", s.q, frames=[shape.frame])
-        twist = s.ask("velocity", s.q, s.v, frames=[shape.frame])
-        R, o, omega, v = pose[:3, :3], pose[:3, 3], twist[:3], twist[3:]
+        return Moving(SX.zeros(3), SX.eye(3), SX.zeros(3), SX.zeros(3))
+    pose = s.ask("pose", s.q, frames=[shape.frame])
+    twist = s.ask("velocity", s.q, s.v, frames=[shape.frame])
+    return Moving(pose[:3, 3], pose[:3, :3], twist[:3], twist[3:])
+
+
+def _placed(s: Scope, shape: Shape, at: Moving) -> Any:
+    """Return a shape where its frame is."""
     if isinstance(shape, Plane | HeightField):
-        held: Any = Surface(R, o, shape if isinstance(shape, HeightField) else None)
-    else:
-        held = solid(type(shape), [s.number(x) for x in sizes_of(shape)], R, o)
-    return _Moving(shape.frame, held, o, R, omega, v)
+        return Surface(at.R, at.o, shape if isinstance(shape, HeightField) else None)
+    return solid(type(shape), [s.number(x) for x in sizes_of(shape)], at.R, at.o)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, check_frame, positive, wrong
-from articulus.loop.contact.crowd import near, numbers, pair
+from articulus.loop.contact.crowd import Kind, kind_of, numbers, states_of, swept
+from articulus.loop.contact.patch import SHEAR, Law
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.mechanism import GROUND
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
@@ -22,85 +24,153 @@ from articulus.mechanism.numbers import Number, as_number, convert, quantity
 class Contacts(Disturbance):
     """Contact of many shapes, each with all others that are not of its own body.
 
-    A pair costs a comparison of distances while the balls around both shapes do not meet; native code passes it over then. The
-    normal force is that of `Contact`. Friction has no state and gives way slowly under load,
+    The forces of each pair are those of `Contact`. A pair costs a comparison of distances while the balls around both shapes do
+    not meet; native code passes it over then.
 
-        T = -mu N v / sqrt(v^2 + v_s^2)
-
-    For a contact that has to hold take `Contact`.
+    Friction that holds needs 3 states for each pair (4 where it touches at several points, 3 more with resistance to rolling),
+    near or far. With `slip_speed` it has none and gives way slowly under load, T = -mu N v / sqrt(v^2 + v_s^2): for heaps of
+    many shapes that need not rest.
 
     Parameters
     ----------
     shapes : sequence of Shape
-        Of `articulus.loop.contact`.
+        Of `articulus.loop.contact`, solids, planes and height fields in any order.
     stiffness, dissipation, friction : numbers [N/m^1.5, s/m, -]
         As in `Contact`, of every pair.
+    shear, settling, rolling : numbers [N/m, s, m]
+        As in `Contact`.
     slip_speed : number [m/s]
-        v_s, at which friction has reached 71 percent.
+        v_s, at which friction without states has reached 71 percent. Not given: friction holds.
     name : str
         "contacts" if not given.
 
-    Signals: `force` on each shape, in their order, ground axes; `touching`, the number of points in contact.
+    Signals: `force` on each shape, in their order, ground axes; `touching`, the number of points in contact; of each pair, in the
+    order of `pairs`, the `point` at which it touches and the `push` on its first shape there, zero while the pair is far apart.
     """
 
     shapes: tuple[Shape, ...]
     stiffness: Number = quantity("N/m^1.5", "stiffness of each contact")
     dissipation: Number = quantity("s/m", "loss of each contact", default=0.0)
     friction: Number = quantity("-", "coefficient of friction", default=0.0)
-    slip_speed: Number = quantity("m/s", "speed at which friction has reached 71 percent", default=1e-3)
+    shear: Number | None = quantity("N/m", "stiffness along the surface", default=None)
+    settling: Number = quantity("s", "time in which vibrations along the surface die out", default=1e-3)
+    rolling: Number = quantity("m", "moment against rolling per normal force", default=0.0)
+    slip_speed: Number | None = quantity(
+        "m/s", "speed at which friction without states has reached 71 percent", default=None
+    )
     name: str = "contacts"
 
     type_name = "contacts"
-    signals: ClassVar = {"force": "N", "touching": "-"}
+    signals: ClassVar = {"force": "N", "touching": "-", "point": "m", "push": "N"}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shapes", tuple(self.shapes))
         for shape in self.shapes:
             if not isinstance(shape, Shape):
                 raise wrong(self, "shapes", repr(shape), "shapes, such as Sphere('ball', 0.02)")
-        convert(self, **dict.fromkeys(("stiffness", "dissipation", "friction", "slip_speed"), as_number))
-        positive(self, stiffness=self.stiffness, slip_speed=self.slip_speed)
-        at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction)
+        convert(
+            self,
+            **dict.fromkeys(("stiffness", "dissipation", "friction", "settling", "rolling"), as_number),
+        )
+        positive(self, stiffness=self.stiffness, settling=self.settling)
+        for name in ("shear", "slip_speed"):
+            if getattr(self, name) is not None:
+                convert(self, **{name: as_number})
+                positive(self, **{name: getattr(self, name)})
+        at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction, rolling=self.rolling)
 
     def work(self, s: Scope) -> None:
-        states = {shape.frame: _state(s, self, shape) for shape in self.shapes}
-        wrenches = [SX.zeros(6) for _ in self.shapes]
-        law = ca.vertcat(*map(s.number, (self.stiffness, self.dissipation, self.friction, self.slip_speed)))
-        sizes = [numbers(shape, s.number) for shape in self.shapes]
-        bounds = [s.number(getattr(shape, "bound", 0.0)) for shape in self.shapes]
-        account = SX.zeros(3)
-        for i, j in self._pairs(s):
-            first, second = self.shapes[i], self.shapes[j]
-            a, b = states[first.frame], states[second.frame]
-            may = near(first, bounds[i], a, second, bounds[j], b)
-            kind: Any = second if isinstance(second, HeightField) else type(second)
-            function = pair(cast("Any", type(first)), kind)
-            on_a, on_b, more = function.call([may, a, b, sizes[i], sizes[j], law], False, True)
-            wrenches[i] += on_a
-            wrenches[j] += on_b
-            account += more
-        for shape, wrench in zip(self.shapes, wrenches):
+        names = list(dict.fromkeys(shape.frame for shape in self.shapes))
+        frames = [names.index(shape.frame) for shape in self.shapes]
+        moving = ca.densify(ca.vertcat(*(_state(s, self, name) for name in names)))
+        columns = [numbers(shape, s.number) for shape in self.shapes]
+        starts = np.cumsum([0, *(column.numel() for column in columns)]).tolist()
+        sizes, law = ca.densify(ca.vertcat(*columns)), self._law(s)
+        wrenches, account = SX.zeros(6 * len(self.shapes)), SX.zeros(3)
+        points, pushes, every = dict[tuple[int, int], SX](), dict[tuple[int, int], SX](), self.pairs(s)
+        for kinds, pairs in self._by_kind(every).items():
+            function = swept(kinds, self.holds, self.rolling != 0.0, frames, starts, pairs)
+            z = self._states(s, kinds, pairs)
+            on, more, rates, where, found = function.call([moving, sizes, law, z], False, True)
+            wrenches, account = wrenches + on, account + more
+            self._rates(s, kinds, pairs, z, rates, law)
+            points |= zip(pairs, ca.vertsplit(where, 3))
+            pushes |= zip(pairs, ca.vertsplit(found, 3))
+        each = ca.vertsplit(wrenches, 6) if self.shapes else []
+        for shape, wrench in zip(self.shapes, each):
             if s.description.carrier(shape.frame)[0] != GROUND:
                 s.wrench(shape.frame, wrench)
-        s.write("force", ca.vertcat(*(wrench[3:] for wrench in wrenches)))
+        s.write("force", ca.vertcat(SX(0, 1), *(wrench[3:] for wrench in each)))
         s.write("touching", account[2])
+        s.write("point", ca.vertcat(SX(0, 1), *(points[pair] for pair in every)))
+        s.write("push", ca.vertcat(SX(0, 1), *(pushes[pair] for pair in every)))
         s.stored(account[0])
         s.dissipates(account[1])
 
+    @property
+    def holds(self) -> bool:
+        """Whether friction holds at rest."""
+        return self.slip_speed is None and self.friction != 0.0
+
+    def pairs(self, s: Scope) -> list[tuple[int, int]]:
+        """Return the pairs that may touch, by the numbers of their shapes: solids before planes and height fields."""
+        return list(self._pairs(s))
+
     def _pairs(self, s: Scope) -> Iterator[tuple[int, int]]:
-        """Yield the pairs that may touch, solids before surfaces."""
         bodies = [s.description.carrier(shape.frame)[0] for shape in self.shapes]
         flat = [isinstance(shape, Plane | HeightField) for shape in self.shapes]
         for i, j in itertools.combinations(range(len(self.shapes)), 2):
             if bodies[i] != bodies[j] and not (flat[i] and flat[j]):
                 yield (j, i) if flat[i] else (i, j)
 
+    def _by_kind(self, pairs: list[tuple[int, int]]) -> dict[tuple[Kind, Kind], list[tuple[int, int]]]:
+        out: dict[tuple[Kind, Kind], list[tuple[int, int]]] = {}
+        for i, j in pairs:
+            out.setdefault((kind_of(self.shapes[i]), kind_of(self.shapes[j])), []).append((i, j))
+        return out
 
-def _state(s: Scope, component: Contacts, shape: Shape) -> SX:
-    """Return origin, angular velocity, velocity and axes of a shape, ground axes."""
-    check_frame(s, component, shape.frame)
-    if shape.frame == GROUND:
+    def _law(self, s: Scope) -> SX:
+        k, a, mu, T, rolling = map(
+            s.number, (self.stiffness, self.dissipation, self.friction, self.settling, self.rolling)
+        )
+        shear = SHEAR * k if self.shear is None else s.number(self.shear)
+        slow = SX(1) if self.slip_speed is None else s.number(self.slip_speed)
+        return ca.densify(ca.vertcat(k, a, mu, shear, T, rolling, slow))
+
+    def _states(self, s: Scope, kinds: tuple[Kind, Kind], pairs: list[tuple[int, int]]) -> SX:
+        """Return the states of the pairs of one kind, those of each pair together."""
+        size = sum(states_of(*kinds, self.holds, self.rolling != 0.0).values())
+        return s.state(_name(s, pairs), (0.0,) * (size * len(pairs))) if size else SX(0, 1)
+
+    def _rates(
+        self, s: Scope, kinds: tuple[Kind, Kind], pairs: list[tuple[int, int]], z: SX, rates: SX, law: SX
+    ) -> None:
+        """Give the rates of the states of the pairs of one kind; account for the energy of their bristles."""
+        wanted = states_of(*kinds, self.holds, self.rolling != 0.0)
+        if not wanted:
+            return
+        T = law[4]
+        s.rate(_name(s, pairs), rates - z / T)
+        rows = ca.reshape(z, -1, len(pairs))
+        for k, (i, _) in enumerate(pairs):
+            size = s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
+            stiffness = Law(*ca.vertsplit(law[:6]), size).bristles()
+            weights = ca.vertcat(*(stiffness[name] * SX.ones(n) for name, n in wanted.items()))
+            held = ca.dot(weights, rows[:, k] ** 2)
+            s.stored(held / 2)
+            s.dissipates(held / T)
+
+
+def _name(s: Scope, pairs: list[tuple[int, int]]) -> str:
+    """Return the name of the states of pairs of one kind: that of the first pair."""
+    return "held {} {}".format(*pairs[0])
+
+
+def _state(s: Scope, component: Contacts, frame: str) -> SX:
+    """Return origin, angular velocity, velocity and axes of a frame, ground axes."""
+    check_frame(s, component, frame)
+    if frame == GROUND:
         return ca.vertcat(SX.zeros(9), ca.vec(SX.eye(3)))
-    pose = s.ask("pose", s.q, frames=[shape.frame])
-    twist = s.ask("velocity", s.q, s.v, frames=[shape.frame])
+    pose = s.ask("pose", s.q, frames=[frame])
+    twist = s.ask("velocity", s.q, s.v, frames=[frame])
     return ca.densify(ca.vertcat(pose[:3, 3], twist, ca.vec(pose[:3, :3])))
