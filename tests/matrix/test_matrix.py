@@ -148,7 +148,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     GroundContact: lambda m: GroundContact(
         "wrist", stiffness=1e4, dissipation=0.1, friction=0.3, slip_speed=0.05
     ),
-    Contacts: lambda m: Contacts((Sphere("wrist", 0.01), Sphere("base", 0.05), Plane()), 1e4, 0.1, 0.3, 0.05),
+    Contacts: lambda m: Contacts((Sphere("wrist", 0.01), Sphere("base", 0.05), Plane()), 1e4, 0.1, 0.3),
     Contact: lambda m: Contact(
         Sphere("wrist", 0.01),
         Plane(),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -124,11 +123,10 @@ class Sweeps:
         w, rule, size = Writer(self._target), sweep.rule, self._target.bytes
         width, calls = len(rule.reads) + len(rule.adds), len(rule.reads[0].starts)
         w.label("entry")
-        held = [w.offset("%w", self._first * size)]
-        for add in rule.adds:
-            held.append(w.offset(held[-1], (1 if len(held) == 1 else rule.adds[len(held) - 2].size) * size))
-        for out in sweep.outputs:
-            self._clear(w, w.offset("%w", int(out[0]) * size), len(out)) if len(out) else None
+        starts = np.cumsum([self._first, 1, *(add.size for add in rule.adds)])[:-1].tolist()
+        held = [w.offset("%w", start * size) for start in starts]  # the guard, then each result
+        for out in filter(len, sweep.outputs):
+            self._clear(w, w.offset("%w", int(out[0]) * size), len(out))
         w.line("br label %next")
         w.label("next")
         at = w.phi("i64", "0", "entry")

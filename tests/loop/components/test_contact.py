@@ -274,3 +274,107 @@ def test_many_contacts_are_pairs_of_contacts() -> None:
         assert many.q[row] == pytest.approx(
             art.simulate(m, 0.3, some[row], components=[together], **options).q, abs=1e-9
         )
+
+
+def every_shape() -> tuple[art.Mechanism, Contacts, list[Contact]]:
+    """Return four solids above a slope and rough ground, all their contacts together, and one by one."""
+    m = art.Mechanism("shapes", gravity=(0, 0, 0))
+    solids = (
+        Sphere("b0", 0.1),
+        Capsule("b1", 0.05, 0.3),
+        Box("b2", (0.2, 0.3, 0.1)),
+        Cylinder("b3", 0.1, 0.2),
+    )
+    for i in range(4):
+        m.body(f"b{i}", 1.0, inertia=(4e-3, 5e-3, 6e-3)).joint(f"j{i}", art.Free(), "ground", f"b{i}")
+    m.frame("slope", "ground", at=(0, 0, -0.1))
+    field = HeightField("ground", 0.05 * np.random.default_rng(3).normal(size=(4, 4)), (0.3, 0.3))  # type: ignore[arg-type]
+    shapes = (Plane("slope"), *solids, field)  # surfaces may come first
+    law = {"stiffness": 1e5, "dissipation": 0.1, "friction": 0.4, "rolling": 0.01}
+    pairs = [Contact(a, b, **law) for i, a in enumerate(solids) for b in (*solids[i + 1 :], shapes[0], field)]  # type: ignore[arg-type]
+    return m, Contacts(shapes, **law), pairs  # type: ignore[arg-type]
+
+
+def pair_states(together: Contacts, one_by_one: Loop, loop: Loop) -> dict[str, tuple[str, slice]]:
+    """Return for each state of single contacts the name and the place of the same state of all together."""
+    out, shapes = {}, together.shapes
+    for (i, j), pairs in (
+        (pairs[0], pairs) for pairs in together._by_kind(together.pairs(loop.network.description)).values()
+    ):
+        name, at = f"{together.name}.held {i} {j}", 0
+        for a, b in pairs:
+            single = f"{shapes[a].frame}_to_{shapes[b].frame}_contact"
+            for part in ("stick", "spin", "roll"):
+                size = one_by_one.system.places.get(f"{single}.{part}")
+                if size is not None:
+                    width = size.stop - size.start
+                    out[f"{single}.{part}"], at = (name, slice(at, at + width)), at + width
+    return out
+
+
+def test_contacts_of_all_shapes_hold_and_roll_as_single_contacts() -> None:
+    """Forces, rates of the states, energy held and lost are those of a `Contact` for each pair: rounding."""
+    m, together, pairs = every_shape()
+    many, single = Loop(m, together), Loop(m, *pairs)
+    places, rng = pair_states(together, single, many), np.random.default_rng(8)
+    assert len(places) == 14 + 9 + 14  # stick, spin where there are several points, roll
+    for _ in range(6):
+        q = rng.normal(size=(4, 7))
+        q[:, :4] /= np.linalg.norm(q[:, :4], axis=1)[:, None]
+        q[:, 4:] *= 0.06
+        for loop in (many, single):
+            loop.put(q=q.ravel(), v=np.sin(np.arange(24.0)))
+        for name, (other, at) in places.items():
+            z = rng.normal(size=at.stop - at.start) * 1e-4
+            single.c[single.system.places[name]] = z
+            many.c[many.system.places[other].start + np.arange(at.start, at.stop)] = z
+        rates = [np.array(x.system.rhs(*x._arguments())).ravel() for x in (many, single)]
+        for name in ("q", "v", "work.input", "work.dissipated"):
+            found, expected = (r[x.system.places[name]] for r, x in zip(rates, (many, single)))
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-9 * max(1, np.abs(expected).max()))
+        for name, (other, at) in places.items():
+            found = rates[0][many.system.places[other]][at]
+            assert found == pytest.approx(rates[1][single.system.places[name]], rel=1e-9, abs=1e-11)
+        held = [float(x.system._held_energy(*x._arguments())) for x in (many, single)]
+        assert held[0] == pytest.approx(held[1], rel=1e-11)
+        assert float(many.signal("contacts.touching")[0]) > 3
+
+
+def test_blocks_on_each_other_on_a_slope_hold() -> None:
+    """tan(0.3) = 0.31 < 0.5: nothing creeps in 10 s. The lower carries both, at the force of statics."""
+    angle, k, size = 0.3, 1e6, 0.1
+    m = art.Mechanism("stack", gravity=(G * np.sin(angle), 0, -G * np.cos(angle)))
+    for name in ("low", "top"):
+        m.body(name, 1.0, inertia=(4.2e-3, 4.2e-3, 6.7e-3)).joint(f"j_{name}", art.Free(), "ground", name)
+    deep = [(n * G * np.cos(angle) / (4 * k)) ** (2 / 3) for n in (2, 1)]
+    heights = [size / 2 - deep[0], 3 * size / 2 - deep[0] - deep[1]]
+    q = np.concatenate([[1.0, 0, 0, 0, 0, 0, z] for z in heights])
+    c = Contacts(
+        (Box("low", (0.3, 0.3, size)), Box("top", (0.2, 0.2, size)), Plane()), k, 20.0, 0.5, settling=5e-3
+    )
+    run = art.simulate(m, 14.0, q, components=[c], step=5e-4, sample=0.1)
+    later = run.q[run.t >= 4.0]
+    assert np.abs(later - later[0]).max() < 1e-9
+    pushes = run["contacts.push"][-1].reshape(3, 3)  # low and top, low and plane, top and plane
+    weight = np.array([-G * np.sin(angle), 0, G * np.cos(angle)])
+    assert pushes == pytest.approx(np.array([-weight, 2 * weight, 0 * weight]), abs=1e-5)
+    points = run["contacts.point"][-1].reshape(3, 3)
+    assert points[:2, 2] == pytest.approx([size, 0], abs=1e-3)
+    assert np.abs(run["energy.balance"]).max() < 1e-6
+
+
+def test_rolling_balls_come_to_rest() -> None:
+    """A ball on a plane slows down by g r / (R (1 + 2/5)) with resistance r at radius R, then rests."""
+    m, R, r, v = art.Mechanism("ball"), 0.05, 1e-3, 0.2
+    m.body("ball", 1.0, inertia=(0.4 * R**2,) * 3).joint("free", art.Free(), "ground", "ball")
+    c = Contacts((Sphere("ball", R), Plane()), 1e6, 20.0, 0.5, settling=0.02, rolling=r)
+    q = np.array([1.0, 0, 0, 0, 0, 0, R - (G / 1e6) ** (2 / 3)])
+    slowing = G * r / (1.4 * R)
+    run = art.simulate(m, 5.0, q, [0, v / R, 0, v, 0, 0], components=[c], step=5e-4, sample=0.1)
+    x = run.q[:, 4]
+    assert x[10] == pytest.approx(v - slowing / 2, rel=2e-2)  # beyond it, the elastic turn of 1 / 10
+    assert np.abs(np.diff(x[-5:])).max() < 1e-6
+    exact = art.simulate(
+        m, 0.3, q, [0, v / R, 0, v, 0, 0], components=[c], method="rosenbrock", rtol=1e-8, sample=0.1
+    )
+    assert exact.q[-1] == pytest.approx(run.q[3], abs=1e-6)  # that of RK4 with steps of 0.5 ms

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +15,7 @@ from articulus.loop.components.checks import at_least, check_frame, positive, wr
 from articulus.loop.contact.crowd import Kind, kind_of, numbers, states_of, swept
 from articulus.loop.contact.patch import SHEAR, Law
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
-from articulus.mechanism import GROUND
+from articulus.mechanism import GROUND, Description
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
 
 
@@ -87,7 +86,11 @@ class Contacts(Disturbance):
         starts = np.cumsum([0, *(column.numel() for column in columns)]).tolist()
         sizes, law = ca.densify(ca.vertcat(*columns)), self._law(s)
         wrenches, account = SX.zeros(6 * len(self.shapes)), SX.zeros(3)
-        points, pushes, every = dict[tuple[int, int], SX](), dict[tuple[int, int], SX](), self.pairs(s)
+        points, pushes, every = (
+            dict[tuple[int, int], SX](),
+            dict[tuple[int, int], SX](),
+            self.pairs(s.description),
+        )
         for kinds, pairs in self._by_kind(every).items():
             function = swept(kinds, self.holds, self.rolling != 0.0, frames, starts, pairs)
             z = self._states(s, kinds, pairs)
@@ -112,16 +115,15 @@ class Contacts(Disturbance):
         """Whether friction holds at rest."""
         return self.slip_speed is None and self.friction != 0.0
 
-    def pairs(self, s: Scope) -> list[tuple[int, int]]:
+    def pairs(self, description: Description) -> list[tuple[int, int]]:
         """Return the pairs that may touch, by the numbers of their shapes: solids before planes and height fields."""
-        return list(self._pairs(s))
-
-    def _pairs(self, s: Scope) -> Iterator[tuple[int, int]]:
-        bodies = [s.description.carrier(shape.frame)[0] for shape in self.shapes]
+        bodies = [description.carrier(shape.frame)[0] for shape in self.shapes]
         flat = [isinstance(shape, Plane | HeightField) for shape in self.shapes]
-        for i, j in itertools.combinations(range(len(self.shapes)), 2):
-            if bodies[i] != bodies[j] and not (flat[i] and flat[j]):
-                yield (j, i) if flat[i] else (i, j)
+        return [
+            (j, i) if flat[i] else (i, j)
+            for i, j in itertools.combinations(range(len(self.shapes)), 2)
+            if bodies[i] != bodies[j] and not (flat[i] and flat[j])
+        ]
 
     def _by_kind(self, pairs: list[tuple[int, int]]) -> dict[tuple[Kind, Kind], list[tuple[int, int]]]:
         out: dict[tuple[Kind, Kind], list[tuple[int, int]]] = {}
@@ -140,7 +142,7 @@ class Contacts(Disturbance):
     def _states(self, s: Scope, kinds: tuple[Kind, Kind], pairs: list[tuple[int, int]]) -> SX:
         """Return the states of the pairs of one kind, those of each pair together."""
         size = sum(states_of(*kinds, self.holds, self.rolling != 0.0).values())
-        return s.state(_name(s, pairs), (0.0,) * (size * len(pairs))) if size else SX(0, 1)
+        return s.state(_name(pairs), (0.0,) * (size * len(pairs))) if size else SX(0, 1)
 
     def _rates(
         self, s: Scope, kinds: tuple[Kind, Kind], pairs: list[tuple[int, int]], z: SX, rates: SX, law: SX
@@ -149,19 +151,19 @@ class Contacts(Disturbance):
         wanted = states_of(*kinds, self.holds, self.rolling != 0.0)
         if not wanted:
             return
-        T = law[4]
-        s.rate(_name(s, pairs), rates - z / T)
+        k, a, mu, shear, T, rolling, _ = ca.vertsplit(law)
+        s.rate(_name(pairs), rates - z / T)
         rows = ca.reshape(z, -1, len(pairs))
-        for k, (i, _) in enumerate(pairs):
+        for place, (i, _) in enumerate(pairs):
             size = s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
-            stiffness = Law(*ca.vertsplit(law[:6]), size).bristles()
+            stiffness = Law(k, a, mu, shear, T, rolling, size).bristles()
             weights = ca.vertcat(*(stiffness[name] * SX.ones(n) for name, n in wanted.items()))
-            held = ca.dot(weights, rows[:, k] ** 2)
+            held = ca.dot(weights, rows[:, place] ** 2)
             s.stored(held / 2)
             s.dissipates(held / T)
 
 
-def _name(s: Scope, pairs: list[tuple[int, int]]) -> str:
+def _name(pairs: list[tuple[int, int]]) -> str:
     """Return the name of the states of pairs of one kind: that of the first pair."""
     return "held {} {}".format(*pairs[0])
 
