@@ -5,10 +5,10 @@ import pytest
 
 import articulus as art
 from articulus.control import mussv, robstab, uncertain
-from articulus.control.allpass import interpolating
 from articulus.control.design import law_of, static
-from articulus.control.hamiltonian import continuous, singular_frequencies
 from articulus.control.plant import of_matrices
+from articulus.control.robust.allpass import interpolating
+from articulus.control.robust.hamiltonian import continuous, singular_frequencies
 from articulus.errors import InputError
 
 

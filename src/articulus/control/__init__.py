@@ -12,13 +12,9 @@ from articulus.control.analysis.stable import stabsep
 from articulus.control.analysis.strong_zeros import strong_zeros
 from articulus.control.analysis.zero_dynamics import ZeroDynamics, zero_dynamics
 from articulus.control.analysis.zeros import Zeros, tzero
-from articulus.control.blocks import Block, BlockStructure
-from articulus.control.cascade import cascade
 from articulus.control.design import Check, Design
 from articulus.control.export import c_source, difference_equation
-from articulus.control.lft import Fraction, fraction
 from articulus.control.lqr import lqr
-from articulus.control.mussv import Mu, mussv
 from articulus.control.plant import as_plant
 from articulus.control.reduction.balanced import balred
 from articulus.control.reduction.hankel import ohklmr
@@ -28,7 +24,15 @@ from articulus.control.reduction.schur import schmr
 from articulus.control.reduction.second_order import second_order_balred
 from articulus.control.reduction.stochastic import bstmr
 from articulus.control.reduction.weighted import weighted_balred
-from articulus.control.robstab import RobustStability, robstab
+from articulus.control.robust.blocks import Block, BlockStructure
+from articulus.control.robust.cascade import cascade
+from articulus.control.robust.lft import Fraction, fraction
+from articulus.control.robust.margins import one_sided, perron, real_two_sided, two_sided
+from articulus.control.robust.mu_semidefinite import mu_semidefinite
+from articulus.control.robust.mussv import Mu, mussv
+from articulus.control.robust.polynomials import FamilyStability, edges, kharitonov, polynomic
+from articulus.control.robust.robstab import RobustStability, robstab
+from articulus.control.robust.uncertain import UncertainModel, uncertain
 from articulus.control.sampling import sample
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
@@ -37,13 +41,13 @@ from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.control.synthesis.output_poles import output_poles
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
-from articulus.control.uncertain import UncertainModel, uncertain
 
 __all__ = [
     "Block",
     "BlockStructure",
     "Check",
     "Design",
+    "FamilyStability",
     "Fraction",
     "ModalAccess",
     "ModeTable",
@@ -63,6 +67,7 @@ __all__ = [
     "damp",
     "decoupling_pd",
     "difference_equation",
+    "edges",
     "fraction",
     "gram",
     "h2norm",
@@ -70,22 +75,29 @@ __all__ = [
     "hankel_values",
     "hinfnorm",
     "hinfsyn",
+    "kharitonov",
     "lqr",
     "minreal",
     "mixsyn",
     "modal_access",
+    "mu_semidefinite",
     "mussv",
     "ohklmr",
+    "one_sided",
     "output_poles",
     "peak_gain",
+    "perron",
     "place",
+    "polynomic",
     "rate_feedback",
+    "real_two_sided",
     "robstab",
     "sample",
     "schmr",
     "second_order_balred",
     "stabsep",
     "strong_zeros",
+    "two_sided",
     "tzero",
     "uncertain",
     "weighted_balred",

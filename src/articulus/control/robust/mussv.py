@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.blocks import BlockStructure
-from articulus.control.mu_lower import lower
-from articulus.control.mu_real import lower_real
-from articulus.control.mu_upper import upper
+from articulus.control.robust.blocks import BlockStructure
+from articulus.control.robust.mu_lower import lower
+from articulus.control.robust.mu_real import lower_real
+from articulus.control.robust.mu_upper import upper
 from articulus.errors import InputError
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.control.blocks import BlockStructure
 from articulus.control.connect import series, side_by_side
 from articulus.control.plant import of_matrices
+from articulus.control.robust.blocks import BlockStructure
 from articulus.linear import LinearModel
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.blocks import BlockStructure
+from articulus.control.robust.blocks import BlockStructure
 
 MOST_EDGES = 256
 """Edges that are searched; of more, as many are taken by a fixed random choice."""

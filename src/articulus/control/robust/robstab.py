@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.allpass import interpolating
-from articulus.control.blocks import BlockStructure
 from articulus.control.connect import close
 from articulus.control.design import Check
-from articulus.control.hamiltonian import continuous, singular_frequencies
 from articulus.control.modes import heaviest, unstable
-from articulus.control.mu_upper import upper
-from articulus.control.mussv import Mu, mussv
 from articulus.control.plant import as_plant
-from articulus.control.uncertain import UncertainModel
+from articulus.control.robust.allpass import interpolating
+from articulus.control.robust.blocks import BlockStructure
+from articulus.control.robust.hamiltonian import continuous, singular_frequencies
+from articulus.control.robust.mu_upper import upper
+from articulus.control.robust.mussv import Mu, mussv
+from articulus.control.robust.uncertain import UncertainModel
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
 

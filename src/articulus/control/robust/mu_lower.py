@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from articulus.control.blocks import BlockStructure
-from articulus.control.mu_upper import Scalings
+from articulus.control.robust.blocks import BlockStructure
+from articulus.control.robust.mu_upper import Scalings
 
 GAIN = 1e-4
 """Relative gain of the spectral radius in a step, below which the iteration has ended."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.blocks import Block, BlockStructure
 from articulus.control.connect import close as close_loop
 from articulus.control.connect import select
-from articulus.control.lft import Fraction, fraction
 from articulus.control.plant import as_plant
+from articulus.control.robust.blocks import Block, BlockStructure
+from articulus.control.robust.lft import Fraction, fraction
 from articulus.errors import InputError, did_you_mean
 from articulus.linear import LinearModel
 

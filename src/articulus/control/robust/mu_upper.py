@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.control.blocks import BlockStructure, hermitian_basis
-from articulus.control.centers import Basis, Cone, least_ratio
+from articulus.control.robust.blocks import BlockStructure, hermitian_basis
+from articulus.control.robust.centers import Basis, Cone, least_ratio
 
 MOST_G = 1e5
 """Largest scaling G of real blocks, over D and the size of M: keeps the search from running away along it."""

@@ -18,7 +18,7 @@ SHRINK = 0.1
 """Part of the distance from the level to the ratio that is kept when the level is lowered."""
 CENTERED = 0.5
 """Newton decrement below which a problem is near enough to its center for a lower level."""
-CLOSE = 1e-6
+CLOSE = 1e-7
 """Distance of level and ratio, over the ratio, at which it counts as found."""
 MOST_STEPS = 150
 """Newton steps; whatever has been reached then is a bound, too."""

@@ -1,0 +1,1 @@
+"""Robustness: structured singular value, uncertain parameters, polynomials with uncertain coefficients."""
