@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from articulus.bench import balls, contacts, first, flexible, flexible_beams, interaction, rows, runs, shells
+from articulus.bench import (
+    balls,
+    contacts,
+    first,
+    flexible,
+    flexible_beams,
+    interaction,
+    robust,
+    rows,
+    runs,
+    shells,
+)
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
 
@@ -43,6 +54,7 @@ def sections(quick: bool) -> list[Section]:
         Section("beam of large deflection", flexible_beams.spin_up),
         Section("shells", shells.modes),
         Section("control-structure interaction", interaction.partition),
+        Section("structured singular value", robust.mu),
     ]
     cold = [
         Section("cold start", rows.cold_start),

@@ -18,7 +18,9 @@ from articulus.control.robust.mu_upper import Scalings
 
 GAIN = 1e-4
 """Relative gain of the spectral radius in a step, below which the iteration has ended."""
-STEPS = 15
+HALVINGS = 3
+"""Of a step that does not raise the spectral radius."""
+STEPS = 20
 """Steps of the iteration from one start."""
 RESTARTS = 10
 """Further starts where bounds are far apart."""
@@ -73,18 +75,34 @@ class Search:
         q = self._factors(a, v * self.upper[active, None])
         Q = aligned(a, v, self.structure, q)
         top, chosen, going = np.zeros(len(active)), Q.copy(), np.arange(len(active))
+        x, w, halved = np.zeros_like(v), np.zeros_like(v), np.zeros(len(active))
         for _ in range(STEPS):
-            radius, x, w = self._turn(active[going], Q, k[going])
+            radius, x_new, w_new = self._turn(active[going], Q, k[going])
             better = radius > top[going] * (1.0 + GAIN)
-            Q, x, w, going = Q[better], x[better], w[better], going[better]
+            up = going[better]
+            chosen[up], top[up], x[up], w[up] = Q[better], radius[better], x_new[better], w_new[better]
+            halved[going] = np.where(better, 0.0, halved[going] + 1.0)
+            going = going[halved[going] <= HALVINGS]
             if not len(going):
                 break
-            chosen[going], top[going] = Q, radius[better]
-            q[going] = np.clip(q[going] + self._factors(x, w), -1.0, 1.0)
-            Q = aligned(x, w, self.structure, q[going])
+            here, held = x[going], chosen[going]
+            toward = self._shortened(w[going], (held @ here[:, :, None])[..., 0], halved[going])
+            q_new = np.clip(q[going] + self._factors(here, w[going]) * 0.5 ** halved[going, None], -1.0, 1.0)
+            Q = aligned(here, toward, self.structure, q_new)
+            q[going] = np.where(halved[going, None] > 0, q[going], q_new)
         new = top > self.top[active]
         self.top[active[new]] = top[new]
         self._keep(active[new], chosen[new])
+
+    def _shortened(self, w: np.ndarray, b: np.ndarray, halved: np.ndarray) -> np.ndarray:
+        """Return directions of blocks between w and b = Q x, the nearer to b the more often a step was halved."""
+        w, b = (u / np.maximum(self._sizes(u), np.finfo(float).tiny) for u in (w, b))
+        return w + (2.0**halved - 1.0)[:, None] * b
+
+    def _sizes(self, u: np.ndarray) -> np.ndarray:
+        """Return the norm of the block that each entry belongs to."""
+        groups = self.structure.groups
+        return np.sqrt(np.abs(u) ** 2 @ groups.T) @ groups
 
     def _factors(self, a: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Return Re(a* w) / |a|^2 of each block, within -1 and 1."""
