@@ -140,6 +140,13 @@ def test_table_of_damping(period):
     assert "x.2 1.00" in str(modes)
 
 
+def test_value_forgotten_within_a_period_is_an_infinitely_fast_pole():
+    plant = as_plant((np.diag([0.0, 0.5]), np.eye(2), np.eye(2), np.zeros((2, 2)), 0.1))
+    for poles in (plant.poles, damp(plant).poles):
+        np.testing.assert_allclose(poles, [np.log(0.5) / 0.1, -np.inf])
+    assert damp(plant).damping[1] == 1.0
+
+
 def test_access_to_modes():
     plant = (
         np.diag([-1.0, -2.0, -3.0]),

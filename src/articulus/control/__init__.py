@@ -5,9 +5,12 @@ structure or matrices (A, B, C, D); the result is a `Design`: the controller, an
 """
 
 from articulus.control.analysis.damp import ModeTable, damp
+from articulus.control.analysis.delay import DelayedModel, delayed
 from articulus.control.analysis.gramians import gram, hankel_values
+from articulus.control.analysis.margins import ChannelMargins, DiskMargin, Margins, margins
 from articulus.control.analysis.modal_access import ModalAccess, modal_access
 from articulus.control.analysis.norms import Norm, h2norm, hinfnorm, peak_gain
+from articulus.control.analysis.open_loop import open_loop
 from articulus.control.analysis.stable import stabsep
 from articulus.control.analysis.strong_zeros import strong_zeros
 from articulus.control.analysis.zero_dynamics import ZeroDynamics, zero_dynamics
@@ -45,10 +48,14 @@ from articulus.control.synthesis.rate_feedback import rate_feedback
 __all__ = [
     "Block",
     "BlockStructure",
+    "ChannelMargins",
     "Check",
+    "DelayedModel",
     "Design",
+    "DiskMargin",
     "FamilyStability",
     "Fraction",
+    "Margins",
     "ModalAccess",
     "ModeTable",
     "Mu",
@@ -66,6 +73,7 @@ __all__ = [
     "cascade",
     "damp",
     "decoupling_pd",
+    "delayed",
     "difference_equation",
     "edges",
     "fraction",
@@ -77,6 +85,7 @@ __all__ = [
     "hinfsyn",
     "kharitonov",
     "lqr",
+    "margins",
     "minreal",
     "mixsyn",
     "modal_access",
@@ -84,6 +93,7 @@ __all__ = [
     "mussv",
     "ohklmr",
     "one_sided",
+    "open_loop",
     "output_poles",
     "peak_gain",
     "perron",

@@ -33,6 +33,11 @@ def as_plant(plant: Any, method: str = "plant") -> LinearModel:
         return _finite(plant, method)
     if isinstance(plant, tuple | list):
         return _finite(of_matrices(*plant), method)
+    if hasattr(plant, "pade"):
+        raise InputError(
+            f"{method}: found a DelayedModel, which has no finite number of states; expected its .pade(order), or a sampled model "
+            "with the delay as states: sample(plant, period, delay=...)"
+        )
     if hasattr(plant, "with_rayleigh_damping") or hasattr(plant, "H_rate"):
         from articulus.structure.state_space import state_space
 

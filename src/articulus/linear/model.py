@@ -127,11 +127,17 @@ class LinearModel:
 
 def poles(A: np.ndarray, period: float | None) -> np.ndarray:
     """Return the poles of matrices A (..., nx, nx) by rising size, (..., nx) [rad/s]; see `LinearModel.poles`."""
-    found = np.linalg.eigvals(A).astype(complex)
+    found = rates(np.linalg.eigvals(A), period)
+    return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), axis=-1)
+
+
+def rates(values: np.ndarray, period: float | None) -> np.ndarray:
+    """Return eigenvalues as poles [rad/s]: log(z) / period of those of a discrete model, -inf of zero."""
+    found = np.array(values, dtype=complex)
     if period is not None:
         with np.errstate(divide="ignore"):
-            found = (np.log(np.abs(found)) + 1j * np.angle(found)) / period
-    return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), axis=-1)
+            found.real, found.imag = np.log(np.abs(found)) / period, np.angle(found) / period
+    return found
 
 
 def _place(names: Sequence[str], name: str, kind: str) -> int:

@@ -11,6 +11,7 @@ import scipy.linalg
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.plant import as_plant
+from articulus.linear.model import rates
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +87,7 @@ def damp(plant: Any) -> ModeTable:
     values, left, right = scipy.linalg.eig(small.A, left=True, right=True)
     parts = np.abs(left.conj() * right).T
     parts = parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
-    poles = values.astype(complex)
-    if model.period is not None:
-        with np.errstate(divide="ignore"):
-            poles = (np.log(np.abs(poles)) + 1j * np.angle(poles)) / model.period
+    poles = rates(values, model.period)
     omega = np.abs(poles)
     order = np.lexsort((poles.imag, np.round(omega, 12)))
     order = order[np.argsort(omega[order], kind="stable")]
