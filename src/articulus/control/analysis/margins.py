@@ -248,9 +248,9 @@ def _gain_crossings(curve: _Curve, i: int, w: np.ndarray, values: np.ndarray) ->
     order = np.argsort(points, kind="stable")
     p, v = np.array(points)[order], np.array(levels)[order]
     found = [float(x) for x in p[v == 0.0]]
-    for k in np.flatnonzero(v[1:] * v[:-1] < 0):
-        if np.isfinite(v[k]) and np.isfinite(v[k + 1]):
-            found.append(float(brentq(level, p[k], p[k + 1], xtol=1e-14 * p[k + 1], rtol=1e-13)))
+    for j in np.flatnonzero(v[1:] * v[:-1] < 0):
+        if np.isfinite(v[j]) and np.isfinite(v[j + 1]):
+            found.append(float(brentq(level, p[j], p[j + 1], xtol=1e-14 * p[j + 1], rtol=1e-13)))
     return found
 
 
@@ -275,7 +275,7 @@ def _disk(peak: Norm) -> DiskMargin:
 
 
 def _independent(curve: _Curve, m: int) -> DiskMargin:
-    from articulus.control.robstab import robstab
+    from articulus.control.robust.robstab import robstab
 
     if curve.closed is None or curve.unstable:
         raise InputError(
