@@ -24,7 +24,7 @@ from articulus.browser.packing import chosen_rows, pack, unpack
 from articulus.browser.poses import body_poses
 from articulus.browser.recording import lanes, recording
 from articulus.errors import InputError
-from articulus.loop.components import Contact
+from articulus.loop.components import Contact, Contacts
 from articulus.loop.contact import Plane, Sphere
 from articulus.results import Run
 from articulus.results.signal import Signal
@@ -166,6 +166,28 @@ def test_contacts_are_drawn_at_their_points() -> None:
     assert recording(lanes(run)[0])["arrows"] == [{"signal": "floor.force", "point": "floor.point"}]
     lone = Run(run.mechanism, run.t, {n: s for n, s in run.signals.items() if n != "floor.point"})
     assert recording(lanes(lone)[0])["arrows"] == []
+
+
+def test_pairs_of_many_contacts_are_drawn_where_they_touch() -> None:
+    """Two balls, one of which reaches the floor: the page holds point and force of that pair alone, an arrow."""
+    m = art.Mechanism("balls")
+    for k in range(2):
+        m.body(f"b{k}", 1.0, inertia=(0.1,) * 3).joint(
+            f"j{k}", art.Prismatic((0, 0, 1)), "ground", f"b{k}", at=(k, 0, 0)
+        )
+    heap = Contacts((Sphere("b0", 0.1), Sphere("b1", 0.1), Plane()), 1e5, name="heap")
+    run = art.simulate(m, 0.1, [0.5, 0.12], components=[heap], step=1e-3)
+    page = recording(lanes(run)[0])
+    assert page["arrows"] == [{"signal": "heap.push", "point": "heap.point", "first": 0}]
+    held = {s["name"]: s for s in page["signals"]}
+    assert held["heap.point"]["labels"] == ["6", "7", "8"]  # of the pairs (0, 1), (0, 2) and (1, 2)
+    last = run["heap.push"].reshape(-1, 3, 3)[-1]
+    assert last[2] == pytest.approx(run["heap.force"][-1, 3:6])
+    assert not last[:2].any()
+    assert run["heap.point"][-1, 6:8] == pytest.approx([1.0, 0.0])
+    assert "heap.push" in run.signals  # what touches nothing is left out of the page, not of the run
+    still = art.simulate(m, 0.01, [0.5, 0.5], components=[heap], step=1e-3)
+    assert recording(lanes(still)[0])["arrows"] == []
 
 
 def test_mistakes_are_named(arm: Run) -> None:

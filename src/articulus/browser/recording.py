@@ -25,6 +25,8 @@ MOTION_BYTES = 2e6
 """Most bytes of poses on a page, before they are packed; of longer runs evenly chosen rows are kept."""
 SIGNAL_BYTES = 2e6
 """The same for signals."""
+TOUCHING = 200
+"""Most pairs of `Contacts` that are drawn: those with the largest forces of the run."""
 LANES = 8
 """Most runs of a batch that are shown; of more, evenly chosen ones."""
 
@@ -112,7 +114,7 @@ def recording(
         **motion(mechanism, lane.name, run.t[rows], q[rows], share, _paths(run, d)),
         "status": lane.status.name.lower(),
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
-        "arrows": [_arrow(run, d, *pair) for pair in arrows.items()] + _contact_arrows(run),
+        "arrows": [_arrow(run, d, *pair) for pair in arrows.items()] + _contact_arrows(lane),
         **_signals(lane, share),
     }
 
@@ -163,25 +165,43 @@ def _bounds(d: Description, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _signals(lane: Lane, share: float) -> dict[str, Any]:
-    """Return all signals at evenly chosen times."""
+    """Return all signals at evenly chosen times; points and forces of pairs that never touch are left out."""
     run = lane.run
-    width = sum(len(s.labels) for s in run.signals.values())
+    columns = {name: _columns(lane, name) for name in run.signals}
+    width = sum(map(len, columns.values()))
     rows = chosen_rows(run.t.size, 4 * (width + 1), SIGNAL_BYTES * share)
     listed = [
         {
             "name": s.name,
             "meaning": s.meaning,
-            "labels": list(s.labels),
-            "units": list(s.units),
-            "values": pack(lane.values(s.name)[rows]),
+            "labels": [s.labels[k] for k in columns[s.name]],
+            "units": [s.units[k] for k in columns[s.name]],
+            "values": pack(lane.values(s.name)[np.ix_(rows, columns[s.name])]),
         }
         for s in run.signals.values()
+        if columns[s.name]
     ]
     return {
         "signal_t": pack(run.t[rows, None]),
         "signals": listed,
         "samples": [int(rows.size), int(run.t.size)],
     }
+
+
+def _columns(lane: Lane, signal: str) -> list[int]:
+    """Return the entries of a signal that the page holds."""
+    owner, _, name = signal.rpartition(".")
+    if name in ("point", "push") and f"{owner}.push" in lane.run.signals:
+        return [3 * pair + axis for pair in _touching(lane, owner) for axis in range(3)]
+    return list(range(len(lane.run.signals[signal].labels)))
+
+
+def _touching(lane: Lane, owner: str) -> list[int]:
+    """Return the pairs of a component with many contacts that touch at some time, in order."""
+    values = lane.values(f"{owner}.push")
+    forces = np.nan_to_num(np.linalg.norm(values.reshape(len(values), -1, 3), axis=2)).max(axis=0, initial=0)
+    strongest = np.argsort(-forces, kind="stable")[:TOUCHING]
+    return sorted(k for k in strongest.tolist() if forces[k] > 0)
 
 
 def _wrench_signals(run: Run, d: Description) -> dict[str, str]:
@@ -191,15 +211,23 @@ def _wrench_signals(run: Run, d: Description) -> dict[str, str]:
     return {signal: names[signal] for signal in run.signals if signal in names}
 
 
-def _contact_arrows(run: Run) -> list[dict[str, str]]:
-    """Return the forces that act at points of their own, as those of contacts: "foot.force" [N] at "foot.point" [m]."""
-    forces = {name.removesuffix(".force") for name in run.signals if name.endswith(".force")}
-    return [
-        {"signal": f"{c}.force", "point": f"{c}.point"}
-        for c in sorted(forces)
-        if f"{c}.point" in run.signals
-        and all(len(run.signals[f"{c}.{s}"].labels) == 3 for s in ("force", "point"))
-    ]
+def _contact_arrows(lane: Lane) -> list[dict[str, Any]]:
+    """Return the forces that act at points of their own: "foot.force" [N] at "foot.point" [m], and those of pairs.
+
+    Those of pairs are three columns each of "heap.push" and "heap.point", from the column `first` on.
+    """
+    signals = lane.run.signals
+    owners = sorted(name.removesuffix(".point") for name in signals if name.endswith(".point"))
+    out: list[dict[str, Any]] = []
+    for c in owners:
+        if f"{c}.push" in signals:
+            pairs = range(len(_touching(lane, c)))
+            out += [{"signal": f"{c}.push", "point": f"{c}.point", "first": 3 * k} for k in pairs]
+        elif f"{c}.force" in signals and all(
+            len(signals[f"{c}.{s}"].labels) == 3 for s in ("force", "point")
+        ):
+            out.append({"signal": f"{c}.force", "point": f"{c}.point"})
+    return out
 
 
 def _arrow(run: Run, d: Description, signal: str, frame: str) -> dict[str, str]:

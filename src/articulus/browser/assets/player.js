@@ -70,7 +70,7 @@
       const modes = await Promise.all(data.modes.map((m) => m && articulus.unpack(m)));
       const signals = new Map(data.signals.map((s) => [s.name, { ...s, load: () => (s.table ??= articulus.unpack(s.values)) }]));
       const load = (name) => name && signals.get(name).load();
-      const arrows = await Promise.all(data.arrows.map(async (a) => ({ wrench: await load(a.signal), point: await load(a.point) })));
+      const arrows = await Promise.all(data.arrows.map(async (a) => ({ wrench: await load(a.signal), point: await load(a.point), first: a.first })));
       const moves = new Set();
       for (const first of FIRST_PLOTS) {
         if (signals.has(first) && (await signals.get(first).load()).values.some((x) => x)) moves.add(first);
@@ -78,28 +78,30 @@
       Object.assign(this, { data, name, table, modes, signals, arrows, moves, times: times.values, t: t.values });
       this.poses = new Float32Array(table.columns);
       this.eta = modes.map((m) => (m ? new Float32Array(m.columns) : []));
-      const touch = Math.max(0, ...arrows.filter((a) => a.point).map((a) => this.#largest(a.wrench)[1])); // contacts have one scale
+      const touch = Math.max(0, ...arrows.filter((a) => a.point).map((a) => this.#largest(a.wrench, a.first)[1])); // contacts have one scale
       data.arrows.forEach(({ frame, point }, k) => {
         const largest = point ? [0, touch] : this.#largest(arrows[k].wrench);
         if (this.view.arrows[k]) this.view.arrows[k].largest = largest;
         else this.view.addArrow(frame, largest);
       });
+      for (let k = arrows.length; k < this.view.arrows.length; k++) this.view.setArrow(k, [0, 0, 0, 0, 0, 0], [0, 0, 0]);
     }
 
     // Return the largest moment and force of a table.
-    #largest(table) {
+    #largest(table, first) {
       const largest = [0, 0];
       for (let i = 0; i < table.rows; i++) {
-        const wrench = this.#wrench(table, i);
+        const wrench = this.#wrench(table, i, first);
         [0, 1].forEach((w) => (largest[w] = Math.max(largest[w], Math.hypot(...wrench.slice(3 * w, 3 * w + 3)))));
       }
       return largest;
     }
 
-    // Return moment and force in a row of a table of six columns, or of three of a force alone.
-    #wrench(table, i) {
-      const found = Array.from({ length: table.columns }, (_, k) => table.values[k * table.rows + i] || 0);
-      return table.columns === 3 ? [0, 0, 0, ...found] : found;
+    // Return moment and force in a row of a table of six columns, or of three of a force alone, or of three from the column `first` on.
+    #wrench(table, i, first) {
+      const length = first === undefined ? table.columns : 3;
+      const found = Array.from({ length }, (_, k) => table.values[(k + (first ?? 0)) * table.rows + i] || 0);
+      return length === 3 ? [0, 0, 0, ...found] : found;
     }
 
     // Fill a row of a table at a time between two samples.
@@ -119,9 +121,9 @@
       this.#row(this.table, i, s, this.poses);
       this.modes.forEach((m, k) => m && this.#row(m, i, s, this.eta[k]));
       this.view.set(this.poses, this.eta);
-      this.arrows.forEach(({ wrench, point }, k) => {
+      this.arrows.forEach(({ wrench, point, first }, k) => {
         const j = articulus.lastAtMost(this.t, time);
-        this.view.setArrow(k, this.#wrench(wrench, j), point && this.#wrench(point, j).slice(3));
+        this.view.setArrow(k, this.#wrench(wrench, j, first), point && this.#wrench(point, j, first).slice(3));
       });
     }
 
