@@ -176,7 +176,7 @@ def _signals(lane: Lane, share: float) -> dict[str, Any]:
             "meaning": s.meaning,
             "labels": [s.labels[k] for k in columns[s.name]],
             "units": [s.units[k] for k in columns[s.name]],
-            "values": pack(lane.values(s.name)[np.ix_(rows, columns[s.name])]),
+            "values": pack(lane.values(s.name)[rows][:, columns[s.name]]),
         }
         for s in run.signals.values()
         if columns[s.name]
