@@ -1,8 +1,8 @@
-"""Run the tests of native code and the published cases at every vector width of this processor: `make widths`.
+"""Run the tests of native code at every vector width of this processor: `make widths`.
 
-The laws of tests/laws are about expressions, which know no width; the one that compares them with native code is here.
-
-The widest one is that of `make test`. Narrower ones run here, the first with one thread, the others with three.
+No result may depend on the width, bit by bit (tests/kernel/test_widths.py). The widest one is that of `make test`. Here the
+tests of the kernel run at every narrower one, with one thread and with three; what is built on the kernel (laws of native code
+and of parameters, batches of runs, published cases) at the widest of these.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import sys
 
 from articulus.kernel import jit
 
-FOLDERS = (
-    "tests/kernel",
+KERNEL = ("tests/kernel", "--deselect=tests/kernel/test_widths.py")  # which runs all widths itself
+ABOVE = (
     "tests/laws/test_law_kernel.py",
     "tests/laws/test_law_parameters.py",
-    "tests/laws/test_law_corners.py",
     "tests/running/test_open.py",
-    "tests/cases",
+    "tests/cases/test_published.py",
 )
 
 
@@ -28,8 +27,9 @@ def main() -> int:
     for width in narrower:
         threads = "1" if width == narrower[0] else "3"
         print(f"{width} lanes, {threads} threads", flush=True)
+        selected = (*KERNEL, *ABOVE) if width == narrower[-1] else KERNEL
         given = {"ARTICULUS_LANES": width, "ARTICULUS_THREADS": threads}
-        done = subprocess.run([sys.executable, "-m", "pytest", *FOLDERS], env=os.environ | given)
+        done = subprocess.run([sys.executable, "-m", "pytest", *selected], env=os.environ | given)
         if done.returncode:
             return done.returncode
     return 0

@@ -6,17 +6,20 @@ import json
 import subprocess
 import sys
 from time import sleep
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import articulus as art
-from articulus.bench import exudyn, peers, rows, runs
+from articulus.bench import exudyn, first, narrow, peers, rows, runs
 from articulus.bench.models import chain, tree
 from articulus.bench.reference import joint_forces, residual
 from articulus.bench.row import Bar, Row
+from articulus.bench.startup import LOOPS, Start, Starter
 from articulus.bench.table import COLUMNS, as_json, as_markdown, duration
 from articulus.bench.timing import Contender, race
+from articulus.kernel.jit import widest
 
 ROW_KEYS = {"name", "n", "ours_us", "peer", "peer_us", "ratio", "value", "unit", "bar", "met", "note"}
 MACHINE_KEYS = {
@@ -53,6 +56,48 @@ def test_quick_run_prints_one_json_object():
         for key in ("ours_us", "peer_us", "ratio", "value", "peak_share"):
             assert row[key] is None or row[key] > 0, row
         assert row["ours_us"] is not None
+
+
+@pytest.mark.skipif(widest() < 8, reason="no vectors wider than 256 bits")
+def test_batches_are_measured_with_256_bit_vectors_too(monkeypatch):
+    """A process of its own compiles for four lanes; rows and bars come back as they were made."""
+    monkeypatch.delenv("ARTICULUS_LANES", raising=False)
+    inverse, matrix = narrow.batches(BRIEF)
+    assert (inverse.name, matrix.name) == (
+        "inverse dynamics, batch, 256-bit vectors",
+        "mass matrix, batch, 256-bit vectors",
+    )
+    assert (inverse.bar, matrix.bar) == (Bar(20), Bar(15))
+    assert inverse.ours_us > 0 < inverse.peak_share
+    assert inverse.with_share(1.0) == inverse
+    monkeypatch.setenv("ARTICULUS_LANES", "4")
+    assert not [*narrow.batches(BRIEF)]
+
+
+FIRST = (rows.cold_start, first.cold_quantities, first.cold_parameters, runs.first_loops, first.first_runs)
+
+
+@pytest.mark.parametrize("section", FIRST, ids=lambda f: f.__name__)
+def test_seconds_of_new_processes_are_figures(section, monkeypatch):
+    """The processes themselves are not started here."""
+    monkeypatch.setattr(Starter, "_saved", lambda self, model: model.name)
+    monkeypatch.setattr(Starter, "_start", lambda self, path, rows, cache: Start(0.1, 0.25, 0.25))
+    for row in section(rows.Effort()):
+        assert row.value == (pytest.approx(1.0) if row.unit == "x" else 0.25)
+        assert row.ours_us == pytest.approx(2.5e5)
+        assert row.met is True
+
+
+def test_what_new_processes_do_first_works():
+    known = {
+        "articulus": art,
+        "mechanism": art.load("two_link"),
+        "np": np,
+        "sys": SimpleNamespace(modules=()),
+    }
+    quantity = first.QUANTITY.format(name="forward_dynamics", frames=(), wrenches=())
+    for code in (quantity, first.SIMULATE, first.LINEARIZE, LOOPS):
+        exec(code, dict(known))  # noqa: S102
 
 
 def test_without_pinocchio_a_row_has_ours_only(monkeypatch):

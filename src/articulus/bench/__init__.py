@@ -37,7 +37,7 @@ def run(quick: bool = False, json: bool = False, markdown: bool = False) -> None
     Parameters
     ----------
     quick : bool
-        A smoke run: small mechanisms, few repeats, no cold starts.
+        A smoke run: small mechanisms, few repeats, few new processes.
     json : bool
         Print one JSON object.
     markdown : bool
@@ -61,7 +61,7 @@ def measure(quick: bool = False, show_progress: bool = False) -> Report:
     Parameters
     ----------
     quick : bool
-        A smoke run: small mechanisms, few repeats, no cold starts.
+        A smoke run: small mechanisms, few repeats, few new processes.
     show_progress : bool
         Show on a terminal what is being measured.
     """

@@ -86,8 +86,8 @@ class Row:
         return self.value is not None and self.bar.met(self.value)
 
     def with_share(self, peak: float) -> Row:
-        """Return the row with its share of a peak [flop/s]; a row without flops as it is."""
-        if self.flops is None or self.ours_us is None:
+        """Return the row with its share of a peak [flop/s]; a row without flops, or with a share, as it is."""
+        if self.flops is None or self.ours_us is None or self.peak_share is not None:
             return self
         return replace(self, peak_share=self.flops / (1e-6 * self.ours_us * peak))
 

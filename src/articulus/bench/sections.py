@@ -12,6 +12,7 @@ from articulus.bench import (
     flexible,
     flexible_beams,
     interaction,
+    narrow,
     robust,
     rows,
     runs,
@@ -56,15 +57,16 @@ def sections(quick: bool) -> list[Section]:
         Section("control-structure interaction", interaction.partition),
         Section("structured singular value", robust.mu),
     ]
-    cold = [
-        Section("cold start", rows.cold_start),
-        Section("cold start, all quantities", first.cold_quantities),
-        Section("cold start, parameters", first.cold_parameters),
-    ]
     new = [
         Section("warm start", rows.warm_start),
         Section("first run", runs.first_run),
+    ]
+    slow = [
+        Section("256-bit vectors", narrow.batches),
+        Section("cold start", rows.cold_start),
+        Section("cold start, all quantities", first.cold_quantities),
+        Section("cold start, parameters", first.cold_parameters),
         Section("first run with loops", runs.first_loops),
         Section("first runs and linear models", first.first_runs),
     ]
-    return [*always, *([] if quick else cold), *new]
+    return [*always, *new, *([] if quick else slow)]
