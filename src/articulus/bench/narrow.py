@@ -24,7 +24,8 @@ def batches(effort: Effort) -> Iterator[Row]:
     """Give the rows of batches with 256-bit vectors; none where the rows before them have no wider ones."""
     if width() <= LANES:
         return
-    found = one_core_json(["-m", __name__, json.dumps(asdict(effort))], {"ARTICULUS_LANES": str(LANES)})
+    code = f"from {__name__} import main; main()"
+    found = one_core_json(["-c", code, json.dumps(asdict(effort))], {"ARTICULUS_LANES": str(LANES)})
     for fields in found:
         bar = fields["bar"]
         yield Row(**fields | {"bar": Bar(**bar) if bar else None})
@@ -37,6 +38,7 @@ def measured(effort: Effort) -> Iterator[Row]:
         yield replace(row, name=f"{row.name}, {64 * width()}-bit vectors").with_share(peak)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print the rows of a process with an effort as its argument."""
     given = Effort(**json.loads(sys.argv[1]))
     sys.stdout.write(json.dumps([asdict(row) for row in measured(given)]))
