@@ -53,6 +53,20 @@ def _coordinates(joint: Joint, rng: np.random.Generator) -> np.ndarray:
     return rng.uniform(-2, 2, joint.nq) * 2
 
 
+def skew_four_bar() -> art.Mechanism:
+    """Return a crank and a rocker on skew axes, with a coupler on a universal joint between: three rows, one freedom."""
+    m = art.Mechanism("skew four-bar")
+    mass = art.Parameter("coupler_mass", 2.0)
+    m.body("crank", 1.0, (0.15, 0, 0), (0.01, 0.02, 0.02))
+    m.body("coupler", mass, (0.4, 0, 0), (0.02, 0.1, 0.1))
+    m.body("rocker", 1.5, (0, 0, 0.3), (0.1, 0.1, 0.02))
+    m.joint("crank_pin", art.Revolute((0, 0, 1)), "ground", "crank", damping=0.05)
+    m.joint("cross", art.Universal(), "crank", "coupler", at=(0.3, 0, 0))
+    m.joint("rocker_pin", art.Revolute((0, 0.96, 0.28)), "ground", "rocker", at=(1.0, 0.2, -0.4))
+    m.loop("ball", art.Spherical(), "coupler", "rocker", at=(0.8, 0, 0), child_at=(0, 0, 0.6))
+    return m
+
+
 def four_bar(axis: Sequence[float] = (0.0, -1.0, 0.0), closed_by: Joint | None = None) -> art.Mechanism:
     """Return a planar four-bar linkage in the x-z plane, cut at the rocker's pin; it is a square at q = 0."""
     m = art.Mechanism("four-bar")

@@ -18,7 +18,7 @@ from articulus.dynamics.loops import FORMS, form
 from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.loop.events import Switch
 from articulus.study import read_study, run_study
-from closed_zoo import four_bar
+from closed_zoo import four_bar, skew_four_bar
 
 NAMES = [f.name for f in FORMS if f.name != "multiple_chains"]
 """Forms for linkages; several chains on one body have their own tests (test_chains_in_time)."""
@@ -45,24 +45,10 @@ class Linkage:
     v: np.ndarray
 
 
-def spatial() -> art.Mechanism:
-    """Return a crank and a rocker on skew axes, with a coupler on a universal joint between: three rows, one freedom."""
-    m = art.Mechanism("skew four-bar")
-    mass = art.Parameter("coupler_mass", 2.0)
-    m.body("crank", 1.0, (0.15, 0, 0), (0.01, 0.02, 0.02))
-    m.body("coupler", mass, (0.4, 0, 0), (0.02, 0.1, 0.1))
-    m.body("rocker", 1.5, (0, 0, 0.3), (0.1, 0.1, 0.02))
-    m.joint("crank_pin", art.Revolute((0, 0, 1)), "ground", "crank", damping=0.05)
-    m.joint("cross", art.Universal(), "crank", "coupler", at=(0.3, 0, 0))
-    m.joint("rocker_pin", art.Revolute((0, 0.96, 0.28)), "ground", "rocker", at=(1.0, 0.2, -0.4))
-    m.loop("ball", art.Spherical(), "coupler", "rocker", at=(0.8, 0, 0), child_at=(0, 0, 0.6))
-    return m
-
-
 @functools.cache
 def linkage(name: str) -> Linkage:
     if name == "spatial":
-        m = spatial()
+        m = skew_four_bar()
         found = art.assemble(m, np.array([0.5, 0.0, 0.0, 0.0]), np.array([3.0, 0.0, 0.0, 0.0]))
         return Linkage(m, found.q, found.v / found.v[0])
     if name == "rod":  # a planar four-bar whose coupler is a rod without mass: one row, independent
