@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import articulus as art
+from articulus.dynamics.loops.forms import FORMS
+from articulus.errors import UnsupportedOperation
 
 LENGTH, MASS, G = 0.8, 1.7, 9.81
 SLENDER = np.sqrt(1.5 * G / LENGTH)
@@ -93,6 +95,26 @@ def test_armature_damping_and_stiffness_enter_the_pole():
     A = rod(art.Revolute(Y), armature=a, damping=d, stiffness=k).linearize().A
     expected = np.roots([MASS * LENGTH**2 / 3 + a, d, MASS * G * LENGTH / 2 + k])
     assert_allclose(np.sort_complex(np.linalg.eigvals(A)), np.sort_complex(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "form", [f for f in FORMS if f.name != "multiple_chains"], ids=lambda form: form.name
+)
+def test_rod_swings_at_its_frequency_in_every_form_of_loops(form):
+    """The hinge as a closed loop of a free rod; chains alone cannot fulfil that, as `multiple_chains` wants."""
+    m = art.Mechanism("rod", gravity=(0, 0, -G))
+    m.body("rod", MASS, (0, 0, -LENGTH / 2), (ACROSS, ACROSS, 1e-3 * ACROSS))
+    m.joint("float", art.Free(), "ground", "rod")
+    m.loop("hinge", art.Revolute(Y), "ground", "rod")
+    loop = art.Loop(m, loops=form.name)
+    if form.own:
+        with pytest.raises(UnsupportedOperation, match=r"states of its own"):
+            loop.linearize()
+        return
+    # the penalty form gives way by its compliance, 1e-6 of the masses
+    assert_allclose(
+        np.abs(loop.linearize().poles), [SLENDER, SLENDER], rtol=1e-6 if form.name == "penalty" else 1e-9
+    )
 
 
 def test_rod_upside_down_falls():
