@@ -22,10 +22,10 @@ from articulus.files import (
     read_model,
     read_op4,
 )
+from articulus.files.csv_table import read_columns
 from articulus.files.mesh.reader import read_mesh
 from articulus.files.modes_file import read_modes
 from articulus.running import checkpoint
-from articulus.study.csv_table import read_columns
 from articulus.study.reader import parse_study, read_study
 
 LONGEST = 2500

@@ -5,6 +5,7 @@ All functions share their arguments: continuous states c, held values d, paramet
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from articulus.dynamics.tree import tree_of
 from articulus.loop.constraint_equations import Closing
 from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
 from articulus.loop.identity import identity
+from articulus.mechanism import TimeFunction
 
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
 SOLVED = ("vdot", "multipliers", "own_rate")
@@ -103,9 +105,13 @@ class System:
 
     @functools.cached_property
     def jumps(self) -> tuple[float, ...]:
-        """Times at which an input of a continuous component may jump or kink [s], ascending."""
+        """Times at which an input of a continuous component may jump or kink, or a prescribed acceleration jumps [s], ascending."""
         continuous = [c for c in self.network.components if c.period is None]
-        return tuple(sorted({t for c in continuous for t in c.times}))
+        found = {t for c in continuous for t in c.times}
+        for constraint in self.description.constraints:
+            held = [getattr(constraint, f.name) for f in dataclasses.fields(constraint)]  # type: ignore[arg-type]
+            found |= {t for f in held if isinstance(f, TimeFunction) for t in f.jumps}
+        return tuple(sorted(found))
 
     @functools.cached_property
     def noisy(self) -> bool:

@@ -12,7 +12,9 @@ import casadi as ca
 from casadi import SX
 
 from articulus.errors import InputError, ModelError, did_you_mean
+from articulus.files.csv_table import read_columns
 from articulus.files.report import Report
+from articulus.files.storage import load_bytes
 from articulus.files.toml.fields import TIME_FUNCTIONS, fields_of
 from articulus.files.toml.numbers import shown
 from articulus.files.toml.values import Values
@@ -20,7 +22,6 @@ from articulus.files.units import UnitError, check_dimension, parse_unit
 from articulus.loop.table import Table
 from articulus.mechanism import Number, TimeFunction, Varying
 from articulus.mechanism.expression import text_of
-from articulus.study.csv_table import read_columns
 from articulus.study.numbers import OPEN, StudyNumbers
 
 FORMS = 'numbers, {times = [...], values = [...]}, {csv = "file.csv"} or a function of time such as {type = "harmonic", ...}'
@@ -52,7 +53,7 @@ class Courses(Values):
     """
 
     def __init__(self, report: Report, numbers: StudyNumbers, folder: Path):
-        super().__init__(report, numbers)
+        super().__init__(report, numbers, lambda filename: load_bytes(folder / filename))
         self.folder = folder
 
     def numeric(self, given: Any, units: Sequence[str], path: str) -> Any:
@@ -190,8 +191,16 @@ class Courses(Values):
             )
         if len(self.report.findings) > before:
             return None
+        if "csv" in given:
+            return self.spline_of_file(given, unit, path)
         kind = TIME_FUNCTIONS[named or ""]
         fields = [dataclasses.replace(f, unit=unit) if f.unit == "rad or m" else f for f in fields_of(kind)]
         self.unknown_keys(given, ("type", *(f.name for f in fields)), path)
         held = {f.name: self.value(f, given, path) for f in fields}
-        return kind(**held) if len(self.report.findings) == before else None
+        if len(self.report.findings) > before:
+            return None
+        try:
+            return kind(**held)
+        except InputError as error:
+            self.report.add_error(path, error)
+            return None

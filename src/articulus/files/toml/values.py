@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.files.csv_table import columns_of
 from articulus.files.report import Report
-from articulus.files.toml.fields import TIME_FUNCTIONS, VISUALS, Field, fields_of
+from articulus.files.storage import decode
+from articulus.files.toml.fields import TIME_FUNCTIONS, VISUALS, Field, fields_of, pick
 from articulus.files.toml.mesh import MeshFile
 from articulus.files.toml.numbers import Numbers, shown
-from articulus.mechanism import Pose, TimeFunction, Vector, Visual
+from articulus.files.units import UnitError, check_dimension, parse_unit
+from articulus.mechanism import Pose, Spline, TimeFunction, Vector, Visual
 
 
 def nothing_attached(filename: str) -> bytes:
@@ -111,7 +114,7 @@ class Values:
     def _vector(self, field: Field, given: Any, at: str, rotational: Sequence[bool | None]) -> Vector | None:
         if field.size == "any":
             count = len(given) if isinstance(given, list) else 1
-            return self.numbers.vector(given, [field.unit] * count, at)
+            return self.numbers.vector(given, [pick(field.unit, all(rotational))] * count, at)
         units = field.units(rotational)
         per_joint = field.size in ("nv", "nq")
         if per_joint and not units:
@@ -138,8 +141,40 @@ class Values:
         if not isinstance(given, dict) or given.keys() & {"parameter", "expression"}:
             number = self.numbers.number(given, "rad" if all(rotational) else "m", at)
             return None if number is None else TimeFunction.of(number)
+        if "csv" in given:
+            return self.spline_of_file(given, "rad" if all(rotational) else "m", at)
         found: TimeFunction | None = self._typed(given, at, TIME_FUNCTIONS, "a function of time", rotational)
         return found
+
+    def spline_of_file(self, given: dict[str, Any], unit: str, at: str) -> TimeFunction | None:
+        """Return the spline through the times and one column of a CSV file, in the SI unit `unit`."""
+        before = len(self.report.findings)
+        self.unknown_keys(given, ("type", "csv", "column"), at)
+        if given.get("type") != Spline.type_name:
+            expected = '"spline"; straight lines between the rows would have no acceleration'
+            self.report.add(f"{at}.type", shown(given.get("type")), expected)
+        name = self.text(given, "csv", at)
+        wanted = [self.text(given, "column", at)] if "column" in given else []
+        if name is None or len(self.report.findings) > before:
+            return None
+        try:
+            found = columns_of(decode(self.attached(name), name), name, [w for w in wanted if w is not None])
+        except ModelError as error:
+            self.unread(f"{at}.csv", name, error)
+            return None
+        if len(found.names) > 1:
+            hint = f'column = "{found.names[0]}"' if found.names[0] else "Give the columns a heading."
+            self.report.add(f"{at}.csv", f"'{name}': {len(found.names)} columns", "the name of one", hint)
+            return None
+        try:
+            measured = parse_unit(found.units[0] or unit)
+            check_dimension(measured, unit, f"{found.names[0]} [{found.units[0]}]")
+            return Spline(found.times, tuple(float(measured.factor) * row[0] for row in found.rows))
+        except UnitError as error:
+            self.report.add(f"{at}.csv", f"'{name}': {error}", f"a column in {unit}")
+        except InputError as error:
+            self.report.add_error(f"{at}.csv", error)
+        return None
 
     def _typed(
         self,

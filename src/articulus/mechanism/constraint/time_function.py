@@ -16,7 +16,7 @@ from casadi import SX
 from articulus.errors import InputError
 from articulus.mechanism.constraint.base import Kinematics
 from articulus.mechanism.constraint.formula import Formula, formula
-from articulus.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity
+from articulus.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity, values_of
 
 
 class TimeFunction(abc.ABC):
@@ -27,6 +27,11 @@ class TimeFunction(abc.ABC):
     @abc.abstractmethod
     def value(self, k: Kinematics) -> SX:
         """Return the value at the time `k.t`."""
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """Times at which its second derivative jumps [s]."""
+        return ()
 
     @staticmethod
     def of(value: Any) -> TimeFunction:
@@ -110,7 +115,7 @@ class Spline(TimeFunction):
     """
 
     times: Vector = quantity("s", "ascending times", size="any")
-    values: Vector = quantity("-", "one value per time, SI units", size="any")
+    values: Vector = quantity("rad or m", "one value per time", size="any")
 
     type_name = "spline"
 
@@ -127,17 +132,20 @@ class Spline(TimeFunction):
     def value(self, k: Kinematics) -> SX:
         times, y = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
         rates, steps = self._rates(times, y), np.diff(times)
-        t = ca.fmin(ca.fmax(k.t, times[0]), times[-1])
-        after = [SX(1), *(t >= start for start in times[1:-1]), SX(0)]
-        total = SX(0)
+        after = [k.t >= start for start in times]
+        total = (1 - after[0]) * y[0] + after[-1] * y[-1]
         for i, h in enumerate(steps):
             slope = (y[i + 1] - y[i]) / h
             second = (3 * slope - 2 * rates[i] - rates[i + 1]) / h
             third = (rates[i] + rates[i + 1] - 2 * slope) / h**2
-            s = t - times[i]
+            s = k.t - times[i]
             piece = y[i] + s * (rates[i] + s * (second + s * third))
             total += (after[i] - after[i + 1]) * piece
         return total
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        return values_of((self.times[0], self.times[-1]))
 
     @staticmethod
     def _rates(times: np.ndarray, y: np.ndarray) -> np.ndarray:

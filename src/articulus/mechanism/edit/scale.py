@@ -108,7 +108,8 @@ def _fields(thing: Any, s: Scale, turning: tuple[bool, ...] = (True,)) -> Any:
         held = getattr(thing, field.name)
         unit = field.metadata.get("unit", "")
         if unit and isinstance(held, tuple):
-            flags = turning if " or " in unit else (True,) * len(held)
+            flags = turning if " or " in unit else (True,)
+            flags = flags * len(held) if len(flags) == 1 else flags
             changes[field.name] = tuple(_times(x, s.of(unit, f)) for x, f in zip(held, flags))
         elif unit:
             changes[field.name] = _times(held, s.of(unit, turning[0] if turning else True))

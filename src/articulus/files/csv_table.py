@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from articulus.errors import Finding, ModelError, did_you_mean
 from articulus.files.storage import load_text
@@ -43,7 +43,13 @@ class Columns:
 
 def read_columns(path: Path, wanted: Sequence[str] = ()) -> Columns:
     """Return the columns of a CSV file, all or the wanted ones in their order; raise ModelError with the line."""
-    content = csv.reader(io.StringIO(load_text(path)))
+    return columns_of(load_text(path), path.name, wanted)
+
+
+def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> Columns:
+    """Return the columns of the text of a CSV file; `name` stands for the file in messages."""
+    path = PurePath(name)
+    content = csv.reader(io.StringIO(text))
     try:
         lines = [(i, row) for i, row in enumerate(content, 1) if any(map(str.strip, row))]
     except csv.Error as error:
@@ -81,7 +87,7 @@ def _all_numbers(row: list[str]) -> bool:
         return False
 
 
-def _heading(path: Path, line: int, row: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _heading(path: PurePath, line: int, row: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names, units = [], []
     for k, cell in enumerate(row):
         match = _HEADING.fullmatch(cell)
@@ -101,7 +107,7 @@ def _heading(path: Path, line: int, row: list[str]) -> tuple[tuple[str, ...], tu
     return tuple(names), tuple(units)
 
 
-def _numbers(path: Path, line: int, row: list[str], width: int) -> list[float]:
+def _numbers(path: PurePath, line: int, row: list[str], width: int) -> list[float]:
     if len(row) != width:
         raise ModelError(Finding(f"{path.name}:{line}", f"{len(row)} columns", f"{width}, as before"))
     out = []
@@ -122,7 +128,7 @@ def _numbers(path: Path, line: int, row: list[str], width: int) -> list[float]:
     return out
 
 
-def _pick(path: Path, name: str, names: tuple[str, ...]) -> int:
+def _pick(path: PurePath, name: str, names: tuple[str, ...]) -> int:
     if name not in names[1:]:
         known = did_you_mean(name, [n for n in names[1:] if n])
         raise ModelError(Finding(f"{path.name}:1", f"no column '{name}'", "the name of a column", known))
