@@ -41,9 +41,16 @@ from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
 from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
+from articulus.control.synthesis.kalman import Estimator, kalman
+from articulus.control.synthesis.lqg import lqg
+from articulus.control.synthesis.ltr import ltru, ltry
+from articulus.control.synthesis.ncfsyn import ncfsyn
 from articulus.control.synthesis.output_poles import output_poles
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
+from articulus.control.synthesis.sampled_lq import lqgd, lqrd
+from articulus.control.synthesis.weighted_lqg import weighted_lqg
+from articulus.control.uncertain import UncertainModel, uncertain
 
 __all__ = [
     "Block",
@@ -53,6 +60,7 @@ __all__ = [
     "DelayedModel",
     "Design",
     "DiskMargin",
+    "Estimator",
     "FamilyStability",
     "Fraction",
     "Margins",
@@ -83,14 +91,21 @@ __all__ = [
     "hankel_values",
     "hinfnorm",
     "hinfsyn",
+    "kalman",
     "kharitonov",
+    "lqg",
+    "lqgd",
     "lqr",
+    "lqrd",
+    "ltru",
+    "ltry",
     "margins",
     "minreal",
     "mixsyn",
     "modal_access",
     "mu_semidefinite",
     "mussv",
+    "ncfsyn",
     "ohklmr",
     "one_sided",
     "open_loop",
@@ -111,5 +126,6 @@ __all__ = [
     "tzero",
     "uncertain",
     "weighted_balred",
+    "weighted_lqg",
     "zero_dynamics",
 ]

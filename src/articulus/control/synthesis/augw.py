@@ -62,7 +62,7 @@ def augw(
     errors += [(C, np.hstack([np.zeros((len(C), p)), D]), proper, "W3", model.outputs)]
     used = [e for e in errors if e[2] is not None]
     weights = [
-        w if isinstance(w, LinearModel) else _weight(w, len(names), label, model)
+        w if isinstance(w, LinearModel) else weighting(w, len(names), label, model)
         for _, _, w, label, names in used
     ]
     core = of_matrices(
@@ -110,7 +110,7 @@ def mixsyn(
     return hinfsyn(augmented, p, m, gamma=gamma, relax=relax, time_limit=time_limit)
 
 
-def _weight(W: Weight, count: int, label: str, model: LinearModel) -> LinearModel:
+def weighting(W: Weight, count: int, label: str, model: LinearModel) -> LinearModel:
     """Return a weight as a system of as many signals, with the period of the plant."""
     if isinstance(W, int | float | list | np.ndarray):
         values = np.asarray(W, dtype=float)
@@ -177,7 +177,7 @@ def _raised(model: LinearModel, W3: Weight) -> tuple[list[LinearModel], Weight]:
             )
         last = dataclasses.replace(last, C=last.C @ model.A, D=last.C @ model.B)
         raised.append(last)
-    base = _weight((rest, fraction[1]), len(model.outputs), "W3", model)
+    base = weighting((rest, fraction[1]), len(model.outputs), "W3", model)
     shares = [c * np.eye(len(model.outputs)) for c in quotient[::-1]]
     zero = np.zeros((len(base.A), degree * len(model.outputs)))
     system = (base.A, np.hstack([base.B, zero]), base.C, np.hstack([base.D + shares[0], *shares[1:]]))

@@ -1,0 +1,126 @@
+"""Steady Kalman filters (`kalman`, `lqe`, `dlqe` in MATLAB)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.control.design import Check
+from articulus.control.modes import require_detectable, unstable
+from articulus.control.plant import Group, as_plant, of_matrices, places
+from articulus.control.riccati import riccati, weight
+from articulus.errors import NumericalError
+from articulus.linear import LinearModel
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """A filter x^' = A x^ + B u + L (y - C x^ - D u); sampled: the next x^ from the newest y.
+
+    Parameters
+    ----------
+    model : LinearModel
+        From the commands and the measured outputs to the estimated states. Of a sampled plant they use the newest
+        measurement: x^ + M (y - C x^ - D u).
+    gain : array, (n, p)
+        L.
+    innovation : array, (n, p)
+        M of a sampled plant; zeros for a continuous one.
+    covariance : array, (n, n)
+        Of the error x - x^, before the newest measurement.
+    checks : tuple of Check
+    """
+
+    model: LinearModel
+    gain: np.ndarray
+    innovation: np.ndarray
+    covariance: np.ndarray
+    checks: tuple[Check, ...]
+
+    @property
+    def poles(self) -> np.ndarray:
+        """Poles of the error [rad/s]."""
+        return self.model.poles
+
+    def __str__(self) -> str:
+        sigma = np.sqrt(np.diag(self.covariance))
+        lines = [f"kalman: {len(self.gain)} states from {', '.join(self.model.inputs[:6])}"]
+        lines += [f"  standard deviation of {x}: {s:.6g}" for x, s in zip(self.model.states[:12], sigma)]
+        return "\n".join(lines + [f"  {check}" for check in self.checks])
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What drives the states and spoils the measurements: covariances W of x', V of y and S of both."""
+
+    W: np.ndarray
+    V: np.ndarray
+    S: np.ndarray
+
+
+def noise_of(
+    model: LinearModel, y: np.ndarray, W: Any, V: Any, noise: Group, method: str
+) -> tuple[Noise, np.ndarray]:
+    """Return the covariances, and the numbers of the inputs that are noise (none if W acts on the states)."""
+    v = weight(V, len(y), "V", method, True)
+    if noise is None:
+        w = weight(W, len(model.A), "W", method, False)
+        return Noise(w, v, np.zeros((len(model.A), len(y)))), np.zeros(0, dtype=int)
+    which = places(model.inputs, noise, "input", method)
+    w = weight(W, len(which), "W", method, False)
+    G, H = model.B[:, which], model.D[np.ix_(y, which)]
+    return Noise(G @ w @ G.T, v + H @ w @ H.T, G @ w @ H.T), which
+
+
+def gains(model: LinearModel, y: np.ndarray, noise: Noise, method: str) -> tuple[np.ndarray, ...]:
+    """Return the covariance P of the error and the gains L and M."""
+    C = model.C[y]
+    require_detectable(model, C, method, tuple(model.outputs[i] for i in y))
+    P, K = riccati(model.A.T, C.T, noise.W, noise.V, noise.S, period=model.period, method=method)
+    if model.period is None:
+        return P, K.T, np.zeros_like(K.T)
+    return P, K.T, np.linalg.solve(noise.V + C @ P @ C.T, C @ P).T
+
+
+def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group = None) -> Estimator:
+    """Return the filter with the least mean square error of every state.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+    W : number, vector or matrix
+        Intensity of the white noise at the inputs `noise` (covariance, of a sampled plant); if none are named, of noise
+        that acts on each state derivative. Positive semidefinite.
+    V : number, vector or matrix
+        Of the noise of the measured outputs; positive definite.
+    noise : names or count of inputs
+    measured : names or count of outputs
+        All if not given.
+    """
+    model = as_plant(plant, "kalman")
+    y = places(model.outputs, measured, "output", "kalman")
+    covariances, which = noise_of(model, y, W, V, noise, "kalman")
+    P, L, M = gains(model, y, covariances, "kalman")
+    u = np.setdiff1d(np.arange(len(model.inputs)), which)
+    A, B, C, D = model.A, model.B[:, u], model.C[y], model.D[np.ix_(y, u)]
+    filtered = of_matrices(
+        A - L @ C,
+        np.hstack([B - L @ D, L]),
+        np.eye(len(A)) - M @ C,
+        np.hstack([-M @ D, M]),
+        model.period,
+        states=model.states,
+        inputs=tuple(model.inputs[i] for i in u) + tuple(model.outputs[i] for i in y),
+        outputs=model.states,
+        name=f"filter of {model.name}".strip(),
+    )
+    values = np.linalg.eigvals(filtered.A)
+    bad = bool(unstable(values, model.period, max(np.abs(values), default=1.0)).any())
+    most = float(max(values.real if model.period is None else np.abs(values), default=0.0))
+    check = Check("poles of the error", most, 0.0 if model.period is None else 1.0, not bad)
+    found = Estimator(filtered, L, M, P, (check,))
+    if bad:
+        raise NumericalError(f"kalman: the error of the filter does not fade: {check}", result=found)
+    return found
