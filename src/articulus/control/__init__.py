@@ -50,7 +50,6 @@ from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
 from articulus.control.synthesis.sampled_lq import lqgd, lqrd
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
-from articulus.control.uncertain import UncertainModel, uncertain
 
 __all__ = [
     "Block",

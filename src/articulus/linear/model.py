@@ -138,8 +138,6 @@ def rates(values: np.ndarray, period: float | None) -> np.ndarray:
         with np.errstate(divide="ignore"):
             found.real, found.imag = np.log(np.abs(found)) / period, np.angle(found) / period
     return found
-            found = np.log(np.abs(found)) / period + 1j * (np.angle(found) / period)
-    return np.take_along_axis(found, np.argsort(np.abs(found), axis=-1, kind="stable"), axis=-1)
 
 
 def _place(names: Sequence[str], name: str, kind: str) -> int:
