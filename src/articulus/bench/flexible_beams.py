@@ -83,7 +83,7 @@ def _solved(elements: int, seconds: float, steps: int) -> tuple[list[float], flo
     exu = import_module("exudyn")
     system, sensor = _cable(exu, elements)
     start = process_time()
-    system.SolveDynamic(_settings(exu, seconds, steps))
+    system.SolveDynamic(settings(exu, seconds, steps))
     taken = process_time() - start
     data = system.GetSensorStoredData(sensor)
     return across(data[:, 0], data[:, 1:3]).tolist(), taken
@@ -94,11 +94,11 @@ def _hub(t: float) -> float:
     return 0.4 * (t * t / 2 + (15 / (2 * pi)) ** 2 * (cos(2 * pi * t / 15) - 1)) if t < 15 else 6 * t - 45
 
 
-def _cable(exu: Any, elements: int) -> tuple[Any, int]:
-    """Return the system and the sensor at the tip; the root's slope turns with the hub."""
+def cables(exu: Any, elements: int) -> tuple[Any, list[int], list[int]]:
+    """Return a system with the beam as cables along x, its nodes and its cables."""
     items = import_module("exudyn.itemInterface")
     system = exu.SystemContainer().AddSystem()
-    h = LENGTH / elements
+    h, objects = LENGTH / elements, []
     nodes = [
         system.AddNode(items.NodePoint2DSlope1(referenceCoordinates=[i * h, 0.0, 1.0, 0.0]))
         for i in range(elements + 1)
@@ -112,7 +112,14 @@ def _cable(exu: Any, elements: int) -> tuple[Any, int]:
             nodeNumbers=list(pair),
             useReducedOrderIntegration=1,
         )
-        system.AddObject(cable)
+        objects.append(system.AddObject(cable))
+    return system, nodes, objects
+
+
+def _cable(exu: Any, elements: int) -> tuple[Any, int]:
+    """Return the system and the sensor at the tip; the root's slope turns with the hub."""
+    items = import_module("exudyn.itemInterface")
+    system, nodes, _ = cables(exu, elements)
     ground = system.AddMarker(
         items.MarkerNodeCoordinate(nodeNumber=system.AddNode(items.NodePointGround()), coordinate=0)
     )
@@ -121,32 +128,35 @@ def _cable(exu: Any, elements: int) -> tuple[Any, int]:
         end = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=nodes[0], coordinate=coordinate))
         prescribed = {"offsetUserFunction": course} if course else {}
         system.AddObject(items.CoordinateConstraint(markerNumbers=[ground, end], **prescribed))
-    kind = exu.OutputVariableType.Position
-    tip = items.SensorNode(
-        nodeNumber=nodes[-1], outputVariableType=kind, storeInternal=True, writeToFile=False
-    )
-    sensor = system.AddSensor(tip)
+    return system, assembled(exu, system, nodes[-1])
+
+
+def assembled(exu: Any, system: Any, node: int) -> int:
+    """Assemble a system with a sensor that stores the path of a node; return the sensor."""
+    items, kind = import_module("exudyn.itemInterface"), exu.OutputVariableType.Position
+    tip = items.SensorNode(nodeNumber=node, outputVariableType=kind, storeInternal=True, writeToFile=False)
+    sensor: int = system.AddSensor(tip)
     system.Assemble()
-    return system, sensor
+    return sensor
 
 
-def _settings(exu: Any, seconds: float, steps: int) -> Any:
+def settings(exu: Any, seconds: float, steps: int) -> Any:
     """Return the fastest settings found: sparse solver, full Newton, tolerances 1e-4, spectral radius 0.9.
 
     Modified Newton took 0 to 20 % longer, tolerances of 1e-5 6 %; 1e-6 and less do not converge. Errors are those of the step.
     """
-    settings = exu.SimulationSettings()
-    time, log = settings.timeIntegration, settings.solutionSettings
+    chosen = exu.SimulationSettings()
+    time, log = chosen.timeIntegration, chosen.solutionSettings
     time.numberOfSteps, time.endTime, time.verboseMode = steps, seconds, 0
     time.adaptiveStep = False
     time.generalizedAlpha.spectralRadius = 0.9
     time.newton.relativeTolerance = time.newton.absoluteTolerance = 1e-4
-    settings.linearSolverType = exu.LinearSolverType.EigenSparse
-    settings.linearSolverSettings.reuseAnalyzedPattern = True
-    settings.parallel.numberOfThreads = 1
-    settings.displayComputationTime = False
+    chosen.linearSolverType = exu.LinearSolverType.EigenSparse
+    chosen.linearSolverSettings.reuseAnalyzedPattern = True
+    chosen.parallel.numberOfThreads = 1
+    chosen.displayComputationTime = False
     log.writeSolutionToFile, log.solutionInformation, log.sensorsWritePeriod = False, "", SAMPLE
-    return settings
+    return chosen
 
 
 if __name__ == "__main__":

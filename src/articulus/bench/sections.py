@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from articulus.bench import (
     balls,
+    beam_link,
     contacts,
     first,
     flexible,
@@ -53,6 +54,7 @@ def sections(quick: bool) -> list[Section]:
         Section("derivatives of flexible arms", flexible.derivatives),
         Section("hub with appendages", flexible.hub),
         Section("beam of large deflection", flexible_beams.spin_up),
+        Section("beam of large deflection as a link", beam_link.swing),
         Section("shells", shells.modes),
         Section("control-structure interaction", interaction.partition),
         Section("structured singular value", robust.mu),

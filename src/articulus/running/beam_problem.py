@@ -12,6 +12,7 @@ columns and rows of the rest as a border; it is solved by eliminating the bare n
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -106,7 +107,8 @@ class BeamEquations:
             return native(ca.Function(name, [*at, *extra], dense, labels, given))
 
         some = [g] if self.m else []
-        self.residual = made("rest", [balance, ca.horzcat(*places).T, J, *some])
+        motions = ca.reshape(ca.mtimes(J, net.v), 6, len(ends)).T
+        self.residual = made("rest", [balance, ca.horzcat(*places).T, J, motions, *some])
         self.tangent = made("rest_tangent", [ca.vertcat(K, G)], (w, by_v, by_vdot))
         self.start = made("rest_start", [ca.vertcat(M, G), *([gamma] if self.m else [])])
         self.displaced = native(displacement(d))
@@ -249,7 +251,7 @@ class BeamProblem:
         self._displace = displace().bind(self._start, self._step)
         self._joints = element.joints().bind(*sides, e.neutral)
         self._w = np.zeros((k, 6))
-        self._last: tuple[Array, Kept] | None = None
+        self._last: tuple[Array, AlphaState, Array] | None = None
 
     # positions
 
@@ -275,23 +277,26 @@ class BeamProblem:
         at = (kept.at.q, kept.at.dq, kept.at.v, kept.at.vdot, kept.at.multipliers)
         own = (state.q, state.v, state.vdot, state.a, state.multipliers)
         made = [kept.at.t, kept.by_v, kept.by_vdot]
-        self._last = np.concatenate([made, *at]), kept
-        return np.concatenate([[1.0], *own, [state.rate], power, self._last[0]])  # fmt: skip
+        out = np.concatenate([[1.0], *own, [state.rate], power, made, *at])
+        self._last = out.copy(), state, power
+        return out
 
     def recalled(self, memory: Array, t: float) -> tuple[AlphaState, Array]:
         """Return the state at t [s] and the power from what was remembered; the tangent is made again if it is not at hand."""
+        if self._last is None or not np.array_equal(memory, self._last[0]):
+            self._last = memory.copy(), *self._made_again(memory)
+        return dataclasses.replace(self._last[1], t=t), self._last[2]
+
+    def _made_again(self, memory: Array) -> tuple[AlphaState, Array]:
+        """Return the state, with its tangent, and the power."""
         sizes = self._e.sizes
-        rate, *power = memory[1 + sum(sizes) : 4 + sum(sizes)]
-        where = memory[4 + sum(sizes) :]
-        if self._last is None or not np.array_equal(where, self._last[0]):
-            q, dq, v, vdot, multipliers = _split(where[3:], sizes)
-            at = Point(float(where[0]), q, dq, v, vdot, multipliers)
-            self.residual(at)
-            by_v, by_vdot = float(where[1]), float(where[2])
-            self._last = where.copy(), Kept(by_v, by_vdot, at, self.factored(at, by_v, by_vdot))
+        rate, *power, t, by_v, by_vdot = memory[1 + sum(sizes) : 7 + sum(sizes)].tolist()
+        q, dq, v, vdot, multipliers = _split(memory[7 + sum(sizes) :], sizes)
+        at = Point(t, q, dq, v, vdot, multipliers)
+        self.residual(at)
+        kept = Kept(by_v, by_vdot, at, self.factored(at, by_v, by_vdot))
         q, v, vdot, a, multipliers = _split(memory[1:], sizes)
-        kept = self._last[1]
-        return AlphaState(t, q, v, vdot, a, multipliers, kept=kept, rate=float(rate)), np.array(power)
+        return AlphaState(0.0, q, v, vdot, a, multipliers, kept=kept, rate=rate), np.array(power)
 
     def move(self, t: float, q: Array, dq: Array) -> Array:
         """Return the displaced position."""
@@ -314,7 +319,7 @@ class BeamProblem:
             self._vdot[:], self._rates[e.bare] = vdot[: e.nv], vdot[e.nv :].reshape(-1, 6)
         self._residual()
         self._poses[e.at_end] = self._residual.outputs[1][e.end]
-        self._motions[e.at_end] = (self._J @ self._v).reshape(-1, 6)[e.end]
+        self._motions[e.at_end] = self._residual.outputs[3][e.end]
 
     def residual(self, at: Point) -> tuple[Array, Array, Array]:
         """Return what is left of the equations: of the bare nodes (6 n,), of the rest (nv,), of the constraints (m,)."""
@@ -329,7 +334,7 @@ class BeamProblem:
         self._w[:] = 0.0
         for place, end in zip(e.at_end, e.end):
             self._w[end] += out[place]
-        balance, _, _, *g = self._residual.outputs
+        balance, _, _, _, *g = self._residual.outputs
         return out[e.bare].ravel(), balance + self._w.ravel() @ self._J, g[0] if g else np.zeros(0)
 
     def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
