@@ -50,7 +50,7 @@ def spin_up(effort: Effort) -> Iterator[Row]:
     ours = race([Contender("articulus", partial(_deflection, beam, end, OUR_STEP))], effort.seconds)[0]
     row = partial(row, ours_us=ours)
     found = beside_exudyn(
-        row, lambda: _exudyn(elements, end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
+        row, lambda: driven_cable(elements, end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
     )
     if isinstance(found, Row):
         yield found
@@ -69,7 +69,7 @@ def _deflection(beam: Beam, end: float, step: float) -> np.ndarray:
     return across(run.t, run.position[:, -1])
 
 
-def _exudyn(elements: int, seconds: float, steps: int) -> tuple[list[float], float]:
+def driven_cable(elements: int, seconds: float, steps: int) -> tuple[list[float], float]:
     """Return Exudyn's deflection at every sample [m] and the time of its solver [s]."""
     found, taken = one_core_json(["-m", __name__, str(elements), str(seconds), str(steps)])
     return found, taken

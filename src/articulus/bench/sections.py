@@ -54,7 +54,7 @@ def sections(quick: bool) -> list[Section]:
         Section("derivatives of flexible arms", flexible.derivatives),
         Section("hub with appendages", flexible.hub),
         Section("beam of large deflection", flexible_beams.spin_up),
-        Section("beam of large deflection as a link", beam_link.swing),
+        Section("beam of large deflection as a link", beam_link.link),
         Section("shells", shells.modes),
         Section("control-structure interaction", interaction.partition),
         Section("structured singular value", robust.mu),

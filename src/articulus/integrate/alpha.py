@@ -125,6 +125,7 @@ class AlphaMethod(Integrator):
         dq = h * state.v + h**2 * ((0.5 - c.beta) * state.a + c.beta * a)
         v = state.v + h * ((1 - c.gamma) * state.a + c.gamma * a)
         size, rate = np.inf, state.rate
+        rounding = 64 * EPS * (1 + np.abs(state.q).max())
         for iteration in range(1, self.max_iterations + 1):
             q = problem.move(t, state.q, dq)
             at = Point(t, q, dq, v, vdot, multipliers)
@@ -133,7 +134,7 @@ class AlphaMethod(Integrator):
             dq, v, vdot = dq + d, v + by_v * d, vdot + by_vdot * d
             if multipliers.size:
                 multipliers = multipliers + by_vdot * change[v.size :]
-            limit = max(self.tolerance * np.abs(dq).max(), 64 * EPS * (1 + np.abs(q).max()))
+            limit = max(self.tolerance * np.abs(dq).max(), rounding)
             before, size = size, np.abs(d).max()
             rate = min(1.0, FORGET * rate) if iteration == 1 else max(0.2 * rate, size / before)
             if size * (1.0 if kept is None else min(1.0, 1.5 * rate)) <= limit:

@@ -282,13 +282,14 @@ class System:
         found = [*self._solution, *(symbol for _, symbol in called)]
         if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
-        short = self.acceleration.is_a("SXFunction")
+        solved = ca.depends_on(everything, ca.vertcat(*self._solution))
+        short = solved and self.acceleration.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self._graph_symbols()
         c, _, p, *_ = symbols
         state = [c[self.places["q"]], c[self.places["v"]]]
         state += [p[: len(self.description.parameters)]] if self.description.parameters else []
         quantities = [ca.vertcat(*f.call(state)) for f, _ in called]
-        if short or self.network.stops or not ca.depends_on(everything, ca.vertcat(*self._solution)):
+        if short or self.network.stops or not solved:
             inner = ca.Function(name, [*self.arguments, *found], ca.cse(dense))
             out: Any = inner.call([*symbols, *self._solution_at(symbols, everything), *quantities])
         else:

@@ -12,7 +12,6 @@ columns and rows of the rest as a border; it is solved by eliminating the bare n
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -249,6 +248,8 @@ class BeamProblem:
         self._start, self._step = np.zeros((n, 7)), np.zeros((n, 6))
         self._start[:, 0] = 1.0
         self._displace = displace().bind(self._start, self._step)
+        self._rest = np.zeros(e.nq), np.zeros(e.nv)
+        self._displaced = e.displaced.bind(*self._rest)
         self._joints = element.joints().bind(*sides, e.neutral)
         self._w = np.zeros((k, 6))
         self._last: tuple[Array, AlphaState, Array] | None = None
@@ -285,7 +286,8 @@ class BeamProblem:
         """Return the state at t [s] and the power from what was remembered; the tangent is made again if it is not at hand."""
         if self._last is None or not np.array_equal(memory, self._last[0]):
             self._last = memory.copy(), *self._made_again(memory)
-        return dataclasses.replace(self._last[1], t=t), self._last[2]
+        _, s, power = self._last
+        return AlphaState(t, s.q, s.v, s.vdot, s.a, s.multipliers, kept=s.kept, rate=s.rate), power
 
     def _made_again(self, memory: Array) -> tuple[AlphaState, Array]:
         """Return the state, with its tangent, and the power."""
@@ -301,7 +303,9 @@ class BeamProblem:
     def move(self, t: float, q: Array, dq: Array) -> Array:
         """Return the displaced position."""
         e, out = self._e, np.empty(q.shape)
-        out[: e.nq] = e.displaced(q[: e.nq], dq[: e.nv])
+        self._rest[0][:], self._rest[1][:] = q[: e.nq], dq[: e.nv]
+        self._displaced()
+        out[: e.nq] = self._displaced.outputs[0]
         self._start[e.bare], self._step[e.bare] = q[e.nq :].reshape(-1, 7), dq[e.nv :].reshape(-1, 6)
         self._displace()
         out[e.nq :] = self._displace.outputs[0][e.bare].ravel()
