@@ -1,0 +1,1 @@
+"""Uncertainty models with the fewest repetitions: Belcastro, Chang & Fischl 1989."""
