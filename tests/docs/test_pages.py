@@ -25,6 +25,7 @@ PAGES = [
     "docs/control/interaction.md",
     "docs/control/poles.md",
     "docs/control/reduction.md",
+    "docs/control/robustness.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/events.md",

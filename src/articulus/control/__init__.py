@@ -27,6 +27,7 @@ from articulus.control.reduction.schur import schmr
 from articulus.control.reduction.second_order import second_order_balred
 from articulus.control.reduction.stochastic import bstmr
 from articulus.control.reduction.weighted import weighted_balred
+from articulus.control.robust.averaging import Averaged, attracted, average_stability, averaged
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.cascade import cascade
 from articulus.control.robust.lft import Fraction, fraction
@@ -52,6 +53,7 @@ from articulus.control.synthesis.sampled_lq import lqgd, lqrd
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
 
 __all__ = [
+    "Averaged",
     "Block",
     "BlockStructure",
     "ChannelMargins",
@@ -73,7 +75,10 @@ __all__ = [
     "ZeroDynamics",
     "Zeros",
     "as_plant",
+    "attracted",
     "augw",
+    "average_stability",
+    "averaged",
     "balred",
     "bstmr",
     "c_source",

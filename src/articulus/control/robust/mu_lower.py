@@ -16,13 +16,13 @@ from threadpoolctl import threadpool_limits
 from articulus.control.robust.blocks import BlockStructure
 from articulus.control.robust.mu_upper import Scalings
 
-GAIN = 1e-4
+GAIN = 1e-6
 """Relative gain of the spectral radius in a step, below which the iteration has ended."""
 HALVINGS = 3
 """Of a step that does not raise the spectral radius."""
-STEPS = 20
+STEPS = 40
 """Steps of the iteration from one start."""
-RESTARTS = 10
+RESTARTS = 6
 """Further starts where bounds are far apart."""
 APART = 1e-2
 """Distance of the bounds, over the upper one, from which on further starts are tried."""
