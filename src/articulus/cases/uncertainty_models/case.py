@@ -1,5 +1,7 @@
 """Three transfer functions with uncertain coefficients as M and Delta: sizes of Delta, and that they are the same functions."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from articulus.control import UncertainModel, cascade, uncertain
@@ -22,7 +24,7 @@ THIRD = {"sigma": 0.2, "w": 2.5}
 
 
 def compute() -> dict:
-    out = {}
+    out: dict = {}
     for name, build, exact, nominal in (
         ("7.1", first, first_exact, FIRST),
         ("7.2", second, second_exact, SECOND),
@@ -69,7 +71,7 @@ def third_exact(p: dict, s: complex) -> complex:
     return 1.0 / (s**2 + 2 * p["sigma"] * s + p["w"] ** 2)
 
 
-def ratio(model: UncertainModel, exact) -> np.ndarray:
+def ratio(model: UncertainModel, exact: Callable[[dict, complex], complex]) -> np.ndarray:
     """Return the ratio farthest from one, over random parameters and frequencies."""
     rng = np.random.default_rng(0)
     found = []
