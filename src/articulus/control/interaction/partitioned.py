@@ -9,7 +9,6 @@ grant NAG 9-574 (1993), eqs. 17, 25-27, 35-40; Park, there, eqs. 9.35-9.59.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from articulus.errors import DoubtfulResult, InputError, NumericalError
+from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import SecondOrder
 from articulus.results.signal import Signal
 
@@ -292,11 +291,7 @@ class Partitioned:
             np.abs(run.z[-(k // 10) - 1 :]).max(initial=0.0),
         )
         if self.step > self.step_limit and late > GROWN * early > 0.0:
-            warnings.warn(
-                f"partitioned: the motion grows {late / early:.3g} times; {self._why()}",
-                DoubtfulResult,
-                stacklevel=3,
-            )
+            doubtful(f"partitioned: the motion grows {late / early:.3g} times; {self._why()}")
 
     def _why(self) -> str:
         return f"step {self.step:g} s, source's limit {self.step_limit:.4g} s; likely a step too long for the frequency of the controller"

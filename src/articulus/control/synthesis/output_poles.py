@@ -6,7 +6,6 @@ Control, JPL, 1989. A pair of complex poles is assigned in one real step, so tha
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ import scipy.linalg
 from articulus.control.design import Check, Design, checked, law_of, static
 from articulus.control.modes import unstable
 from articulus.control.plant import Group, as_plant, places
-from articulus.errors import DoubtfulResult, InputError
+from articulus.errors import InputError, doubtful
 
 NO_AUTHORITY = 1e-10
 """Cosine between closed-loop vectors and the rows of C, below which a pole is a strong transmission zero: no output feedback assigns it."""
@@ -74,11 +73,7 @@ def output_poles(
     bad = left[unstable(left, model.period, np.abs(found).max())]
     if len(bad):
         text = ", ".join(f"{s:.4g}" for s in bad)
-        warnings.warn(
-            f"output_poles: the closed loop is unstable: poles that were not chosen are at {text}",
-            DoubtfulResult,
-            stacklevel=2,
-        )
+        doubtful(f"output_poles: the closed loop is unstable: poles that were not chosen are at {text}")
     return checked("output poles", model, law, u, y, {"gain": K, "left": left}, checks, stable=not len(bad))
 
 

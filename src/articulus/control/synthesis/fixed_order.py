@@ -1,0 +1,418 @@
+"""Controllers of fixed order and structure for one plant or several, by optimization with exact gradients.
+
+The objective is that of Ly's SANDY (U.-L. Ly, H2- and Hinf-Design Tools for Linear Time-Invariant Systems, 3rd Annual Conference on
+Aerospace Computational Control, JPL, 1989): the sum over plants of W2 |T|_2^2 + Winf |T|_inf^2 of the closed loop, with constraints
+on damping, decay and mean squares. The Hinf norm has kinks, where peaks are equally high; the search is the quasi-Newton method with
+a weak Wolfe line search that is known to cope with them (Burke, Henrion, Lewis & Overton 2006; Lewis & Overton 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+from threadpoolctl import threadpool_limits
+
+from articulus.control.analysis.norms import h2norm, hinfnorm
+from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.plant import Group, Partition, of_matrices
+from articulus.errors import InputError, NumericalError
+
+PENALTIES = (1.0, 10.0, 100.0)
+"""Weights of violated constraints, one after the other, over the size of the objective at the start."""
+SMALL = 1e-7
+"""Relative gain of an iteration below which the search ends."""
+ALLOWED = 1e-3
+"""Violation of a constraint, relative, up to which it counts as kept."""
+
+Law = Callable[[ca.SX], tuple[Any, Any, Any, Any]]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Constraints on the closed loop of every plant; None: not asked for.
+
+    Parameters
+    ----------
+    damping : float [-]
+        Least damping ratio of the poles.
+    decay : float [1/s]
+        Least distance of the poles from the imaginary axis.
+    gamma : float
+        Largest Hinf norm.
+    mean_squares : dict of output name to number
+        Largest mean squares of outputs of the plant for white noise of unit intensity at its disturbances.
+    """
+
+    damping: float | None = None
+    decay: float | None = None
+    gamma: float | None = None
+    mean_squares: Mapping[str, float] | None = None
+
+
+def fixed_order(
+    plants: Any,
+    law: int | Law,
+    start: Any = None,
+    *,
+    commands: Group,
+    measured: Group,
+    h2: float | Sequence[float] = 1.0,
+    hinf: float | Sequence[float] = 0.0,
+    limits: Limits | None = None,
+    starts: int = 6,
+    iterations: int = 300,
+    time_limit: float = 60.0,
+    seed: int = 0,
+) -> Design:
+    """Return a controller of given order or structure with the least sum of W2 |T|_2^2 + Winf |T|_inf^2 over the plants.
+
+    T is the closed loop from the disturbances to the errors: all inputs but the commands, all outputs but the measured ones.
+
+    Parameters
+    ----------
+    plants : see `as_plant`, or a list of such
+        Conditions that the one controller shall serve; continuous, with the same names. No feedthrough from commands to measured.
+    law : int or function
+        Order of a controller without structure (all entries are free); or the structure: a function of casadi.SX p that returns
+        (A, B, C, D) of u = K y, sign included.
+    start : array
+        Parameters that the search starts from; needed with a function. Other starts are random ones around it.
+    commands, measured : names or counts
+    h2, hinf : float, or one per plant
+        Weights W2 and Winf.
+    limits : Limits
+    starts : int
+        Searches, of which the best counts.
+    iterations : int
+        Of each search at most.
+    time_limit : float [s]
+        After which the best so far is returned; so it is on Ctrl-C.
+    seed : int
+
+    Returns
+    -------
+    Design
+        For the first plant. Figures: `parameters`, `objective`, `h2`, `hinf` (norms, one per plant), `searches` (objective of each).
+    """
+    many = plants if isinstance(plants, list) else [plants]
+    parts = [Partition.of(plant, commands, measured, "fixed_order") for plant in many]
+    for part in parts:
+        if part.model.period is not None:
+            raise InputError("fixed_order: found a sampled plant; expected a continuous one (design for it, then `sample` the controller)")
+        if np.abs(part.D22).max(initial=0.0) > 0.0:
+            raise InputError("fixed_order: found feedthrough from commands to measured outputs; expected none")
+        if not len(part.w) or not len(part.z):
+            raise InputError("fixed_order: found no disturbances or no errors; expected inputs beside the commands, outputs beside the measured")
+    form = _Form.of(law, len(parts[0].u), len(parts[0].y))
+    weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
+    problem = _Problem([_Closed(p, form.order) for p in parts], form, weights[0], weights[1], limits or Limits())
+    center = np.zeros(form.count) if start is None else np.asarray(start, dtype=float).ravel()
+    if center.shape != (form.count,):
+        raise InputError(f"fixed_order: found {center.size} parameters to start from; expected {form.count}")
+    if start is None and not isinstance(law, int):
+        raise InputError("fixed_order: a structure was given without parameters to start from; expected `start`")
+    with threadpool_limits(1):
+        best, values = _searched(problem, center, start is None, starts, iterations, time_limit, seed)
+    return _design(parts, form, problem, best, values)
+
+
+def _design(parts: list[Partition], form: _Form, problem: _Problem, best: np.ndarray, values: list[float]) -> Design:
+    matrices = form.matrices(best)
+    first = parts[0]
+    law = law_of(first.model, matrices, first.u, first.y, "fixed order")
+    closed = [c.model(form.gain(best)) for c in problem.closed]
+    norms = [[float(norm(m)) for m in closed] for norm in (h2norm, hinfnorm)]
+    violations = problem.violations(best)
+    checks = [Check(what, off, ALLOWED, off <= ALLOWED) for what, off in violations.items()]
+    for i, c in enumerate(problem.closed[1:]):
+        worst = float(np.linalg.eigvals(c.of(form.gain(best))[0]).real.max())
+        checks.append(Check(f"largest real part of the poles, plant {i + 2}", worst, 0.0, worst < 0.0))
+    figures = {"parameters": best, "objective": problem.objective(best)[0], "h2": norms[0], "hinf": norms[1], "searches": values}
+    return checked("fixed order", first.model, law, first.u, first.y, figures, checks)
+
+
+# the controller
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How parameters make the matrix K = [D C; B A] of a controller, and its derivative."""
+
+    order: int
+    count: int
+    function: ca.Function
+    shape: tuple[int, int]
+
+    @staticmethod
+    def of(law: int | Law, m: int, p: int) -> _Form:
+        if isinstance(law, int | np.integer):
+            n = int(law)
+            x = ca.SX.sym("p", (m + n) * (p + n))
+            K = ca.reshape(x, m + n, p + n)
+        else:
+            count = _count(law)
+            x = ca.SX.sym("p", count)
+            A, B, C, D = (ca.SX(part) if not isinstance(part, np.ndarray) else ca.SX(ca.DM(part)) for part in law(x))
+            n = A.shape[0]
+            if D.shape != (m, p) or (n and (B.shape != (n, p) or C.shape != (m, n) or A.shape != (n, n))):
+                raise InputError(f"fixed_order: found a law with D of shape {D.shape}; expected {m} commands of {p} measured outputs")
+            K = ca.vertcat(ca.horzcat(D, C), ca.horzcat(B, A)) if n else D
+        function = ca.Function("law", [x], [K, ca.jacobian(ca.vec(K), x)])
+        return _Form(n, x.numel(), function, (m, p))
+
+    def gain(self, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self.function(x)[0])
+
+    def slope(self, x: np.ndarray, on_gain: np.ndarray) -> np.ndarray:
+        """Return the gradient by parameters from that by K."""
+        return np.asarray(self.function(x)[1]).T @ on_gain.ravel(order="F")
+
+    def matrices(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        K, (m, p) = self.gain(x), self.shape
+        return K[m:, p:], K[m:, :p], K[:m, p:], K[:m, :p]
+
+
+def _count(law: Law) -> int:
+    """Return how many parameters a structure has: the largest number that it reads."""
+    probe = ca.SX.sym("p", 1000)
+    used = ca.symvar(ca.vertcat(*(ca.vec(ca.SX(x)) for x in law(probe))))
+    names = {str(symbol) for symbol in ca.vertsplit(probe)}
+    return 1 + max((int(str(s).rpartition("_")[2]) for s in used if str(s) in names), default=-1)
+
+
+# the closed loop
+
+
+class _Closed:
+    """Closed loop as a function of K: A = A0 + Bu K Cy, B = B0 + Bu K Dw, C = C0 + Dz K Cy, D = D0 + Dz K Dw."""
+
+    def __init__(self, part: Partition, order: int):
+        pad = scipy.linalg.block_diag
+        self.part = part
+        self.A0 = pad(part.A, np.zeros((order, order)))
+        self.Bu = pad(part.B2, np.eye(order)) if order else part.B2
+        self.Cy = pad(part.C2, np.eye(order)) if order else part.C2
+        self.B0 = np.vstack([part.B1, np.zeros((order, len(part.w)))])
+        self.C0 = np.hstack([part.C1, np.zeros((len(part.z), order))])
+        self.Dz = np.hstack([part.D12, np.zeros((len(part.z), order))])
+        self.Dw = np.vstack([part.D21, np.zeros((order, len(part.w)))])
+        self.D0 = part.D11
+
+    def of(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        left, right = self.Bu @ K, self.Dz @ K
+        return self.A0 + left @ self.Cy, self.B0 + left @ self.Dw, self.C0 + right @ self.Cy, self.D0 + right @ self.Dw
+
+    def back(self, dA: Any = 0.0, dB: Any = 0.0, dC: Any = 0.0, dD: Any = 0.0) -> np.ndarray:
+        """Return the gradient by K from those by A, B, C, D."""
+        n, w, z = len(self.A0), self.B0.shape[1], len(self.C0)
+        dA, dB, dC, dD = (np.broadcast_to(x, s) for x, s in ((dA, (n, n)), (dB, (n, w)), (dC, (z, n)), (dD, (z, w))))
+        return self.Bu.T @ (dA @ self.Cy.T + dB @ self.Dw.T) + self.Dz.T @ (dC @ self.Cy.T + dD @ self.Dw.T)
+
+    def model(self, K: np.ndarray) -> Any:
+        return of_matrices(*self.of(K))
+
+    def square(self, K: np.ndarray, rows: np.ndarray | None = None) -> tuple[float, np.ndarray]:
+        """Return the square of the H2 norm, of some errors only, and its gradient by K."""
+        A, B, C, D = self.of(K)
+        C, D = (C, D) if rows is None else (C[rows], D[rows])
+        if np.abs(D).max(initial=0.0) > 1e-12:
+            return np.inf, np.zeros_like(K)
+        P = scipy.linalg.solve_continuous_lyapunov(A, -B @ B.T)
+        Q = scipy.linalg.solve_continuous_lyapunov(A.T, -C.T @ C)
+        dC = np.zeros_like(self.C0)
+        dC[slice(None) if rows is None else rows] = 2 * C @ P
+        return float(np.trace(C @ P @ C.T)), self.back(2 * Q @ P, 2 * Q @ B, dC)
+
+    def peak(self, K: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the Hinf norm and its gradient by K, from the singular vectors at the peak."""
+        found = hinfnorm(self.model(K))
+        if not np.isfinite(found.value):
+            return np.inf, np.zeros_like(K)
+        A, B, C, D = self.of(K)
+        if not np.isfinite(found.omega):
+            U, s, Vh = np.linalg.svd(D)
+            return float(s[0]), self.back(dD=np.outer(U[:, 0], Vh[0]))
+        resolvent = np.linalg.inv(1j * found.omega * np.eye(len(A)) - A)
+        U, s, Vh = np.linalg.svd(C @ resolvent @ B + D)
+        u, v = U[:, 0], Vh[0].conj()
+        left, right = (C @ resolvent).conj().T @ u, resolvent @ (B @ v)
+        outer = [np.outer(a.conj(), b).real for a, b in ((left, right), (left, v), (u, right), (u, v))]
+        return float(s[0]), self.back(*outer)
+
+    def pole(self, K: np.ndarray, measure: Callable[[np.ndarray], np.ndarray], turn: Callable[[complex], complex]) -> tuple[float, np.ndarray]:
+        """Return the largest of a measure of the poles, and its gradient by K; `turn` is its derivative (d/dx - j d/dy)."""
+        A = self.of(K)[0]
+        values, left, right = scipy.linalg.eig(A, left=True)
+        k = int(np.argmax(measure(values)))
+        y, x = left[:, k], right[:, k]
+        rate = np.outer(y.conj(), x) / (y.conj() @ x)
+        return float(measure(values)[k]), self.back((turn(complex(values[k])) * rate).real)
+
+
+# the problem
+
+
+@dataclass(frozen=True)
+class _Problem:
+    closed: list[_Closed]
+    form: _Form
+    h2: np.ndarray
+    hinf: np.ndarray
+    limits: Limits
+
+    def abscissa(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the largest real part of the poles of all plants."""
+        K = self.form.gain(x)
+        found = [c.pole(K, np.real, lambda s: 1.0) for c in self.closed]
+        value, slope = max(found, key=lambda pair: pair[0])
+        return value, self.form.slope(x, slope)
+
+    def objective(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the weighted sum of squares of norms; infinite outside of stability."""
+        K = self.form.gain(x)
+        total, slope = 0.0, np.zeros_like(K)
+        for c, w2, winf in zip(self.closed, self.h2, self.hinf):
+            if np.linalg.eigvals(c.of(K)[0]).real.max() >= 0.0:
+                return np.inf, np.zeros_like(x)
+            if w2:
+                value, by = c.square(K)
+                total, slope = total + w2 * value, slope + w2 * by
+            if winf:
+                value, by = c.peak(K)
+                if not np.isfinite(value):
+                    return np.inf, np.zeros_like(x)
+                total, slope = total + winf * value**2, slope + 2 * winf * value * by
+        return total, self.form.slope(x, slope)
+
+    def constraints(self, x: np.ndarray) -> list[tuple[str, float, np.ndarray]]:
+        """Return what is asked for, how far it is violated (relative, negative if kept), and the gradient by K."""
+        K, found = self.form.gain(x), []
+        for i, c in enumerate(self.closed):
+            of = f" of plant {i + 1}" if len(self.closed) > 1 else ""
+            if (least := self.limits.decay) is not None:
+                value, by = c.pole(K, np.real, lambda s: 1.0)
+                found.append((f"decay{of}", (value + least) / max(least, 1e-12), by / max(least, 1e-12)))
+            if (least := self.limits.damping) is not None:
+                value, by = c.pole(K, lambda s: s.real / np.abs(s), lambda s: 1j * s.imag * s.conjugate() / abs(s) ** 3)
+                found.append((f"damping{of}", (value + least) / max(least, 1e-12), by / max(least, 1e-12)))
+            if (most := self.limits.gamma) is not None:
+                value, by = c.peak(K)
+                found.append((f"Hinf norm{of}", value / most - 1.0, by / most))
+            for name, most in (self.limits.mean_squares or {}).items():
+                value, by = c.square(K, _rows(c.part, name))
+                found.append((f"mean square of {name}{of}", value / most - 1.0, by / most))
+        return found
+
+    def violations(self, x: np.ndarray) -> dict[str, float]:
+        return {what: max(off, 0.0) for what, off, _ in self.constraints(x)}
+
+    def penalized(self, x: np.ndarray, weight: float) -> tuple[float, np.ndarray]:
+        value, slope = self.objective(x)
+        if np.isfinite(value):
+            for _, off, by in self.constraints(x):
+                if off > 0:
+                    value, slope = value + weight * off, slope + weight * self.form.slope(x, by)
+        return value, slope
+
+
+def _rows(part: Partition, name: str) -> np.ndarray:
+    names = [part.model.outputs[i] for i in part.z]
+    if name not in names:
+        raise InputError(f"fixed_order: no error '{name}' for a bound of its mean square; there are {', '.join(names)}")
+    return np.array([names.index(name)])
+
+
+# the search
+
+
+def _searched(
+    problem: _Problem, center: np.ndarray, blank: bool, starts: int, iterations: int, time_limit: float, seed: int
+) -> tuple[np.ndarray, list[float]]:
+    """Return the best of several searches, and the objective of each."""
+    rng, deadline = np.random.default_rng(seed), perf_counter() + time_limit
+    found: list[tuple[float, np.ndarray]] = []
+    furthest = np.inf
+    try:
+        for k in range(max(starts, 1)):
+            x = center * np.exp(rng.normal(size=center.size) * (k > 0)) + rng.normal(size=center.size) * blank
+            x, off = descend(problem.abscissa, x, iterations, deadline, enough=-1e-6)
+            furthest = min(furthest, off)
+            if off >= 0.0:
+                continue
+            scale = max(problem.objective(x)[0], 1e-300)
+            for weight in PENALTIES if problem.constraints(x) else (0.0,):
+                x, _ = descend(lambda y, w=weight: problem.penalized(y, w * scale), x, iterations, deadline)
+            late = max(problem.violations(x).values(), default=0.0)
+            found.append((problem.objective(x)[0] * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late), x))
+            if perf_counter() > deadline:
+                break
+    except KeyboardInterrupt:
+        if not found:
+            raise
+    if not found:
+        raise NumericalError(
+            f"fixed_order: no controller of this form was found that stabilizes the plants; the nearest leaves a pole with the real part "
+            f"{furthest:.4g}; expected a higher order, another structure or more starts"
+        )
+    return min(found, key=lambda pair: pair[0])[1], [value for value, _ in found]
+
+
+def descend(
+    function: Callable[[np.ndarray], tuple[float, np.ndarray]], x: np.ndarray, iterations: int, deadline: float, enough: float = -np.inf
+) -> tuple[np.ndarray, float]:
+    """Return a local minimum by the quasi-Newton method with a weak Wolfe line search; ends at `enough`, or at the deadline."""
+    value, slope = function(x)
+    H = np.eye(x.size)
+    idle = 0
+    for _ in range(iterations):
+        if value <= enough or perf_counter() > deadline or not np.isfinite(value):
+            break
+        direction = -H @ slope
+        if direction @ slope >= 0.0:
+            H, direction = np.eye(x.size), -slope
+        step = _weak_wolfe(function, x, value, slope, direction)
+        if step is None:
+            if np.array_equal(H, np.eye(x.size)):
+                break
+            H = np.eye(x.size)
+            continue
+        new, after, turned = step
+        s, y = new - x, turned - slope
+        if s @ y > 1e-14 * np.linalg.norm(s) * np.linalg.norm(y):
+            if np.array_equal(H, np.eye(x.size)):
+                H = H * (s @ y) / (y @ y)
+            rho = 1.0 / (s @ y)
+            V = np.eye(x.size) - rho * np.outer(s, y)
+            H = V @ H @ V.T + rho * np.outer(s, s)
+        idle = idle + 1 if value - after <= SMALL * abs(value) else 0
+        x, value, slope = new, after, turned
+        if idle >= 5:
+            break
+    return x, value
+
+
+def _weak_wolfe(
+    function: Callable, x: np.ndarray, value: float, slope: np.ndarray, direction: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """Return a point lower along the direction whose slope is less steep, with value and gradient; None if there is none."""
+    low, high, t = 0.0, np.inf, 1.0
+    down = slope @ direction
+    best = None
+    for _ in range(40):
+        there = x + t * direction
+        after, turned = function(there)
+        if not after < value + 1e-4 * t * down:
+            high = t
+        elif turned @ direction < 0.9 * down:
+            low, best = t, (there, after, turned)
+        else:
+            return there, after, turned
+        t = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
+    return best
+
