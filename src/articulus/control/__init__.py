@@ -40,12 +40,14 @@ from articulus.control.robust.uncertain import UncertainModel, uncertain
 from articulus.control.sampling import sample
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
+from articulus.control.synthesis.fixed_order import Limits, fixed_order
 from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.control.synthesis.kalman import Estimator, kalman
 from articulus.control.synthesis.lqg import lqg
 from articulus.control.synthesis.ltr import ltru, ltry
 from articulus.control.synthesis.ncfsyn import ncfsyn
+from articulus.control.synthesis.optimal_projection import optimal_projection
 from articulus.control.synthesis.output_poles import output_poles
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
@@ -64,6 +66,7 @@ __all__ = [
     "Estimator",
     "FamilyStability",
     "Fraction",
+    "Limits",
     "Margins",
     "ModalAccess",
     "ModeTable",
@@ -88,6 +91,7 @@ __all__ = [
     "delayed",
     "difference_equation",
     "edges",
+    "fixed_order",
     "fraction",
     "gram",
     "h2norm",
@@ -113,6 +117,7 @@ __all__ = [
     "ohklmr",
     "one_sided",
     "open_loop",
+    "optimal_projection",
     "output_poles",
     "peak_gain",
     "perron",

@@ -15,18 +15,17 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm, hinfnorm
 from articulus.control.design import Check, Design, checked, law_of
-from articulus.control.plant import Group, Partition, of_matrices
+from articulus.control.plant import Group, Partition
+from articulus.control.synthesis.closed_loop import ClosedLoop
+from articulus.control.synthesis.descent import descend
 from articulus.errors import InputError, NumericalError
 
 PENALTIES = (1.0, 10.0, 100.0)
 """Weights of violated constraints, one after the other, over the size of the objective at the start."""
-SMALL = 1e-7
-"""Relative gain of an iteration below which the search ends."""
 ALLOWED = 1e-3
 """Violation of a constraint, relative, up to which it counts as kept."""
 
@@ -79,7 +78,8 @@ def fixed_order(
     plants : see `as_plant`, or a list of such
         Conditions that the one controller shall serve; continuous, with the same names. No feedthrough from commands to measured.
     law : int or function
-        Order of a controller without structure (all entries are free); or the structure: a function of casadi.SX p that returns
+        Order of a controller without structure (all entries are free, but no gain past its states where that would let white noise of the
+        sensors through to the errors); or the structure: a function of casadi.SX p that returns
         (A, B, C, D) of u = K y, sign included.
     start : array
         Parameters that the search starts from; needed with a function. Other starts are random ones around it.
@@ -104,25 +104,38 @@ def fixed_order(
     parts = [Partition.of(plant, commands, measured, "fixed_order") for plant in many]
     for part in parts:
         if part.model.period is not None:
-            raise InputError("fixed_order: found a sampled plant; expected a continuous one (design for it, then `sample` the controller)")
+            raise InputError(
+                "fixed_order: found a sampled plant; expected a continuous one (design for it, then `sample` the controller)"
+            )
         if np.abs(part.D22).max(initial=0.0) > 0.0:
-            raise InputError("fixed_order: found feedthrough from commands to measured outputs; expected none")
+            raise InputError(
+                "fixed_order: found feedthrough from commands to measured outputs; expected none"
+            )
         if not len(part.w) or not len(part.z):
-            raise InputError("fixed_order: found no disturbances or no errors; expected inputs beside the commands, outputs beside the measured")
-    form = _Form.of(law, len(parts[0].u), len(parts[0].y))
+            raise InputError(
+                "fixed_order: found no disturbances or no errors; expected inputs beside the commands, outputs beside the measured"
+            )
+    direct = not (np.any(np.asarray(h2)) and any(p.D12.any() and p.D21.any() for p in parts))
+    form = Form.of(law, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
-    problem = _Problem([_Closed(p, form.order) for p in parts], form, weights[0], weights[1], limits or Limits())
+    problem = Problem(
+        [ClosedLoop(p, form.order) for p in parts], form, weights[0], weights[1], limits or Limits()
+    )
     center = np.zeros(form.count) if start is None else np.asarray(start, dtype=float).ravel()
     if center.shape != (form.count,):
         raise InputError(f"fixed_order: found {center.size} parameters to start from; expected {form.count}")
     if start is None and not isinstance(law, int):
-        raise InputError("fixed_order: a structure was given without parameters to start from; expected `start`")
+        raise InputError(
+            "fixed_order: a structure was given without parameters to start from; expected `start`"
+        )
     with threadpool_limits(1):
         best, values = _searched(problem, center, start is None, starts, iterations, time_limit, seed)
     return _design(parts, form, problem, best, values)
 
 
-def _design(parts: list[Partition], form: _Form, problem: _Problem, best: np.ndarray, values: list[float]) -> Design:
+def _design(
+    parts: list[Partition], form: Form, problem: Problem, best: np.ndarray, values: list[float]
+) -> Design:
     matrices = form.matrices(best)
     first = parts[0]
     law = law_of(first.model, matrices, first.u, first.y, "fixed order")
@@ -133,7 +146,13 @@ def _design(parts: list[Partition], form: _Form, problem: _Problem, best: np.nda
     for i, c in enumerate(problem.closed[1:]):
         worst = float(np.linalg.eigvals(c.of(form.gain(best))[0]).real.max())
         checks.append(Check(f"largest real part of the poles, plant {i + 2}", worst, 0.0, worst < 0.0))
-    figures = {"parameters": best, "objective": problem.objective(best)[0], "h2": norms[0], "hinf": norms[1], "searches": values}
+    figures = {
+        "parameters": best,
+        "objective": problem.objective(best)[0],
+        "h2": norms[0],
+        "hinf": norms[1],
+        "searches": values,
+    }
     return checked("fixed order", first.model, law, first.u, first.y, figures, checks)
 
 
@@ -141,7 +160,7 @@ def _design(parts: list[Partition], form: _Form, problem: _Problem, best: np.nda
 
 
 @dataclass(frozen=True)
-class _Form:
+class Form:
     """How parameters make the matrix K = [D C; B A] of a controller, and its derivative."""
 
     order: int
@@ -150,21 +169,30 @@ class _Form:
     shape: tuple[int, int]
 
     @staticmethod
-    def of(law: int | Law, m: int, p: int) -> _Form:
+    def of(law: int | Law, m: int, p: int, direct: bool = True) -> Form:
         if isinstance(law, int | np.integer):
             n = int(law)
-            x = ca.SX.sym("p", (m + n) * (p + n))
-            K = ca.reshape(x, m + n, p + n)
+            x = ca.SX.sym("p", (m + n) * (p + n) - (0 if direct else m * p))
+            free = np.ones((m + n, p + n), dtype=bool)
+            free[:m, :p] = direct
+            K = ca.SX(m + n, p + n)
+            for i, (row, column) in enumerate(np.argwhere(free.T)[:, ::-1]):
+                K[int(row), int(column)] = x[i]
+            K = ca.densify(K)
         else:
             count = _count(law)
             x = ca.SX.sym("p", count)
-            A, B, C, D = (ca.SX(part) if not isinstance(part, np.ndarray) else ca.SX(ca.DM(part)) for part in law(x))
+            A, B, C, D = (
+                ca.SX(part) if not isinstance(part, np.ndarray) else ca.SX(ca.DM(part)) for part in law(x)
+            )
             n = A.shape[0]
             if D.shape != (m, p) or (n and (B.shape != (n, p) or C.shape != (m, n) or A.shape != (n, n))):
-                raise InputError(f"fixed_order: found a law with D of shape {D.shape}; expected {m} commands of {p} measured outputs")
+                raise InputError(
+                    f"fixed_order: found a law with D of shape {D.shape}; expected {m} commands of {p} measured outputs"
+                )
             K = ca.vertcat(ca.horzcat(D, C), ca.horzcat(B, A)) if n else D
         function = ca.Function("law", [x], [K, ca.jacobian(ca.vec(K), x)])
-        return _Form(n, x.numel(), function, (m, p))
+        return Form(n, x.numel(), function, (m, p))
 
     def gain(self, x: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(x)[0])
@@ -186,82 +214,13 @@ def _count(law: Law) -> int:
     return 1 + max((int(str(s).rpartition("_")[2]) for s in used if str(s) in names), default=-1)
 
 
-# the closed loop
-
-
-class _Closed:
-    """Closed loop as a function of K: A = A0 + Bu K Cy, B = B0 + Bu K Dw, C = C0 + Dz K Cy, D = D0 + Dz K Dw."""
-
-    def __init__(self, part: Partition, order: int):
-        pad = scipy.linalg.block_diag
-        self.part = part
-        self.A0 = pad(part.A, np.zeros((order, order)))
-        self.Bu = pad(part.B2, np.eye(order)) if order else part.B2
-        self.Cy = pad(part.C2, np.eye(order)) if order else part.C2
-        self.B0 = np.vstack([part.B1, np.zeros((order, len(part.w)))])
-        self.C0 = np.hstack([part.C1, np.zeros((len(part.z), order))])
-        self.Dz = np.hstack([part.D12, np.zeros((len(part.z), order))])
-        self.Dw = np.vstack([part.D21, np.zeros((order, len(part.w)))])
-        self.D0 = part.D11
-
-    def of(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        left, right = self.Bu @ K, self.Dz @ K
-        return self.A0 + left @ self.Cy, self.B0 + left @ self.Dw, self.C0 + right @ self.Cy, self.D0 + right @ self.Dw
-
-    def back(self, dA: Any = 0.0, dB: Any = 0.0, dC: Any = 0.0, dD: Any = 0.0) -> np.ndarray:
-        """Return the gradient by K from those by A, B, C, D."""
-        n, w, z = len(self.A0), self.B0.shape[1], len(self.C0)
-        dA, dB, dC, dD = (np.broadcast_to(x, s) for x, s in ((dA, (n, n)), (dB, (n, w)), (dC, (z, n)), (dD, (z, w))))
-        return self.Bu.T @ (dA @ self.Cy.T + dB @ self.Dw.T) + self.Dz.T @ (dC @ self.Cy.T + dD @ self.Dw.T)
-
-    def model(self, K: np.ndarray) -> Any:
-        return of_matrices(*self.of(K))
-
-    def square(self, K: np.ndarray, rows: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-        """Return the square of the H2 norm, of some errors only, and its gradient by K."""
-        A, B, C, D = self.of(K)
-        C, D = (C, D) if rows is None else (C[rows], D[rows])
-        if np.abs(D).max(initial=0.0) > 1e-12:
-            return np.inf, np.zeros_like(K)
-        P = scipy.linalg.solve_continuous_lyapunov(A, -B @ B.T)
-        Q = scipy.linalg.solve_continuous_lyapunov(A.T, -C.T @ C)
-        dC = np.zeros_like(self.C0)
-        dC[slice(None) if rows is None else rows] = 2 * C @ P
-        return float(np.trace(C @ P @ C.T)), self.back(2 * Q @ P, 2 * Q @ B, dC)
-
-    def peak(self, K: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the Hinf norm and its gradient by K, from the singular vectors at the peak."""
-        found = hinfnorm(self.model(K))
-        if not np.isfinite(found.value):
-            return np.inf, np.zeros_like(K)
-        A, B, C, D = self.of(K)
-        if not np.isfinite(found.omega):
-            U, s, Vh = np.linalg.svd(D)
-            return float(s[0]), self.back(dD=np.outer(U[:, 0], Vh[0]))
-        resolvent = np.linalg.inv(1j * found.omega * np.eye(len(A)) - A)
-        U, s, Vh = np.linalg.svd(C @ resolvent @ B + D)
-        u, v = U[:, 0], Vh[0].conj()
-        left, right = (C @ resolvent).conj().T @ u, resolvent @ (B @ v)
-        outer = [np.outer(a.conj(), b).real for a, b in ((left, right), (left, v), (u, right), (u, v))]
-        return float(s[0]), self.back(*outer)
-
-    def pole(self, K: np.ndarray, measure: Callable[[np.ndarray], np.ndarray], turn: Callable[[complex], complex]) -> tuple[float, np.ndarray]:
-        """Return the largest of a measure of the poles, and its gradient by K; `turn` is its derivative (d/dx - j d/dy)."""
-        A = self.of(K)[0]
-        values, left, right = scipy.linalg.eig(A, left=True)
-        k = int(np.argmax(measure(values)))
-        y, x = left[:, k], right[:, k]
-        rate = np.outer(y.conj(), x) / (y.conj() @ x)
-        return float(measure(values)[k]), self.back((turn(complex(values[k])) * rate).real)
-
-
 # the problem
 
 
 @dataclass(frozen=True)
-class _Problem:
-    closed: list[_Closed]
-    form: _Form
+class Problem:
+    closed: list[ClosedLoop]
+    form: Form
     h2: np.ndarray
     hinf: np.ndarray
     limits: Limits
@@ -299,7 +258,9 @@ class _Problem:
                 value, by = c.pole(K, np.real, lambda s: 1.0)
                 found.append((f"decay{of}", (value + least) / max(least, 1e-12), by / max(least, 1e-12)))
             if (least := self.limits.damping) is not None:
-                value, by = c.pole(K, lambda s: s.real / np.abs(s), lambda s: 1j * s.imag * s.conjugate() / abs(s) ** 3)
+                value, by = c.pole(
+                    K, lambda s: s.real / np.abs(s), lambda s: 1j * s.imag * s.conjugate() / abs(s) ** 3
+                )
                 found.append((f"damping{of}", (value + least) / max(least, 1e-12), by / max(least, 1e-12)))
             if (most := self.limits.gamma) is not None:
                 value, by = c.peak(K)
@@ -324,7 +285,9 @@ class _Problem:
 def _rows(part: Partition, name: str) -> np.ndarray:
     names = [part.model.outputs[i] for i in part.z]
     if name not in names:
-        raise InputError(f"fixed_order: no error '{name}' for a bound of its mean square; there are {', '.join(names)}")
+        raise InputError(
+            f"fixed_order: no error '{name}' for a bound of its mean square; there are {', '.join(names)}"
+        )
     return np.array([names.index(name)])
 
 
@@ -332,7 +295,13 @@ def _rows(part: Partition, name: str) -> np.ndarray:
 
 
 def _searched(
-    problem: _Problem, center: np.ndarray, blank: bool, starts: int, iterations: int, time_limit: float, seed: int
+    problem: Problem,
+    center: np.ndarray,
+    blank: bool,
+    starts: int,
+    iterations: int,
+    time_limit: float,
+    seed: int,
 ) -> tuple[np.ndarray, list[float]]:
     """Return the best of several searches, and the objective of each."""
     rng, deadline = np.random.default_rng(seed), perf_counter() + time_limit
@@ -340,12 +309,19 @@ def _searched(
     furthest = np.inf
     try:
         for k in range(max(starts, 1)):
-            x = center * np.exp(rng.normal(size=center.size) * (k > 0)) + rng.normal(size=center.size) * blank
+            x = (
+                center * np.exp(1.5 * rng.normal(size=center.size) * (k > 0))
+                + rng.normal(size=center.size) * blank
+            )
             x, off = descend(problem.abscissa, x, iterations, deadline, enough=-1e-6)
             furthest = min(furthest, off)
             if off >= 0.0:
                 continue
-            scale = max(problem.objective(x)[0], 1e-300)
+            if not np.isfinite(scale := problem.objective(x)[0]):
+                raise InputError(
+                    "fixed_order: the H2 norm is infinite: white noise of the disturbances passes straight through to the errors (D of the "
+                    "closed loop is not zero); expected a strictly proper law, or h2=0"
+                )
             for weight in PENALTIES if problem.constraints(x) else (0.0,):
                 x, _ = descend(lambda y, w=weight: problem.penalized(y, w * scale), x, iterations, deadline)
             late = max(problem.violations(x).values(), default=0.0)
@@ -361,58 +337,3 @@ def _searched(
             f"{furthest:.4g}; expected a higher order, another structure or more starts"
         )
     return min(found, key=lambda pair: pair[0])[1], [value for value, _ in found]
-
-
-def descend(
-    function: Callable[[np.ndarray], tuple[float, np.ndarray]], x: np.ndarray, iterations: int, deadline: float, enough: float = -np.inf
-) -> tuple[np.ndarray, float]:
-    """Return a local minimum by the quasi-Newton method with a weak Wolfe line search; ends at `enough`, or at the deadline."""
-    value, slope = function(x)
-    H = np.eye(x.size)
-    idle = 0
-    for _ in range(iterations):
-        if value <= enough or perf_counter() > deadline or not np.isfinite(value):
-            break
-        direction = -H @ slope
-        if direction @ slope >= 0.0:
-            H, direction = np.eye(x.size), -slope
-        step = _weak_wolfe(function, x, value, slope, direction)
-        if step is None:
-            if np.array_equal(H, np.eye(x.size)):
-                break
-            H = np.eye(x.size)
-            continue
-        new, after, turned = step
-        s, y = new - x, turned - slope
-        if s @ y > 1e-14 * np.linalg.norm(s) * np.linalg.norm(y):
-            if np.array_equal(H, np.eye(x.size)):
-                H = H * (s @ y) / (y @ y)
-            rho = 1.0 / (s @ y)
-            V = np.eye(x.size) - rho * np.outer(s, y)
-            H = V @ H @ V.T + rho * np.outer(s, s)
-        idle = idle + 1 if value - after <= SMALL * abs(value) else 0
-        x, value, slope = new, after, turned
-        if idle >= 5:
-            break
-    return x, value
-
-
-def _weak_wolfe(
-    function: Callable, x: np.ndarray, value: float, slope: np.ndarray, direction: np.ndarray
-) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Return a point lower along the direction whose slope is less steep, with value and gradient; None if there is none."""
-    low, high, t = 0.0, np.inf, 1.0
-    down = slope @ direction
-    best = None
-    for _ in range(40):
-        there = x + t * direction
-        after, turned = function(there)
-        if not after < value + 1e-4 * t * down:
-            high = t
-        elif turned @ direction < 0.9 * down:
-            low, best = t, (there, after, turned)
-        else:
-            return there, after, turned
-        t = 0.5 * (low + high) if np.isfinite(high) else 2.0 * t
-    return best
-

@@ -1,1 +1,0 @@
-"""Proof of a design on the full nonlinear model."""

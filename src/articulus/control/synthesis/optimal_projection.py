@@ -1,0 +1,158 @@
+"""The best H2 controller of lower order, by the optimal projection equations.
+
+D. C. Hyland and D. S. Bernstein, The optimal projection equations for fixed-order dynamic compensation, IEEE Transactions on Automatic
+Control 29 (1984); the generalized LQG theory of Bernstein, Hyland, Richter and Haddad (3rd Annual Conference on Aerospace
+Computational Control, JPL, 1989) rests on them. With tau' = I - tau:
+
+    0 = A Q + Q A' + V1 - Q Sb Q + tau' Q Sb Q tau'^T      0 = A' P + P A + R1 - P S P + tau'^T P S P tau'
+    0 = (A - S P) Qh + Qh (A - S P)' + Q Sb Q - tau' Q Sb Q tau'^T    0 = (A - Q Sb)' Ph + Ph (A - Q Sb) + P S P - tau'^T P S P tau'
+
+The controller is found by descent of the closed-loop H2 norm from the projection of the full-order one; at a minimum the four equations
+hold, which is checked.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from threadpoolctl import threadpool_limits
+
+from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.modes import require_detectable, require_stabilizable
+from articulus.control.plant import Group, Partition
+from articulus.control.riccati import riccati
+from articulus.control.synthesis.closed_loop import ClosedLoop
+from articulus.control.synthesis.descent import descend
+from articulus.control.synthesis.fixed_order import Form, Limits, Problem
+from articulus.errors import InputError, NumericalError
+
+HOLDS = 1e-3
+"""Residual of the four equations, relative, up to which they count as solved."""
+
+
+def optimal_projection(
+    plant: Any,
+    order: int,
+    *,
+    commands: Group,
+    measured: Group,
+    iterations: int = 1000,
+    time_limit: float = 60.0,
+) -> Design:
+    """Return the controller of given order with the least H2 norm from disturbances to errors, and its projection.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+        Continuous. Errors weigh states and commands (D12'D12 definite), disturbances drive states and sensors (D21 D21' definite), without
+        products of the two.
+    order : int
+        From 1 to that of the plant; there it is the LQG controller.
+    commands, measured : names or counts
+    iterations, time_limit : int, float [s]
+        Of the descent.
+
+    Returns
+    -------
+    Design
+        Figures: `h2` (norm), `full` (that of the full-order controller), `projection` tau (n, n), `residuals` of the four equations.
+    """
+    p = Partition.of(plant, commands, measured, "optimal_projection")
+    n = len(p.A)
+    if p.model.period is not None or np.abs(p.D22).max(initial=0.0) > 0 or np.abs(p.D11).max(initial=0.0) > 0:
+        raise InputError("optimal_projection: expected a continuous plant without D11 and D22")
+    if not 1 <= order <= n:
+        raise InputError(f"optimal_projection: found order {order}; expected 1 to {n}")
+    R1, R2, V1, V2 = p.C1.T @ p.C1, p.D12.T @ p.D12, p.B1 @ p.B1.T, p.D21 @ p.D21.T
+    mixed = max(np.abs(p.C1.T @ p.D12).max(initial=0.0), np.abs(p.B1 @ p.D21.T).max(initial=0.0))
+    if min(np.linalg.eigvalsh(R2)[0], np.linalg.eigvalsh(V2)[0]) <= 0 or mixed > 1e-9 * max(
+        np.abs(R1).max(), np.abs(V1).max()
+    ):
+        raise InputError(
+            "optimal_projection: expected definite weights of commands and noise of sensors, and no products with the states"
+        )
+    require_stabilizable(p.model, p.B2, "optimal_projection", tuple(p.model.inputs[i] for i in p.u))
+    require_detectable(p.model, p.C2, "optimal_projection", tuple(p.model.outputs[i] for i in p.y))
+    P, K = riccati(p.A, p.B2, R1, R2, period=None, method="optimal_projection")
+    Q, Lt = riccati(p.A.T, p.C2.T, V1, V2, period=None, method="optimal_projection")
+    L = Lt.T
+    full = _cost(p, p.A - p.B2 @ K - L @ p.C2, L, -K)
+    left, right = _balanced(p, P, Q, K, L, order)
+    form = Form.of(order, len(p.u), len(p.y), direct=False)
+    problem = Problem([ClosedLoop(p, order)], form, np.ones(1), np.zeros(1), Limits())
+    K0 = np.block(
+        [
+            [np.zeros((len(p.u), len(p.y))), -K @ right],
+            [left.T @ L, left.T @ (p.A - p.B2 @ K - L @ p.C2) @ right],
+        ]
+    )
+    free = np.ones_like(K0, dtype=bool)
+    free[: len(p.u), : len(p.y)] = False
+    x = K0.T[free.T]
+    with threadpool_limits(1):
+        if not np.isfinite(problem.objective(x)[0]):
+            x, off = descend(problem.abscissa, x, iterations, perf_counter() + time_limit, enough=-1e-6)
+            if off >= 0:
+                raise NumericalError(
+                    f"optimal_projection: no stabilizing controller of order {order} was found; expected a higher order"
+                )
+        x, value = descend(problem.objective, x, iterations, perf_counter() + time_limit)
+    A, B, C, D = form.matrices(x)
+    tau, residuals = _equations(p, (A, B, C), (R1, R2, V1, V2))
+    worst = float(max(residuals))
+    figures = {
+        "h2": float(np.sqrt(value)),
+        "full": float(np.sqrt(full)),
+        "projection": tau,
+        "residuals": residuals,
+    }
+    law = law_of(p.model, (A, B, C, D), p.u, p.y, "optimal projection")
+    checks = [Check("residual of the optimal projection equations, relative", worst, HOLDS, worst < HOLDS)]
+    return checked("optimal projection", p.model, law, p.u, p.y, figures, checks)
+
+
+def _cost(p: Partition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:
+    """Return the square of the H2 norm with a controller."""
+    closed = ClosedLoop(p, len(A))
+    return closed.square(np.block([[np.zeros((len(p.u), len(p.y))), C], [B, A]]))[0]
+
+
+def _balanced(
+    p: Partition, P: np.ndarray, Q: np.ndarray, K: np.ndarray, L: np.ndarray, order: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return bases of the heaviest part of Qh Ph of the full-order controller: left' right = I."""
+    Qh = scipy.linalg.solve_continuous_lyapunov(p.A - p.B2 @ K, -L @ (p.D21 @ p.D21.T) @ L.T)
+    Ph = scipy.linalg.solve_continuous_lyapunov((p.A - L @ p.C2).T, -K.T @ (p.D12.T @ p.D12) @ K)
+    roots = [v * np.sqrt(np.maximum(w, 0.0)) for w, v in (np.linalg.eigh(0.5 * (X + X.T)) for X in (Qh, Ph))]
+    U, s, Vh = np.linalg.svd(roots[0].T @ roots[1])
+    scale = 1.0 / np.sqrt(np.maximum(s[:order], s[0] * 1e-14))
+    return roots[1] @ Vh[:order].T * scale, roots[0] @ U[:, :order] * scale
+
+
+def _equations(p: Partition, law: tuple, weights: tuple) -> tuple[np.ndarray, np.ndarray]:
+    """Return the projection and the relative residuals of the four equations at a controller, from the closed loop's Gramians."""
+    (A_, B_, C_), (R1, R2, V1, V2) = law, weights
+    n, A, B, C = len(p.A), p.A, p.B2, p.C2
+    whole = np.block([[A, B @ C_], [B_ @ C, A_]])
+    noise = scipy.linalg.block_diag(V1, B_ @ V2 @ B_.T)
+    cost = scipy.linalg.block_diag(R1, C_.T @ R2 @ C_)
+    X = scipy.linalg.solve_continuous_lyapunov(whole, -noise)
+    Y = scipy.linalg.solve_continuous_lyapunov(whole.T, -cost)
+    Qh = X[:n, n:] @ np.linalg.solve(X[n:, n:], X[n:, :n])
+    Ph = Y[:n, n:] @ np.linalg.solve(Y[n:, n:], Y[n:, :n])
+    Q, P = X[:n, :n] - Qh, Y[:n, :n] - Ph
+    tau = -X[:n, n:] @ np.linalg.solve(X[n:, n:], np.linalg.solve(Y[n:, n:], Y[n:, :n]))
+    rest = np.eye(n) - tau
+    S, Sb = B @ np.linalg.solve(R2, B.T), C.T @ np.linalg.solve(V2, C)
+    QQ, PP = Q @ Sb @ Q, P @ S @ P
+    off = [
+        A @ Q + Q @ A.T + V1 - QQ + rest @ QQ @ rest.T,
+        A.T @ P + P @ A + R1 - PP + rest.T @ PP @ rest,
+        (A - S @ P) @ Qh + Qh @ (A - S @ P).T + QQ - rest @ QQ @ rest.T,
+        (A - Q @ Sb).T @ Ph + Ph @ (A - Q @ Sb) + PP - rest.T @ PP @ rest,
+    ]
+    sizes = (np.abs(A @ Q).max() + np.abs(V1).max(), np.abs(A.T @ P).max() + np.abs(R1).max())
+    return tau, np.array([np.abs(x).max() / sizes[i % 2] for i, x in enumerate(off)])
