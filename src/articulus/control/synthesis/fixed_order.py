@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -323,7 +324,7 @@ def _searched(
                     "closed loop is not zero); expected a strictly proper law, or h2=0"
                 )
             for weight in PENALTIES if problem.constraints(x) else (0.0,):
-                x, _ = descend(lambda y, w=weight: problem.penalized(y, w * scale), x, iterations, deadline)
+                x, _ = descend(partial(problem.penalized, weight=weight * scale), x, iterations, deadline)
             late = max(problem.violations(x).values(), default=0.0)
             found.append((problem.objective(x)[0] * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late), x))
             if perf_counter() > deadline:
