@@ -143,8 +143,8 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     ),
     Drag: lambda m: Drag("wrist", area=0.3, density=50.0, flow=(1.0, 0, 0), normal=(0, 0, 1)),
     Buoyancy: lambda m: Buoyancy("wrist", volume=1e-3, surface=0.02),
-    VaryingGravity: lambda m: VaryingGravity(_of_time(3), bodies=("stick", "bucket")),
-    CentralGravity: lambda m: CentralGravity(mu=50.0, center=(0, 0, -3.0), bodies=("stick", "bucket")),
+    VaryingGravity: lambda m: VaryingGravity(_of_time(3)),
+    CentralGravity: lambda m: CentralGravity(mu=50.0, center=(0, 0, -3.0)),
     GroundContact: lambda m: GroundContact(
         "wrist", stiffness=1e4, dissipation=0.1, friction=0.3, slip_speed=0.05
     ),

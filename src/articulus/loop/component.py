@@ -97,6 +97,9 @@ class Scope(Protocol):
     def wrench(self, frame: str, value: SX) -> None:
         """Add a moment about a frame's origin and a force, ground axes, (6,) [N m, N]; its power counts as `force` says."""
 
+    def modal_force(self, body: str, value: SX) -> None:
+        """Add forces on the modal coordinates of a flexible body, (modes,) [J]; their power counts as `force` says."""
+
     # the energy account: a component that calls any of the three accounts for all power of its forces and wrenches
 
     def stored(self, energy: SX) -> None:

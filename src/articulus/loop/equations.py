@@ -55,6 +55,8 @@ class Effects:
     signals: dict[str, SX] = field(default_factory=dict)
     forces: dict[str, SX] = field(default_factory=dict)
     wrenches: dict[str, SX] = field(default_factory=dict)
+    modal: dict[str, SX] = field(default_factory=dict)
+    """Forces on the modes of flexible bodies."""
     command: SX | None = None
     account: Account | None = None
     """None: the power of its forces and wrenches is input."""
@@ -64,13 +66,15 @@ class Effects:
         out = {("signal", name): value for name, value in self.signals.items()}
         out |= {("force", name): value for name, value in self.forces.items()}
         out |= {("wrench", name): value for name, value in self.wrenches.items()}
+        out |= {("modal", name): value for name, value in self.modal.items()}
         if self.command is not None:
             out["command", ""] = self.command
         return out
 
     def with_outward(self, held: dict[tuple[str, str], SX]) -> Effects:
         """Return effects whose outward part is replaced by held values."""
-        chosen: dict[str, dict[str, SX]] = {"signal": {}, "force": {}, "wrench": {}, "command": {}}
+        kinds = ("signal", "force", "wrench", "modal", "command")
+        chosen: dict[str, dict[str, SX]] = {kind: {} for kind in kinds}
         for (kind, name), value in held.items():
             chosen[kind][name] = value
         return dataclasses.replace(
@@ -78,6 +82,7 @@ class Effects:
             signals=chosen["signal"],
             forces=chosen["force"],
             wrenches=chosen["wrench"],
+            modal=chosen["modal"],
             command=chosen["command"].get(""),
         )
 
@@ -305,6 +310,8 @@ class Network:
                     tau += ca.densify(ca.mtimes(row.T, value))
                 else:
                     tau[d.v_slices[joint]] += value
+            for body, value in effects.modal.items():
+                tau[d.mode_slices(body)[0]] += value
         for i, joint in enumerate(self.stops):  # zero but where the response to it is asked for
             tau[d.v_slices[joint]] += self.push[i]
         return tau
@@ -339,7 +346,12 @@ class Network:
     def check_feedback(self) -> None:
         """Raise when a force rests on the accelerations that it makes."""
         for component, effects in zip(self.components, self.effects):
-            for value in (*effects.forces.values(), *effects.wrenches.values(), effects.command):
+            for value in (
+                *effects.forces.values(),
+                *effects.wrenches.values(),
+                *effects.modal.values(),
+                effects.command,
+            ):
                 if value is not None and ca.depends_on(value, ca.vertcat(self.vdot, self.reactions)):
                     raise InputError(
                         f"component '{component.name}' feeds accelerations back without delay; "
@@ -474,6 +486,12 @@ class _Scope:
         if SX(value).numel() != 6:
             raise self._error(f"wrench on '{frame}': found {SX(value).numel()} elements; expected 6")
         self.effects.wrenches[frame] = self.effects.wrenches.get(frame, SX(0)) + value
+
+    def modal_force(self, body: str, value: SX) -> None:
+        at = self.description.mode_slices(body)[0]
+        if SX(value).numel() != at.stop - at.start:
+            raise self._error(f"force on the modes of '{body}': found {SX(value).numel()} elements; expected {at.stop - at.start}")  # fmt: skip
+        self.effects.modal[body] = self.effects.modal.get(body, SX(0)) + value
 
     def stored(self, energy: SX) -> None:
         self._account.stored += self._scalar("stored", energy)

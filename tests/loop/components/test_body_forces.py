@@ -121,7 +121,7 @@ def test_orbit_and_libration_in_the_field_of_a_planet() -> None:
     np.testing.assert_allclose(h[:, :3], np.broadcast_to(h[0, :3], h[:, :3].shape), rtol=1e-9, atol=1e-6)
 
 
-def test_planet_needs_a_mechanism_without_gravity_and_rigid_bodies() -> None:
+def test_planet_needs_a_mechanism_without_gravity_and_known_bodies() -> None:
     with pytest.raises(art.InputError, match="gravity=\\(0, 0, 0\\)"):
         art.simulate(ball(), 0.1, components=[c.CentralGravity()])
     with pytest.raises(art.InputError, match="did you mean 'ball'"):

@@ -10,7 +10,7 @@ import casadi as ca
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import positive, wrong
 from articulus.loop.components.tracking import names
-from articulus.loop.components.weights import heavy_bodies, pose_of, push
+from articulus.loop.components.weights import Weight, heavy_bodies, pull
 from articulus.mechanism.numbers import Number, Vector, as_number, convert, quantity, three, values_of
 
 EARTH = 3.986004418e14
@@ -19,7 +19,7 @@ EARTH = 3.986004418e14
 
 @dataclass(frozen=True)
 class CentralGravity(Disturbance):
-    """The gravity of a point mass on every rigid body, with its gradient.
+    """The gravity of a point mass on every body, with its gradient.
 
     A body of mass m and moment of inertia J about its centre of mass, at distance r in the direction e from the centre,
     has the potential (to second order in its size over r; MacCullagh)
@@ -30,6 +30,8 @@ class CentralGravity(Disturbance):
 
         F = -mu m e / r^2 - 3 mu / (2 r^4) ((tr J - 5 e . J e) e + 2 J e),   n = 3 mu / r^3 e x J e
 
+    Those of a flexible body are those of the deformed one, and its modes feel minus the derivative of U by their coordinates.
+
     Parameters
     ----------
     mu : number [m^3/s^2]
@@ -37,7 +39,7 @@ class CentralGravity(Disturbance):
     center : three numbers [m]
         Position of the point mass, ground frame.
     bodies : sequence of str
-        Those that feel it, rigid ones; all that have mass if none is named.
+        Those that feel it, rigid or flexible; all that have mass if none is named.
     name : str
 
     Signals: `force` on all bodies together, ground axes [N].
@@ -71,20 +73,16 @@ class CentralGravity(Disturbance):
         mu, center = s.number(self.mu), ca.vertcat(*map(s.number, self.center))
         total = ca.SX.zeros(3)
         for body in heavy_bodies(s, self, self.bodies):
-            R, arm = pose_of(s, body)
-            away = s.ask("pose", s.q, frames=[body.name])[:3, 3] + arm - center
+            weight, pose = Weight.of(s, body), s.ask("pose", s.q, frames=[body.name])
+            R, m, J = pose[:3, :3], weight.mass, weight.inertia
+            away = pose[:3, 3] + ca.mtimes(R, weight.com) - center
             r = ca.norm_2(away)
-            e, m, local = away / r, s.number(body.mass), inertia(s, body.inertia)
-            seen = ca.mtimes([R, local, R.T, e])  # J e in ground axes
-            trace, along = ca.trace(local), ca.dot(e, seen)
+            e = away / r
+            seen = ca.mtimes([R, J, R.T, e])  # J e in ground axes
+            trace, along = ca.trace(J), ca.dot(e, seen)
             force = -mu * m * e / r**2 - 1.5 * mu / r**4 * ((trace - 5 * along) * e + 2 * seen)
-            push(s, body, arm, force, 3 * mu / r**3 * ca.cross(e, seen))
-            s.stored(-mu * m / r - mu * (trace - 3 * along) / (2 * r**3))
-            total += force
+            potential = -mu * m / r - mu * (trace - 3 * along) / (2 * r**3)
+            pull(s, body, weight, R, force, 3 * mu / r**3 * ca.cross(e, seen), potential)
+            s.stored(weight.now(potential))
+            total += weight.at(force)
         s.write("force", total)
-
-
-def inertia(s: Scope, given: Vector) -> ca.SX:
-    """Return a moment of inertia (xx, yy, zz, xy, xz, yz) as a matrix."""
-    xx, yy, zz, xy, xz, yz = map(s.number, given)
-    return ca.vertcat(ca.horzcat(xx, xy, xz), ca.horzcat(xy, yy, yz), ca.horzcat(xz, yz, zz))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import casadi as ca
 from casadi import SX
 
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.columns import at_time, in_time
 from articulus.loop.components.tracking import names
-from articulus.loop.components.weights import heavy_bodies, pose_of, push
+from articulus.loop.components.weights import Weight, heavy_bodies, pull
 from articulus.mechanism.numbers import convert, quantity
 
 
@@ -25,7 +26,7 @@ class VaryingGravity(Disturbance):
     acceleration : three numbers, Table or casadi.Function of t [m/s^2]
         Of a body that falls freely in the field, ground axes.
     bodies : sequence of str
-        Those that feel it, rigid ones; all that have mass if none is named.
+        Those that feel it, rigid or flexible; all that have mass if none is named.
     name : str
 
     Signals: `acceleration` [m/s^2].
@@ -49,5 +50,6 @@ class VaryingGravity(Disturbance):
         g = at_time(s, self, "acceleration", 3)
         s.write("acceleration", g)
         for body in heavy_bodies(s, self, self.bodies):
-            _, arm = pose_of(s, body)
-            push(s, body, arm, s.number(body.mass) * g, SX.zeros(3))
+            weight, R = Weight.of(s, body), s.ask("pose", s.q, frames=[body.name])[:3, :3]
+            fall = -weight.mass * ca.dot(ca.mtimes(R.T, g), weight.com)
+            pull(s, body, weight, R, weight.mass * g, SX.zeros(3), fall)
