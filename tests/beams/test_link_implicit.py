@@ -39,7 +39,7 @@ def full(monkeypatch):
 
     def run(*arguments, **options) -> art.Run:
         with monkeypatch.context() as patched:
-            patched.setattr(steppers, "_beams", lambda *_: None)
+            patched.setattr(steppers, "beams_of", lambda *_: None)
             return art.simulate(*arguments, **options)
 
     return run

@@ -10,7 +10,7 @@ r: all sampled components, one after the other; g: residuals of the constraints.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,19 +40,27 @@ class LoopEquilibrium:
     q : array, (nq,)
     states : dict of name to array
         States of components and held values of sampled ones.
-    stable : bool
-        Whether no pole of the loop's linear model there has a positive real part.
-    model : LinearModel
-        Of the whole loop about this state; inputs are joint forces.
     residuals : tuple of float
         Largest imbalance at the estimate and after each Newton step.
+    linearized : callable
+        Gives `model`.
     """
 
     q: np.ndarray
     states: Mapping[str, np.ndarray]
-    stable: bool
-    model: LinearModel
     residuals: tuple[float, ...]
+    linearized: Callable[[], LinearModel]
+
+    @functools.cached_property
+    def model(self) -> LinearModel:
+        """Linear model of the whole loop about this state; inputs are joint forces."""
+        return self.linearized()
+
+    @functools.cached_property
+    def stable(self) -> bool:
+        """Whether no pole of the loop's linear model there has a positive real part."""
+        poles = self.model.poles[np.isfinite(self.model.poles)]
+        return bool((poles.real <= MARGIN * np.abs(poles).max(initial=1.0)).all())
 
 
 class Rest:
@@ -91,17 +99,15 @@ class Rest:
         )
         self._own, self._held = _indices(self.own), _indices(self.held)
         names = {q.name for q in mechanism.description.parameters}
-        self._params: Mapping[str, Any] = {
+        self.params: Mapping[str, Any] = {
             q.name: float(value) for q, value in zip(system.network.parameters, p) if q.name in names
         }
 
-    def found(self, model: LinearModel, residuals: tuple[float, ...]) -> LoopEquilibrium:
-        """Return the present state, with its linear model."""
+    def found(self, linearized: Callable[[], LinearModel], residuals: tuple[float, ...]) -> LoopEquilibrium:
+        """Return the present state, with what gives its linear model."""
         states = {name: self.c[at].copy() for name, at in self.own.items()}
         states |= {name: self.d[at].copy() for name, at in self.held.items()}
-        poles = model.poles[np.isfinite(model.poles)]
-        stable = bool((poles.real <= MARGIN * np.abs(poles).max(initial=1.0)).all())
-        return LoopEquilibrium(self.c[self.system.places["q"]].copy(), states, stable, model, residuals)
+        return LoopEquilibrium(self.c[self.system.places["q"]].copy(), states, residuals, linearized)
 
     def find(self, tolerance: float) -> tuple[float, ...]:
         """Move c and d to rest; return the largest residual on the way.
@@ -164,7 +170,7 @@ class Rest:
         """Return what is not balanced at x."""
         self._put(x)
         balance = np.array(self._balance(self.c, self.d, *self._rest)[0]).ravel()
-        g = self.mechanism.constraint_residual(x[: self.mechanism.nq], self.t, params=self._params)
+        g = self.mechanism.constraint_residual(x[: self.mechanism.nq], self.t, params=self.params)
         return np.append(balance, g)
 
     def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
@@ -174,7 +180,7 @@ class Rest:
         _, by_c, by_d = (np.array(y) for y in self._balance(self.c, self.d, *self._rest))
         E = np.array(self._position_rate(self.c[places["q"]], self.c[places["v"]]))
         J = np.hstack([by_c[:, places["q"]] @ E, by_c[:, self._own], by_d[:, self._held]])
-        G = m.constraint_jacobian(x[: m.nq], self.t, params=self._params)
+        G = m.constraint_jacobian(x[: m.nq], self.t, params=self.params)
         rows = np.hstack([G, np.zeros((len(G), J.shape[1] - m.nv))])[m.description.holonomic_rows]
         kept = np.append(np.ones(len(J), dtype=bool), m.description.holonomic_rows)
         return least(np.vstack([J, rows]), -residual[kept], np.ones(J.shape[1], dtype=bool))

@@ -260,12 +260,17 @@ class BeamProblem:
         """Return position and velocity for those of the joints."""
         return self._e.apart(q, v, self._p)
 
-    def end(self, state: AlphaState, c: Array) -> None:
-        """Write the joints' position and velocity into c; `power` was asked for the same state."""
+    def joints(self, t: float, q: Array, v: Array, c: Array) -> None:
+        """Write the joints' position and velocity into c."""
+        self._set(t, q, v, None, self._lambda)
+        self.end(q, v, c)
+
+    def end(self, q: Array, v: Array, c: Array) -> None:
+        """Write the joints' position and velocity into c; the same state was evaluated last."""
         e, s = self._e, self._e.system
         self._joints()
         out_q, out_v = c[s.places["q"]], c[s.places["v"]]
-        for out, given, (there, here) in zip((out_q, out_v), (state.q, state.v), e.apart.same):
+        for out, given, (there, here) in zip((out_q, out_v), (q, v), e.apart.same):
             out[there] = given[here]
         joint_q, joint_v = self._joints.outputs
         out_q[e.joint_q], out_v[e.joint_v] = joint_q[e.real].ravel(), joint_v[e.real].ravel()
@@ -417,6 +422,20 @@ class BeamProblem:
         for span in self._e.floating:
             out[span, span] -= ads(dq[span][None])[0] / 2
         return out
+
+    def stress(self, change: Array | None = None) -> Array:
+        """Return the elastic stress of each element, (elements, 6), at the state that was evaluated last.
+
+        With a change of the displacements, what the stress becomes linearly along it.
+        """
+        e, out = self._e, self._forces.outputs[2].copy()
+        if change is None:
+            return out
+        motions = np.zeros((e.places, 6))
+        motions[e.bare] = change[e.nv : e.nv + 6 * e.nodes].reshape(-1, 6)
+        motions[e.at_end] = (self._J @ change[: e.nv]).reshape(-1, 6)[e.end]
+        rates = element.strain_rates()(*self._sides[:2], motions[:-1], motions[1:])
+        return out + np.einsum("kij,kj->ki", e.stiffness, rates)
 
     def power(self, state: AlphaState) -> Array:
         """Return the power put in and the power lost [W]."""

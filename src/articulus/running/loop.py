@@ -18,7 +18,7 @@ from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.linear import LinearModel
 from articulus.loop.component import Component
-from articulus.loop.components import Expression
+from articulus.loop.components import BeamForces, Expression
 from articulus.loop.equations import Network
 from articulus.loop.equilibrium import LoopEquilibrium, Rest
 from articulus.loop.events import Event, keeps_found
@@ -33,6 +33,8 @@ from articulus.results.signal import Signal
 from articulus.running.checkpoint import require_place
 from articulus.running.settings import RunSettings, listed, number
 from articulus.running.specification import Specification
+from articulus.running.steppers import beams_of
+from articulus.solve.assembly import independent_rows
 
 Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
 
@@ -268,10 +270,29 @@ class Loop:
         require_derivatives(system, setup.outside)
         c, d, p = (rows[0] for rows in _begun(setup))
         rest = Rest(self.mechanism, system, c, d, p, t, step)
-        residuals = rest.find(tolerance)
-        signals = model_signals(Outputs(system).blank())
-        model = linear_model(system, step, signals, np.concatenate([rest.c, rest.d]), p, t)
-        return rest.found(model, residuals)
+        residuals = self._beams_at_rest(rest, p, t, step)
+        if residuals is None:
+            residuals = rest.find(tolerance)
+        signals, x = model_signals(Outputs(system).blank()), np.concatenate([rest.c, rest.d])
+        return rest.found(lambda: linear_model(system, step, signals, x, p, t), residuals)
+
+    def _beams_at_rest(self, rest: Rest, p: np.ndarray, t: float, step: float) -> tuple[float, ...] | None:
+        """Move the position of a loop with beams of large deflection to rest; None for other loops."""
+        system, places = rest.system, rest.system.places
+        if rest.own or rest.held or not any(isinstance(c, BeamForces) for c in system.network.components):
+            return None
+        from articulus.running.beam_rest import at_rest  # late: few loops have beams
+
+        names = self.mechanism.constraint_names
+        kept = independent_rows(self.mechanism, rest.c[places["q"]], t, params=rest.params) if names else ()
+        beams = beams_of(system, [names.index(name) for name in kept])
+        if beams is None:
+            return None
+        problem = beams.problem(rest.d, p, np.zeros(system.nw), step)
+        q, v = problem.begin(rest.c[places["q"]], rest.c[places["v"]])
+        q, residuals = at_rest(problem, t, q, v, len(kept))
+        problem.joints(t, q, v, rest.c)
+        return residuals
 
 
 def _begun(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -319,7 +319,7 @@ class AlphaStepper(Stepper):
                 f"method '{method.name}' is for constraints on positions; found '{bound[0]}', which is on velocities: the method "
                 "solves g(q) = 0 at the end of a step; expected a method such as rk4, dormand_prince or cvodes"
             )
-        self._beams = _beams(system, self._rows)
+        self._beams = beams_of(system, self._rows)
         if self._beams is not None:
             self.extra = self._beams.memory
             return
@@ -366,12 +366,12 @@ class AlphaStepper(Stepper):
         end = self._method.step(problem, state, self.h if whole else t1 - t)
         self.evaluations += end.iterations - state.iterations
         out, after = c.copy(), problem.power(end)
-        problem.end(end, out)
+        problem.end(end.q, end.v, out)
         out[-2:] += (t1 - t) / 2 * (before + after)
         return np.concatenate([out, d, problem.remembered(end, after)])
 
 
-def _beams(system: System, rows: list[int]) -> BeamEquations | None:
+def beams_of(system: System, rows: list[int]) -> BeamEquations | None:
     """Return the equations of the parts where the mechanism has beams of large deflection that can be cut off."""
     if not any(isinstance(c, BeamForces) for c in system.network.components):
         return None
