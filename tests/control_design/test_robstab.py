@@ -148,3 +148,8 @@ def test_parameters_of_a_loop(rod):
     report = robstab(found)
     worst = loop.linearize(params=dict(report.worst))
     assert np.abs(np.linalg.eigvals(worst.A)).min() < 1e-6
+    # the nonlinear loop agrees: beside the worst values a small deviation grows on the one side and dies on the other
+    for more, grows in ((0.1, True), (-0.1, False)):
+        params = {"payload": report.worst["payload"] + more, "kp": report.worst["kp"]}
+        run = loop.simulate(4.0, q0=[1e-3], params=params, sample=4.0)
+        assert bool(abs(np.asarray(run["q"])[-1, 0]) > 1e-3) is grows

@@ -52,6 +52,7 @@ from articulus.control.synthesis.output_poles import output_poles
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
 from articulus.control.synthesis.sampled_lq import lqgd, lqrd
+from articulus.control.synthesis.sliding import SlidingDesign, sliding_mode
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "Norm",
     "ReducedModel",
     "RobustStability",
+    "SlidingDesign",
     "UncertainModel",
     "ZeroDynamics",
     "Zeros",
@@ -129,6 +131,7 @@ __all__ = [
     "sample",
     "schmr",
     "second_order_balred",
+    "sliding_mode",
     "stabsep",
     "strong_zeros",
     "two_sided",
