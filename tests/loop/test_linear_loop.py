@@ -22,6 +22,9 @@ from articulus.loop.components import (
     Expression,
     FirstOrderActuator,
     FrameAcceleration,
+    FramePose,
+    FrameVelocity,
+    FrameWrench,
     JointSensor,
     Measured,
     Motor,
@@ -70,6 +73,24 @@ def test_pendulum_with_pd_has_the_poles_of_its_equation() -> None:
     np.testing.assert_allclose(found, 1 / (ROD_INERTIA * s**2 + KD * s + stiffness), rtol=1e-12)
     assert model.states == ("q.hinge1", "v.hinge1")
     assert (model.period, model.t, model.input_units) == (None, 0.1, ("N m",))
+
+
+def test_wrench_on_a_frame_to_its_pose_and_rate() -> None:
+    """About rest: B = M^-1 J' for the wrench, rows J of C for displacements and rates of the frame."""
+    arm, q = art.load("two_link"), np.array([0.4, -0.9])
+    parts = [
+        FramePose("tip", name="pose"),
+        FrameVelocity("tip", name="rate"),
+        FrameWrench("tip", [0.0] * 6, name="push"),
+    ]
+    loop = art.Loop(arm, components=parts)
+    model = loop.linearize(q, inputs=["push.wrench"], outputs=["pose.position", "rate.linear"])
+    J = arm.jacobian("tip", q)
+    np.testing.assert_allclose(model.B[2:], np.linalg.solve(arm.mass_matrix(q), J.T), atol=1e-12)
+    assert model.outputs[4:] == tuple(
+        f"{name}.{k}" for name in ("pose.position", "rate.linear") for k in range(3)
+    )
+    np.testing.assert_allclose(model.C[4:], np.block([[J[3:], 0 * J[3:]], [0 * J[3:], J[3:]]]), atol=1e-12)
 
 
 def test_the_model_is_that_of_the_state_at_the_time() -> None:

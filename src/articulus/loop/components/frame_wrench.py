@@ -28,7 +28,7 @@ class FrameWrench(Disturbance):
     name : str
         "<frame>_frame_wrench" if not given.
 
-    Signals: `wrench` in ground axes [N m, N].
+    Signals: `wrench` in ground axes [N m, N]; also an input of linear models, `linearize(inputs=["<name>.wrench"])`.
     """
 
     frame: str
@@ -50,4 +50,4 @@ class FrameWrench(Disturbance):
             R = s.ask("pose", s.q, frames=[self.frame])[:3, :3]
             wrench = ca.vertcat(ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:]))
         s.write("wrench", wrench)
-        s.wrench(self.frame, wrench)
+        s.wrench(self.frame, s.read(f"{self.name}.wrench"))  # read: an input of linear models
