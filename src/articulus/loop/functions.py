@@ -198,7 +198,7 @@ class System:
     def _unstopped(self) -> ca.Function:
         """The accelerations with no joint resting on a stop."""
         short = self._solving.is_a("SXFunction")
-        symbols: list[Any] = self.arguments if short else self._graph_symbols()
+        symbols: list[Any] = self.arguments if short else self.graph_symbols()
         out = self._solved(symbols, self.loads.call(symbols))
         return ca.Function("acceleration", symbols, out, list(ARGUMENTS), list(SOLVED))
 
@@ -220,7 +220,7 @@ class System:
         none = type(vdot)(0, 1)
         return [vdot, none, none]
 
-    def _graph_symbols(self) -> list[ca.MX]:
+    def graph_symbols(self) -> list[ca.MX]:
         """Return symbols of the arguments for a graph of calls."""
         return [ca.MX.sym(name, size) for name, size in zip(ARGUMENTS, self.sizes)]
 
@@ -284,7 +284,7 @@ class System:
             return self.function(name, expressions, names)
         solved = ca.depends_on(everything, ca.vertcat(*self._solution))
         short = solved and self.acceleration.is_a("SXFunction")
-        symbols: list[Any] = self.arguments if short else self._graph_symbols()
+        symbols: list[Any] = self.arguments if short else self.graph_symbols()
         c, _, p, *_ = symbols
         state = [c[self.places["q"]], c[self.places["v"]]]
         state += [p[: len(self.description.parameters)]] if self.description.parameters else []
@@ -352,17 +352,11 @@ class System:
         """Return the mass matrix of the mechanism with its loops cut, (nv, nv)."""
         return np.array(self._quantity("mass_matrix", p, q))
 
-    def energy(self, *arguments: Any) -> float:
-        """Return kinetic and potential energy together, with what components hold, at c, d, p, w, t and h [J]."""
-        c, _, p, *_ = arguments
-        model = p[: len(self.description.parameters)]
-        own = sum(self._quantity("energy", model, *(c[self.places[name]] for name in "qv")))
-        return float(own + self._held_energy(*arguments))
-
     @functools.cached_property
-    def _held_energy(self) -> ca.Function:
-        """(c, d, p, w, t, h) -> energy that components hold."""
-        return self.with_acceleration("held_energy", [self.network.stored()], ["energy"])
+    def whole_energy(self) -> ca.Function:
+        """(c, d, p, w, t, h) -> kinetic and potential energy together, with what components hold [J]."""
+        whole = ca.sum1(self._quantity_of_state("energy")) + self.network.stored()
+        return self.with_acceleration("whole_energy", [whole], ["energy"])
 
     def _quantity(self, name: str, p: np.ndarray, *inputs: np.ndarray) -> Any:
         """Return a quantity of the mechanism by the CasADi virtual machine: for the few questions of an event."""
@@ -511,7 +505,7 @@ class System:
 
     def _called_correction(self, way: ca.Function) -> ca.Function:
         """Return `correction` as a graph of calls."""
-        symbols = self._graph_symbols()
+        symbols = self.graph_symbols()
         c, d, p, _, t, _ = symbols
         unit = self.function("unit", [self._unit_quaternions()])
         active, model = self._switches(d), p[: len(self.description.parameters)]

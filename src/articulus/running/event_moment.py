@@ -63,12 +63,12 @@ class Moment:
                 if name == constraint:
                     self.x[start + i] = g[i]
 
-    def take_over(self, name: str) -> None:
+    async def take_over(self, name: str) -> None:
         """Put the changed position and velocity into the state; rows that hold get admissible velocities.
 
         Energy that the event takes away counts as dissipated, what it adds as input.
         """
-        system, before = self.engine.system, self._energy()
+        system, before = self.engine.system, await self._energy()
         for label, value in (("q", self.q), ("v", self.v)):
             at = system.places[label]
             if value.shape != self.x[at].shape or not np.isfinite(value).all():
@@ -79,18 +79,16 @@ class Moment:
             self.x[at] = value
         if system.correction is not None:
             nc, held = system.nc, self.x[system.nc : self.engine.logged]
-            corrected = self.engine.stepper.correct(self.x[:nc], held, self.p, self.w, self.t)
+            corrected = await self.engine.stepper.correcting(self.x[:nc], held, self.p, self.w, self.t)
             for label in "qv":
                 self.x[system.places[label]] = corrected[system.places[label]]
-        gain = self._energy() - before
+        gain = await self._energy() - before
         self.x[system.places[INPUT if gain > 0 else DISSIPATED]] += abs(gain)
         self.x[self.engine.logged :] = 0.0
 
-    def _energy(self) -> float:
+    async def _energy(self) -> float:
         """Return the energy that the mechanism and its components hold [J]."""
-        system, logged = self.engine.system, self.engine.logged
-        c, d = self.x[: system.nc], self.x[system.nc : logged]
-        return system.energy(c, d, self.p, self.w, self.t, self.engine.h)
+        return await self.engine.energy(self.x, self.p, self.w, self.t)
 
     def _model(self) -> np.ndarray:
         """Return the parameters of the mechanism itself."""

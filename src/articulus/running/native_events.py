@@ -22,6 +22,7 @@ from articulus import kernel
 from articulus.loop.events import Bounce, Switching
 from articulus.loop.functions import System
 from articulus.loop.identity import text_of
+from articulus.running.asking import together
 from articulus.running.event_values import event_values
 from articulus.running.native_engine import NativeEngine
 from articulus.running.numeric_engine import NumericEngine
@@ -49,6 +50,7 @@ class NativeEventEngine(NativeEngine):
     def __init__(self, system: System, method: Any, h: float, numeric: NumericEngine):
         super().__init__(system, method, h)
         self.numeric, self.watched = numeric, numeric.watched
+        numeric.many = True
         self.events = numeric.events  # the same list
         self.nx = system.nc + system.nd + len(self.watched)
 
@@ -213,24 +215,25 @@ class _Passage:
     def finish(self, rows: np.ndarray, end: int) -> None:
         """Take the steps of runs that stand still, each from its own, up to `end`."""
         while len(rows):
+            steps = self._failed[rows].astype(int)
+            went = together([self._step(row, k) for row, k in zip(rows.tolist(), steps.tolist())])
             going: dict[int, list[int]] = {}
-            for row in rows.tolist():
-                k = int(self._failed[row])
-                if self._step(row, k) and k + 1 < end:
+            for row, k, on in zip(rows.tolist(), steps.tolist(), went):
+                if on and k + 1 < end:
                     going.setdefault(k + 1, []).append(row)
             for begin, group in going.items():
                 self._together(np.array(group), begin, end)
             rows = np.array([r for group in going.values() for r in group if self._failed[r] >= 0], dtype=int)
 
-    def _step(self, row: int, k: int) -> bool:
+    async def _step(self, row: int, k: int) -> bool:
         """Take step k of a run by numbers; return whether it goes on."""
         numeric, x, given, w = self._engine.numeric, self._x[row], self._given[row], self._noise(row, k)
         asked = x.copy()
-        numeric.sampled(asked, given, w, k)
+        await numeric.sampled(asked, given, w, k)
         if not np.isfinite(asked).all():  # a sampled component stopped it, no event
             return False
         self._failed[row] = kernel.NEVER
-        numeric.one_step(row, x, given, w, k, self._failed)
+        await numeric.one_step(row, x, given, w, k, self._failed)
         return bool(self._failed[row] < 0)
 
     def _together(self, group: np.ndarray, begin: int, end: int) -> None:

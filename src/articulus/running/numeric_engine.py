@@ -11,15 +11,18 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from articulus import kernel
 from articulus.errors import NumericalError
 from articulus.loop.events import Event, Switching, switched_on
-from articulus.loop.functions import System, native
+from articulus.loop.functions import ARGUMENTS, System, native
 from articulus.loop.steps import whole_steps
 from articulus.results.status import Cause, Occurrence
+from articulus.running.asking import Ask, alone
 from articulus.running.event_location import Stretch, crosses
 from articulus.running.event_moment import Moment
 from articulus.running.event_values import event_values
@@ -79,6 +82,8 @@ class NumericEngine:
         return self._causes.get(row)
 
     cost = 0
+    many = False
+    """Whether many runs ask at once."""
 
     def prepare(self, rows: int) -> None:
         """Build the code that watches for events, so that a wrong one is refused at once; the rest is built when called."""
@@ -116,15 +121,15 @@ class NumericEngine:
                 for k in range(start, stop):
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
-                        self.sampled(x[row], p[row], noise, k)
+                        alone(self.sampled(x[row], p[row], noise, k))
                         if not self.stepper.across_jumps and any(k % m == 0 for m in self.jumps):
                             x[row, self.logged : self._own] = 0.0
                         if k == 0:
-                            self._rest_at_start(row, x[row, : self._own], p[row], noise)
+                            alone(self._rest_at_start(row, x[row, : self._own], p[row], noise))
                     if k % every == 0:
                         log[row, -(-k // every) - -(-first // every)] = x[row, : self.logged]
                     if failed[row] < 0:
-                        self.one_step(row, x[row], p[row], noise, k, failed)
+                        alone(self.one_step(row, x[row], p[row], noise, k, failed))
 
         return march
 
@@ -132,17 +137,19 @@ class NumericEngine:
         """Return the sample at step k, (rows, logged); x stays as it is."""
         out = x.copy()
         for row in np.flatnonzero(failed < 0):
-            self.sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k)
+            alone(self.sampled(out[row], p[row], w[row, 0] if w.ndim == 3 else w[0], k))
         return out[:, : self.logged]
 
-    def sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
+    async def sampled(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int) -> None:
         """Let the sampled components of this instant work."""
         nc, t = self.system.nc, p[0] + k * self.h
         for update, period in zip(self._updates, self.periods):
             if k % period == 0:
-                x[nc : self.logged] = np.ravel(update(x[:nc], x[nc : self.logged], p[1:], w, t, self.h))
+                x[nc : self.logged] = np.ravel(
+                    await Ask(update, x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
+                )
 
-    def one_step(
+    async def one_step(
         self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, k: int, failed: np.ndarray
     ) -> None:
         """Take one row over one step of the grid; a failure leaves it as it is."""
@@ -155,8 +162,8 @@ class NumericEngine:
         try:
             if k == 0:
                 for i in self.stops.touching(own, moving=True):
-                    self._happens(row, own, p, w, p[0], i)
-            ended = self._across(row, own, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h, seen)
+                    await self._happens(row, own, p, w, p[0], i)
+            ended = await self._across(row, own, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h, seen)
             if not np.isfinite(x).all():
                 raise NumericalError("the state is not finite any more")
         except NumericalError as error:
@@ -181,7 +188,7 @@ class NumericEngine:
         n = min(stops) - k
         return 1 << (n.bit_length() - 1) if self.watched else n
 
-    def _across(
+    async def _across(
         self,
         row: int,
         x: np.ndarray,
@@ -197,25 +204,25 @@ class NumericEngine:
         sampled component or a controller outside makes it, is an event at t.
         """
         if not self.watched:
-            x[:] = self.stepper.advance(x, p[1:], w, t, end)
+            x[:] = await self.stepper.advancing(x, p[1:], w, t, end)
             return False
         just: set[int] = set()
         quiet: set[int] = set()
         events = impacts = 0
-        known = self.watch(x, p, w, t)
+        known = await self.watch(x, p, w, t)
         jumped = self._jumped(x, seen, known[0])
         if jumped:
-            ended, quiet = self._let_happen(row, x, p, w, t, jumped)
+            ended, quiet = await self._let_happen(row, x, p, w, t, jumped)
             just = set(jumped)
             if ended:
                 return True
         while events < MOST_EVENTS and impacts < MOST_IMPACTS:
-            freed = self.stops.pulling(x, p[1:], w, t, self.h)
+            freed = await self.stops.pulling(x, p[1:], w, t, self.h)
             for i in freed:
                 self._let_go(row, x, i, t)
             fresh = bool(jumped or freed or events or impacts)
-            stretch = Stretch(self, x, p, w, t, end, None if fresh else known)
-            found = self._first_event(stretch, just, quiet)
+            stretch = await Stretch(self, x, p, w, t, end).go(None if fresh else known)
+            found = await self._first_event(stretch, just, quiet)
             if found is None:
                 x[:] = stretch.ahead
                 self.stops.keep(x)
@@ -227,15 +234,15 @@ class NumericEngine:
                 just = {last}
                 events += 1
             else:
-                together = [last, *self._simultaneous(stretch, x, p, w, t, {last, *just, *quiet})]
-                ended, opened = self._let_happen(row, x, p, w, t, together)
+                together = [last, *await self._simultaneous(stretch, x, p, w, t, {last, *just, *quiet})]
+                ended, opened = await self._let_happen(row, x, p, w, t, together)
                 if ended:
                     return True
                 just, quiet = set(together), quiet | opened
                 hit = self.stops.has(last)
                 events, impacts = events + (not hit), impacts + hit
             if t >= end:
-                seen[:] = self.watch(x, p, w, t)[0]
+                seen[:] = (await self.watch(x, p, w, t))[0]
                 return False
         raise NumericalError(
             f"{events + impacts} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
@@ -251,7 +258,7 @@ class NumericEngine:
             if not self.stops.has(i) and i not in idle and crosses(before[i], now[i], event.direction)
         ]
 
-    def _let_happen(
+    async def _let_happen(
         self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, first: list[int]
     ) -> tuple[bool, set[int]]:
         """Let events happen, then those whose value jumps by what they did, each once.
@@ -265,49 +272,50 @@ class NumericEngine:
             looked at again before the next step.
         """
         waiting, happened, ended = list(first), set[int](), False
-        before = self.watch(x, p, w, t)[0]
+        before = (await self.watch(x, p, w, t))[0]
         while waiting:
             i = waiting.pop(0)
             happened.add(i)
-            ended = self._happens(row, x, p, w, t, i) or ended
-            now = self.watch(x, p, w, t)[0]
+            ended = await self._happens(row, x, p, w, t, i) or ended
+            now = (await self.watch(x, p, w, t))[0]
             waiting += [j for j in self._jumped(x, before, now) if j not in happened and j not in waiting]
             before = now
         switching = {i: e for i, e in enumerate(self.watched) if isinstance(e, Switching)}
         opened = {e.constraint for i, e in switching.items() if i in happened and not e.active}
         return ended, {i for i, e in switching.items() if e.active and e.constraint in opened}
 
-    def _simultaneous(
+    async def _simultaneous(
         self, stretch: Stretch, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, known: set[int | None]
     ) -> list[int]:
         """Return the events besides those known that have changed sign at this instant; stops see to themselves."""
-        return [i for i in self._jumped(x, stretch.before, self.watch(x, p, w, t)[0]) if i not in known]
+        now = (await self.watch(x, p, w, t))[0]
+        return [i for i in self._jumped(x, stretch.before, now) if i not in known]
 
-    def _happens(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> bool:
+    async def _happens(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> bool:
         """Let event i happen; a joint that meets its stop may come to rest there. Return whether the run ends."""
         if self.stops.has(i) and not self.stops.approaching(x, i):
-            self._rest(row, x, p, w, t, i)
+            await self._rest(row, x, p, w, t, i)
             return False
         event, moment = self.watched[i], Moment(self, x, p[1:], w, t)
         held = self.stops.resting(x)
         stop = event.happen(moment)
-        moment.take_over(event.name)
+        await moment.take_over(event.name)
         self.events.append(Occurrence(float(t), event.name, row, stop))
         for freed in set(held) - set(self.stops.resting(x)):
             self.events.append(Occurrence(float(t), f"{self.watched[freed].name} lets go", row))
         if self.stops.has(i) and not stop:
-            self._rest(row, x, p, w, t, i)
+            await self._rest(row, x, p, w, t, i)
         return stop
 
-    def _rest(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> None:
+    async def _rest(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, i: int) -> None:
         """Let a joint that has just met its stop rest there if it hardly comes off."""
-        remaining = self.stops.remaining(x, p[1:], w, t, self.h, i)
+        remaining = await self.stops.remaining(x, p[1:], w, t, self.h, i)
         if remaining is None:
             return
         event = self.watched[i]
         moment = Moment(self, x, p[1:], w, t)
         moment.v = moment.impulse(self.stops.direction(i), 0.0)
-        moment.take_over(event.name)
+        await moment.take_over(event.name)
         self.stops.hold(x, i)
         self.events.append(Occurrence(float(t + remaining), f"{event.name} rests", row))
 
@@ -316,34 +324,47 @@ class NumericEngine:
         x[self.logged :] = 0.0
         self.events.append(Occurrence(float(t), f"{self.watched[i].name} lets go", row))
 
-    def _rest_at_start(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray) -> None:
+    async def _rest_at_start(self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray) -> None:
         """Let joints that start on their stop without moving rest there."""
         for i in self.stops.touching(x, moving=False):
-            self._rest(row, x, p, w, p[0], i)
+            await self._rest(row, x, p, w, p[0], i)
 
     # events
 
     @functools.cached_property
-    def _rate(self) -> kernel.Kernel:
-        return native(self.system.rhs)
+    def _values(self) -> kernel.Kernel:
+        """(c, d, p, w, t, h) -> values of all events and their rates."""
+        values, rate = event_values(self.system, self.watched), self.system.rhs
+        short = values.is_a("SXFunction") and rate.is_a("SXFunction")
+        given: list[Any] = rate.sx_in() if short else self.system.graph_symbols()
+        out = values.call([*given, *rate.call(given)])
+        return native(ca.Function("watched", given, out, list(ARGUMENTS), ["values", "slopes"]))
 
     @functools.cached_property
-    def _values(self) -> kernel.Kernel:
-        """(c, d, p, w, t, h, rate of c) -> values of all events and their rates."""
-        return native(event_values(self.system, self.watched))
+    def _energy(self) -> kernel.Kernel | ca.Function:
+        """(c, d, p, w, t, h) -> energy that the mechanism and its components hold; of one run without native code."""
+        return native(self.system.whole_energy) if self.many else self.system.whole_energy
 
-    def watch(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
+    async def watch(
+        self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of all events and their rates at a state."""
         nc = self.system.nc
         given = (x[:nc], x[nc : self.logged], p[1:], w, t, self.h)
-        values, slopes = (np.ravel(each) for each in self._values(*given, np.ravel(self._rate(*given))))
-        return self.stops.watched(values, slopes, x, p[1:], w, t, self.h)
+        values, slopes = (np.array(each).ravel() for each in await Ask(self._values, *given))
+        return await self.stops.watched(values, slopes, x, p[1:], w, t, self.h)
+
+    async def energy(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> float:
+        """Return the energy that the mechanism and its components hold at a state [J]."""
+        nc = self.system.nc
+        found = await Ask(self._energy, x[:nc], x[nc : self.logged], p, w, t, self.h)
+        return float(np.ravel(np.array(found))[0])
 
     def _idle(self, x: np.ndarray) -> list[int]:
         """Return the events that have nothing to switch: their constraint holds already, or does not hold."""
         return [i for i, (place, active) in self._switches.items() if (x[place] > 0) == active]
 
-    def _first_event(
+    async def _first_event(
         self, stretch: Stretch, just: set[int], quiet: set[int]
     ) -> tuple[float, int, np.ndarray] | None:
         """Return time and number of the first event, and the state just after its change of sign.
@@ -356,11 +377,11 @@ class NumericEngine:
                 continue
             resting = self.stops.rests(stretch.x, i)
             direction = 1 if resting else event.direction
-            place = stretch.first_crossing(i, direction, i in just and not resting)
+            place = await stretch.first_crossing(i, direction, i in just and not resting)
             if place is not None:
                 found.append((*place[:1], i, place[1]))
             elif self.stops.has(i) and not resting and stretch.after[i] * direction > 0:
-                place = stretch.back_from_the_stop(i, direction)
+                place = await stretch.back_from_the_stop(i, direction)
                 found.append((*place[:1], i, place[1]))
             elif event.barrier and stretch.after[i] * event.direction > 0:
                 raise NumericalError(

@@ -15,6 +15,7 @@ from articulus import kernel
 from articulus.errors import InputError
 from articulus.loop.events import Bounce, Event
 from articulus.loop.functions import System, native
+from articulus.running.asking import Ask
 
 LOWEST = 1e-12
 """Height of a flight below which a joint rests, and distance below which it is at its stop [rad or m], times the position
@@ -127,18 +128,20 @@ class Stops:
     def _rate(self) -> kernel.Kernel:
         return native(self._system.rhs)
 
-    def _pull(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float) -> dict[int, float]:
+    async def _pull(
+        self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float
+    ) -> dict[int, float]:
         """Return for each joint at rest how the stop would have to pull, as an acceleration beyond `ADHESION`."""
         nc, nd = self._system.nc, self._system.nd
-        effect = np.ravel(self._stopping(x[:nc], x[nc : nc + nd], p, w, t, h)[1])
+        effect = np.ravel((await Ask(self._stopping, x[:nc], x[nc : nc + nd], p, w, t, h))[1])
         return {i: self.side(i) * effect[self._order[i]] - ADHESION for i in self.resting(x)}
 
-    def pulling(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float) -> list[int]:
+    async def pulling(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float) -> list[int]:
         """Return the stops that would have to pull: the worst first, then those that still would without it."""
         found: list[int] = []
         x = x.copy()
         while self.resting(x):
-            pull = self._pull(x, p, w, t, h)
+            pull = await self._pull(x, p, w, t, h)
             worst = max(pull, key=lambda i: pull[i])
             if pull[worst] <= 0:
                 break
@@ -146,7 +149,7 @@ class Stops:
             self.let_go(x, worst)
         return found
 
-    def remaining(
+    async def remaining(
         self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, h: float, i: int
     ) -> float | None:
         """Return the time that all flights to come of a joint just off its stop last; None where it does not come to rest.
@@ -155,7 +158,7 @@ class Stops:
         with restitution e all of them last 2 u / a / (1 - e).
         """
         b, nc, nd = self._bounces[i], self._system.nc, self._system.nd
-        rate = np.ravel(self._rate(x[:nc], x[nc : nc + nd], p, w, t, h))
+        rate = np.ravel(await Ask(self._rate, x[:nc], x[nc : nc + nd], p, w, t, h))
         speed, towards = abs(float(x[self._at_v(i)])), b.side * float(rate[self._at_v(i)])
         if speed == 0:
             return 0.0 if towards >= 0 else None
@@ -163,7 +166,7 @@ class Stops:
             return None
         return 2 * speed / towards / (1 - b.restitution)
 
-    def watched(
+    async def watched(
         self,
         values: np.ndarray,
         slopes: np.ndarray,
@@ -175,6 +178,6 @@ class Stops:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return values and slopes of all events, with the pull of the stop in place of the position where a joint rests."""
         if self.resting(x):
-            for i, pull in self._pull(x, p, w, t, h).items():
+            for i, pull in (await self._pull(x, p, w, t, h)).items():
                 values[i], slopes[i] = pull, 0.0
         return values, slopes

@@ -39,6 +39,7 @@ from articulus.integrate.sdirk import GAMMA
 from articulus.loop.components import BeamForces
 from articulus.loop.displacement import displacement
 from articulus.loop.functions import ARGUMENTS, System, native
+from articulus.running.asking import Ask, alone
 from articulus.running.ball_joint_problem import BallJointProblem, equations_of
 from articulus.running.native_engine import INSIDE, NativeEngine
 
@@ -99,6 +100,10 @@ class Stepper(abc.ABC):
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         """Return the row at t1; raise NumericalError when it cannot be reached."""
 
+    async def advancing(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        """Return what `advance` does, for runs that go on together."""
+        return self.advance(x, p, w, t, t1)
+
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return c, d and the memory."""
         nc, nd = self.system.nc, self.system.nd
@@ -112,7 +117,13 @@ class Stepper(abc.ABC):
 
     def correct(self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float) -> np.ndarray:
         """Return c on the constraints and with unit quaternions."""
-        return c if self.corrected is None else np.ravel(self.corrected(c, d, p, w, t, self.h))
+        return alone(self.correcting(c, d, p, w, t))
+
+    async def correcting(
+        self, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray, t: float
+    ) -> np.ndarray:
+        """Return what `correct` does, for runs that go on together."""
+        return c if self.corrected is None else np.ravel(await Ask(self.corrected, c, d, p, w, t, self.h))
 
 
 class ExplicitStepper(Stepper):
@@ -141,9 +152,12 @@ class ExplicitStepper(Stepper):
         return loop
 
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
+        return alone(self.advancing(x, p, w, t, t1))
+
+    async def advancing(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, _ = self.split(x)
         self.evaluations += self._cost
-        return np.concatenate([np.ravel(self._step(c, d, p, w, t, t1 - t)), d])
+        return np.concatenate([np.ravel(await Ask(self._step, c, d, p, w, t, t1 - t)), d])
 
 
 class AdaptiveStepper(Stepper):

@@ -335,7 +335,7 @@ def test_contacts_of_all_shapes_hold_and_roll_as_single_contacts() -> None:
         for name, (other, at) in places.items():
             found = rates[0][many.system.places[other]][at]
             assert found == pytest.approx(rates[1][single.system.places[name]], rel=1e-9, abs=1e-11)
-        held = [float(x.system._held_energy(*x._arguments())) for x in (many, single)]
+        held = [float(x.system.whole_energy(*x._arguments())) for x in (many, single)]
         assert held[0] == pytest.approx(held[1], rel=1e-11)
         assert float(many.signal("contacts.touching")[0]) > 3
 
