@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from articulus.structure import Structure
 
 GENERATORS = (
+    "backhoe",
     "bayo_link",
     "cat215b_cylinders",
     "hub_with_appendages",
