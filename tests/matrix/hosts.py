@@ -9,6 +9,8 @@ import numpy as np
 
 import articulus as art
 from articulus import structure
+from articulus.beams import Beam, Section
+from articulus.loop.components import BeamForces
 from articulus.mechanism import Distance
 
 POSITION = {"swing": 0.1, "boom": -0.4, "stick": 0.9, "bucket": 0.3}
@@ -17,6 +19,9 @@ HEIGHT = -0.136
 SPEED = {"swing": 0.2, "boom": -0.1, "stick": 0.3, "bucket": 0.2}
 MASS = art.Parameter("mass", 1.2)
 """Of the bucket: every run has it among its parameters."""
+
+ROD = Beam.straight(0.4, 2, Section(1.0, 200.0, 0.5, 0.4, 0.3, 100.0, 100.0, rotary=(2e-3, 1e-3, 1e-3)))
+"""A rod of rubber on the bucket."""
 
 
 def _arm(name: str, boom: bool = False, weightless: bool = False) -> art.Mechanism:
@@ -54,6 +59,10 @@ def host(kind: str, weightless: bool = False) -> art.Mechanism:
         m.body("claw", mass=0.4, inertia=(0.01, 0.01, 0.01), com=(0.1, 0.02, 0))
         m.joint("claw", art.Revolute(axis=(0, 1, 0)), "bucket", "claw", at=(0.3, 0, 0), damping=0.05)
         return m.couple("claw", to="bucket", polynomial=(0.2, 0.8, 0.3))
+    if kind == "beam":
+        m = _arm("beam", weightless=weightless)
+        BeamForces.link(m, "rod", ROD)
+        return m.joint("rod", art.Fixed(), "bucket", "rod_0", at=(0.3, 0, 0))
     if kind == "flexible":
         return _arm("flexible", boom=True, weightless=weightless)
     m = _arm("loop", weightless=weightless).frame("anchor", "ground", (1.2, 0.4, -0.6))
@@ -63,7 +72,7 @@ def host(kind: str, weightless: bool = False) -> art.Mechanism:
 
 
 HOSTS = ("tree", "loop", "flexible")
-"""Those on which every component is; "coupled", with a fifth hinge that follows the last, has a few."""
+"""Those on which every component is; "coupled", with a fifth hinge that follows the last, has a few, and "beam" the rod of its own."""
 
 
 @functools.cache

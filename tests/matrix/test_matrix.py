@@ -26,6 +26,7 @@ from articulus.loop.components import (
     PID,
     Accelerometer,
     Backlash,
+    BeamForces,
     BearingFriction,
     Buoyancy,
     Bushing,
@@ -79,7 +80,7 @@ from articulus.loop.contact import Plane, Sphere
 from articulus.mechanism import Polynomial, Prescribed
 from articulus.results.diagnostics import energy_error
 
-from .hosts import HOSTS, MASS, host, start
+from .hosts import HOSTS, MASS, ROD, host, start
 
 STEP, END = 5e-4, 0.01
 
@@ -161,6 +162,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     SpringDamper: lambda m: SpringDamper("base", "wrist", 200.0, 3.0, length=0.5, preload=5.0),
     TorsionSpring: lambda m: TorsionSpring("base", "wrist", (0, 1, 0), 30.0, 0.3, angle=0.2),
     Bushing: lambda m: Bushing("boom", "wrist", (3, 4, 5, 60, 70, 80), (0.1, 0.1, 0.1, 1, 1, 1)),
+    BeamForces: lambda m: BeamForces.link(art.Mechanism("beam"), "rod", ROD, damping=1e-3),
     Cable: lambda m: Cable(("ground", "boom", "wrist"), stiffness=200.0, length=0.8, damping=2.0),
     LinearActuator: lambda m: LinearActuator("base", "wrist", limit=50.0, damping=2.0),
     HydraulicCylinder: lambda m: HydraulicCylinder(
@@ -187,7 +189,7 @@ BENDS = {
 
 
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
-ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",)}
+ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), BeamForces: ("beam",)}
 """Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
 sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""
 
@@ -321,7 +323,7 @@ def faults(kind: type[Component], where: str, method: Integrator) -> list[str]:
 COMBINATIONS = [
     pytest.param(kind, where, id=f"{kind.type_name}-{where}")
     for kind in ALL_COMPONENTS
-    for where in HOSTS
+    for where in (*HOSTS, "beam")
     if where in ONLY.get(kind, HOSTS)
 ]
 COMBINATIONS += [pytest.param(kind, "coupled", id=f"{kind.type_name}-coupled") for kind in ON_COUPLED]

@@ -108,6 +108,7 @@ DISTURBANCES = (
     SpringDamper,
     TorsionSpring,
     Bushing,
+    BeamForces,
     Cable,
     JointFriction,
     BearingFriction,
