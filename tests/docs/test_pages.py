@@ -24,6 +24,7 @@ PAGES = [
     "docs/control/analysis.md",
     "docs/control/fixed_order.md",
     "docs/control/interaction.md",
+    "docs/tutorial_control.md",
     "docs/control/poles.md",
     "docs/control/reduction.md",
     "docs/control/robustness.md",

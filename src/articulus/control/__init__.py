@@ -19,6 +19,7 @@ from articulus.control.design import Check, Design
 from articulus.control.export import c_source, difference_equation
 from articulus.control.lqr import lqr
 from articulus.control.plant import as_plant
+from articulus.control.proof.check import Proof, check
 from articulus.control.reduction.balanced import balred
 from articulus.control.reduction.hankel import ohklmr
 from articulus.control.reduction.minimal import minreal
@@ -73,6 +74,7 @@ __all__ = [
     "ModeTable",
     "Mu",
     "Norm",
+    "Proof",
     "ReducedModel",
     "RobustStability",
     "SlidingDesign",
@@ -88,6 +90,7 @@ __all__ = [
     "bstmr",
     "c_source",
     "cascade",
+    "check",
     "damp",
     "decoupling_pd",
     "delayed",

@@ -1,0 +1,1 @@
+"""Proof of a design on the full nonlinear model."""

@@ -1,0 +1,313 @@
+"""`check`: a controller on the full nonlinear, flexible, sampled model for which it was designed or that it shall hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.control.analysis.margins import Margins, margins
+from articulus.control.connect import select
+from articulus.control.design import Check, Design
+from articulus.control.proof.spillover import Mode, modes_of
+from articulus.control.sampling import sample
+from articulus.errors import DoubtfulResult, InputError, doubtful
+from articulus.linear import LinearModel
+from articulus.loop.components.linear_controller import LinearController
+from articulus.results import Run
+from articulus.running import Loop
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SETTLED = 0.05
+"""Part of its largest deviation to which a run must have come back."""
+GAIN, PHASE, PEAK = 2.0, np.radians(30.0), 2.0
+"""What is asked of margins unless something else is: gain factor either way, phase [rad], peak of the sensitivity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What was found about a controller on the full model.
+
+    Parameters
+    ----------
+    checks : tuple of Check
+    loop : Loop
+        Plant and controller, to be simulated further.
+    closed : LinearModel
+        Of the loop about the operating point; discrete if the controller is sampled.
+    margins : Margins
+        At the commands.
+    modes : tuple of Mode
+        Oscillations of the plant without and with the controller.
+    runs : Run or None
+        Nonlinear runs from deviations, if any were asked for.
+    """
+
+    checks: tuple[Check, ...]
+    loop: Loop
+    closed: LinearModel
+    margins: Margins
+    modes: tuple[Mode, ...]
+    runs: Run | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check holds."""
+        return all(check.passed for check in self.checks)
+
+    def __str__(self) -> str:
+        lines = [str(check) for check in self.checks]
+        lines += ["mode [rad/s]   damping before -> after"]
+        for mode in self.modes:
+            a, b = mode.damping
+            lines.append(
+                f"{abs(mode.before):12.5g}   {a:.5f} -> {b:.5f}{'' if mode.known else '   not in the design'}"
+            )
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(c.what)}</td><td>{c.found:.6g}</td><td>{c.bound:.6g}</td><td>{'ok' if c.passed else '<b>fails</b>'}</td></tr>"
+            for c in self.checks
+        )
+        modes = "".join(
+            f"<tr><td>{abs(m.before):.5g}</td><td>{m.damping[0]:.5f}</td><td>{m.damping[1]:.5f}</td><td>{'yes' if m.known else 'no'}</td></tr>"
+            for m in self.modes
+        )
+        return (
+            f"<table><tr><th>check</th><th>found</th><th>bound</th><th></th></tr>{rows}</table>"
+            f"<table><tr><th>mode [rad/s]</th><th>damping before</th><th>after</th><th>in the design</th></tr>{modes}</table>"
+        )
+
+    def plot(self) -> Figure:
+        """Return a figure: loop gain with margins and sensitivities."""
+        return self.margins.plot()
+
+
+def check(
+    plant: Mechanism | Loop,
+    controller: Design | LinearModel,
+    *,
+    q: Any = None,
+    u0: Any = None,
+    period: float | None = None,
+    delay: int = 0,
+    params: Mapping[str, float] | None = None,
+    step: float = 1e-3,
+    gain: float = GAIN,
+    phase: float = PHASE,
+    peak: float = PEAK,
+    deviations: Any = None,
+    runs: int = 64,
+    t_end: float | None = None,
+    spread: Mapping[str, tuple[float, float]] | None = None,
+    limits: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> Proof:
+    """Return poles, margins, spillover and nonlinear runs of a controller on a full model, each with its bound.
+
+    Parameters
+    ----------
+    plant : Mechanism, or Loop without a controller
+        With all bodies, modes, sensors, actuators and their limits.
+    controller : Design or LinearModel
+        u = K y, sign included; inputs and outputs are names of signals and commands of the plant (those of its linear model).
+    q : array, (nq,)
+        Operating point; neutral if not given. The controller works on deviations from what is measured there.
+    u0 : numbers
+        Commands there, one for each of the controller; the joint forces that hold the mechanism if not given and nothing actuates it.
+    period : float [s]
+        At which a continuous controller is sampled (trapezoidal rule).
+    delay : int
+        Periods by which its commands come late.
+    params : dict of parameter name to number
+    step : float [s]
+        Of the runs; periods are whole numbers of it.
+    gain, phase, peak : float, float [rad], float
+        Least gain factor either way, least change of phase, largest peak of the sensitivity.
+    deviations : number or array, (nq,) [rad or m]
+        Nonlinear runs start at q plus random deviations of up to this size in every coordinate; none if not given.
+    runs : int
+        How many.
+    t_end : float [s]
+        Their length; ten times the slowest time constant of the loop if not given.
+    spread : dict of parameter name to (low, high)
+        Parameters that differ from run to run, uniformly.
+    limits : dict of signal entry to number
+        Largest allowed size of signals in the runs, such as {"u.joint1_torque": 40.0}.
+    seed : int
+    """
+    law = _sampled(controller.law if isinstance(controller, Design) else controller, period, delay)
+    bare = plant if isinstance(plant, Loop) else Loop(plant)
+    mechanism = bare.mechanism
+    q0 = mechanism.positions(q)
+    point = _commands(plant, law, q0, u0, params)
+    known = controller.plant.poles if isinstance(controller, Design) else np.zeros(0)
+    still, y0 = _measured(bare, law, q0, point, params, step)
+    held = LinearController.of(law, y0=y0, u0=point, name="controller")
+    loop = dataclasses.replace(bare, components=(*bare.components, held))
+    settings: dict[str, Any] = {"step": step, "params": params}
+    closed = loop.linearize(q0, **settings)
+    cut = loop.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
+    driven = [i for i, name in enumerate(cut.inputs) if _bare(name) in {_bare(o) for o in law.outputs}]
+    cut = select(cut, driven, [cut.outputs.index(cut.inputs[i]) for i in driven])
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DoubtfulResult
+        )  # that the loop is unstable is the first of the checks
+        found = margins(dataclasses.replace(cut, C=-cut.C, D=-cut.D))
+    modes = modes_of(cut, still.linearize(q0, **settings).poles, known)
+    checks = [*_linear_checks(closed, found, gain, phase, peak), *_spillover_checks(modes)]
+    batch = None
+    if deviations is not None:
+        batch, more = _runs(loop, q0, closed, deviations, runs, t_end, spread, limits, params, step, seed)
+        checks += more
+    return Proof(tuple(checks), loop, closed, found, modes, batch)
+
+
+def late(law: LinearModel, periods: int) -> LinearModel:
+    """Return a sampled controller whose commands come some periods later."""
+    m = len(law.outputs)
+    for _ in range(periods):
+        n = len(law.A)
+        A = np.block([[law.A, np.zeros((n, m))], [law.C, np.zeros((m, m))]])
+        C = np.hstack([np.zeros((m, n)), np.eye(m)])
+        states = (*law.states, *(f"{name} - {n}" for name in law.outputs))
+        law = dataclasses.replace(
+            law, A=A, B=np.vstack([law.B, law.D]), C=C, D=np.zeros_like(law.D), states=states
+        )
+    return law
+
+
+def _sampled(law: LinearModel, period: float | None, delay: int) -> LinearModel:
+    if period is not None and law.period not in (None, period):
+        raise InputError(
+            f"check: found a controller with the period {law.period:g} s; expected {period:g} s or a continuous one"
+        )
+    law = sample(law, period, "trapezoidal") if period is not None and law.period is None else law
+    if delay and law.period is None:
+        raise InputError(
+            "check: found a delay without a sampling period; expected a period, or the delay in the plant"
+        )
+    return late(law, int(delay))
+
+
+def _bare(name: str) -> str:
+    return name.partition(".")[2] if name.startswith(("u.", "tau.")) else name
+
+
+def _commands(plant: Mechanism | Loop, law: LinearModel, q: np.ndarray, u0: Any, params: Any) -> np.ndarray:
+    if u0 is not None:
+        return np.broadcast_to(np.asarray(u0, dtype=float), len(law.outputs)).copy()
+    if isinstance(plant, Loop):
+        return np.zeros(len(law.outputs))
+    holding = plant.bias(q, np.zeros(plant.nv), params=params)
+    return np.array([holding[plant.v_names.index(_bare(name))] for name in law.outputs])
+
+
+def _measured(
+    bare: Loop, law: LinearModel, q: np.ndarray, u0: np.ndarray, params: Any, step: float
+) -> tuple[Loop, np.ndarray]:
+    """Return what the controller measures at the operating point; warn if the plant does not rest there."""
+    hold = LinearController(
+        D=np.zeros((len(u0), len(law.inputs))), measured=law.inputs, commands=law.outputs, u0=u0, name="held"
+    )
+    still = dataclasses.replace(bare, components=(*bare.components, hold))
+    run = still.simulate(step, q, step=step, params=params)
+    drift = float(np.abs(run["vdot"][0]).max(initial=0.0))
+    if drift > 1e-6:
+        doubtful(
+            f"check: the plant does not rest at the operating point: an acceleration of {drift:.3g}; give u0 and q of an equilibrium"
+        )
+    return still, np.array([_entry(run, name) for name in law.inputs])
+
+
+def _entry(run: Run, name: str) -> float:
+    return float(np.ravel(run[name][0])[0])
+
+
+def _linear_checks(
+    closed: LinearModel, found: Margins, gain: float, phase: float, peak: float
+) -> list[Check]:
+    slowest = float(closed.poles.real.max())
+    stable = slowest < 0.0  # of an unstable loop the numbers are no margins: none counts as passed
+    least = float(min((c.gain_up for c in found.channels), default=np.inf))
+    most = float(max((c.gain_down for c in found.channels), default=0.0))
+    turn = float(min((c.phase for c in found.channels), default=np.inf))
+    late_by = float(min((c.delay for c in found.channels), default=np.inf))
+    worst = float(found.sensitivity.value)
+    return [
+        Check("largest real part of the poles of the full model [1/s]", slowest, 0.0, stable),
+        Check("gain may rise by the factor", least, gain, stable and least >= gain),
+        Check("gain may fall to the factor", most, 1 / gain, stable and most <= 1 / gain),
+        Check(
+            "phase margin [deg]", float(np.degrees(turn)), float(np.degrees(phase)), stable and turn >= phase
+        ),
+        Check("delay margin [s]", late_by, 0.0, stable and late_by > 0.0),
+        Check("peak of the sensitivity", worst, peak, stable and worst <= peak),
+    ]
+
+
+def _spillover_checks(modes: Sequence[Mode]) -> list[Check]:
+    left = [mode.damping[1] for mode in modes if not mode.known]
+    return (
+        [Check("least damping of modes that the design left out", min(left), 0.0, min(left) > 0.0)]
+        if left
+        else []
+    )
+
+
+def _runs(
+    loop: Loop,
+    q: np.ndarray,
+    closed: LinearModel,
+    deviations: Any,
+    count: int,
+    t_end: float | None,
+    spread: Mapping[str, tuple[float, float]] | None,
+    limits: Mapping[str, float] | None,
+    params: Mapping[str, float] | None,
+    step: float,
+    seed: int,
+) -> tuple[Run, list[Check]]:
+    """Return nonlinear runs from random deviations, and how many came back."""
+    rng = np.random.default_rng(seed)
+    rate = -closed.poles.real.max()
+    span = t_end if t_end is not None else 10.0 / rate if rate > 0 else 1.0
+    span = step * max(round(span / step), 200)
+    start = q + rng.uniform(-1.0, 1.0, size=(count, len(q))) * np.broadcast_to(
+        np.asarray(deviations, dtype=float), len(q)
+    )
+    varied = {name: rng.uniform(low, high, size=count) for name, (low, high) in (spread or {}).items()}
+    names = tuple(
+        dict.fromkeys(
+            name.partition(".")[0] if name.startswith("u.") else name.rpartition(".")[0] or name
+            for name in limits or {}
+        )
+    )
+    sampled = step * max(1, round(span / step / 200))
+    run = loop.rollout(
+        span, start, params={**(params or {}), **varied} or None, step=step, sample=sampled, outputs=names
+    )
+    off = np.nan_to_num(np.abs(run.q - q), nan=np.inf).max(axis=-1)
+    back = np.isfinite(off).all(axis=1) & (off[:, -1] <= SETTLED * off.max(axis=1))
+    checks = [
+        Check(
+            f"of {count} nonlinear runs, those that come back",
+            float(back.sum()),
+            float(count),
+            bool(back.all()),
+        )
+    ]
+    for name, limit in (limits or {}).items():
+        most = float(np.nan_to_num(np.abs(run[name]), nan=np.inf).max())
+        checks.append(Check(f"largest {name} in the runs", most, float(limit), most <= limit))
+    return run, checks

@@ -1,0 +1,86 @@
+"""A controller on the full model: what `check` finds against the linear theory and against the runs themselves."""
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.control.plant import of_matrices
+from articulus.control.proof.check import late
+from articulus.errors import DoubtfulResult, InputError
+
+c = art.components
+
+
+def link(modes):
+    """Return a flexible link on a hinge with an encoder and a motor."""
+    arm = art.load("bayo_link", modes=modes, damping=0.005)
+    return art.Loop(
+        arm, components=[c.JointSensor(("hinge",), name="encoder"), c.Torque("hinge", name="motor")]
+    )
+
+
+@pytest.fixture(scope="module")
+def design():
+    """A regulator with filter for the link with two modes."""
+    P = link(2).linearize(inputs=("u",), outputs=("encoder.q", "encoder.v"))
+    Q = np.zeros(6)
+    Q[0], Q[3] = 100.0, 1.0
+    return art.control.lqg(P, Q, 1e4, 1e-5 * P.B @ P.B.T, [1e-5, 1e-2], measured=("encoder",))
+
+
+def test_on_the_model_of_the_design_the_poles_are_those_of_the_design(design):
+    proof = art.control.check(link(2), design)
+    ours, theirs = (np.sort_complex(np.round(x, 6)) for x in (proof.closed.poles, design.poles))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    assert proof.passed
+    assert all(mode.known for mode in proof.modes)
+
+
+def test_modes_left_out_and_runs(design):
+    proof = art.control.check(
+        link(4), design, deviations=[0.3, 0, 0, 0, 0], runs=8, limits={"u.motor": 0.2}, step=2e-4
+    )
+    assert [mode.known for mode in proof.modes] == [True, False, False, False]
+    frequencies = [abs(mode.before) for mode in proof.modes]
+    np.testing.assert_allclose(
+        frequencies[0], 37.06, rtol=2e-3
+    )  # pinned-free beam: 15.418 sqrt(EI / (m L^4))
+    assert proof.passed, str(proof)
+    assert proof.runs.q.shape[0] == 8
+    assert "not in the design" in str(proof)
+
+
+def test_a_slow_computer_is_found_out(design):
+    """Sampled every 2 ms with a period of delay the third mode is driven; linear model and runs say so alike."""
+    proof = art.control.check(
+        link(4), design, period=0.002, delay=1, deviations=[0.01, 0, 0, 0, 0], runs=4, t_end=0.5
+    )
+    assert not proof.passed
+    failed = {check.what for check in proof.checks if not check.passed}
+    assert any("poles" in what for what in failed)
+    assert any("left out" in what for what in failed)
+    assert any("come back" in what for what in failed)
+
+
+def test_an_operating_point_that_is_none_is_doubted():
+    arm = art.load("two_link")
+    design = art.control.lqr(arm.linearize(q=[0.4, 0.2]), 1.0, 1.0)
+    proof = art.control.check(arm, design, q=[0.4, 0.2])  # the torques that hold the arm are found
+    assert proof.checks[0].passed
+    with pytest.warns(DoubtfulResult, match="does not rest"):
+        art.control.check(arm, design, q=[0.4, 0.2], u0=0.0)
+
+
+def test_delays_and_periods():
+    law = of_matrices([[0.5]], [[1.0]], [[1.0]], [[2.0]], 0.1)
+    omega = np.array([1.0, 7.0])
+    z = np.exp(1j * omega * 0.1)
+    np.testing.assert_allclose(
+        late(law, 2).response(omega)[:, 0, 0], law.response(omega)[:, 0, 0] / z**2, rtol=1e-12
+    )
+    with pytest.raises(InputError, match="delay without a sampling period"):
+        art.control.check(
+            link(2),
+            of_matrices([[-1.0]], [[1.0]], [[1.0]], inputs=["encoder.q"], outputs=["u.motor"]),
+            delay=1,
+        )
