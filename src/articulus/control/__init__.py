@@ -21,6 +21,7 @@ from articulus.control.lqr import lqr
 from articulus.control.plant import as_plant
 from articulus.control.proof.check import Proof, check
 from articulus.control.reduction.balanced import balred
+from articulus.control.reduction.controller import reduce_controller
 from articulus.control.reduction.hankel import ohklmr
 from articulus.control.reduction.minimal import minreal
 from articulus.control.reduction.reduced import ReducedModel
@@ -130,6 +131,7 @@ __all__ = [
     "polynomic",
     "rate_feedback",
     "real_two_sided",
+    "reduce_controller",
     "robstab",
     "sample",
     "schmr",
