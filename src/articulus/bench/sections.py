@@ -12,6 +12,7 @@ from articulus.bench import (
     first,
     flexible,
     flexible_beams,
+    hinf,
     interaction,
     narrow,
     robust,
@@ -58,6 +59,7 @@ def sections(quick: bool) -> list[Section]:
         Section("shells", shells.modes),
         Section("control-structure interaction", interaction.partition),
         Section("structured singular value", robust.mu),
+        Section("Hinf synthesis", hinf.synthesis),
     ]
     new = [
         Section("warm start", rows.warm_start),

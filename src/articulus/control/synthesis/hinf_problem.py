@@ -1,7 +1,7 @@
 """The two Riccati equations of Hinf control with a general D11, as stable subspaces of their Hamiltonian matrices.
 
-Glover and Doyle 1988; the controller is formed as a descriptor system from the subspaces, without inverse (Safonov, Limebeer
-and Chiang 1989), so that it exists at the optimum, where its order falls.
+Glover & Doyle 1988; the controller is formed as a descriptor system from the subspaces, without inverse (Safonov,
+Limebeer & Chiang 1989), so that it exists at the optimum, where its order falls.
 """
 
 from __future__ import annotations

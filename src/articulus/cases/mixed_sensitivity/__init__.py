@@ -1,0 +1,1 @@
+"""Mixed sensitivity of a lightly damped plant, Chiang & Safonov 1989."""

@@ -1,0 +1,1 @@
+"""Algebraic Riccati equations with known solutions, Benner, Laub & Mehrmann 1995."""
