@@ -27,6 +27,7 @@ PAGES = [
     "docs/tutorial_control.md",
     "docs/control/poles.md",
     "docs/control/reduction.md",
+    "docs/control/synthesis.md",
     "docs/control/robustness.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

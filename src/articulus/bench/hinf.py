@@ -63,7 +63,14 @@ def _infeasible(n: int, bar: Bar | None, effort: Effort) -> Row:
     right = "no output" in message
     note = "the rigid mode that no output shows is named" if right else f"found: {message}"
     return Row(
-        "Hinf synthesis, infeasible", n, time, value=1e-6 * time, unit="s", bar=bar, failed=not right, note=note
+        "Hinf synthesis, infeasible",
+        n,
+        time,
+        value=1e-6 * time,
+        unit="s",
+        bar=bar,
+        failed=not right,
+        note=note,
     )
 
 

@@ -20,7 +20,9 @@ def sensitivity(rho: float) -> tuple:
 
 def limit() -> float:
     """Return the rho at which the least norm is 1."""
-    return float(brentq(lambda rho: mixsyn(PLANT, sensitivity(rho), None, W3).gamma - 1.0, 2.0, 5.0, xtol=1e-7))
+    return float(
+        brentq(lambda rho: mixsyn(PLANT, sensitivity(rho), None, W3).gamma - 1.0, 2.0, 5.0, xtol=1e-7)
+    )
 
 
 def compute() -> dict:

@@ -14,7 +14,9 @@ def compute() -> dict:
     e = NEARLY_LOST
     lost = lqr((np.diag([1.0, -2.0]), [[e], [0.0]]), np.ones((2, 2)), 1.0)
     root = np.sqrt(1 + e**2)
-    exact = np.array([[(1 + root) / e**2, 1 / (2 + root)], [1 / (2 + root), 0.25 * (1 - e**2 / (2 + root) ** 2)]])
+    exact = np.array(
+        [[(1 + root) / e**2, 1 / (2 + root)], [1 / (2 + root), 0.25 * (1 - e**2 / (2 + root) ** 2)]]
+    )
     return {
         "example 1: solution": first.cost,
         "example 1: poles of the closed loop, real parts": np.sort(first.poles.real),
