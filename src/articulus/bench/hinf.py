@@ -14,6 +14,7 @@ from articulus.bench.timing import Contender, race
 from articulus.control import hinfnorm, hinfsyn
 from articulus.control.connect import close, select
 from articulus.control.plant import of_matrices
+from articulus.control.synthesis.hinf_problem import Matrices
 from articulus.errors import InputError
 
 SIZES = ((20, 0.1), (60, 1.5), (200, 30.0))
@@ -82,7 +83,7 @@ def _refused(plant: tuple) -> str:
     return "a controller"
 
 
-def beam(n: int) -> tuple[np.ndarray, ...]:
+def beam(n: int) -> Matrices:
     """Return n/2 modes of a simply supported beam, damping ratio 0.005: force in the middle, two collocated pairs."""
     k = n // 2
     modes = np.arange(1, k + 1)
@@ -95,7 +96,7 @@ def beam(n: int) -> tuple[np.ndarray, ...]:
     return A, B, C, D
 
 
-def _slicot(plant: tuple[np.ndarray, ...]) -> Callable[[], Any] | None:
+def _slicot(plant: Matrices) -> Callable[[], Any] | None:
     slycot = peers.module("slycot", "sb10ad")
     if slycot is None:
         return None
@@ -104,7 +105,7 @@ def _slicot(plant: tuple[np.ndarray, ...]) -> Callable[[], Any] | None:
     return lambda: slycot.sb10ad(len(A), 5, 6, 2, 2, start, A, B, C, D, gtol=1e-7)
 
 
-def _claim(plant: tuple[np.ndarray, ...], result: Any) -> tuple[float, float]:
+def _claim(plant: Matrices, result: Any) -> tuple[float, float]:
     """Return the gamma that SB10AD claims and the norm of the closed loop with its controller."""
     law = of_matrices(*result[1:5])
     loop = close(of_matrices(*plant), law, [3, 4], [4, 5])
