@@ -109,8 +109,9 @@ def _frames(mechanism: Mechanism) -> Table:
 
 def _parameters(mechanism: Mechanism) -> Table:
     table = new_table("parameters", "name", "value")
-    for name, value in mechanism.parameters.items():
-        table.add_row(name, f"{value:.6g}")
+    for p in mechanism.description.parameters:
+        ends = "" if p.range is None else f" ({p.range[0]:.6g} to {p.range[1]:.6g})"
+        table.add_row(p.name, f"{p.value:.6g}{ends}")
     return table
 
 
