@@ -51,7 +51,7 @@ fuzz: $(VENV)/.test
 
 nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
-	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix
+	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 # files of robots that other packages bring along, beside MuJoCo; only their files are used, so they are not installed in the environment

@@ -56,6 +56,9 @@ class Scratch:
     def python(self, *arguments: str) -> str:
         """Return what a Python process on the copy prints; it has to end well."""
         environment = {**os.environ, "PYTHONPATH": str(self.folder / "src"), "ARTICULUS_CACHE": "off"}
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = (
+            "1"  # they take a second to import, and none is needed
+        )
         environment.pop("PYTEST_XDIST_WORKER", None)
         done = subprocess.run(
             [sys.executable, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True
@@ -65,7 +68,7 @@ class Scratch:
 
     def passes(self, *selected: str) -> None:
         """Run tests of the copy; some must be selected, and all pass."""
-        self.python("-m", "pytest", "-n", "0", "-q", "-x", "-p", "no:cacheprovider", *selected)
+        self.python("-m", "pytest", "-o", "addopts=", "-q", "-x", "-p", "no:cacheprovider", *selected)
 
 
 @pytest.fixture

