@@ -68,7 +68,7 @@ class Partitioned:
 
     Parameters
     ----------
-    structure : Structure, Reduction or SecondOrder
+    structure : Structure, Reduction or articulus.linear.SecondOrder
         With inputs (actuators) and, for a filter, outputs (sensors).
     step : float [s]
     F1, F2 : array, (m, n)
@@ -349,7 +349,7 @@ def modal_gains(structure: Any, shapes: Any, gain: Any) -> tuple[np.ndarray, np.
 
     Parameters
     ----------
-    structure : Structure, Reduction or SecondOrder
+    structure : Structure, Reduction or articulus.linear.SecondOrder
     shapes : array, (n, k)
         Modes with unit modal mass: eta = shapes' M q.
     gain : array, (m, 2 k)

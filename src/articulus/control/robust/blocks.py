@@ -51,7 +51,7 @@ class BlockStructure:
 
     @staticmethod
     def of(blocks: Any, method: str = "mussv") -> BlockStructure:
-        """Read blocks: `Block`s or MATLAB's pairs; (r, c) is full, (r, 0) complex and (-r, 0) real, both repeated r times."""
+        """Read blocks: objects of `Block` or MATLAB's pairs; (r, c) is full, (r, 0) complex and (-r, 0) real, both repeated r times."""
         if isinstance(blocks, BlockStructure):
             return blocks
         try:

@@ -35,7 +35,7 @@ def augw(
     plant : see `as_plant`
     W1, W2, W3 : number, numbers, (numerator, denominator) or system
         A weight of one signal is used for each of several. W3 may be improper, as s^2 / 40000, where W3 G is proper.
-    commands, measured : names or count of inputs and of outputs
+    commands, measured : names or number of inputs and of outputs
         All if not given.
 
     Returns

@@ -25,7 +25,7 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
         Continuous, with an independent input for each degree of freedom.
     frequency : float or (n,) [rad/s]
     damping : float or (n,) [-]
-    commands : names or count
+    commands : names or number
         Inputs that the feedback drives; all if not given.
 
     Returns

@@ -31,7 +31,7 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
     ----------
     plant : see `as_plant`
         Inputs: disturbances and commands; outputs: errors and measured. D11 = 0 in continuous time; any D22.
-    measured, commands : names or count of outputs and of inputs
+    measured, commands : names or number of outputs and of inputs
         What the controller reads and drives (counts: of the last ones, as in MATLAB).
 
     Returns

@@ -47,7 +47,7 @@ def hinfsyn(
     plant : see `as_plant`
         Inputs: disturbances and commands; outputs: errors and measured. Any D11 and D22; D12 must have independent columns,
         D21 independent rows. A sampled plant is designed through the bilinear transformation, which keeps the norm.
-    measured, commands : names or count of outputs and of inputs
+    measured, commands : names or number of outputs and of inputs
         What the controller reads and drives (counts: of the last ones, as in MATLAB); all others are errors and disturbances.
     gamma : float
         Design for this bound instead of the optimum; InputError names the existence test that fails there.

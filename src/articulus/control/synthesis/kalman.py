@@ -95,8 +95,8 @@ def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group =
         that acts on each state derivative. Positive semidefinite.
     V : number, vector or matrix
         Of the noise of the measured outputs; positive definite.
-    noise : names or count of inputs
-    measured : names or count of outputs
+    noise : names or number of inputs
+    measured : names or number of outputs
         All if not given.
     """
     model = as_plant(plant, "kalman")

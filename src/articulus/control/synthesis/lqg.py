@@ -42,9 +42,9 @@ def lqg(
         Weights of the states and of the commands; see `lqr`.
     W, V : number, vector or matrix
         Noise of the states (or of the inputs `noise`) and of the measured outputs; see `kalman`.
-    noise, commands : names or count of inputs
+    noise, commands : names or number of inputs
         Commands are all that are not noise, if not given.
-    measured : names or count of outputs
+    measured : names or number of outputs
         All if not given.
     current : bool
         Of a sampled plant, use the newest measurement at once instead of one period later.

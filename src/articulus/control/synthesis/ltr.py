@@ -43,7 +43,7 @@ def ltru(
         W acts on the states.
     recovery : float
         At least 0; 0 is plain LQG.
-    commands, measured : names or count of inputs and of outputs
+    commands, measured : names or number of inputs and of outputs
 
     Returns
     -------

@@ -44,7 +44,7 @@ def ncfsyn(
     plant : see `as_plant`
     W1, W2 : number, numbers, (numerator, denominator) or system
         At the plant's input and output; see `augw`. Integrators are allowed.
-    commands, measured : names or count of inputs and of outputs
+    commands, measured : names or number of inputs and of outputs
         All if not given.
     relax : float
         The controller is designed for (1 + relax) times the least norm; at 0 it has very large gains or loses order.

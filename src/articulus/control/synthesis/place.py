@@ -25,7 +25,7 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
     plant : see `as_plant`
     poles : sequence of complex, (n,)
         In the s plane [rad/s], of a sampled plant in the z plane; none more often than there are inputs.
-    commands : names or count
+    commands : names or number
         Inputs that the feedback drives; all if not given.
 
     Returns

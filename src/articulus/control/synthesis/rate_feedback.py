@@ -25,7 +25,7 @@ def rate_feedback(structure: Any, sensor: float, actuator: float, *, outputs: An
 
     Parameters
     ----------
-    structure : Structure, Reduction or SecondOrder
+    structure : Structure, Reduction or articulus.linear.SecondOrder
         Held (K is definite); its outputs are the rates at its inputs, in the same order.
     sensor, actuator : float
         Spectral densities of the noise of the sensors and of the actuators.

@@ -42,7 +42,7 @@ def lqrd(
     period : float [s]
     delay : float [s]
         Of the commands, any number of periods and parts of one; commands under way become states.
-    commands : names or count of inputs
+    commands : names or number of inputs
 
     Returns
     -------

@@ -31,7 +31,7 @@ def weighted_lqg(
     plant : see `as_plant`
         Inputs other than the commands are disturbances (if there are none: they act at the commands); outputs other than the
         measured ones are errors (if there are none: the measured ones are).
-    measured, commands : names or count of outputs and of inputs
+    measured, commands : names or number of outputs and of inputs
     errors, effort : number, numbers, (numerator, denominator) or system
         Weights of errors and commands over frequency; see `augw`. That of the commands must not vanish at high frequency.
     disturbances, noise : the same
