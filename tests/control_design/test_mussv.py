@@ -132,6 +132,14 @@ def test_real_corners():
     assert mussv([[-2.0]], [(-1, 0)]).delta == pytest.approx(-0.5)
 
 
+def test_real_block_that_is_worst_alone():
+    """Of a triangular matrix the larger block decides: here a real number, exactly singular at 1 / upper."""
+    for M in ([[2.0, 0.0], [0.5, 1.0]], [[2.0, 1e-3], [0.0, 1.0j]]):
+        mu = mussv(M, [(-1, 0), (1, 1)])
+        np.testing.assert_allclose([mu.lower, mu.upper], 2.0, rtol=1e-5)
+        assert np.linalg.svd(np.eye(2) - M @ mu.delta, compute_uv=False)[-1] < 1e-8
+
+
 def test_invariances(found):
     """mu does not change with scalings that commute with Delta, a common unit factor, or blocks in another order."""
     blocks = STRUCTURES["repeated"]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from articulus.control import cascade, fraction, uncertain
+from articulus.control import cascade, fraction, robstab, uncertain
+from articulus.control.plant import of_matrices
 from articulus.errors import InputError
 
 RNG = np.random.default_rng(2)
@@ -86,3 +87,38 @@ def test_rational_dependence_says_its_error():
         uncertain(source, {"m": (2.0, 1.0)})
     with pytest.raises(InputError, match="no parameter 'mass'"):
         model.at(mass=1.0)
+
+
+def lag(p):
+    """p["gain"] / (s + 1) from "u.0" to "y.0"."""
+    return [[-1.0]], [[1.0]], [[p["gain"]]], [[0.0]]
+
+
+def test_unmodelled_dynamics_at_an_input():
+    """With u = -3 y and W = 0.2 s / (s / 10 + 1): mu of the dynamics alone is |W T|, T = 3 g / (s + 1 + 3 g)."""
+    weight = ([[-10.0]], [[1.0]], [[-20.0]], [[2.0]])
+    model = uncertain(lag, {"gain": (1.0, 3.0)}).with_dynamics(weight=weight)
+    law = of_matrices(
+        np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0)), [[-3.0]], inputs=["y.0"], outputs=["u.0"]
+    )
+    loop = model.close(law)
+    s = 2.5j
+    M = loop.M.response(2.5)[0]
+    W, T = 0.2 * s / (s / 10 + 1), 6.0 / (s + 7.0)
+    assert abs(M[-1, -1]) == pytest.approx(abs(W * T), rel=1e-12)
+    report = robstab(loop)
+    assert report.everywhere
+    assert report.checks[0].passed
+    # at the worst gain of the range the dynamics alone have the margin that the gain does not take
+    assert set(report.worst) == {"gain"}
+    at = loop.at(report.worst)
+    assert at.inputs == ("u.0",)
+    np.testing.assert_allclose(loop.at(gain=2.5).poles.real.max(), -8.5, rtol=1e-9)
+
+
+def test_sampled_loop_with_a_parameter():
+    """A recursion x' = a x + u with u = -0.5 x: unstable from a = 1.5 and a = -0.5 on; the range is 0.2 to 1.2."""
+    model = uncertain(lambda p: ([[p["a"] - 0.5]], [[1.0]], [[1.0]], [[0.0]], 0.1), {"a": (0.2, 1.2)})
+    report = robstab(model)
+    assert report.margin == pytest.approx(1.6, rel=2e-3)
+    assert report.worst["a"] == pytest.approx(1.5, rel=1e-6)

@@ -70,7 +70,7 @@ class Search:
 
     def run(self, active: np.ndarray, v: np.ndarray) -> None:
         """Search on from vectors v (f, n) at some of the matrices."""
-        k = 1.0 / self.upper[active]
+        k = (1.0 - 1e-6) / self.upper[active]  # real blocks alone may be singular at 1 / upper
         a = (self.N[active] @ v[:, :, None])[..., 0]
         q = self._factors(a, v * self.upper[active, None])
         Q = aligned(a, v, self.structure, q)
@@ -127,9 +127,9 @@ class Search:
         if r.any():  # rows of (I - N D) x = 0 and y* (I - N D) = 0 of the real channels
             ND = N @ D
             rr = np.eye(r.sum()) - ND[:, r][:, :, r]
-            x[:, r] = np.linalg.solve(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
+            x[:, r] = _solved(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
             left = y[:, None, c].conj() @ ND[:, c][:, :, r]
-            y[:, r] = np.linalg.solve(_conjugate(rr), _conjugate(left))[..., 0]
+            y[:, r] = _solved(_conjugate(rr), _conjugate(left))[..., 0]
         w = (_conjugate(N) @ y[:, :, None])[..., 0]
         s = np.sum(w[:, c].conj() * (D[:, c][:, :, c] @ x[:, c, None])[..., 0], axis=1)
         w = w / np.where(np.abs(s) > 0, s, 1.0).conj()[:, None]
@@ -143,8 +143,7 @@ class Search:
             return N
         D = k[:, None, None] * Q[:, r][:, :, r]
         rr = np.eye(r.sum()) - N[:, r][:, :, r] @ D
-        rr = rr + 1e-300 * (np.abs(np.linalg.det(rr)) == 0)[:, None, None] * np.eye(r.sum())
-        return N[:, c][:, :, c] + N[:, c][:, :, r] @ D @ np.linalg.solve(rr, N[:, r][:, :, c])
+        return N[:, c][:, :, c] + N[:, c][:, :, r] @ D @ _solved(rr, N[:, r][:, :, c])
 
     def _keep(self, active: np.ndarray, Q: np.ndarray) -> None:
         """Find the least k at which k Q, but for a phase of the complex blocks, makes I - N k Q singular; keep what is better."""
@@ -169,7 +168,7 @@ class Search:
             inner = self._closed(N, Q, k) @ Q[:, c][:, :, c]
             return np.log(np.maximum(k * np.abs(np.linalg.eigvals(inner)).max(axis=1), 1e-300))
 
-        grid = np.geomspace(1.0 - 1e-6, REACH, 25)[:, None] / self.upper[active]
+        grid = np.geomspace(0.8, REACH, 29)[:, None] / self.upper[active]
         height = np.array([excess(k) for k in grid])
         over = height >= 0.0
         found, first = over.any(axis=0), np.maximum(np.argmax(over, axis=0), 1)
@@ -216,6 +215,14 @@ def unit(v: np.ndarray) -> np.ndarray:
     """Return v / |v|; the first unit vector for zero."""
     size = np.linalg.norm(v, axis=-1, keepdims=True)
     return np.where(size > 0, v / np.where(size > 0, size, 1.0), np.eye(1, v.shape[-1])[0])
+
+
+def _solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a^-1 b; of singular matrices, with rounding added to them: the answer is large, as it should be."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return np.linalg.solve(a + 1e-14 * (1 + 1j) * np.eye(a.shape[-1]), b)
 
 
 def _inverse(vectors: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from articulus.control.robust.blocks import BlockStructure
-from articulus.control.robust.mu_lower import lower
+from articulus.control.robust.mu_lower import APART, lower
 from articulus.control.robust.mu_real import lower_real
-from articulus.control.robust.mu_upper import upper
+from articulus.control.robust.mu_upper import Scalings, upper
 from articulus.errors import InputError
 
 
@@ -100,10 +100,27 @@ def mussv(M: Any, blocks: Any) -> Mu:
         )
     square = structure.padded(many)
     high = upper(square, structure)
-    if all(b.real for b in structure.blocks):
-        low, delta = lower_real(square, structure, high.bound)
-    else:
-        low, delta = lower(square, structure, high)
+    low, delta = _lower(square, structure, high)
     low = np.minimum(low, high.bound)
     many_found = Mu(high.bound, low, structure.cut(delta), high.D, high.G, structure)
     return many_found if matrices.ndim == 3 else many_found.one(0)
+
+
+def _lower(M: np.ndarray, structure: BlockStructure, high: Scalings) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower bounds and perturbations; where the bounds of a mixed structure are apart, also of its real blocks alone."""
+    real = [b.real for b in structure.blocks]
+    if all(real):
+        return lower_real(M, structure, high.bound)
+    low, delta = lower(M, structure, high)
+    far = np.flatnonzero(low < (1.0 - APART) * high.bound)
+    if not any(real) or not len(far):
+        return low, delta
+    rows = np.repeat(real, [b.size for b in structure.blocks])
+    part = np.ix_(far, rows, rows)
+    alone = BlockStructure(tuple(b for b in structure.blocks if b.real))
+    bound, found = lower_real(M[part], alone, high.bound[far])
+    better = bound > low[far]
+    low[far[better]] = bound[better]
+    delta[far[better]] = 0.0
+    delta[np.ix_(far[better], rows, rows)] = found[better]
+    return low, delta

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from articulus.control.connect import close as close_loop
-from articulus.control.connect import select
-from articulus.control.plant import as_plant
+from articulus.control.connect import select, side_by_side
+from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.lft import Fraction, fraction
 from articulus.errors import InputError, did_you_mean
@@ -35,7 +35,7 @@ class UncertainModel:
         M: its first inputs are those of Delta ("w.<parameter>.<i>"), its first outputs likewise ("z.<parameter>.<i>"); then
         come those of the plant.
     structure : BlockStructure
-        Blocks with the names of the parameters; deltas within -1 and 1 are the given ranges.
+        Blocks with the names of the parameters; deltas within -1 and 1 are the given ranges. Blocks of `with_dynamics` follow.
     ranges : dict of name to (low, high)
     error : float [-]
         Largest difference from the source at points of the box, over the largest entry of A, B, C or D that it is in.
@@ -69,9 +69,15 @@ class UncertainModel:
                 raise InputError(
                     f"uncertain model: no parameter '{name}'; {did_you_mean(name, list(self.ranges))}"
                 )
-        delta = [_scaled(values.get(n, sum(r) / 2), r) for n, r in self.ranges.items()]
-        counts = [self.repetitions.get(n, 0) for n in self.ranges]
-        return self.closed_with(np.diag(np.repeat(delta, counts)))
+        delta = np.zeros((self.structure.rows, self.structure.columns))
+        row = column = 0
+        for block in self.structure.blocks:
+            if block.name in self.ranges:
+                low, high = self.ranges[block.name]
+                value = _scaled(values.get(block.name, 0.5 * (low + high)), (low, high))
+                delta[row : row + block.rows, column : column + block.columns] = value * np.eye(block.rows)
+            row, column = row + block.rows, column + block.columns
+        return self.closed_with(delta)
 
     def closed_with(self, delta: np.ndarray) -> LinearModel:
         """Return the plant for a real matrix Delta (rows, columns)."""
@@ -89,6 +95,52 @@ class UncertainModel:
         u = [_place(self.model.inputs, n, "input") for n in held.outputs]
         y = [_place(self.model.outputs, n, "output") for n in held.inputs]
         return dataclasses.replace(self, model=close_loop(self.model, held, u, y))
+
+    def with_dynamics(
+        self, inputs: Group = None, weight: Any = 1.0, name: str = "dynamics"
+    ) -> UncertainModel:
+        """Return the model with unmodelled dynamics at inputs of the plant: u becomes u + Delta W u, Delta a full block below 1.
+
+        Parameters
+        ----------
+        inputs : names or count of inputs
+            All if not given.
+        weight : float or plant with one input and one output
+            W: size of the unmodelled part over that of u, as it grows with frequency; the same for each input.
+        name : str
+            Of the block.
+        """
+        k, m, old = self.structure.rows, self.structure.columns, self.model
+        u = k + places(old.inputs[k:], inputs, "input", "with_dynamics")
+        n = len(u)
+        W = side_by_side(*[_weight(weight, old.period)] * n)
+        size, more = len(old.A), len(W.A)
+        into = np.zeros((n, len(old.inputs)))
+        into[np.arange(n), u] = 1.0  # what the weights see
+        A = np.block([[old.A, np.zeros((size, more))], [np.zeros((more, size)), W.A]])
+        B = np.vstack([old.B, W.B @ into])
+        C = np.block([[old.C[:m], np.zeros((m, more))], [np.zeros((n, size)), W.C]])
+        C = np.vstack([C, np.hstack([old.C[m:], np.zeros((len(old.C) - m, more))])])
+        D = np.vstack([old.D[:m], W.D @ into, old.D[m:]])
+        new = np.vstack([old.B[:, u], np.zeros((more, n))])  # past the weights
+        passed = np.vstack([old.D[:m, u], np.zeros((n, n)), old.D[m:, u]])
+        labels = [f"{name}.{i}" for i in range(n)]
+        model = dataclasses.replace(
+            old,
+            A=A,
+            B=np.hstack([B[:, :k], new, B[:, k:]]),
+            C=C,
+            D=np.hstack([D[:, :k], passed, D[:, k:]]),
+            states=(*old.states, *(f"{name}.{x}" for x in W.states)),
+            inputs=(*old.inputs[:k], *(f"w.{x}" for x in labels), *old.inputs[k:]),
+            outputs=(*old.outputs[:m], *(f"z.{x}" for x in labels), *old.outputs[m:]),
+            input_units=(*old.input_units[:k], *("-" for _ in labels), *old.input_units[k:]),
+            output_units=(*old.output_units[:m], *("-" for _ in labels), *old.output_units[m:]),
+        )
+        block = Block(n, n, repeated=n == 1, name=name)
+        return dataclasses.replace(
+            self, model=model, structure=BlockStructure((*self.structure.blocks, block))
+        )
 
     def _plant(self, model: LinearModel) -> LinearModel:
         k, m = self.structure.rows, self.structure.columns
@@ -157,6 +209,17 @@ def uncertain(
             "narrow them, raise `degree`, or accept a larger tolerance"
         )
     return dataclasses.replace(model, error=error)
+
+
+def _weight(weight: Any, period: float | None) -> LinearModel:
+    if np.ndim(weight) == 0 and not hasattr(weight, "ninputs") and not isinstance(weight, LinearModel):
+        return of_matrices(np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0)), [[float(weight)]], period)
+    found = as_plant(weight, "with_dynamics")
+    if found.D.shape != (1, 1):
+        raise InputError(
+            f"with_dynamics: found a weight of {found.D.shape[1]} inputs and {found.D.shape[0]} outputs; expected one each"
+        )
+    return found
 
 
 def _range(name: str, given: Any) -> tuple[float, float]:
