@@ -22,6 +22,7 @@ PAGES = [
     "docs/results.md",
     "docs/browser.md",
     "docs/control/analysis.md",
+    "docs/control/filters.md",
     "docs/control/fixed_order.md",
     "docs/control/interaction.md",
     "docs/tutorial_control.md",

@@ -17,6 +17,7 @@ from articulus.control.analysis.zero_dynamics import ZeroDynamics, zero_dynamics
 from articulus.control.analysis.zeros import Zeros, tzero
 from articulus.control.design import Check, Design
 from articulus.control.export import c_source, difference_equation
+from articulus.control.filters import Shaper, ei, notch, rolloff, zv, zvd
 from articulus.control.lqr import lqr
 from articulus.control.plant import as_plant
 from articulus.control.proof.check import Proof, check
@@ -51,6 +52,7 @@ from articulus.control.synthesis.ltr import ltru, ltry
 from articulus.control.synthesis.ncfsyn import ncfsyn
 from articulus.control.synthesis.optimal_projection import optimal_projection
 from articulus.control.synthesis.output_poles import output_poles
+from articulus.control.synthesis.pidtune import pidtune
 from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
 from articulus.control.synthesis.sampled_lq import lqgd, lqrd
@@ -78,6 +80,7 @@ __all__ = [
     "Proof",
     "ReducedModel",
     "RobustStability",
+    "Shaper",
     "SlidingDesign",
     "UncertainModel",
     "ZeroDynamics",
@@ -97,6 +100,7 @@ __all__ = [
     "delayed",
     "difference_equation",
     "edges",
+    "ei",
     "fixed_order",
     "fraction",
     "gram",
@@ -120,6 +124,7 @@ __all__ = [
     "mu_semidefinite",
     "mussv",
     "ncfsyn",
+    "notch",
     "ohklmr",
     "one_sided",
     "open_loop",
@@ -127,12 +132,14 @@ __all__ = [
     "output_poles",
     "peak_gain",
     "perron",
+    "pidtune",
     "place",
     "polynomic",
     "rate_feedback",
     "real_two_sided",
     "reduce_controller",
     "robstab",
+    "rolloff",
     "sample",
     "schmr",
     "second_order_balred",
@@ -145,4 +152,6 @@ __all__ = [
     "weighted_balred",
     "weighted_lqg",
     "zero_dynamics",
+    "zv",
+    "zvd",
 ]

@@ -1,0 +1,1 @@
+"""Polynomial matrices over the rationals, exact."""

@@ -1,0 +1,108 @@
+"""PID by bandwidth and phase margin (`pidtune` in MATLAB)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from articulus.control.analysis.margins import margins
+from articulus.control.connect import select
+from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.plant import Group, as_plant, places
+from articulus.errors import InputError
+
+INTEGRAL, FILTER = 0.15, 10.0
+"""Corner of the integral part over the crossover frequency, and of the filter of the derivative over it."""
+
+
+def pidtune(
+    plant: Any,
+    crossover: float,
+    phase_margin: float = 60.0,
+    *,
+    integral: bool = True,
+    command: Group = None,
+    measured: Group = None,
+) -> Design:
+    """Return u = -(kp + ki / s + kd s / (1 + s / n)) y with the given crossover frequency and phase margin.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+        Continuous; from one command to one measured output.
+    crossover : float [rad/s]
+        Where the loop gain is one.
+    phase_margin : float [deg]
+        There; raises InputError with what is possible if lead of a PID cannot give it.
+    integral : bool
+        Whether there is an integral part (corner at 0.15 of the crossover); a PD otherwise.
+    command, measured : name
+        Needed if the plant has several.
+
+    Returns
+    -------
+    Design
+        Figures: `kp`, `ki`, `kd`, `n` [rad/s], `gain_margin`, `phase_margin` [deg].
+    """
+    model = as_plant(plant, "pidtune")
+    u, y = (
+        places(model.inputs, command, "input", "pidtune"),
+        places(model.outputs, measured, "output", "pidtune"),
+    )
+    if model.period is not None or len(u) != 1 or len(y) != 1 or not 0 < crossover < np.inf:
+        raise InputError(
+            f"pidtune: found {len(u)} commands, {len(y)} outputs, crossover {crossover:g} rad/s; expected one each, continuous, above 0"
+        )
+    response = select(model, u, y).response([crossover])[0, 0, 0]
+    if not np.isfinite(response) or response == 0:
+        raise InputError(
+            f"pidtune: the plant has a pole or a zero at {crossover:g} rad/s; expected another crossover"
+        )
+    # C = kp + ki/s + kd s/(1 + s/n): the integral part takes atan(INTEGRAL), lead must make up for the rest
+    needed = np.radians(phase_margin) - np.pi - np.angle(response)
+    needed = (needed + np.pi) % (2 * np.pi) - np.pi
+    ki_over = INTEGRAL * crossover if integral else 0.0
+    n = FILTER * crossover
+    rate = 1j * crossover / (1 + 1j * crossover / n)
+    base = 1 + ki_over / (1j * crossover)
+    kd_over = _lead(base, rate, needed, np.radians(phase_margin))
+    if kd_over is None:
+        most = np.degrees(np.angle(base + 1e9 * rate))
+        raise InputError(
+            f"pidtune: at {crossover:g} rad/s the controller would have to turn the phase by {np.degrees(needed):.1f} deg; a PID turns it by "
+            f"{np.degrees(np.angle(base)):.1f} to {most:.1f} deg. Likely the crossover is too high, or the sign of the plant is reversed"
+        )
+    kp = 1 / abs(response * (base + kd_over * rate))
+    ki, kd = kp * ki_over, kp * kd_over
+    law = law_of(model, _matrices(kp, ki, kd, n), u, y, "pid")
+    design = checked("pid", model, law, u, y, {"kp": kp, "ki": ki, "kd": kd, "n": n})
+    found = margins(design)
+    phase = float(np.degrees(found.channels[0].phase))
+    kept = Check("phase margin [deg]", phase, phase_margin, phase > phase_margin - 1.0)
+    figures = {**design.figures, "gain_margin": found.channels[0].gain_up, "phase_margin": phase}
+    return checked("pid", model, law, u, y, figures, [kept])
+
+
+def _lead(base: complex, rate: complex, needed: float, margin: float) -> float | None:
+    """Return the derivative gain, over kp, at which base + k rate has the needed phase; zero if base leads enough already."""
+    spare = np.angle(base) - needed
+    if spare >= 0.0:
+        return (
+            0.0 if margin + spare < np.pi else None
+        )  # beyond half a turn the plant lags too much, not too little
+    turned = np.exp(-1j * needed)
+    slope = (rate * turned).imag
+    k = -(base * turned).imag / slope if slope else np.inf
+    return float(k) if 0 <= k < np.inf and ((base + k * rate) * turned).real > 0 else None
+
+
+def _matrices(kp: float, ki: float, kd: float, n: float) -> tuple[np.ndarray, ...]:
+    """Return (A, B, C, D) of u = -PID y; without states for the parts that are zero."""
+    A, B, C, D = [], [], [], -kp
+    if ki:
+        A.append(0.0), B.append(1.0), C.append(-ki)
+    if kd:  # kd s / (1 + s/n) = kd n - kd n^2 / (s + n)
+        A.append(-n), B.append(1.0), C.append(kd * n * n)
+        D -= kd * n
+    return np.diag(A), np.array(B).reshape(-1, 1), np.array(C).reshape(1, -1), np.array([[D]])
