@@ -99,10 +99,14 @@ def _lead(base: complex, rate: complex, needed: float, margin: float) -> float |
 
 def _matrices(kp: float, ki: float, kd: float, n: float) -> tuple[np.ndarray, ...]:
     """Return (A, B, C, D) of u = -PID y; without states for the parts that are zero."""
-    A, B, C, D = [], [], [], -kp
+    parts, D = [], -kp
     if ki:
-        A.append(0.0), B.append(1.0), C.append(-ki)
+        parts.append((0.0, -ki))
     if kd:  # kd s / (1 + s/n) = kd n - kd n^2 / (s + n)
-        A.append(-n), B.append(1.0), C.append(kd * n * n)
+        parts.append((-n, kd * n * n))
         D -= kd * n
-    return np.diag(A), np.array(B).reshape(-1, 1), np.array(C).reshape(1, -1), np.array([[D]])
+    A, C = (
+        np.diag([pole for pole, _ in parts]).reshape(len(parts), len(parts)),
+        np.array([[c for _, c in parts]]),
+    )
+    return A, np.ones((len(parts), 1)), C.reshape(1, len(parts)), np.array([[D]])
