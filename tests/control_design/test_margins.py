@@ -136,6 +136,21 @@ def test_delay_with_integrator_and_two_channels():
         )
 
 
+@pytest.mark.parametrize(("delay", "count"), [(0.02, 0), (0.5, 2)])
+def test_undamped_modes_and_a_rigid_motion_behind_a_delay(delay, count):
+    """Rate feedback on a free mass with an undamped mode of 3 rad/s; poles of the loop by a Pade approximant."""
+    A = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, -9.0, 0]])
+    loop = delayed((A, [[0], [1], [0], [1]], [[1.0, 2.0, 0.0, 2.0]], [[0.0]]), delay)
+    pade = loop.pade(8)
+    assert unstable(pade.A, pade.B, pade.C, pade.D, np.eye(1)) == count
+    if count:
+        with pytest.warns(DoubtfulResult, match=f"{count} unstable poles"):
+            margins(loop)
+    else:
+        assert margins(loop).stable
+    assert np.isinf(loop.response(0.0)).all()
+
+
 def test_delay_of_a_sampled_loop_is_whole_periods():
     plant = ([[0.9]], [[0.1]], [[1.0]], [[0.0]], 0.1)
     late = delayed(plant, 0.3)

@@ -62,14 +62,21 @@ class DelayedModel:
         return model
 
     def at(self, s: Any) -> np.ndarray:
-        """Return the transfer function at complex s, (n, ny, nu)."""
+        """Return the transfer function at complex s, (n, ny, nu); infinite at a pole."""
         s = np.atleast_1d(np.asarray(s, dtype=complex))
+        try:
+            return self._product(s)
+        except np.linalg.LinAlgError:
+            if len(s) == 1:
+                return np.full((1, len(self.outputs), len(self.inputs)), np.inf, dtype=complex)
+            return np.concatenate([self.at(each) for each in s])
+
+    def _product(self, s: np.ndarray) -> np.ndarray:
+        s = s[:, None, None]
         total = np.eye(len(self.inputs))[None]
         for delays, model in self.parts:
-            solved = np.linalg.solve(
-                s[:, None, None] * np.eye(len(model.A)) - model.A, model.B.astype(complex)[None]
-            )
-            total = (model.C @ solved + model.D) * np.exp(-s[:, None, None] * delays) @ total
+            solved = np.linalg.solve(s * np.eye(len(model.A)) - model.A, model.B.astype(complex)[None])
+            total = (model.C @ solved + model.D) * np.exp(-s * delays) @ total
         return total
 
     def response(self, omega: Any) -> np.ndarray:

@@ -27,6 +27,8 @@ from articulus.linear import LinearModel
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+OFF_POLES = 1e-7
+"""Relative amount by which frequencies lie beside undamped poles, at which the loop is infinite."""
 POINTS = 400
 """Frequencies in geometric progression that a loop is first looked at; more around every pole."""
 
@@ -323,7 +325,7 @@ class _Curve:
             large = np.linalg.norm(self.plain.response(w), 2, axis=(1, 2)) > 0.02
             last = min(w[large].max(initial=low), 2000.0 / self.delay)
             parts.append(np.arange(0.0, last, 0.2 / self.delay))
-        grid = np.unique(np.concatenate(parts))
+        grid = np.unique(np.concatenate(parts)) * (1.0 + OFF_POLES)
         return grid[(grid > 0) & (grid < self.limit)]
 
     def sensitivity(self, w: np.ndarray) -> np.ndarray:

@@ -124,6 +124,7 @@ def order_within(
     assert order is not None
     if not kept <= order <= kept + n:
         why = f"; {kept} states are not asymptotically stable and stay" if kept else ""
+        why += " (undamped modes? give the structure damping, or reduce it by modes)" if kept > 2 else ""
         raise InputError(f"{method}: found order {order}; expected {kept} to {kept + n}{why}")
     return int(order) - kept
 
