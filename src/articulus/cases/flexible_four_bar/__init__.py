@@ -1,0 +1,1 @@
+"""A four-bar linkage with a coupler that bends."""
