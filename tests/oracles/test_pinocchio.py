@@ -25,7 +25,7 @@ CASES = {
     "floating_mix": (3, 8, {"floating": True, "armature": True}),
     "arm7": (4, 7, {"joints": [art.Revolute], "branching": 0.0, "armature": True}),
     "humanoid": (5, 24, {"joints": [art.Revolute], "floating": True, "branching": 0.2}),
-    "forty": (6, 40, {"joints": [art.Revolute, art.Prismatic], "branching": 0.1}),
+    "twenty": (6, 20, {"joints": [art.Revolute, art.Prismatic], "branching": 0.1}),
     "balls": (7, 5, {"joints": [art.Spherical, art.Free], "roots": 2}),
 }
 

@@ -179,11 +179,11 @@ def test_full_disk(tmp_path: Path, method: str) -> None:
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # h5netcdf, closing damaged files
 def test_any_flipped_bit_is_found(tmp_path: Path) -> None:
-    """Each of 40 flips of one bit is refused, or hit a byte that holds nothing; those inside numbers are all refused."""
+    """Each of 20 flips of one bit is refused, or hit a byte that holds nothing; those inside numbers are all refused."""
     run, path = made_up(3, fail=1), tmp_path / "a.nc"
     run.save(path)
     whole, rng, before = path.read_bytes(), np.random.default_rng(0), art.load_run(path)
-    places = list(rng.integers(len(whole), size=40))
+    places = list(rng.integers(len(whole), size=20))
     inside = whole.index(run.q[0, 7].tobytes())
     for at in [*places, *range(inside, inside + 8 * run.q.shape[-1], 7)]:
         damaged = bytearray(whole)

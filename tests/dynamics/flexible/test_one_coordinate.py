@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -15,6 +17,7 @@ from articulus.structure import beam_body
 LENGTH, EI, DENSITY = 1.0, 4e4, 3.0
 
 
+@functools.cache
 def cantilever() -> art.Mechanism:
     """Return one mode on a fixed joint: the only coordinate is modal."""
     m = art.Mechanism("cantilever")
@@ -23,6 +26,7 @@ def cantilever() -> art.Mechanism:
     return m.frame("tip", "beam", node="tip")
 
 
+@functools.cache
 def hinged() -> art.Mechanism:
     """Return a beam without modes on a hinge: the only coordinate is the joint's."""
     m = art.Mechanism("hinged")
@@ -30,6 +34,7 @@ def hinged() -> art.Mechanism:
     return m.joint("hinge", art.Revolute((0, 1, 0)), "ground", "beam").frame("tip", "beam", node="tip")
 
 
+@functools.cache
 def still() -> art.Mechanism:
     """Return a beam without modes on a fixed joint: no coordinate at all."""
     m = art.Mechanism("still")
