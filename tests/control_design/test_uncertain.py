@@ -5,7 +5,7 @@ import pytest
 
 from articulus.control import cascade, fraction, robstab, uncertain
 from articulus.control.plant import of_matrices
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 
 RNG = np.random.default_rng(2)
 
@@ -87,6 +87,15 @@ def test_rational_dependence_says_its_error():
         uncertain(source, {"m": (2.0, 1.0)})
     with pytest.raises(InputError, match="no parameter 'mass'"):
         model.at(mass=1.0)
+
+
+def test_parameter_without_effect_is_named():
+    with pytest.warns(DoubtfulResult, match="no effect of b on"):
+        model = uncertain(
+            lambda p: cascade([([1.0], [1.0, p["a"] + 0.0 * p["b"]])]), {"a": (1.0, 2.0), "b": (0.0, 1.0)}
+        )
+    assert model.repetitions == {"a": 1}
+    np.testing.assert_allclose(model.at(a=1.2, b=0.7).A, [[-1.2]])
 
 
 def lag(p):

@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.robust.blocks import BlockStructure
 
-MOST_EDGES = 256
+MOST_EDGES = 128
 """Edges that are searched; of more, as many are taken by a fixed random choice."""
 REACH = 4.0
 """Sizes up to this multiple of the least possible are searched."""
-GRID = 33
+GRID = 25
 REAL = 1e-12
 """Part of the size of M below which its imaginary part counts as rounding."""
 

@@ -15,7 +15,7 @@ from articulus.control.connect import select, side_by_side
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.lft import Fraction, fraction
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.linear import LinearModel
 
 EXACT = 1e-11
@@ -207,6 +207,11 @@ def uncertain(
             f"uncertain: the fitted model is off by {error:.3g} of its largest entry somewhere in the box; allowed is tolerance = "
             f"{tolerance:g}. Degrees {dict(zip(names, degrees))} were used; likely the ranges are too wide for polynomials: "
             "narrow them, raise `degree`, or accept a larger tolerance"
+        )
+    silent = [n for n in names if n not in model.repetitions]
+    if silent:
+        doubtful(
+            f"uncertain: found no effect of {', '.join(silent)} on the linear model; expected one; is it in use there?"
         )
     return dataclasses.replace(model, error=error)
 
