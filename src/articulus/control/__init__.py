@@ -43,6 +43,7 @@ from articulus.control.robust.uncertain import UncertainModel, uncertain
 from articulus.control.sampling import sample
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
+from articulus.control.synthesis.dksyn import dksyn
 from articulus.control.synthesis.fixed_order import Limits, fixed_order
 from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
@@ -99,6 +100,7 @@ __all__ = [
     "decoupling_pd",
     "delayed",
     "difference_equation",
+    "dksyn",
     "edges",
     "ei",
     "fixed_order",

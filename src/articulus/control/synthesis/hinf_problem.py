@@ -21,6 +21,8 @@ from articulus.errors import InputError
 
 FULL_RANK = 1e-9
 """Smallest singular value of D12 and D21, over the largest, at which they count as of full rank."""
+CANCELLED = 1e-8
+"""What is left of P11 where the commands can cancel it, over its size, that rounding can account for."""
 ROUNDING = 1e-9
 """Negative eigenvalue of a Riccati solution, over its scale, that rounding can account for."""
 
@@ -99,7 +101,9 @@ class Side:
             P = C @ states + self.D
             P11, P12 = P[:, : self.B1.shape[1]], P[:, self.B1.shape[1] :]
             rest = P11 - P12 @ (P12.conj().T @ P11)
-            least = max(least, float(np.linalg.norm(rest, 2)) if rest.size else 0.0)
+            found = float(np.linalg.norm(rest, 2)) if rest.size else 0.0
+            if found > CANCELLED * np.linalg.norm(P11):
+                least = max(least, found)
         return least
 
     def at_infinity(self) -> float:
@@ -117,7 +121,7 @@ class Side:
         values = np.linalg.eigvals(self.A + self.B2 @ F)
         upper = values[values.imag >= 0]
         found = max(self.at_infinity(), self.projected(np.unique(np.r_[0.0, np.abs(upper), upper.imag])))
-        if found <= 1e-12 * max(np.linalg.norm(self.D), np.finfo(float).tiny):
+        if found <= CANCELLED * np.linalg.norm(self.D):
             return 0.0
         while True:
             level = found * (1 + 1e-9)

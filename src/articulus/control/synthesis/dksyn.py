@@ -1,0 +1,194 @@
+"""Robust performance by D-K iteration (`dksyn`, `musyn` in MATLAB)."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+from threadpoolctl import threadpool_limits
+
+from articulus.control.connect import close, select, series, side_by_side
+from articulus.control.design import Check, Design, checked, static
+from articulus.control.plant import Group, Partition, of_matrices
+from articulus.control.robust.blocks import Block, BlockStructure
+from articulus.control.robust.mussv import mussv
+from articulus.control.robust.robstab import robstab
+from articulus.control.sampling import continuous, trapezoidal
+from articulus.control.synthesis.hinfsyn import hinfsyn
+from articulus.errors import ArticulusError, InputError, doubtful
+from articulus.linear import LinearModel
+
+GRID = 60
+"""Frequencies at which mu is computed in the iteration."""
+ENOUGH = 0.01
+"""Relative fall of mu below which the iteration ends."""
+
+
+@threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
+def dksyn(
+    plant: Any,
+    measured: Group,
+    commands: Group,
+    blocks: Any,
+    *,
+    order: int = 4,
+    rounds: int = 8,
+    relax: float = 0.01,
+    time_limit: float = 120.0,
+) -> Design:
+    """Return a controller with a small structured singular value from disturbances to errors.
+
+    Below 1, the performance is kept for every perturbation of the structure of size 1 (performance itself is a block). Hinf
+    controllers of the scaled plant D P D^-1 and scalings D of the closed loop are found in turns; that ends in a local optimum.
+
+    Parameters
+    ----------
+    plant : see `as_plant`
+        See `hinfsyn`; the errors and disturbances are, in their order, the inputs and outputs of the blocks.
+    measured, commands : names or count of outputs and of inputs
+    blocks : sequence of pairs or `Block`
+        Of Delta, from errors to disturbances; see `mussv`. The scalings take repeated and real ones as full complex ones;
+        the mu that is reported is that of the true structure.
+    order : int
+        Of the scaling of every block but the last; even.
+    rounds : int
+        At most.
+    relax : float
+        Of the Hinf controllers; see `hinfsyn`.
+    time_limit : float [s]
+        After it, and on Ctrl-C, the best controller so far is returned, with a warning.
+
+    Returns
+    -------
+    Design
+        Figures: `mu`, an upper bound over all frequencies; `history`, the peaks on the grid of every round; `rounds`. The controller
+        has the states of the plant and of the scalings; reduce it with `balred` and check again.
+    """
+    parts = Partition.of(plant, commands, measured, "dksyn")
+    structure = BlockStructure.of(blocks, "dksyn")
+    if (structure.rows, structure.columns) != (len(parts.w), len(parts.z)):
+        raise InputError(
+            f"dksyn: found blocks with {structure.columns} inputs and {structure.rows} outputs; expected {len(parts.z)} and {len(parts.w)}, "
+            "the numbers of errors and disturbances"
+        )
+    inner = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
+    history, law, complete = _iterated(inner, structure, order, rounds, relax, time.monotonic() + time_limit)
+    if parts.model.period is not None:
+        law = trapezoidal(law, parts.model.period)
+    loop = select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)
+    mu = float(robstab(loop, structure).upper)
+    figures = {"mu": mu, "history": np.array(history), "rounds": len(history), "complete": complete}
+    check = Check("mu over all frequencies beside its peak on the grid", mu, min(history), np.isfinite(mu))
+    return checked("dksyn", parts.model, law, parts.u, parts.y, figures, [check])
+
+
+def _iterated(
+    parts: Partition, structure: BlockStructure, order: int, rounds: int, relax: float, end: float
+) -> tuple[list[float], LinearModel, bool]:
+    """Return the peaks of mu on the grid, the best controller, and whether the iteration came to its end."""
+    full = BlockStructure(tuple(Block(b.rows, b.columns) for b in structure.blocks))
+    scalings = [of_matrices(*static(np.ones((1, 1)))) for _ in full.blocks]
+    history: list[float] = []
+    best: LinearModel | None = None
+    while len(history) < rounds:
+        try:
+            if history and time.monotonic() > end:
+                raise KeyboardInterrupt
+            law = hinfsyn(_scaled(parts, full, scalings), len(parts.y), len(parts.u), relax=relax).law
+            loop = select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)
+            omega = _grid(loop)
+            found = mussv(loop.response(omega), full)
+        except (KeyboardInterrupt, ArticulusError) as stopped:
+            if best is None:
+                raise
+            doubtful(
+                f"dksyn: stopped after {len(history)} rounds ({stopped or 'time'}); the best controller so far is returned"
+            )
+            return history, best, False
+        history.append(float(found.upper.max()))
+        if history[-1] == min(history):
+            best = law
+        if len(history) > 1 and history[-1] > (1 - ENOUGH) * min(history[:-1]):
+            break
+        sizes = _sizes(found.D, full)
+        scalings = [_fitted(omega, size, found.upper, order) for size in sizes]
+    assert best is not None
+    return history, best, True
+
+
+def _grid(loop: LinearModel) -> np.ndarray:
+    rates = np.abs(np.linalg.eigvals(loop.A))
+    rates = rates[rates > 1e-6 * rates.max(initial=1.0)]
+    return np.geomspace(0.1 * rates.min(initial=1.0), 10 * rates.max(initial=1.0), GRID)
+
+
+def _sizes(D: np.ndarray, structure: BlockStructure) -> list[np.ndarray]:
+    """Return the size of the scaling of every block over frequency, over that of the last block."""
+    values = np.array([np.sqrt(D[:, s.start, s.start].real) for s in structure.slices])
+    return list(values / values[-1])
+
+
+def _fitted(omega: np.ndarray, size: np.ndarray, mu: np.ndarray, order: int) -> LinearModel:
+    """Return the stable system with stable zeros of an order whose size is nearest to one given, in logarithms.
+
+    A product of terms of second order; every further one begins at several frequencies, and the best end counts.
+    """
+    wanted, counts = np.log(size), (mu / mu.max()) ** 2
+    level = np.average(wanted, weights=counts)
+    found = np.array([level])
+    if np.abs(wanted - level).max() < 1e-3:
+        order = 0
+    for _ in range(order // 2):
+        starts = [
+            np.r_[found, c, 0.0, c, 0.1] for c in np.log(omega[np.linspace(5, len(omega) - 6, 6).astype(int)])
+        ]
+        ends = [
+            scipy.optimize.least_squares(_misfit, start, args=(omega, wanted, counts), max_nfev=60)
+            for start in starts
+        ]
+        found = min(ends, key=lambda end: end.cost).x
+    model = of_matrices(*static(np.array([[np.exp(found[0])]])))
+    for a, za, b, zb in np.exp(found[1:].reshape(-1, 4)):
+        gains = [[a * a - b * b, 2 * (za * a - zb * b)]]
+        model = series(
+            model, of_matrices([[0.0, 1.0], [-b * b, -2 * zb * b]], [[0.0], [1.0]], gains, [[1.0]])
+        )
+    return model
+
+
+def _misfit(p: np.ndarray, omega: np.ndarray, wanted: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return weighted differences of logarithms; p: gain, then corner and damping of zeros and of poles, as logarithms."""
+    total = np.full(len(omega), p[0])
+    for a, za, b, zb in np.exp(np.clip(p[1:], -30, 30).reshape(-1, 4)):
+        for corner, damping, sign in ((a, za, 0.5), (b, zb, -0.5)):
+            total += sign * np.log((corner**2 - omega**2) ** 2 + (2 * damping * corner * omega) ** 2 + 1e-300)
+    limits = 0.01 * np.maximum(np.abs(p[2::2]) - 1.5, 0.0)  # dampings far from 1 are no smooth scaling
+    return np.r_[counts * (total - wanted), limits]
+
+
+def _scaled(parts: Partition, structure: BlockStructure, scalings: list[LinearModel]) -> LinearModel:
+    """Return D P D^-1, with disturbances before commands and errors before measured outputs."""
+    into = [_inverse(d) for d, b in zip(scalings, structure.blocks) for _ in range(b.rows)]
+    out = [d for d, b in zip(scalings, structure.blocks) for _ in range(b.columns)]
+    through = [of_matrices(*static(np.eye(k))) for k in (len(parts.u), len(parts.y))]
+    core = select(parts.model, np.r_[parts.w, parts.u], np.r_[parts.z, parts.y])
+    found = series(series(side_by_side(*into, through[0]), core), side_by_side(*out, through[1]))
+    return dataclasses.replace(
+        found,
+        states=tuple(f"x.{i}" for i in range(len(found.A))),
+        inputs=core.inputs,
+        outputs=core.outputs,
+        input_units=core.input_units,
+        output_units=core.output_units,
+        period=None,
+    )
+
+
+def _inverse(model: LinearModel) -> LinearModel:
+    inverse = 1.0 / model.D[0, 0]
+    return of_matrices(
+        model.A - inverse * model.B @ model.C, inverse * model.B, -inverse * model.C, [[inverse]]
+    )
