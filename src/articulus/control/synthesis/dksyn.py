@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.optimize
 from threadpoolctl import threadpool_limits
 
+from articulus.control.analysis.norms import hinfnorm
 from articulus.control.connect import close, select, series, side_by_side
 from articulus.control.design import Check, Design, checked, static
 from articulus.control.plant import Group, Partition, of_matrices
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.mussv import mussv
-from articulus.control.robust.robstab import robstab
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.errors import ArticulusError, InputError, doubtful
@@ -50,8 +51,8 @@ def dksyn(
         See `hinfsyn`; the errors and disturbances are, in their order, the inputs and outputs of the blocks.
     measured, commands : names or count of outputs and of inputs
     blocks : sequence of pairs or `Block`
-        Of Delta, from errors to disturbances; see `mussv`. The scalings take repeated and real ones as full complex ones;
-        the mu that is reported is that of the true structure.
+        Of Delta, from errors to disturbances; see `mussv`. Repeated and real ones are taken as full complex ones, which is
+        on the safe side; `robstab` of the closed loop tells what the true structure gives.
     order : int
         Of the scaling of every block but the last; even.
     rounds : int
@@ -64,8 +65,8 @@ def dksyn(
     Returns
     -------
     Design
-        Figures: `mu`, an upper bound over all frequencies; `history`, the peaks on the grid of every round; `rounds`. The controller
-        has the states of the plant and of the scalings; reduce it with `balred` and check again.
+        Figures: `mu`, an upper bound over all frequencies, the Hinf norm of the scaled closed loop; `peak`, the largest mu on a
+        grid; `history`, the peaks of every round. The controller has the states of the plant and of the scalings.
     """
     parts = Partition.of(plant, commands, measured, "dksyn")
     structure = BlockStructure.of(blocks, "dksyn")
@@ -75,48 +76,72 @@ def dksyn(
             "the numbers of errors and disturbances"
         )
     inner = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
-    history, law, complete = _iterated(inner, structure, order, rounds, relax, time.monotonic() + time_limit)
-    if parts.model.period is not None:
-        law = trapezoidal(law, parts.model.period)
-    loop = select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)
-    mu = float(robstab(loop, structure).upper)
-    figures = {"mu": mu, "history": np.array(history), "rounds": len(history), "complete": complete}
-    check = Check("mu over all frequencies beside its peak on the grid", mu, min(history), np.isfinite(mu))
+    found = _iterated(inner, structure, order, rounds, relax, time.monotonic() + time_limit)
+    law = found.law if parts.model.period is None else trapezoidal(found.law, parts.model.period)
+    peak = float(min(found.history))
+    figures = {
+        "mu": found.bound,
+        "peak": peak,
+        "history": np.array(found.history),
+        "complete": found.complete,
+    }
+    check = Check(
+        "bound of mu over all frequencies beside its peak on the grid",
+        found.bound,
+        peak,
+        np.isfinite(found.bound),
+    )
     return checked("dksyn", parts.model, law, parts.u, parts.y, figures, [check])
+
+
+@dataclass
+class _Found:
+    """Peaks of mu on the grid, the controller with the lowest, its bound over all frequencies; whether all rounds were done."""
+
+    history: list[float]
+    law: LinearModel
+    bound: float
+    complete: bool
 
 
 def _iterated(
     parts: Partition, structure: BlockStructure, order: int, rounds: int, relax: float, end: float
-) -> tuple[list[float], LinearModel, bool]:
-    """Return the peaks of mu on the grid, the best controller, and whether the iteration came to its end."""
+) -> _Found:
     full = BlockStructure(tuple(Block(b.rows, b.columns) for b in structure.blocks))
     scalings = [of_matrices(*static(np.ones((1, 1)))) for _ in full.blocks]
+    best: _Found | None = None
     history: list[float] = []
-    best: LinearModel | None = None
     while len(history) < rounds:
         try:
             if history and time.monotonic() > end:
                 raise KeyboardInterrupt
-            law = hinfsyn(_scaled(parts, full, scalings), len(parts.y), len(parts.u), relax=relax).law
-            loop = select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)
-            omega = _grid(loop)
-            found = mussv(loop.response(omega), full)
+            design = hinfsyn(
+                _scaled(parts.model, parts, full, scalings), len(parts.y), len(parts.u), relax=relax
+            )
+            loop = close(parts.model, design.law, parts.u, parts.y)
+            inner = select(loop, parts.w, parts.z)
+            omega = _grid(inner)
+            mu = mussv(inner.response(omega), full)
+            scalings = [_fitted(omega, size, mu.upper, order) for size in _sizes(mu.D, full)]
+            scaled = select(_scaled(loop, parts, full, scalings), range(len(parts.w)), range(len(parts.z)))
+            bound = min(design.gamma, float(hinfnorm(scaled)))  # D M D^-1 with the scalings before and after
         except (KeyboardInterrupt, ArticulusError) as stopped:
             if best is None:
                 raise
             doubtful(
-                f"dksyn: stopped after {len(history)} rounds ({stopped or 'time'}); the best controller so far is returned"
+                f"dksyn: stopped after {len(history)} rounds ({stopped or 'time limit or Ctrl-C'}); the best controller so far is returned"
             )
-            return history, best, False
-        history.append(float(found.upper.max()))
-        if history[-1] == min(history):
-            best = law
-        if len(history) > 1 and history[-1] > (1 - ENOUGH) * min(history[:-1]):
+            return dataclasses.replace(best, history=history, complete=False)
+        history.append(float(mu.upper.max()))
+        if best is None or bound < best.bound:
+            enough = best is not None and bound > (1 - ENOUGH) * best.bound
+            best = _Found(history, design.law, bound, True)
+        else:
+            enough = True
+        if enough:
             break
-        sizes = _sizes(found.D, full)
-        scalings = [_fitted(omega, size, found.upper, order) for size in sizes]
     assert best is not None
-    return history, best, True
+    return best
 
 
 def _grid(loop: LinearModel) -> np.ndarray:
@@ -169,12 +194,14 @@ def _misfit(p: np.ndarray, omega: np.ndarray, wanted: np.ndarray, counts: np.nda
     return np.r_[counts * (total - wanted), limits]
 
 
-def _scaled(parts: Partition, structure: BlockStructure, scalings: list[LinearModel]) -> LinearModel:
-    """Return D P D^-1, with disturbances before commands and errors before measured outputs."""
+def _scaled(
+    model: LinearModel, parts: Partition, structure: BlockStructure, scalings: list[LinearModel]
+) -> LinearModel:
+    """Return D P D^-1 of the plant or of its closed loop, with disturbances before commands and errors before measured outputs."""
     into = [_inverse(d) for d, b in zip(scalings, structure.blocks) for _ in range(b.rows)]
     out = [d for d, b in zip(scalings, structure.blocks) for _ in range(b.columns)]
     through = [of_matrices(*static(np.eye(k))) for k in (len(parts.u), len(parts.y))]
-    core = select(parts.model, np.r_[parts.w, parts.u], np.r_[parts.z, parts.y])
+    core = select(model, np.r_[parts.w, parts.u], np.r_[parts.z, parts.y])
     found = series(series(side_by_side(*into, through[0]), core), side_by_side(*out, through[1]))
     return dataclasses.replace(
         found,
