@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import sys
 import warnings
@@ -90,8 +91,8 @@ class DoubtfulModel(UserWarning):
 
 def doubtful(text: str, category: type[UserWarning] = DoubtfulResult) -> None:
     """Warn of something doubtful, at the place outside this package that asked for it."""
-    package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+    inside, level, frame = (str(Path(__file__).parent), contextlib.__file__), 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):  # contextlib: decorators
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level)
 

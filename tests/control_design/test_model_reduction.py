@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from articulus.control import (
+    Norm,
     as_plant,
     balred,
     bstmr,
     hankel_values,
     hinfnorm,
+    margins,
     minreal,
     ohklmr,
     schmr,
@@ -16,7 +18,8 @@ from articulus.control import (
     weighted_balred,
 )
 from articulus.control.connect import parallel
-from articulus.errors import InputError
+from articulus.control.reduction.reduced import require_bound
+from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.library import structure
 from articulus.structure import normal_modes
 
@@ -133,6 +136,23 @@ def test_model_that_is_not_minimal(method):
     found = method(double, 4)
     assert found.error.value < 1e-8 * hinfnorm(double).value
     assert len(minreal(double).A) == 4
+
+
+def test_error_above_the_bound_is_told_or_refused():
+    """5e-9 of the peak is rounding of a model with poles next to the boundary; half of the peak is a wrong model."""
+    require_bound("balred", Norm(1.0 + 5e-7), 1.0, 1.0)
+    with pytest.warns(DoubtfulResult, match=r"by 5e-09 of the peak gain 1e\+08: rounding") as told:
+        require_bound("balred", Norm(1.5), 1.0, 1e8)
+    assert told[0].filename == __file__
+    with pytest.raises(NumericalError, match=r"too ill-conditioned"):
+        require_bound("balred", Norm(1.5), 1.0, 1.0)
+
+
+def test_warnings_name_the_line_that_called():
+    """Also from behind the decorators of functions."""
+    with pytest.warns(DoubtfulResult) as told:
+        margins(([[-1.0]], [[1.0]], [[-2.0]], [[0.0]]))
+    assert told[0].filename == __file__
 
 
 def test_order_by_error():
