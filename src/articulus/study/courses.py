@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import casadi as ca
-from casadi import SX
 
 from articulus.errors import InputError, ModelError, did_you_mean
 from articulus.files.csv_table import read_columns
@@ -19,26 +15,12 @@ from articulus.files.toml.fields import TIME_FUNCTIONS, fields_of
 from articulus.files.toml.numbers import shown
 from articulus.files.toml.values import Values
 from articulus.files.units import UnitError, check_dimension, parse_unit
+from articulus.loop.course import Course
 from articulus.loop.table import Table
-from articulus.mechanism import Number, TimeFunction, Varying
-from articulus.mechanism.expression import text_of
+from articulus.mechanism import Number, TimeFunction
 from articulus.study.numbers import OPEN, StudyNumbers
 
 FORMS = 'numbers, {times = [...], values = [...]}, {csv = "file.csv"} or a function of time such as {type = "harmonic", ...}'
-
-
-@dataclass(frozen=True)
-class _Clock:
-    """What a function of time sees."""
-
-    t: SX
-
-    def number(self, x: Number) -> SX:
-        if isinstance(x, Varying):
-            raise InputError(
-                f"found the parameter '{text_of(x)}' in a function of time; expected plain numbers"
-            )
-        return SX(x)
 
 
 class Courses(Values):
@@ -161,23 +143,16 @@ class Courses(Values):
             self.report.add(path, str(error), f"a column in {expected}")
             return None
 
-    def _functions(self, given: list[Any], units: Sequence[str], path: str) -> ca.Function | None:
-        """Return functions of time, one per entry, as one function from t to a column."""
+    def _functions(self, given: list[Any], units: Sequence[str], path: str) -> Course | None:
+        """Return functions of time, one per entry."""
         each = units if len(units) == len(given) else [units[0]] * len(given)
         many = len(given) > 1
         found = [
             self._function_of_time(item, unit, f"{path}[{i}]" if many else path)
             for i, (item, unit) in enumerate(zip(given, each))
         ]
-        if any(f is None for f in found):
-            return None
-        t = SX.sym("t")
-        try:
-            values = [f.value(_Clock(t)) for f in found if f is not None]  # type: ignore[arg-type]
-        except InputError as error:
-            self.report.add_error(path, error)
-            return None
-        return ca.Function("course", [t], [ca.vertcat(*values)], ["t"], ["value"])
+        held = tuple(f for f in found if f is not None)
+        return Course(held) if len(held) == len(found) else None
 
     def _function_of_time(self, given: Any, unit: str, path: str) -> TimeFunction | None:
         before = len(self.report.findings)

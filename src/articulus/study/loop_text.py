@@ -18,10 +18,11 @@ from articulus.files.report import Report
 from articulus.files.toml.lines import key_lines
 from articulus.files.toml.numbers import Declared, parameter_text
 from articulus.files.toml.reader import load_tables
-from articulus.files.toml.writer import quoted
+from articulus.files.toml.writer import function_text, quoted
 from articulus.loop.component import Component
 from articulus.loop.components import Observer
 from articulus.loop.contact import Shape
+from articulus.loop.course import Course
 from articulus.loop.equations import Network
 from articulus.loop.events import Event
 from articulus.loop.table import Table
@@ -132,6 +133,9 @@ def _numeric(held: Any, where: str) -> str:
         return f"{{parameter = {quoted(held.name)}}}"
     if isinstance(held, Varying):
         return f"{{expression = {quoted(text_of(held))}}}"
+    if isinstance(held, Course):
+        written = [function_text(f) for f in held.functions]
+        return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
     if isinstance(held, Table):
         times, values = _numeric(held.times, where), _numeric(held.values, where)
         return f"{{times = {times}, values = {values}, held = {str(held.held).lower()}}}"

@@ -178,12 +178,13 @@ def _value(field: Field, held: Any) -> str:
         case "names":
             return quoted(held[0]) if len(held) == 1 else "[" + ", ".join(map(quoted, held)) + "]"
         case "function":
-            return _function(held)
+            return function_text(held)
         case _:
             return "{" + ", ".join(_pairs(held, ())) + "}"
 
 
-def _function(function: TimeFunction) -> str:
+def function_text(function: TimeFunction) -> str:
+    """Return a function of time as an inline table; raise InputError for one of the user's own."""
     kind = type(function)
     if TIME_FUNCTIONS.get(function.type_name) is not kind:
         raise InputError(f"a {kind.__name__} of a prescribed motion cannot be written to a TOML file")

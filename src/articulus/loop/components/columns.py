@@ -12,12 +12,13 @@ from casadi import SX
 from articulus.errors import InputError
 from articulus.loop.component import Component, Scope
 from articulus.loop.components.checks import find_joint, wrong
+from articulus.loop.course import Course
 from articulus.loop.table import Table
 from articulus.mechanism.expression import Varying
 from articulus.mechanism.numbers import Vector, as_number, as_numbers, values_of
 
-InTime = Vector | Table | ca.Function
-"""What may change with time: numbers that do not, a table, or a CasADi function of t [s] with one column as output."""
+InTime = Vector | Table | Course | ca.Function
+"""What may change with time: numbers that do not, a table, functions of time, or a CasADi function of t [s] to one column."""
 
 Rows = tuple[Vector, ...]
 
@@ -31,9 +32,11 @@ def clip(x: SX, lower: Any, upper: Any) -> SX:
 
 
 def as_in_time(x: Any) -> InTime:
-    """Return numbers as a tuple; a Table or a function of time as it is; raise InputError for anything else."""
-    if isinstance(x, Table):
+    """Return numbers as a tuple; a Table or functions of time as they are; raise InputError for anything else."""
+    if isinstance(x, Table | Course):
         return x
+    if (course := Course.of(x)) is not None:
+        return course
     if isinstance(x, ca.Function):
         if x.n_in() != 1 or x.numel_in(0) != 1 or x.n_out() != 1 or x.size2_out(0) != 1:
             raise InputError(f"expected a function from t to one column, found {x}")
@@ -99,10 +102,10 @@ def at_time(s: Scope, component: Component, field: str, size: int, t: SX | None 
     t = s.t if t is None else t
     if isinstance(held, tuple):
         return column(s, component, field, size)
-    found = held.width if isinstance(held, Table) else held.size1_out(0)
+    found = held.width if isinstance(held, Table | Course) else held.size1_out(0)
     if found != size:
         raise wrong(component, field, f"{found} numbers at every time", str(size))
-    return held.at(t, s.number) if isinstance(held, Table) else held.expand()(t)
+    return held.at(t, s.number) if isinstance(held, Table | Course) else held.expand()(t)
 
 
 def rate_at_time(s: Scope, component: Component, field: str, size: int, order: int = 1) -> SX:
