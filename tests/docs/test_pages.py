@@ -27,6 +27,7 @@ PAGES = [
     "docs/control/interaction.md",
     "docs/tutorial_control.md",
     "docs/control/poles.md",
+    "docs/control/sampled_response.md",
     "docs/control/reduction.md",
     "docs/control/synthesis.md",
     "docs/control/robustness.md",

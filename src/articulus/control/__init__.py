@@ -40,6 +40,9 @@ from articulus.control.robust.mussv import Mu, mussv
 from articulus.control.robust.polynomials import FamilyStability, edges, kharitonov, polynomic
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import UncertainModel, uncertain
+from articulus.control.sampled_response.grid import FrequencyGrid
+from articulus.control.sampled_response.spectral import spectral_factor
+from articulus.control.sampled_response.wiener_hopf import WienerHopf, wiener_hopf
 from articulus.control.sampling import sample
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
@@ -72,6 +75,7 @@ __all__ = [
     "Estimator",
     "FamilyStability",
     "Fraction",
+    "FrequencyGrid",
     "Limits",
     "Margins",
     "ModalAccess",
@@ -84,6 +88,7 @@ __all__ = [
     "Shaper",
     "SlidingDesign",
     "UncertainModel",
+    "WienerHopf",
     "ZeroDynamics",
     "Zeros",
     "as_plant",
@@ -146,6 +151,7 @@ __all__ = [
     "schmr",
     "second_order_balred",
     "sliding_mode",
+    "spectral_factor",
     "stabsep",
     "strong_zeros",
     "two_sided",
@@ -153,6 +159,7 @@ __all__ = [
     "uncertain",
     "weighted_balred",
     "weighted_lqg",
+    "wiener_hopf",
     "zero_dynamics",
     "zv",
     "zvd",
