@@ -72,7 +72,7 @@ class FrequencyGrid:
     def anticausal_share(self, values: np.ndarray) -> float:
         """Return the size of the terms of z^k, k > 0, over the size of all: zero for the response of something stable."""
         c = np.abs(self.coefficients(values))
-        return float(np.linalg.norm(c[self.count // 2 :]) / max(np.linalg.norm(c), 1e-300))
+        return float(np.linalg.norm(c[self.count // 2 :])) / max(float(np.linalg.norm(c)), 1e-300)
 
     def at(self, values: np.ndarray, omega: np.ndarray) -> np.ndarray:
         """Return a causal function, given by samples (count, ...), at other frequencies (n,) [rad/s]."""
