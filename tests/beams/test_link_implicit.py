@@ -11,6 +11,8 @@ from articulus.beams import Beam, Section, simulate
 from articulus.integrate import StepControl
 from articulus.integrate import method as find_method
 from articulus.loop.components import PD, BeamForces, PrescribedForce, SpringDamper, Torque
+from articulus.loop.outputs import Outputs
+from articulus.mechanism import PointOnPoint
 from articulus.results.diagnostics import energy_error
 from articulus.running import steppers
 from articulus.running.beam_problem import equations_of
@@ -100,3 +102,17 @@ def test_a_link_of_64_elements_is_a_beam_alone_of_64_elements() -> None:
     np.testing.assert_allclose(tip, alone.position[-1, -1], atol=1e-6)
     error, moved = energy_error(run)
     assert error < 1e-3 * moved
+
+
+def test_accelerations_of_long_beams_in_loops_are_left_out_with_a_warning_unless_named() -> None:
+    m = art.Mechanism("bow")
+    rod = BeamForces.link(m, "rod", Beam.straight(1.0, 10, SOFT))
+    m.joint("left", art.Revolute(axis=(0, 1, 0)), "ground", "rod_0")
+    m.frame("right", "ground", (1.0, 0, 0))
+    m.constrain(PointOnPoint("pin", "rod_10", "right"))
+    loop = art.Loop(m, components=[rod])
+    with pytest.warns(RuntimeWarning, match="vdot and multipliers are left out"):
+        run = loop.simulate(4e-3, **RUN | {"sample": 4e-3})
+    assert "vdot" not in run.signals
+    assert "energy" in run.signals
+    assert Outputs(loop.system, ("vdot",)).names == ("vdot",)

@@ -27,6 +27,8 @@ from articulus.mechanism import TimeFunction
 
 ARGUMENTS = ("c", "d", "p", "w", "t", "h")
 SOLVED = ("vdot", "multipliers", "own_rate")
+LONG_BEAM = 8
+"""Elements of beams in a mechanism with constraints up to which its accelerations are derived unasked: some 30 s."""
 OWN = "loops."
 """Beginning of the name of a loop form's own states."""
 
@@ -525,6 +527,16 @@ class System:
         return q
 
     # what a run reports
+
+    @functools.cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """Outputs that a run reports only where they are named: accelerations and multipliers of loops with long beams.
+
+        Their equations in the coordinates of the joints take minutes to derive; implicit methods do without them.
+        """
+        beams = [c for c in self.network.components if c.type_name == "beam_forces"]
+        elements: int = sum(len(getattr(c, "joints")) for c in beams)  # noqa: B009 (`components` import this file)
+        return ("vdot", "multipliers") if self.closing is not None and elements > LONG_BEAM else ()
 
     @functools.cached_property
     def outputs(self) -> Mapping[str, SX]:

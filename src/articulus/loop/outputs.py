@@ -24,13 +24,14 @@ class Outputs:
     ----------
     system : System
     names : sequence of str, optional
-        Signals besides q and v; all if not given.
+        Signals besides q and v; all if not given, but for those that the system leaves out.
     """
 
     def __init__(self, system: System, names: Sequence[str] | None = None):
         self.system = system
         known = system.outputs
-        chosen = tuple(known) if names is None else tuple(n for n in names if n not in ("q", "v"))
+        left_out = system.left_out if names is None else ("q", "v")
+        chosen = tuple(n for n in (known if names is None else names) if n not in left_out)
         for name in chosen:
             if name not in known:
                 raise InputError(f"outputs: no signal '{name}'; {did_you_mean(name, [*known, 'q', 'v'])}")

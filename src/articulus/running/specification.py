@@ -101,6 +101,13 @@ class Specification:
             raise InputError(
                 f"simulate: the log would take {size / 2**30:.3g} GiB; expected at most {LOG_BYTES >> 30}. Give a longer `sample`"
             )
+        if s.outputs is None and system.left_out:
+            warnings.warn(
+                f"'{self.mechanism.name}': the signals {' and '.join(system.left_out)} are left out, because their equations take minutes to "
+                "derive with beams of so many elements in closed loops; name them in `outputs` if you need them",
+                RuntimeWarning,
+                stacklevel=5,
+            )
         outside = self.outside
         sampled = outside is not None and outside.period is not None
         period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
