@@ -535,7 +535,7 @@ class System:
         Their equations in the coordinates of the joints take minutes to derive; implicit methods do without them.
         """
         beams = [c for c in self.network.components if c.type_name == "beam_forces"]
-        elements: int = sum(len(getattr(c, "joints")) for c in beams)  # noqa: B009 (`components` import this file)
+        elements: int = sum(len(getattr(c, "joints")) for c in beams)  # noqa: B009 (known by its base class here)
         return ("vdot", "multipliers") if self.closing is not None and elements > LONG_BEAM else ()
 
     @functools.cached_property
