@@ -155,6 +155,17 @@ def test_warnings_name_the_line_that_called():
     assert told[0].filename == __file__
 
 
+@pytest.mark.parametrize("method", [balred, schmr, bstmr, ohklmr])
+def test_gain_without_states_is_its_own_reduction(method):
+    gain = (np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((2, 0)), np.array([[1.0, 2], [3, 4]]))
+    assert method(gain, 0).error.value == 0
+    assert hinfnorm(gain).value == pytest.approx(np.linalg.norm(gain[3], 2))
+    first = (gain[0], gain[1][:, :1], gain[2][:1], [[1.0]])
+    assert margins(first).channels[0].gain_up == np.inf
+    with pytest.raises(InputError, match=r"order 0.5; expected 0 to 0"):
+        method(gain, 0.5)
+
+
 def test_order_by_error():
     plant = system(8, 2, 2, None)
     found = balred(plant, max_error=0.5)

@@ -348,10 +348,8 @@ class _Curve:
         """Return frequencies at which the transfer of a channel is real by itself, with its value: zero and the highest."""
         found = []
         with np.errstate(all="ignore"):
-            slow = np.linalg.cond(
-                self.plain.A - (0 if self.plain.period is None else 1) * np.eye(len(self.plain.A))
-            )
-            if not len(self.plain.A) or slow < 1e12:
+            A = self.plain.A if self.plain.period is None else self.plain.A - np.eye(len(self.plain.A))
+            if not len(A) or np.linalg.cond(A) < 1e12:
                 found.append((0.0, complex(self.channel(np.zeros(1), i)[0])))
             if np.isfinite(self.limit):
                 found.append((self.limit, complex(self.channel(np.array([self.limit]), i)[0])))

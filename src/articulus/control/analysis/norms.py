@@ -106,7 +106,7 @@ class Gains:
 
     def __call__(self, omega: float) -> float:
         """Return the gain at a frequency [rad/s], which may be infinite."""
-        if np.isinf(omega) or not len(self.T):
+        if np.isinf(omega):
             return float(np.linalg.norm(self.D, 2))
         shifted = -self.T
         shifted[self.places] += 1j * omega
@@ -117,6 +117,8 @@ class Gains:
 
 def _peak(model: LinearModel) -> tuple[float, float]:
     """Return the peak gain of a continuous model and its frequency."""
+    if not len(model.A):
+        return float(np.linalg.norm(model.D, 2)), 0.0
     gain, poles = Gains(model), np.linalg.eigvals(model.A)
     on_axis = np.abs(poles.real) <= 1e-15 * np.abs(poles).max(initial=0.0)
     starts = np.unique(np.abs(np.concatenate([[0.0], poles.imag, np.abs(poles)])))

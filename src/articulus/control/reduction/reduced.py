@@ -124,7 +124,7 @@ def order_within(
     if max_error is not None:
         return int(np.argmax(tails <= max_error)) if (tails <= max_error).any() else n
     assert order is not None
-    if not kept <= order <= kept + n:
+    if not (kept <= order <= kept + n and order == int(order)):
         why = f"; {kept} states are not asymptotically stable and stay" if kept else ""
         why += " (undamped modes? give the structure damping, or reduce it by modes)" if kept > 2 else ""
         raise InputError(f"{method}: found order {order}; expected {kept} to {kept + n}{why}")

@@ -99,7 +99,7 @@ class _Phase:
         R = controllability_root(model)
         Bw = R @ (R.T @ C.T) + B @ model.D.T
         try:
-            X = scipy.linalg.solve_continuous_are(A, Bw, np.zeros_like(A), -square, s=-C.T)
+            X = scipy.linalg.solve_continuous_are(A, Bw, np.zeros_like(A), -square, s=-C.T) if len(A) else A
         except (np.linalg.LinAlgError, ValueError) as error:
             raise InputError(
                 f"bstmr: the Riccati equation of the spectral factor has no solution ({error}); likely a zero of the plant on "
