@@ -6,6 +6,7 @@ straight-line code that rests on them, and so on: few bodies, however many calls
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -62,7 +63,12 @@ class Layers:
             for rows in inner.inputs:
                 owners = {self.layer[r] for r in rows} - {-1}
                 fixed = all(self.op[r] == ca.OP_CONST for r in rows)
-                if fixed or len(owners) > 1 or any(self.op[r] == ca.OP_CALL for r in rows):
+                if (
+                    fixed
+                    or self._in_place(rows)
+                    or len(owners) > 1
+                    or any(self.op[r] == ca.OP_CALL for r in rows)
+                ):
                     self._cross(rows, crossing)
                 else:
                     wanted[owners.pop() if owners else 0][rows] = None
@@ -73,6 +79,13 @@ class Layers:
                 if r >= 0 and self.layer[r] != self.layer[i]:
                     self._cross((r,), crossing)
         return [[*groups, tuple(sorted(more))] for groups, more in zip(wanted, crossing)]
+
+    def _in_place(self, rows: Rows) -> bool:
+        """Tell whether rows are inputs that follow each other, so that a call may read them where they are."""
+        return all(self.op[r] == ca.OP_INPUT for r in rows) and all(
+            self.first[b] == self.first[a] and self.second[b] == self.second[a] + 1
+            for a, b in itertools.pairwise(rows)
+        )
 
     def _cross(self, rows: Rows, crossing: list[set[int]]) -> None:
         for r in rows:

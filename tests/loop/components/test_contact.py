@@ -227,6 +227,17 @@ def test_a_wrong_frame() -> None:
         Loop(two(), Contact(Sphere("c", 0.1), Plane(), 1.0))
 
 
+def test_shapes_that_cannot_touch_are_refused() -> None:
+    """Shapes of one body, and surfaces alone: nothing would happen, silently."""
+    with pytest.raises(
+        art.InputError, match="second: found both shapes on 'a'; expected shapes of two bodies"
+    ):
+        Loop(two(), Contact(SOLIDS[0], Sphere("a", 0.2), 1.0))
+    for shapes in ((Sphere("a", 0.1), Box("a", (0.1, 0.1, 0.1))), (Plane(), Plane("b")), ()):
+        with pytest.raises(art.InputError, match="of which no two can touch; expected a solid, and another"):
+            Loop(two(), Contacts(shapes, 1.0))
+
+
 def test_derivatives_are_finite_and_right_in_and_out_of_contact() -> None:
     """Central differences of 1e-7 have errors of about 1e-6 relative to a stiffness of some 1e4 N/m."""
     loop, rng = (

@@ -13,7 +13,7 @@ from casadi import SX
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, check_frame, positive, wrong
 from articulus.loop.contact.crowd import Kind, kind_of, numbers, states_of, swept
-from articulus.loop.contact.patch import SHEAR, Law
+from articulus.loop.contact.patch import SHEAR
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.mechanism import GROUND, Description
 from articulus.mechanism.numbers import Number, as_number, convert, quantity
@@ -79,34 +79,34 @@ class Contacts(Disturbance):
         at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction, rolling=self.rolling)
 
     def work(self, s: Scope) -> None:
+        for shape in self.shapes:
+            check_frame(s, self, shape.frame)
+        every = self._touchable(s.description)
         names = list(dict.fromkeys(shape.frame for shape in self.shapes))
         frames = [names.index(shape.frame) for shape in self.shapes]
-        moving = ca.densify(ca.vertcat(*(_state(s, self, name) for name in names)))
+        moving = ca.densify(ca.vertcat(*(_state(s, name) for name in names)))
         columns = [numbers(shape, s.number) for shape in self.shapes]
         starts = np.cumsum([0, *(column.numel() for column in columns)]).tolist()
         sizes, law = ca.densify(ca.vertcat(*columns)), self._law(s)
         wrenches, account = SX.zeros(6 * len(self.shapes)), SX.zeros(3)
-        points, pushes, every = (
-            dict[tuple[int, int], SX](),
-            dict[tuple[int, int], SX](),
-            self.pairs(s.description),
-        )
+        points, pushes = dict[tuple[int, int], SX](), dict[tuple[int, int], SX]()
         for kinds, pairs in self._by_kind(every).items():
             function = swept(kinds, self.holds, self.rolling != 0.0, frames, starts, pairs)
             z = self._states(s, kinds, pairs)
             on, more, rates, where, found = function.call([moving, sizes, law, z], False, True)
             wrenches, account = wrenches + on, account + more
-            self._rates(s, kinds, pairs, z, rates, law)
+            if z.numel():
+                s.rate(_name(pairs), rates - z / law[4])
             points |= zip(pairs, ca.vertsplit(where, 3))
             pushes |= zip(pairs, ca.vertsplit(found, 3))
-        each = ca.vertsplit(wrenches, 6) if self.shapes else []
+        each = ca.vertsplit(wrenches, 6)
         for shape, wrench in zip(self.shapes, each):
             if s.description.carrier(shape.frame)[0] != GROUND:
                 s.wrench(shape.frame, wrench)
-        s.write("force", ca.vertcat(SX(0, 1), *(wrench[3:] for wrench in each)))
+        s.write("force", ca.vertcat(*(wrench[3:] for wrench in each)))
         s.write("touching", account[2])
-        s.write("point", ca.vertcat(SX(0, 1), *(points[pair] for pair in every)))
-        s.write("push", ca.vertcat(SX(0, 1), *(pushes[pair] for pair in every)))
+        s.write("point", ca.vertcat(*(points[pair] for pair in every)))
+        s.write("push", ca.vertcat(*(pushes[pair] for pair in every)))
         s.stored(account[0])
         s.dissipates(account[1])
 
@@ -124,6 +124,15 @@ class Contacts(Disturbance):
             for i, j in itertools.combinations(range(len(self.shapes)), 2)
             if bodies[i] != bodies[j] and not (flat[i] and flat[j])
         ]
+
+    def _touchable(self, description: Description) -> list[tuple[int, int]]:
+        """Return the pairs that may touch; raise InputError where there is none."""
+        found = self.pairs(description)
+        if not found:
+            bodies = sorted({description.carrier(shape.frame)[0] for shape in self.shapes})
+            text = f"{len(self.shapes)} shapes on {', '.join(bodies) or 'no body'}, of which no two can touch"
+            raise wrong(self, "shapes", text, "a solid, and another shape on another body")
+        return found
 
     def _by_kind(self, pairs: list[tuple[int, int]]) -> dict[tuple[Kind, Kind], list[tuple[int, int]]]:
         out: dict[tuple[Kind, Kind], list[tuple[int, int]]] = {}
@@ -144,33 +153,14 @@ class Contacts(Disturbance):
         size = sum(states_of(*kinds, self.holds, self.rolling != 0.0).values())
         return s.state(_name(pairs), (0.0,) * (size * len(pairs))) if size else SX(0, 1)
 
-    def _rates(
-        self, s: Scope, kinds: tuple[Kind, Kind], pairs: list[tuple[int, int]], z: SX, rates: SX, law: SX
-    ) -> None:
-        """Give the rates of the states of the pairs of one kind; account for the energy of their bristles."""
-        wanted = states_of(*kinds, self.holds, self.rolling != 0.0)
-        if not wanted:
-            return
-        k, a, mu, shear, T, rolling, _ = ca.vertsplit(law)
-        s.rate(_name(pairs), rates - z / T)
-        rows = ca.reshape(z, -1, len(pairs))
-        for place, (i, _) in enumerate(pairs):
-            size = s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
-            stiffness = Law(k, a, mu, shear, T, rolling, size).bristles()
-            weights = ca.vertcat(*(stiffness[name] * SX.ones(n) for name, n in wanted.items()))
-            held = ca.dot(weights, rows[:, place] ** 2)
-            s.stored(held / 2)
-            s.dissipates(held / T)
-
 
 def _name(pairs: list[tuple[int, int]]) -> str:
     """Return the name of the states of pairs of one kind: that of the first pair."""
     return "held {} {}".format(*pairs[0])
 
 
-def _state(s: Scope, component: Contacts, frame: str) -> SX:
+def _state(s: Scope, frame: str) -> SX:
     """Return origin, angular velocity, velocity and axes of a frame, ground axes."""
-    check_frame(s, component, frame)
     if frame == GROUND:
         return ca.vertcat(SX.zeros(9), ca.vec(SX.eye(3)))
     pose = s.ask("pose", s.q, frames=[frame])

@@ -26,7 +26,7 @@ LAW = 7
 SIZES = {"sphere": 1, "capsule": 2, "box": 4, "cylinder": 3, "plane": 0, "height_field": 0}
 SOLID = ("sphere", "capsule", "box", "cylinder")
 ACCOUNT = 3
-"""Numbers of the account of a pair: energy held by normal forces, power lost, points in contact."""
+"""Numbers of the account of a pair: energy held, power lost, points in contact."""
 
 Kind = Any
 """A kind of shape: its class; a height field is a kind of its own."""
@@ -69,8 +69,7 @@ def swept(
     pairs : sequence of two numbers each
         Of the shapes that may touch.
 
-    Rates are those beyond the decay of a bristle without load, -z / T, which all pairs have, and the lost power is that beyond
-    what this decay takes. Wrenches are about the origins of the shapes, points and forces those of each pair, on its first shape.
+    Rates are those beyond the decay of a bristle without load, -z / T, which all pairs have. Wrenches are about the origins of the shapes, points and forces those of each pair, on its first shape.
     """
     guard, body = _pair(*kinds, holds, rolls)
     nz, count, shapes = sum(states_of(*kinds, holds, rolls).values()), len(pairs), len(frames)
@@ -133,7 +132,11 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
     wanted = states_of(first, second, holds, rolls)
     state = SX.sym("z", sum(wanted.values()))
     given = [a, b, *sizes, law, *([state] if wanted else [])]
-    guard = ca.Function("near", given, [_near(sizes[0], a, second, sizes[1], b)])
+    near = _near(sizes[0], a, second, sizes[1], b)
+    bent = (
+        ca.sumsqr(state) > 0 if wanted else SX(0)
+    )  # parted, its bristles straighten and give off what they hold
+    guard = ca.Function("near", given, [ca.logic_or(near, bent) if wanted else near])
     k, loss, mu, shear, T, rolling, slow = ca.vertsplit(law)
     one, two = _moving(a), _moving(b)
     found = _touches(first, second, a, b, sizes)
@@ -147,9 +150,9 @@ def _pair(first: Kind, second: Kind, holds: bool, rolls: bool) -> tuple[ca.Funct
         moment, lost = moment + held.moment, lost + more
     push, turning = at.force + force, at.moment + moment
     wrenches = [ca.vertcat(turning + ca.cross(at.centre - x[:3], push), push) for x in (a, b)]
-    lost -= sum((full.bristles()[name] * ca.sumsqr(z) / T for name, z in states.items()), SX(0))
+    stored = at.stored + sum((full.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()), SX(0))
     touching = sum((each.counts > 0 for each in found), SX(0))
-    out = [wrenches[0], -wrenches[1], ca.vertcat(at.stored, lost, touching), at.centre, push]
+    out = [wrenches[0], -wrenches[1], ca.vertcat(stored, lost, touching), at.centre, push]
     if wanted:
         out.append(ca.vertcat(*(held.rates[name] + z / T for name, z in states.items())))
     name = f"when_{kinds[0].type_name}_{kinds[1].type_name}"
