@@ -93,9 +93,9 @@ class Contact(Disturbance):
 
     def work(self, s: Scope) -> None:
         first, second = (_moving(s, self, shape) for shape in (self.first, self.second))
-        body, other = (s.description.carrier(shape.frame)[0] for shape in (self.first, self.second))
-        if body == other:
-            raise wrong(self, "second", f"both shapes on '{body}'", "shapes of two bodies")
+        carriers = [s.description.carrier(shape.frame)[0] for shape in (self.first, self.second)]
+        if carriers[0] == carriers[1]:
+            raise wrong(self, "second", f"both shapes on '{carriers[0]}'", "shapes of two bodies")
         solids = [_placed(s, shape, at) for shape, at in ((self.first, first), (self.second, second))]
         found = touches((type(self.first), type(self.second)), *solids)
         law = self._law(s)
