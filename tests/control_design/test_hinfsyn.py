@@ -165,3 +165,29 @@ def test_lightly_damped_beam_reaches_what_it_claims():
     design = hinfsyn((A, B, C, D), 2, 2)
     assert design.gamma == pytest.approx(design.gamma_optimal, rel=1e-5)
     assert gain(design).max() <= design.gamma * (1 + 1e-6)
+
+
+def test_limit_without_bound_on_the_axis():
+    """As many commands as errors, with a zero of P12 at s = a > 0: X becomes infinite; gamma = |P11(a) / all-pass| by hand.
+
+    z = w / (s + 1) + (s - 2) / (s + 3) u, y = w: interpolation at the zero s = 2 gives gamma = 1/3 (Nevanlinna-Pick).
+    """
+    A, B = np.diag([-1.0, -3.0]), np.array([[1.0, 0], [0, 1]])
+    C, D = np.array([[1.0, -5.0], [0, 0]]), np.array([[0.0, 1], [1, 0]])
+    design = hinfsyn((A, B, C, D), 1, 1)
+    assert design.gamma == pytest.approx(1 / 3, rel=1e-6)
+    assert design.limit == "2b"
+
+
+def test_plants_without_states_and_errors_that_can_be_zero():
+    """Parrott: the least norm of [1, 0.6 u; ...] with u = k y; and a plant whose errors no disturbance reaches."""
+    none = np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((3, 0))
+    D = np.array([[1.0, 0, 0.5], [0, 0, 1], [0.3, 1, 0]])
+    design = hinfsyn((*none, D), 1, 1)
+
+    def norm(k):
+        return np.linalg.norm(D[:2, :2] + k * np.outer(D[:2, 2], D[2, :2]), 2)
+
+    assert design.gamma == pytest.approx(min(norm(k) for k in np.linspace(-2, 2, 4001)), rel=1e-5)
+    unreached = ([[-1.0]], [[0.0, 1]], [[1.0], [0]], [[0.0, 1], [1, 0]])
+    assert hinfsyn(unreached, 1, 1).gamma == 0.0

@@ -169,3 +169,12 @@ def test_frequency_weights():
 def test_pole_of_a_forgotten_command_is_minus_infinity():
     """A delay of a period is a pole at z = 0; pytest turns the warning of 0 * inf into an error."""
     assert np.isneginf(sample(MINIMUM_PHASE, 0.1, delay=0.1).poles.real).sum() == 1
+
+
+def test_mode_that_neither_noise_nor_weight_sees_is_named():
+    rigid = ([[0, 1], [0, 0]], [[0], [1]], [[1, 0]], [[0]])
+    with pytest.raises(InputError, match=r"mode at 0 .*boundary of stability, and no noise W moves it"):
+        lqg(rigid, 1.0, 1.0, 0.0, 1.0)
+    with pytest.raises(InputError, match=r"mode at 0 .*boundary of stability, and no weight Q sees it"):
+        lqg(rigid, 0.0, 1.0, 1.0, 1.0)
+    assert lqg(rigid, [1.0, 0.0], 1.0, [0.0, 1.0], 1.0).cost == pytest.approx(6 * np.sqrt(2), rel=1e-9)

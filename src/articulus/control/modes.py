@@ -30,6 +30,27 @@ def unstable(s: np.ndarray | complex, period: float | None, size: float = 1.0) -
     return s.real > -ON_AXIS * size if period is None else np.abs(s) > 1.0 - ON_AXIS
 
 
+def require_no_idle_boundary(
+    model: LinearModel, weight: np.ndarray, method: str, what: str, *, dual: bool
+) -> None:
+    """Raise InputError naming a mode on the boundary of stability that a weight (dual: of the estimator) does not see.
+
+    The Riccati equation then has no stabilizing solution. Rows and columns of the weight belong to the states.
+    """
+    A = model.A if dual else model.A.T
+    values = np.linalg.eigvals(A)
+    size = np.abs(values).max(initial=1.0)
+    distance = np.abs(values.real) / size if model.period is None else np.abs(np.abs(values) - 1.0)
+    norm = max(np.linalg.norm(A), np.finfo(float).tiny)
+    for s in values[distance < ON_AXIS]:
+        pencil = np.hstack([A - s * np.eye(len(A)), weight * (norm / (np.linalg.norm(weight) or 1.0))])
+        if np.linalg.svd(pencil, compute_uv=False)[-1] < UNSEEN * norm:
+            raise InputError(
+                f"{method}: found the mode at {s:.6g} ({heaviest(model, complex(s))}) on the boundary of stability, and {what}; "
+                "expected some; without it nothing moves that mode into the region of stability"
+            )
+
+
 def require_stabilizable(model: LinearModel, B: np.ndarray, method: str, inputs: tuple[str, ...]) -> None:
     """Raise InputError naming the unstable modes that the inputs do not move."""
     _require(

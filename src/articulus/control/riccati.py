@@ -22,6 +22,8 @@ def riccati(
 
     Continuous: A'X + XA - (XB + S) R^-1 (B'X + S') + Q = 0. Discrete: X = A'XA - (A'XB + S)(R + B'XB)^-1 (B'XA + S') + Q.
     """
+    if not len(A):
+        return np.zeros((0, 0)), np.zeros((len(R), 0))
     solve = scipy.linalg.solve_continuous_are if period is None else scipy.linalg.solve_discrete_are
     try:
         X = solve(A, B, Q, R, s=S)

@@ -72,12 +72,14 @@ class Side:
     def scale(self, gamma: float = np.inf) -> float:
         """Return the size of X that the sizes of C1 and B suggest; rounding in X is relative to it."""
         into = np.linalg.norm(np.hstack([self.B1 / gamma, self.B2]))
-        return float(np.linalg.norm(self.C1) / into) or 1.0
+        return float(np.linalg.norm(self.C1) / into) or 1.0 if into > 0 else 1.0
 
     def subspace(self, gamma: float) -> Subspace | None:
         """Return the stable invariant subspace; None when eigenvalues of the Hamiltonian matrix lie on the imaginary axis."""
         n = len(self.A)
         H, scale = self.hamiltonian(gamma)
+        if not n:
+            return Subspace(H, H, H, scale)
         T, U, count = scipy.linalg.schur(H, sort="lhp", overwrite_a=True, check_finite=False)
         return Subspace(U[:n, :n], U[n:, :n], T[:n, :n], scale) if count == n else None
 
@@ -209,8 +211,22 @@ class Problem:
             "P12 (commands to errors)",
             "the commands could cancel the error there; weight them more",
         )
-        _no_zeros(estimate, method, "P21 (disturbances to measured)", "noise is missing there; add some")
+        _no_zeros(
+            estimate,
+            method,
+            "P21 (disturbances to measured)",
+            "noise is missing there; add some (of mixsyn: the plant has a pole there; move it slightly to the left)",
+        )
         return Problem(state, estimate, su, sy.T, p.D22)
+
+    @cached_property
+    def h2_norm(self) -> float:
+        """Least H2 norm of the problem with D11 = 0; zero if nothing beyond rounding is left."""
+        (X, F), (Y, _) = self.state.without_bound, self.estimate.without_bound
+        B1 = self.state.B1
+        left = np.linalg.eigvalsh(X).max(initial=0.0) <= ROUNDING * self.state.scale()
+        right = np.linalg.eigvalsh(Y).max(initial=0.0) <= ROUNDING * self.estimate.scale()
+        return 0.0 if left and right else float(np.sqrt(np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)))
 
     def tests(self, gamma: float) -> tuple[list[Check], Subspace | None, Subspace | None]:
         """Return the existence tests at gamma in the order of Chiang & Safonov 1989, and the two subspaces."""

@@ -91,15 +91,21 @@ def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[floa
     sides = problem.state, problem.estimate
     bounds = {"4": float(start[0] ** -0.5), "2a": sides[0].lower_bound, "3a": sides[1].lower_bound}
     lowest = max(bounds.values())
+    if (
+        not lowest > 0.0
+    ):  # then X or Y may still become infinite at some gamma; the H2 norm tells where to look
+        lowest = 1e-6 * problem.h2_norm
+        bounds = {"none: the norm can be made as small as one likes": lowest}
     if not lowest > 0.0:
-        return 0.0, "none: the closed loop can be made zero", True
+        size = float(np.linalg.norm(sides[0].B1) * np.linalg.norm(sides[0].C1))
+        return size or 1.0, "none: the errors can be made zero", True
     search = _Search(problem, start, time.monotonic() + time_limit)
     complete, top = True, lowest * (1 + tolerance)
     try:
         if search(top**-2) > 0:
             direct = max(side.at_infinity() for side in sides)
             return top, "1" if direct >= lowest * (1 - 1e-8) else max(bounds, key=bounds.__getitem__), True
-        scipy.optimize.brentq(search, 0.0, top**-2, xtol=1e-3 * tolerance * top**-2, rtol=2 * tolerance)
+        scipy.optimize.brentq(search, 0.0, top**-2, xtol=1e-20 * tolerance * top**-2, rtol=2 * tolerance)
     except (_TimeOver, KeyboardInterrupt):
         complete = False
         doubtful(
@@ -176,7 +182,7 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
             f"hinfsyn: the existence tests promise gamma = {bound:.6g}, but the best closed loop has {norm:.6g}; "
             "likely badly scaled units or nearly undamped modes; relax gamma"
         )
-    figures = {"gamma": norm, **figures}
+    figures = {"gamma": norm, **figures, "gamma_optimal": min(norm, best)}
     check = Check("norm of the closed loop", norm, bound, np.isfinite(norm))
     return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.control.design import Check
-from articulus.control.modes import require_detectable, unstable
+from articulus.control.modes import require_detectable, require_no_idle_boundary, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import riccati, weight
 from articulus.errors import NumericalError
@@ -78,6 +78,8 @@ def gains(model: LinearModel, y: np.ndarray, noise: Noise, method: str) -> tuple
     """Return the covariance P of the error and the gains L and M."""
     C = model.C[y]
     require_detectable(model, C, method, tuple(model.outputs[i] for i in y))
+    if not noise.S.any():
+        require_no_idle_boundary(model, noise.W, method, "no noise W moves it", dual=True)
     P, K = riccati(model.A.T, C.T, noise.W, noise.V, noise.S, period=model.period, method=method)
     if model.period is None:
         return P, K.T, np.zeros_like(K.T)

@@ -9,7 +9,7 @@ import numpy as np
 from articulus.control.analysis.norms import h2norm
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
-from articulus.control.modes import require_stabilizable
+from articulus.control.modes import require_no_idle_boundary, require_stabilizable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import riccati, weight
 from articulus.control.synthesis.hinf_problem import without_feedthrough
@@ -89,6 +89,8 @@ def joined(
     Q, R, N = weights
     A, B, C, D = model.A, model.B[:, u], model.C[y], model.D[np.ix_(y, u)]
     require_stabilizable(model, B, method, tuple(model.inputs[i] for i in u))
+    if N is None:
+        require_no_idle_boundary(model, Q, method, "no weight Q sees it", dual=False)
     X, K = riccati(A, B, Q, R, N, period=model.period, method=method)
     P, L, M = gains(model, y, noise, method)
     M = M if current else np.zeros_like(M)
