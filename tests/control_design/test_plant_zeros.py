@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from articulus.control import as_plant, damp, modal_access, strong_zeros, tzero, zero_dynamics
+from articulus.control import as_plant, damp, minreal, modal_access, strong_zeros, tzero, zero_dynamics
 from articulus.errors import DoubtfulResult, InputError
 
 
@@ -59,6 +59,23 @@ def test_rank_of_the_system_matrix_drops_at_zeros_of_a_built_plant():
     twice = tzero((A, B, np.vstack([C[0], C[0]]), np.zeros((2, 2))))
     assert twice.normal_rank == 1
     assert twice.degenerate
+
+
+def test_integrators_alone():
+    """A = 0: 1 + 1/s has the zero -1, 1 + 0/s none but its hidden mode; the rank is that of D."""
+    assert matched(tzero(([[0.0]], [[1.0]], [[1.0]], [[1.0]])).transmission, [-1.0], 1e-12)
+    hidden = tzero(([[0.0]], [[1.0]], [[0.0]], [[1.0]]))
+    assert hidden.normal_rank == 1
+    assert matched(hidden.invariant, [0.0], 1e-12)
+    assert not len(hidden.transmission)
+
+
+def test_plant_whose_transfer_function_is_zero_has_no_minimal_states():
+    """C vanishes on what B reaches, but no single state is without input or output."""
+    A = [[0, -2, 1], [-2, 0, 0], [-2, -2, 1.0]]
+    plant = (A, [[0], [1], [1]], [[-1, -1, 1]], [[0.0]])
+    assert len(minreal(plant).A) == 0
+    assert tzero(plant).normal_rank == 0
 
 
 def test_hidden_modes_are_invariant_but_not_transmission_zeros():

@@ -78,7 +78,7 @@ def finite_zeros(model: LinearModel) -> tuple[np.ndarray, int]:
 
 def _signals(model: LinearModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return B, C, D with inputs and outputs scaled to like size, which changes no zero."""
-    a = max(float(np.linalg.norm(model.A, 2)), 1e-300) if len(model.A) else 1.0
+    a = (float(np.linalg.norm(model.A, 2)) if len(model.A) else 0.0) or 1.0
     B, C, D = model.B, model.C, model.D
     rows = np.linalg.norm(np.hstack([C, D]), axis=1) / a
     rows[rows == 0] = 1.0

@@ -28,23 +28,24 @@ def minreal(plant: Any, tolerance: float = 1e-10) -> LinearModel:
     """
     full = as_plant(plant, "minreal")
     model = scaled(full)[0]
-    T = reachable(model.A, model.B, tolerance)
+    least = [tolerance * max(float(np.linalg.norm(x)), 1e-300) for x in (model.A, model.B, model.C)]
+    T = reachable(model.A, model.B, least[0], least[1])
     A, B, C = T.T @ model.A @ T, T.T @ model.B, model.C @ T
-    T = reachable(A.T, C.T, tolerance)
+    T = reachable(A.T, C.T, least[0], least[2])
     if T.shape[1] == len(full.A):
         return full
     return like(full, T.T @ A @ T, T.T @ B, C @ T, full.D)
 
 
-def reachable(A: np.ndarray, B: np.ndarray, tolerance: float) -> np.ndarray:
+def reachable(A: np.ndarray, B: np.ndarray, least_A: float, least_B: float) -> np.ndarray:
     """Return an orthonormal basis (n, r) of the states that the inputs can move.
 
-    The blocks of the staircase one after the other: what B moves, what those move next, ...
+    The blocks of the staircase one after the other: what B moves, what those move next, ... Singular values below the least ones
+    count as zero.
     """
     n = len(A)
     basis, rest = np.zeros((n, 0)), np.eye(n)
-    size = tolerance * max(float(np.linalg.norm(A)), 1e-300)
-    block, least = B, tolerance * max(float(np.linalg.norm(B)), 1e-300)
+    block, least = B, least_B
     while rest.shape[1]:
         U, values, _ = np.linalg.svd(rest.T @ block)
         rank = int(np.count_nonzero(values > least))
@@ -52,5 +53,5 @@ def reachable(A: np.ndarray, B: np.ndarray, tolerance: float) -> np.ndarray:
             break
         new, rest = rest @ U[:, :rank], rest @ U[:, rank:]
         basis = np.hstack([basis, new])
-        block, least = A @ new, size
+        block, least = A @ new, least_A
     return basis
