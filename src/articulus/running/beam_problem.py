@@ -133,8 +133,8 @@ class BeamEquations:
         bodies = {b.name: b for b in d.bodies}
         self.nodes, self.places = len(bare), len(chain)
         self.bare = _contiguous([k for k, name in enumerate(chain) if name in bare])
-        self.at_end = np.array([k for k, name in enumerate(chain) if name in ends], dtype=int)
-        self.end = np.array([ends[chain[k]] for k in self.at_end], dtype=int)
+        self.places_of_ends = [(k, ends[name]) for k, name in enumerate(chain) if name in ends]
+        self.at_end, self.end = (_contiguous([pair[i] for pair in self.places_of_ends]) for i in (0, 1))
         self.inertia = np.zeros((self.places, 6, 6))
         for k in np.arange(self.places)[self.bare]:
             b = bodies[chain[k]]
@@ -341,7 +341,7 @@ class BeamProblem:
         out[:-1] += at_A
         out[1:] += at_B
         self._w[:] = 0.0
-        for place, end in zip(e.at_end, e.end):
+        for place, end in e.places_of_ends:
             self._w[end] += out[place]
         balance, _, _, _, *g = self._residual.outputs
         return out[e.bare].ravel(), balance + self._w.ravel() @ self._J, g[0] if g else np.zeros(0)
@@ -400,7 +400,7 @@ class BeamProblem:
         J = self._J.reshape(-1, 6, e.nv)[e.end]  # at every place of an end
         turned = J @ self._turned(at.dq)
         U, L = np.zeros((e.nodes, 6, e.nv)), np.zeros((e.nv, e.nodes, 6))
-        place = {k: i for i, k in enumerate(e.at_end)}
+        place = {k: i for i, (k, _) in enumerate(e.places_of_ends)}
         for k, i in place.items():
             K += J[i].T @ diagonal[k] @ turned[i]
         for k in range(e.places - 1):
