@@ -54,3 +54,20 @@ def test_feedthrough_is_refused():
     through[1, 0] = 2.0
     with pytest.raises(InputError, match=r"feedthrough 2 from u\.0 to y\.1"):
         h2syn((A, B, C, through), 2, 2)
+
+
+def test_units_of_states_do_not_matter():
+    """States in units of 1e-6 to 1e6: no mode is taken for lost, the norm is the same."""
+    d = 10.0 ** np.linspace(-6, 6, N)
+    a = A / 2
+    norms = [
+        h2syn((s * a, t * B, C / d_, D, 0.5), 2, 2).norm
+        for s, t, d_ in ((1.0, 1.0, 1.0), (d[:, None] / d, d[:, None], d))
+    ]
+    assert norms[1] == pytest.approx(norms[0], rel=1e-6)
+
+
+def test_errors_that_can_be_zero():
+    """As many commands as errors, as many measured outputs as disturbances, all zeros stable: rounding is no failure."""
+    plant = ([[-2.0, 0.3], [0.1, -3.0]], np.eye(2), [[1.0, 2], [1, 1]], [[0.0, 1.0], [1.0, 0.0]])
+    assert h2syn(plant, 1, 1).norm < 1e-6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from articulus.control.analysis.scaling import scales
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 
@@ -14,12 +15,20 @@ ON_AXIS = 1e-12
 
 
 def out_of_reach(A: np.ndarray, B: np.ndarray) -> list[complex]:
-    """Return the eigenvalues of A whose mode B does not move."""
+    """Return the eigenvalues of A whose mode B does not move, in the units given and with states scaled to like size."""
+    lost = _unmoved(A, B, np.linalg.eigvals(A))
+    if not lost:
+        return []
+    d = scales(A, np.zeros((len(A), 0)), np.zeros((0, len(A))))
+    return _unmoved(A * d / d[:, None], B / d[:, None], np.array(lost))
+
+
+def _unmoved(A: np.ndarray, B: np.ndarray, values: np.ndarray) -> list[complex]:
     size = max(np.linalg.norm(A), np.linalg.norm(B), np.finfo(float).tiny)
     identity = np.eye(len(A))
     return [
         complex(s)
-        for s in np.linalg.eigvals(A)
+        for s in values
         if np.linalg.svd(np.hstack([A - s * identity, B]), compute_uv=False)[-1] < UNSEEN * size
     ]
 

@@ -8,6 +8,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm
+from articulus.control.analysis.scaling import scaled
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
@@ -18,6 +19,8 @@ from articulus.errors import InputError
 
 AGREE = 1e-5
 """Relative difference between the norm by the Riccati solutions and that of the closed loop."""
+ROUNDING = 1e-13
+"""Square of a norm, over that of the size of the plant's matrices, that counts as zero."""
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # small matrices: threads only wait for each other
@@ -44,7 +47,8 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
     law = law_of(parts.model, matrices, parts.u, parts.y, "h2syn")
     norm = float(h2norm(select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)))
     promised = float(np.sqrt(max(square, 0.0)))
-    agree = bool(abs(norm - promised) <= AGREE * promised + np.finfo(float).tiny)
+    size = np.linalg.norm(parts.D11) + np.linalg.norm(parts.B1) * np.linalg.norm(parts.C1)
+    agree = bool(abs(norm**2 - square) <= 2 * AGREE * abs(square) + ROUNDING * size**2)
     check = Check("H2 norm of the closed loop beside that of the Riccati solutions", norm, promised, agree)
     return checked("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check])
 
@@ -67,7 +71,8 @@ def _continuous(parts: Partition) -> tuple[Matrices, float]:
 
 def _sampled(parts: Partition) -> tuple[Matrices, float]:
     """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
-    p, T = parts, parts.model.period
+    p = Partition(scaled(parts.model)[0], parts.w, parts.u, parts.z, parts.y)
+    T = p.model.period
     require_stabilizable(p.model, p.B2, "h2syn", tuple(p.model.inputs[i] for i in p.u))
     require_detectable(p.model, p.C2, "h2syn", tuple(p.model.outputs[i] for i in p.y))
     X, K = riccati(p.A, p.B2, p.C1.T @ p.C1, p.D12.T @ p.D12, p.C1.T @ p.D12, period=T, method="h2syn")
