@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from articulus.control import Limits, fixed_order, optimal_projection
+from articulus.control import DesignLimits, fixed_order, optimal_projection
 from articulus.control.plant import Partition, of_matrices
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.errors import InputError, NumericalError
@@ -59,7 +59,9 @@ def test_limits_are_kept_and_cost_something():
     free = fixed_order(plant(), 2, commands=1, measured=1, starts=1, seed=1)
     least = -np.max(free.poles.real / np.abs(free.poles))
     bound = least + 0.1
-    held = fixed_order(plant(), 2, commands=1, measured=1, starts=1, seed=1, limits=Limits(damping=bound))
+    held = fixed_order(
+        plant(), 2, commands=1, measured=1, starts=1, seed=1, limits=DesignLimits(damping=bound)
+    )
     assert np.min(-held.poles.real / np.abs(held.poles)) >= bound * (1 - 2e-3)
     assert held.objective > free.objective
 

@@ -47,7 +47,7 @@ from articulus.control.sampling import sample
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
 from articulus.control.synthesis.dksyn import dksyn
-from articulus.control.synthesis.fixed_order import Limits, fixed_order
+from articulus.control.synthesis.fixed_order import DesignLimits, fixed_order
 from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.control.synthesis.kalman import Estimator, kalman
@@ -71,12 +71,12 @@ __all__ = [
     "Check",
     "DelayedModel",
     "Design",
+    "DesignLimits",
     "DiskMargin",
     "Estimator",
     "FamilyStability",
     "Fraction",
     "FrequencyGrid",
-    "Limits",
     "Margins",
     "ModalAccess",
     "ModeTable",

@@ -103,7 +103,7 @@ class UncertainModel:
 
         Parameters
         ----------
-        inputs : names or count of inputs
+        inputs : names or number of inputs
             All if not given.
         weight : float or plant with one input and one output
             W: size of the unmodelled part over that of u, as it grows with frequency; the same for each input.

@@ -21,7 +21,7 @@ def spectral_factor(H: np.ndarray, grid: FrequencyGrid) -> tuple[np.ndarray, lis
 
     Parameters
     ----------
-    H : array, (count,) or (count, n, n)
+    H : array, (frequencies,) or (frequencies, n, n)
         Hermitian and positive definite at every frequency of the grid, with a finite limit.
     grid : FrequencyGrid
     """

@@ -32,7 +32,7 @@ class WienerHopf:
     Parameters
     ----------
     grid : FrequencyGrid
-    plant, controller, closed : arrays, (count, p, m), (count, m, p), (count, m, p)
+    plant, controller, closed : arrays, (frequencies, p, m), (frequencies, m, p), (frequencies, m, p)
         G, C and R = C (I + G C)^-1; the loop is u = C y, y = d + n - G u.
     cost : float
         Mean square of the errors, trace of Phi_z + mu Phi_u.

@@ -49,7 +49,7 @@ def dksyn(
     ----------
     plant : see `as_plant`
         See `hinfsyn`; the errors and disturbances are, in their order, the inputs and outputs of the blocks.
-    measured, commands : names or count of outputs and of inputs
+    measured, commands : names or number of outputs and of inputs
     blocks : sequence of pairs or `Block`
         Of Delta, from errors to disturbances; see `mussv`. Repeated and real ones are taken as full complex ones, which is
         on the safe side; `robstab` of the closed loop tells what the true structure gives.

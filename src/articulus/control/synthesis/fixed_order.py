@@ -34,7 +34,7 @@ Law = Callable[[ca.SX], tuple[Any, Any, Any, Any]]
 
 
 @dataclass(frozen=True)
-class Limits:
+class DesignLimits:
     """Constraints on the closed loop of every plant; None: not asked for.
 
     Parameters
@@ -64,7 +64,7 @@ def fixed_order(
     measured: Group,
     h2: float | Sequence[float] = 1.0,
     hinf: float | Sequence[float] = 0.0,
-    limits: Limits | None = None,
+    limits: DesignLimits | None = None,
     starts: int = 6,
     iterations: int = 300,
     time_limit: float = 60.0,
@@ -87,7 +87,7 @@ def fixed_order(
     commands, measured : names or counts
     h2, hinf : float, or one per plant
         Weights W2 and Winf.
-    limits : Limits
+    limits : DesignLimits
     starts : int
         Searches, of which the best counts.
     iterations : int
@@ -120,7 +120,7 @@ def fixed_order(
     form = Form.of(law, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
     problem = Problem(
-        [ClosedLoop(p, form.order) for p in parts], form, weights[0], weights[1], limits or Limits()
+        [ClosedLoop(p, form.order) for p in parts], form, weights[0], weights[1], limits or DesignLimits()
     )
     center = np.zeros(form.count) if start is None else np.asarray(start, dtype=float).ravel()
     if center.shape != (form.count,):
@@ -224,7 +224,7 @@ class Problem:
     form: Form
     h2: np.ndarray
     hinf: np.ndarray
-    limits: Limits
+    limits: DesignLimits
 
     def abscissa(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the largest real part of the poles of all plants."""

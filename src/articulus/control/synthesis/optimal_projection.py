@@ -26,7 +26,7 @@ from articulus.control.plant import Group, Partition
 from articulus.control.riccati import riccati
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
-from articulus.control.synthesis.fixed_order import Form, Limits, Problem
+from articulus.control.synthesis.fixed_order import DesignLimits, Form, Problem
 from articulus.errors import InputError, NumericalError
 
 HOLDS = 1e-3
@@ -82,7 +82,7 @@ def optimal_projection(
     full = _cost(p, p.A - p.B2 @ K - L @ p.C2, L, -K)
     left, right = _balanced(p, P, Q, K, L, order)
     form = Form.of(order, len(p.u), len(p.y), direct=False)
-    problem = Problem([ClosedLoop(p, order)], form, np.ones(1), np.zeros(1), Limits())
+    problem = Problem([ClosedLoop(p, order)], form, np.ones(1), np.zeros(1), DesignLimits())
     K0 = np.block(
         [
             [np.zeros((len(p.u), len(p.y))), -K @ right],
