@@ -17,9 +17,11 @@ from articulus import kernel
 from articulus.bench import flexible_arm
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
+from articulus.bench.first import QUANTITY
 from articulus.bench.models import Array, chain
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, RESULT_BYTES, ROWS, Effort, difference, differs, notes
+from articulus.bench.startup import ONE_STATE, Named, starter
 from articulus.bench.timing import Contender, race
 from articulus.compiled import physics_version
 from articulus.dynamics import function
@@ -90,7 +92,7 @@ def _tips(end: float, step: float) -> Array:
 
 def spatial_arms(effort: Effort) -> Iterator[Row]:
     """Give forward dynamics of arms with three modes a link: beside as many rigid coordinates, and what more links cost."""
-    sizes = (2, 3, 4) if effort.quick else (6, 12, 24)
+    sizes = (2, 3, 4) if effort.quick else (6, 12, 18)
     arms, n = [spatial_arm(links) for links in sizes], sizes[0]
     rigid = chain(arms[0].nv).mechanism
     row = partial(Row, f"forward dynamics, batch, {n} flexible links", arms[0].nv)
@@ -159,6 +161,25 @@ def _round_trip(mechanism: art.Mechanism) -> float:
     found = mechanism.inverse_dynamics(q, v, mechanism.forward_dynamics(q, v, tau))
     bias = mechanism.bias(q, v)
     return difference([found - bias], [tau - bias])
+
+
+def cold_arms(effort: Effort) -> Iterator[Row]:
+    """Give cold first results of arms with three modes a link."""
+    if effort.quick:
+        return
+    for name, links, limit in (
+        ("forward_dynamics", 20, 3.0),
+        ("derivatives", 6, 6.0),
+        ("derivatives", 20, 10.0),
+    ):
+        with starter(QUANTITY.format(name=name, frames=(), wrenches=())) as start:
+            seconds = start.cold(Named(f"arm{links}", spatial_arm(links)), ONE_STATE).processor
+        bar, title = (
+            Bar(limit, at_least=False, unit="s"),
+            f"cold {name.replace('_', ' ')}, {links} flexible links",
+        )
+        n = spatial_arm(links).nv
+        yield Row(title, n, ours_us=1e6 * seconds, value=seconds, unit="s", bar=bar, note="3 modes a link")
 
 
 # derivatives

@@ -70,6 +70,7 @@ def sections(quick: bool) -> list[Section]:
         Section("cold start", rows.cold_start),
         Section("cold start, all quantities", first.cold_quantities),
         Section("cold start, parameters", first.cold_parameters),
+        Section("cold start, flexible arms", flexible.cold_arms),
         Section("first run with loops", runs.first_loops),
         Section("first runs and linear models", first.first_runs),
     ]

@@ -7,11 +7,12 @@ from typing import Any
 import casadi as ca
 from casadi import MX, SX
 
+from articulus.dynamics.flexible.integrals import sparse
 from articulus.dynamics.mass_matrix import Modal
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.passive import spring_energy
 from articulus.dynamics.relative import merged
-from articulus.dynamics.tree import ROOT, Node, Tree
+from articulus.dynamics.tree import ROOT, ElasticParts, Node, Tree
 from articulus.spatial import Force, Motion, Transform, cross
 
 
@@ -53,6 +54,16 @@ def potential_energy(tree: Tree) -> SX:
         if node.body is not None:
             elastic += node.body.elastic()
     return spring_energy(tree) + gravity_energy(tree) + elastic
+
+
+def elastic_forces(tree: Tree) -> SX:
+    """Return the elastic forces of the bodies, (nv,): K eta in the places of their modes."""
+    out = SX(tree.description.nv, 1)
+    for i, part in enumerate(tree.parts):
+        if isinstance(part, ElasticParts):
+            eta = tree.q[part.q][part.joint.nq :]
+            out[tree.modal(i)] = ca.mtimes(sparse(part.elastic.integrals.stiffness), eta)
+    return out
 
 
 def gravity_energy(tree: Tree) -> SX:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -9,7 +10,7 @@ from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.flexible.shortening import mirrored
-from articulus.dynamics.flexible.yielding import Yielding
+from articulus.dynamics.flexible.yielding import Yielded, Yielding
 from articulus.dynamics.inverse import (
     angular_velocity,
     base_acceleration,
@@ -17,6 +18,7 @@ from articulus.dynamics.inverse import (
     rotor_turning,
     velocity_product,
 )
+from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.passes import Runner
 from articulus.dynamics.tree import ROOT, Node
 from articulus.spatial import ArticulatedInertia, Force, Motion, Product, Transform, over, reciprocal
@@ -74,22 +76,50 @@ def innovations(run: Runner, v: Any, tau: Any) -> tuple[Any, Any, Any]:
     return ca.vertcat(*diagonalized), ca.vertcat(*e), 1 / ca.vertcat(*d_inverse)
 
 
-def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, tuple[Any, Any, Any]]:
-    """Return vdot, and the factors of the mass matrix that it found: S and K (6, nv) in ground axes, 1/D (nv,)."""
+@dataclass(frozen=True)
+class Factors:
+    """The factors of the mass matrix in ground axes about the ground origin."""
+
+    S: Any
+    """(6, nv) Directions; nothing in the columns of modes."""
+    K: Any
+    """(6, nv) Gains."""
+    d_inverse: Any
+    """(nv,) 1/D; nothing for modes."""
+    modal: dict[int, Any]
+    """Of every node with a flexible body, D^-1 of its modes."""
+    motions: dict[int, Any]
+    """Of every station, the motions of unit modal rates (6, n)."""
+
+
+def accelerations_and_factors(run: Runner, v: Any, tau: Any) -> tuple[Any, Factors]:
+    """Return vdot, and the factors of the mass matrix that it found."""
+    tree = run.tree
     vdot, found = articulated(run, v, tau, None)
     X: list = []
-    columns = []
-    for i, p in enumerate(run.tree.parents):
-        pose, S, K = run(factor_columns, i, _of(X, p), *found[i][:2])
+    S: list[list] = [[]] * len(tree)
+    K, d_inverse = list(S), list(S)
+    modal, motions = dict[int, Any](), dict[int, Any]()
+    for i, p in enumerate(tree.parents):
+        if tree.stations[i]:
+            pose, motions[i] = run(station_columns, i, X[p])
+            X.append(pose)
+            continue
+        pose, *own = run(factor_columns, i, _of(X, p), *found[i][:2])
         X.append(pose)
-        columns.append((S, K, found[i][1]))
-    nv = run.tree.description.nv
-    S, K, d_inverse = (ca.vertcat(*parts) for parts in zip(*columns))
-    return vdot, (ca.reshape(S, 6, nv), ca.reshape(K, 6, nv), d_inverse)
+        S[i], K[i], d_inverse[i] = ([x] for x in (*own, found[i][1]))
+        if tree.modes[i]:
+            gain, modal[i] = run(modal_columns, i, pose, *found[i][4:])
+            none = [ca.DM.zeros(6 * len(tree.modes[i])), gain, ca.DM.zeros(len(tree.modes[i]))]
+            for columns, more in zip((S, K, d_inverse), none):
+                columns[i].append(more)
+    nv = tree.description.nv
+    directions, gains, rest = (ca.vertcat(*(x for own in parts for x in own)) for parts in (S, K, d_inverse))
+    return vdot, Factors(ca.reshape(directions, 6, nv), ca.reshape(gains, 6, nv), rest, modal, motions)
 
 
 def articulated(run: Runner, v: Any, tau: Any, force: list | None, gravity: bool = True) -> tuple[Any, list]:
-    """Return vdot, and of every node what `eliminate` found."""
+    """Return vdot, and of every node what `eliminate` found; of a flexible body also what its stations left of the modal mass matrix."""
     tree = run.tree
     n, parents = len(tree), tree.parents
     felt = tree.felt(v)
@@ -128,6 +158,7 @@ def articulated(run: Runner, v: Any, tau: Any, force: list | None, gravity: bool
         vdot += rates
         if tree.modes[i]:
             bent[i] = rates[1]
+            found[i] = [*found[i], modal[i][1]]
     return (ca.vertcat(*vdot) if vdot else SX(0, 1)), found
 
 
@@ -282,7 +313,7 @@ def _eliminated(
 
 
 def accelerate(
-    node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion, modes: Yielding | None = None
+    node: Node, Ap: Motion, U: SX, d_inverse: SX, u: SX, c: Motion, modes: Yielding | Yielded | None = None
 ) -> tuple:
     """Return the node's acceleration and that of its freedoms (third pass), and modal accelerations where there are any."""
     a = node.X.motion_to_child(Ap) + c
@@ -313,3 +344,20 @@ def factor_columns(node: Node, Xp: Transform | None, U: SX, d_inverse: SX) -> tu
         X.force_to_parent(Force.of(U[6 * k : 6 * k + 6]) * d_inverse[k]).column() for k in range(len(node.S))
     ]
     return X, ca.vertcat(SX(0, 1), *S), ca.vertcat(SX(0, 1), *K)
+
+
+def modal_columns(node: Node, X: Transform, modes: Yielded, M_ff: SX | None) -> tuple[SX, SX]:
+    """Return the gains of a body's modes, in ground axes about the ground origin, one below the other, and D^-1.
+
+    M_ff: what the stations left of the modal mass matrix.
+    """
+    assert node.body is not None
+    D = Factored(node.body.ff if M_ff is None else node.body.ff + M_ff)
+    gains = [X.force_to_parent(Force.of(row.T)).column() for row in ca.vertsplit(modes.gain)]
+    return ca.vertcat(*gains), D.inverse()
+
+
+def station_columns(node: Node, Xp: Transform) -> tuple[Transform, SX]:
+    """Return the pose of a station and its motions, in ground axes about the ground origin."""
+    X = Xp @ (node.X.merged() if isinstance(node.X, Product) else node.X)
+    return X, ca.horzcat(*(X.motion_to_parent(s).column() for s in node.S))

@@ -12,17 +12,26 @@ With z_j the force that a unit at freedom j leaves on the bodies in front of it,
 
 so that a piece of a few freedoms is a matrix (6, 6) that z passes, and its rows of M^-1 are one product with all z behind it.
 
-Source: Rodriguez, Jain & Kreutz 1989, lemmas 3 and 4 with the Upsilon of appendix A. Cost: O(n^2), the number of entries.
+The modes of a flexible body do the same at each of its stations, with S the motions U that unit rates give the station; D is
+their mass matrix and K their gains when all that is behind has given way. What hangs on the frame of the body has no U, and
+what hangs on two stations s and t is coupled by the modes as well as by the frame:
+
+    M^-1(i, j) = z_i' Upsilon z_j + (U_t' z_i)' D^-1 (U_s' z_j)      z at the stations in the products with U, else at the frame
+
+Source: Rodriguez, Jain & Kreutz 1989, lemmas 3 and 4 with the Upsilon of appendix A; modes derived here. Cost: O(n^2), the number of entries.
 """
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 from casadi import MX, SX
 
+from articulus.dynamics.flexible.shortening import mirrored
+from articulus.dynamics.forward import Factors
 from articulus.dynamics.operators import next_inward
 from articulus.dynamics.pairs import PIECE, Entries, span
 from articulus.dynamics.tree import ROOT, Tree
@@ -34,32 +43,103 @@ class _Behind:
 
     freedoms: list[int]
     z: MX
+    bent: MX | None = None
+    """U' z of what has passed a station of a flexible body, (modes, count)."""
 
 
-def inverse_mass_matrix(tree: Tree, S: MX, K: MX, D_inverse: MX) -> MX:
-    """Return M^-1, (nv, nv), from its factors: S and K (6, nv) in ground axes, 1/D (nv,)."""
-    inward = next_inward(tree)
+Place = int | tuple[str, int]
+"""A freedom of a joint; ("body", i) the frame of a flexible body and ("station", i) a station, by node."""
+
+
+def inverse_mass_matrix(tree: Tree, f: Factors) -> MX:
+    """Return M^-1, (nv, nv), from its factors."""
+    inward = places(tree)
     pieces = pieces_of(inward, PIECE)
     entries = Entries(tree.description.nv, tree.description.nv)
-    upsilon = {ROOT: MX(ca.DM.zeros(36))}
+    upsilon: dict[Place, MX] = {ROOT: MX(ca.DM.zeros(36))}
     found = []
     for piece in pieces:
-        factors = [S[:, span(piece)], K[:, span(piece)], D_inverse[span(piece)]]
-        upsilon[piece[-1]], *rest = _passed(len(piece))(*factors, upsilon[inward[piece[0]]])
+        upsilon[piece[-1]], *rest = _giving_way(tree, f, piece, upsilon[inward[piece[0]]])
         found.append(rest)
-    behind: dict[int, list[_Behind]] = {}
-    for piece, (through, z, rows, own) in reversed(list(zip(pieces, found))):
-        entries.put(piece, piece, own)
-        branches = behind.pop(piece[-1], [])
-        _between(entries, branches, ca.reshape(upsilon[piece[-1]], 6, 6))
-        freedoms, columns = list(piece), [z]
-        for branch in branches:
-            entries.put(piece, branch.freedoms, ca.mtimes(rows.T, branch.z))
-            entries.put(branch.freedoms, piece, ca.mtimes(branch.z.T, rows))
-            freedoms += branch.freedoms
-            columns.append(ca.mtimes(through, branch.z))
-        behind.setdefault(inward[piece[0]], []).append(_Behind(freedoms, ca.horzcat(*columns)))
+    behind: dict[Place, list[_Behind]] = {}
+    for piece, rest in reversed(list(zip(pieces, found))):
+        branches, compliance = behind.pop(piece[-1], []), ca.reshape(upsilon[piece[-1]], 6, 6)
+        match piece[0]:
+            case ("station", int(i)):
+                left = _passed_station(
+                    entries, list(tree.freedoms[i]), f.motions[i], branches, compliance, rest
+                )
+            case ("body", int(i)):
+                left = _passed_body(entries, list(tree.modes[i]), f.modal[i], branches, compliance, rest)
+            case _:
+                left = _passed_joints(entries, piece, branches, compliance, rest)
+        behind.setdefault(inward[piece[0]], []).extend(left)
     return entries.matrix()
+
+
+def _giving_way(tree: Tree, f: Factors, piece: list, front: MX) -> list[MX]:
+    """Return Upsilon behind a piece, and what else its functions find."""
+    match piece[0]:
+        case ("body", int(i)):
+            return [
+                front,
+                f.K[:, tree.modal(i)],
+                *_frame(len(tree.modes[i]))(f.K[:, tree.modal(i)], f.modal[i], front),
+            ]
+        case ("station", int(i)):
+            body = tree.parents[i]
+            held = f.K[:, tree.modal(body)], f.modal[body], f.motions[i]
+            return list(_station(len(tree.modes[body]))(*held, front))
+    at = span(piece)
+    return list(_joints(len(piece))(f.S[:, at], f.K[:, at], f.d_inverse[at], front))
+
+
+def _passed_joints(
+    entries: Entries, piece: list[int], branches: list[_Behind], upsilon: MX, found: list[MX]
+) -> list[_Behind]:
+    """Put the entries of some joints, and return the forces in front of them."""
+    through, z, rows, own = found
+    entries.put(piece, piece, own)
+    _between(entries, branches, upsilon)
+    for branch in branches:
+        _put_rows(entries, piece, rows, branch)
+    passed = (_Behind(branch.freedoms, ca.mtimes(through, branch.z)) for branch in branches)
+    return [_together([_Behind(piece, z), *passed])]
+
+
+def _passed_station(
+    entries: Entries, modes: list[int], motions: MX, branches: list[_Behind], upsilon: MX, found: list[MX]
+) -> list[_Behind]:
+    """Put the entries between the modes of a body and what hangs on one of its stations, and return the forces at its frame."""
+    through, rows = found
+    _between(entries, branches, upsilon)
+    if not branches:
+        return []
+    whole = _together(branches)
+    _put_rows(entries, modes, rows, whole)
+    return [_Behind(whole.freedoms, ca.mtimes(through, whole.z), ca.mtimes(motions.T, whole.z))]
+
+
+def _passed_body(
+    entries: Entries, modes: list[int], modal: MX, branches: list[_Behind], upsilon: MX, found: list[MX]
+) -> list[_Behind]:
+    """Put the entries of a body's modes, and return the forces at its frame."""
+    z, rows, own = found
+    entries.put(modes, modes, own)
+    _between(entries, branches, upsilon, modal)
+    for branch in branches:
+        if branch.bent is None:
+            _put_rows(entries, modes, rows, branch)
+    return [_together([_Behind(modes, z), *branches])]
+
+
+def _together(branches: list[_Behind]) -> _Behind:
+    return _Behind([k for b in branches for k in b.freedoms], ca.horzcat(*(b.z for b in branches)))
+
+
+def _put_rows(entries: Entries, freedoms: list[int], rows: MX, branch: _Behind) -> None:
+    entries.put(freedoms, branch.freedoms, ca.mtimes(rows.T, branch.z))
+    entries.put(branch.freedoms, freedoms, ca.mtimes(branch.z.T, rows))
 
 
 def lower_factors(tree: Tree, S: MX, K: MX) -> tuple[MX, MX]:
@@ -98,17 +178,43 @@ def _factored(count: int) -> ca.Function:
     return ca.Function("factored", [S, K], [ca.densify(x) for x in (through, z, rows.T, own, inverse)])
 
 
-def _between(entries: Entries, branches: list[_Behind], upsilon: MX) -> None:
-    """Put the entries between freedoms of different branches behind one joint."""
+def _between(entries: Entries, branches: list[_Behind], upsilon: MX, modal: MX | None = None) -> None:
+    """Put the entries between freedoms of different branches behind one joint, or on one body with D^-1 of its modes."""
     for k, one in enumerate(branches):
         for other in branches[:k]:
             given = ca.mtimes(upsilon, other.z)
-            entries.put(one.freedoms, other.freedoms, ca.mtimes(one.z.T, given))
-            entries.put(other.freedoms, one.freedoms, ca.mtimes(given.T, one.z))
+            block, mirrored_block = ca.mtimes(one.z.T, given), ca.mtimes(given.T, one.z)
+            if modal is not None and one.bent is not None and other.bent is not None:
+                given = ca.mtimes(modal, other.bent)
+                block = block + ca.mtimes(one.bent.T, given)
+                mirrored_block = mirrored_block + ca.mtimes(given.T, one.bent)
+            entries.put(one.freedoms, other.freedoms, block)
+            entries.put(other.freedoms, one.freedoms, mirrored_block)
 
 
 @functools.cache
-def _passed(count: int) -> ca.Function:
+def _station(modes: int) -> ca.Function:
+    """(K, D^-1, U, Upsilon at the frame) -> Upsilon at the station, the matrix that z passes, rows for z behind."""
+    K, D_inverse, U = SX.sym("K", 6, modes), SX.sym("D_inverse", modes, modes), SX.sym("U", 6, modes)
+    front = SX.sym("upsilon", 36)
+    upsilon, through = ca.reshape(front, 6, 6), SX.eye(6) - ca.mtimes(K, U.T)
+    half, bent = ca.mtimes(upsilon, through), ca.mtimes(D_inverse, U.T)
+    behind = ca.mtimes(through.T, half) + ca.mtimes(U, bent)
+    outputs = [ca.vec(mirrored(behind)), through, ca.mtimes(half.T, K) - bent.T]
+    return ca.Function("station", [K, D_inverse, U, front], [ca.densify(x) for x in outputs])
+
+
+@functools.cache
+def _frame(modes: int) -> ca.Function:
+    """(K, D^-1, Upsilon at the frame) -> rows for z at the frame, own entries."""
+    K, D_inverse, front = SX.sym("K", 6, modes), SX.sym("D_inverse", modes, modes), SX.sym("upsilon", 36)
+    rows = ca.mtimes(ca.reshape(front, 6, 6), K)
+    outputs = [rows, mirrored(D_inverse + ca.mtimes(K.T, rows))]
+    return ca.Function("frame", [K, D_inverse, front], [ca.densify(x) for x in outputs])
+
+
+@functools.cache
+def _joints(count: int) -> ca.Function:
     """(S, K, 1/D, Upsilon in front) -> Upsilon behind, the matrix that z passes, own z, rows for z behind, own entries."""
     S, K, D_inverse = SX.sym("S", 6, count), SX.sym("K", 6, count), SX.sym("D_inverse", count)
     front = SX.sym("upsilon", 36)
@@ -132,17 +238,36 @@ def _passed(count: int) -> ca.Function:
     return ca.Function("passed", [S, K, D_inverse, front], [ca.densify(x) for x in outputs])
 
 
-def pieces_of(inward: dict[int, int], most: int) -> list[list[int]]:
-    """Return freedoms (or nodes) in runs of at most so many without a branch, each behind the one before; runs in the order of the tree."""
-    outer: dict[int, list[int]] = {}
-    for k in sorted(inward):
-        outer.setdefault(inward[k], []).append(k)
+def places(tree: Tree) -> dict[Place, Place]:
+    """Return for each freedom of a joint, flexible body and station the next of them towards the ground, ROOT for the innermost."""
+    last: dict[int, Place] = {ROOT: ROOT}
+    chain: dict[Place, Place] = {}
+    for i, (p, v) in enumerate(zip(tree.parents, tree.freedoms)):
+        own: list[Place] = (
+            [("station", i)] if tree.stations[i] else [*v, *([("body", i)] if tree.modes[i] else [])]
+        )
+        last[i] = last[p]
+        for place in own:
+            chain[place], last[i] = last[i], place
+    return chain
+
+
+def pieces_of(inward: dict[Any, Any], most: int) -> list[list]:
+    """Return freedoms (or nodes) in runs of at most so many without a branch, each behind the one before; runs in the order of the tree.
+
+    Bodies and stations (see `places`) are by themselves.
+    """
+    outer: dict[Any, list] = {}
+    for k, front in inward.items():
+        outer.setdefault(front, []).append(k)
     pieces = []
     starts = list(reversed(outer.get(ROOT, [])))
     while starts:
         piece = [starts.pop()]
-        while len(piece) < most and len(outer.get(piece[-1], [])) == 1:
-            piece += outer[piece[-1]]
+        while len(piece) < most and len(next_ones := outer.get(piece[-1], [])) == 1:
+            if isinstance(piece[0], tuple) or isinstance(next_ones[0], tuple):
+                break
+            piece += next_ones
         pieces.append(piece)
         starts += reversed(outer.get(piece[-1], []))
     return pieces

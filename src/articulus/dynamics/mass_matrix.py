@@ -88,20 +88,26 @@ def mass_matrix_of_columns(run: Runner) -> Any:
     X: list = []
     S: list = []
     inertia: list = []
+    modal: list = []
     for i, p in enumerate(tree.parents):
-        for values, found in zip((X, S, inertia), run(in_ground_axes, i, None if p == ROOT else X[p])):
-            values.append(found)
-    momentum: list = [None] * n
-    same: list = [None] * n
+        function = bent_in_ground_axes if tree.modes[i] else in_ground_axes
+        found, own = (f := run(function, i, None if p == ROOT else X[p]))[:3], f[3:]
+        for values, value in zip((X, S, inertia, modal), (*found, own)):
+            values.append(value)
+    columns: list = [None] * n
     for i in reversed(range(n)):
         p = tree.parents[i]
         if p == ROOT:
-            momentum[i], same[i] = run(moved, i, S[i], inertia[i])
+            columns[i] = run(moved, i, S[i], inertia[i])
         else:
-            momentum[i], same[i], inertia[p] = run(moved_inward, i, S[i], inertia[i], X[p], inertia[p])
-    nv = tree.description.nv
-    columns = ca.reshape(ca.vertcat(*S), 6, nv), ca.reshape(ca.vertcat(*momentum), 6, nv)
-    return Pairs(tree).matrix(columns, columns, ca.vertcat(*same))
+            *columns[i], inertia[p] = run(moved_inward, i, S[i], inertia[i], X[p], inertia[p])
+        if tree.stations[i]:
+            modal[p] = [x + y for x, y in zip(modal[p], columns[i])]
+    freedoms = [x for i in range(n) if not tree.stations[i] for x in (columns[i], modal[i]) if x]
+    momentum, same = (ca.vertcat(*x) for x in zip(*freedoms))
+    front, behind = ca.vertcat(*S), ca.reshape(momentum, 6, tree.description.nv)
+    above = ca.reshape(front, 6, front.numel() // 6), behind
+    return Pairs(tree).matrix(above, above, same)
 
 
 def in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX, RigidInertia]:
@@ -112,15 +118,21 @@ def in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX, Rig
     return X, S, X.inertia_to_parent(node.inertia)
 
 
+def bent_in_ground_axes(node: Node, Xp: Transform | None) -> tuple[Transform, SX, RigidInertia, SX, SX]:
+    """Return the same of a flexible body, and momentum for unit modal rates and modal mass matrix, in columns."""
+    assert node.body is not None
+    X, S, inertia = in_ground_axes(node, Xp)
+    momenta = [X.force_to_parent(Force.of(x)).column() for x in ca.horzsplit(node.body.rf)]
+    return X, S, inertia, ca.vertcat(*momenta), ca.vec(ca.densify(node.body.ff))
+
+
 def moved(node: Node, S: SX, inertia: RigidInertia, rotor: Force | None = None) -> tuple[SX, SX]:
     """Return the momentum that unit rate of each freedom gives, and the entries between the freedoms of the node."""
     directions = [Motion.unpack(S[6 * k : 6 * k + 6]) for k in range(len(node.S))]
     momenta = [inertia @ s for s in directions]
-    same = [
-        s.dot(h) + (node.armature[k] if k == l else 0)
-        for k, h in enumerate(momenta)
-        for l, s in enumerate(directions)
-    ]
+    half = {(k, l): directions[l].dot(h) for k, h in enumerate(momenta) for l in range(k + 1)}
+    count = range(len(momenta))
+    same = [half[max(k, l), min(k, l)] + (node.armature[k] if k == l else 0) for k in count for l in count]
     carried = [h if rotor is None else h + rotor for h in momenta]
     return ca.vertcat(SX(0, 1), *(h.column() for h in carried)), ca.vertcat(SX(0, 1), *same)
 

@@ -68,6 +68,7 @@ class Rolled:
         self.tree = tree
         self._symbols = {name: symbols[name] for name in ("q", "v", "p") if name in symbols}
         self._functions: dict[tuple, tuple[ca.Function, list[type]]] = {}
+        self._places: dict[tuple, tuple[SX, list[int]]] = {}
         self._orientation: dict[int, MX] = {}
 
     @functools.cached_property
@@ -92,13 +93,16 @@ class Rolled:
         return found
 
     def _placed(self, i: int, q: MX) -> MX:
-        parts = self.tree.parts[i]
+        """Return the numbers of a node's place that are not the same for all nodes of its shape."""
+        parts, own = self.tree.parts[i], q[self.tree.parts[i].q]
         key = ("place", self._shape[i])
         if key not in self._functions:
-            data, q_sym = SX.sym("data", self._data[i].numel()), SX.sym("q", parts.joint.nq)
-            place = parts.with_data(data).place(q_sym)
-            self._functions[key] = (ca.Function("place", [data, q_sym], [place]), [])
-        return self._functions[key][0](self._data[i], q[parts.q])
+            data, q_sym = SX.sym("data", self._data[i].numel()), SX.sym("q", own.numel())
+            place = ca.densify(parts.with_data(data).place(q_sym))
+            varies = [k for k, x in enumerate(ca.vertsplit(place)) if not x.is_constant()]
+            self._places[self._shape[i]] = (place, varies)
+            self._functions[key] = (ca.Function("place", [data, q_sym], [place[varies]]), [])
+        return self._functions[key][0](self._data[i], own)
 
     def __call__(self, function: Pass, i: int, *values: Packed | MX | None) -> tuple:
         key = (function, self._shape[i], tuple(map(_kind, values)))
@@ -133,15 +137,18 @@ class Rolled:
 
     def _traced(self, function: Pass, i: int, values: tuple) -> tuple[ca.Function, list[type]]:
         data = SX.sym("data", self._data[i].numel())
-        place = SX.sym("place", self._place[i].numel())
-        node = self.tree.parts[i].with_data(data).node(place)
-        symbols, arguments = [data, place], list[Any]()
+        varying = SX.sym("place", self._place[i].numel())
+        fixed, varies = self._places[self._shape[i]]
+        place = SX(fixed)
+        place[varies] = varying
+        node = self.tree.parts[i].with_data(data).node(ca.sparsify(place))
+        symbols, arguments = [data, varying], list[Any]()
         for k, value in enumerate(values):
             if value is None:
                 arguments.append(None)
                 continue
-            size = _column(value).numel()
-            x = SX.zeros(size) if _column(value).is_zero() else SX.sym(f"x{k}", size)
+            shape = _column(value).shape
+            x = SX.zeros(*shape) if _column(value).is_zero() else SX.sym(f"x{k}", *shape)
             symbols += [] if x.is_zero() else [x]
             arguments.append(value.type.unpack(x) if isinstance(value, Packed) else x)
         results = function(node, *arguments)
@@ -160,7 +167,7 @@ def _kind(value: Packed | MX | None) -> tuple:
     if value is None:
         return ()
     column = _column(value)
-    return (value.type.__name__ if isinstance(value, Packed) else "", column.numel(), column.is_zero())
+    return (value.type.__name__ if isinstance(value, Packed) else "", column.shape, column.is_zero())
 
 
 def _column(value: Packed | MX) -> MX:

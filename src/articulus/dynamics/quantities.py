@@ -99,12 +99,13 @@ class Quantity:
     roll_from : int
         Nodes from which native code is made of calls and not written out. Measured with 256-bit vectors: inverse dynamics
         runs faster this way at 30 nodes, forward dynamics about as fast, and both compile several times faster.
-    rolls_modes : bool
-        Whether mechanisms with flexible bodies, however short, are answered by `rolled` too; else they are written out.
+    roll_modes_from : int, optional
+        Nodes, stations among them, from which native code of a mechanism with flexible bodies is made of calls; also from
+        `roll_from` rigid nodes. None: it is written out. Measured as `roll_from`, on arms with three modes a link.
     recursive : callable, optional
         The same by a recursion with fewer operations in long mechanisms.
-    recursive_from : int
-        Nodes from which native code is made this way.
+    recursive_from, recursive_modes_from : int
+        The same two numbers for it.
     ranks : tuple of int
         Whether each output is a number (0), a vector (1) or a matrix (2).
     frames : int
@@ -127,9 +128,10 @@ class Quantity:
     flexible: bool = False
     rolled: Answer | None = None
     roll_from: int = 0
-    rolls_modes: bool = False
+    roll_modes_from: int | None = None
     recursive: Answer | None = None
     recursive_from: int = 0
+    recursive_modes_from: int = 0
     ranks: tuple[int, ...] = (1,)
     frames: int = 0
     external: bool = False
@@ -137,9 +139,20 @@ class Quantity:
     regroup: bool = False
     inverts: bool = False
 
-    def long(self, nodes: int) -> Answer | None:
-        """Return the answer by calls for so many nodes; None where there is none."""
-        return self.recursive if self.recursive and nodes >= self.recursive_from else self.rolled
+    def rolls(self, tree: Tree) -> bool:
+        """Whether native code of a mechanism is made of calls."""
+        return self.rolled is not None and self._is_long(tree, self.roll_from, self.roll_modes_from)
+
+    def by_calls(self, tree: Tree) -> Answer | None:
+        """Return the answer by calls for a mechanism; None where there is none."""
+        recurses = self.recursive and self._is_long(tree, self.recursive_from, self.recursive_modes_from)
+        return self.recursive if recurses else self.rolled
+
+    def _is_long(self, tree: Tree, nodes: int, with_modes: int | None) -> bool:
+        if not tree.flexible:
+            return len(tree) >= nodes
+        rigid = sum(not (station or modes) for station, modes in zip(tree.stations, tree.modes))
+        return with_modes is not None and (rigid >= nodes or len(tree) >= with_modes)
 
 
 COMPOSITE_UP_TO = 9
@@ -151,6 +164,12 @@ RECURSIVE_FROM = 18
 """Nodes from which `forward_derivatives` is the faster way to derivatives of forward dynamics; measured with 512-bit vectors,
 microseconds per state, beside entries and products with M^-1: 1.46 against 1.31 at 14 nodes, 2.39 against 2.49 at 20, 4.0 against
 5.8 at 30."""
+
+
+RECURSIVE_MODES_FROM = 15
+"""Nodes from which derivatives of a mechanism with flexible bodies are found by passes and not written out; measured with 512-bit
+vectors and three modes a link, microseconds per state, beside entries written out: 4.9 against 4.1 at 11 nodes, 6.5 against 5.9 at 13,
+9.2 against 9.3 at 15; both before two products with M^-1."""
 
 
 def forward_dynamics(s: Question) -> tuple[SX]:
@@ -180,10 +199,7 @@ def bias(s: Question) -> Any:
 def gravity(s: Question) -> Any:
     """Return the forces that hold the mechanism at rest against gravity alone; elastic forces do not count."""
     held = inverse.newton_euler(s.run, s.zero(), s.zero()).tau
-    for i, node in enumerate(s.masses.nodes if s.tree.flexible else ()):
-        if node.body is not None:
-            held[s.tree.modal(i)] -= node.body.restoring(SX.zeros(len(s.tree.modes[i])))
-    return held
+    return held - s.run.expression(energy.elastic_forces(s.masses)) if s.tree.flexible else held
 
 
 def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
@@ -363,6 +379,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("tau",),
         lambda s: (inverse_dynamics(s, s["vdot"]),),
         roll_from=16,
+        roll_modes_from=27,
         external=True,
         regroup=True,
         flexible=True,
@@ -373,6 +390,7 @@ QUANTITIES: dict[str, Quantity] = {
         forward_dynamics,
         rolled=articulated,
         roll_from=28,
+        roll_modes_from=39,
         external=True,
         regroup=True,
         inverts=True,
@@ -387,12 +405,14 @@ QUANTITIES: dict[str, Quantity] = {
         flexible=True,
         rolled=lambda s: (mass_matrix_of_columns(s.run),),
         roll_from=70,
+        roll_modes_from=23,
     ),
     "bias": by_passes(
         ("q", "v"),
         ("bias",),
         lambda s: (bias(s),),
         roll_from=16,
+        roll_modes_from=27,
         regroup=True,
         flexible=True,
     ),
@@ -401,6 +421,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("gravity",),
         lambda s: (gravity(s),),
         roll_from=16,
+        roll_modes_from=27,
         regroup=True,
         flexible=True,
     ),
@@ -606,6 +627,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (mass_inverse(s),),
         rolled=rolled.mass_matrix_inverse,
         roll_from=50,
+        roll_modes_from=17,
         ranks=(2,),
         regroup=True,
         inverts=True,
@@ -648,6 +670,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: inverse_dynamics_derivatives(s, s["vdot"]),
         rolled=lambda s: rolled.inverse_dynamics_derivatives(s, s["vdot"]),
         roll_from=60,
+        roll_modes_from=23,
         ranks=(2, 2, 2),
         regroup=True,
         flexible=True,
@@ -676,10 +699,11 @@ QUANTITIES: dict[str, Quantity] = {
         ("dvdot_dq", "dvdot_dv", "M_inverse"),
         derivatives,
         rolled=rolled.derivatives,
-        rolls_modes=True,
         roll_from=10,
+        roll_modes_from=0,
         recursive=rolled.derivatives_by_recursion,
         recursive_from=RECURSIVE_FROM,
+        recursive_modes_from=RECURSIVE_MODES_FROM,
         ranks=(2, 2, 2),
         regroup=True,
         inverts=True,
@@ -690,10 +714,11 @@ QUANTITIES: dict[str, Quantity] = {
         ("A", "B"),
         lambda s: state_space(s, derivatives(s)),
         rolled=lambda s: state_space(s, rolled.derivatives(s)),
-        rolls_modes=True,
         roll_from=10,
+        roll_modes_from=0,
         recursive=lambda s: state_space(s, rolled.derivatives_by_recursion(s)),
         recursive_from=RECURSIVE_FROM,
+        recursive_modes_from=RECURSIVE_MODES_FROM,
         ranks=(2, 2),
         regroup=True,
         inverts=True,
@@ -745,8 +770,7 @@ def compilable(
     """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls."""
     tree = _asked(description, name, frames, wrenches)
     quantity = QUANTITIES[plain_name(name)]
-    long = quantity.rolled is not None and len(tree) >= quantity.roll_from
-    calls = quantity.rolls_modes if tree.flexible else long
+    calls = quantity.rolls(tree)
     if description.couplings:
         return _coupled(description, plain_name(name), frames, wrenches, calls)
     return form(tree, plain_name(name), frames, wrenches, calls=calls)
@@ -763,9 +787,9 @@ def form(
         symbols |= {"q": tree.q, "v": tree.v, "p": tree.p}
     external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
     inputs = _inputs(name, description, symbols)
-    answer = quantity.long(len(tree)) if calls else quantity.answer
+    answer = quantity.by_calls(tree) if calls else quantity.answer
     assert answer is not None
-    run = Rolled(tree, inputs) if calls else None
+    run = Rolled(tree.inertial, inputs) if calls else None
     outputs = answer(Question(tree, symbols, tuple(frames), external, run))
     return _function(name, inputs, external, outputs)
 

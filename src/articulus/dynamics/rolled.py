@@ -22,29 +22,34 @@ if TYPE_CHECKING:
 def derivatives(s: Question) -> tuple[MX, MX, MX]:
     """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics, entries written out."""
     if s.tree.flexible:
-        return _flexible_derivatives(s)
+        return _products(*_written_slopes(s))
     vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
-    inverse_mass = _inverse_mass(s.tree)(*factors)
+    inverse_mass = _inverse_mass(s.tree)(factors.S, factors.K, factors.d_inverse)
     by_q, by_v = _written_pairs(s, vdot)
-    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
+    return _products(by_q, by_v, inverse_mass)
 
 
 def derivatives_by_recursion(s: Question) -> tuple[MX, MX, MX]:
-    """Return the same by the recursion of `forward_derivatives`."""
+    """Return the same by the recursion of `forward_derivatives`; with flexible bodies by passes and products."""
     if s.tree.flexible:
-        return _flexible_derivatives(s)
+        vdot, inverse_mass = accelerations_and_inverse_mass(s)
+        by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
+        return _products(by_q, by_v, inverse_mass)
     position, rate = (s.run.expression(x) for x in passive_rates(s.tree, s.tree.v))
     return forward_derivatives.derivatives(s.run, s["v"], s["tau"] + s.passive, (position, rate))
 
 
-def _flexible_derivatives(s: Question) -> tuple[MX, MX, MX]:
-    """Return the same for flexible bodies: M^-1 and the derivatives of inverse dynamics written out, then products."""
+def _products(by_q: MX, by_v: MX, inverse_mass: MX) -> tuple[MX, MX, MX]:
+    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
+
+
+def _written_slopes(s: Question) -> list[MX]:
+    """Return d tau/d q and d tau/d v of a mechanism with flexible bodies and M^-1, with every entry written out."""
     tree = s.masses
     tau = SX.sym("tau", tree.description.nv)
     outputs = [ca.densify(x) for x in slopes_and_inverse(tree, tau)]
     written = ca.Function("slopes", [tree.q, tree.v, tree.p, tau], outputs)
-    by_q, by_v, inverse_mass = written(s["q"], s["v"], s["p"], s["tau"])
-    return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
+    return list(written(s["q"], s["v"], s["p"], s["tau"]))
 
 
 def _inverse_mass(tree: Tree) -> ca.Function:
@@ -68,45 +73,55 @@ def _written_pairs(s: Question, vdot: MX) -> list[MX]:
 
 def inverse_dynamics_derivatives(s: Question, vdot: MX) -> tuple[MX, MX, MX]:
     """Return d tau/d q, d tau/d v and M, friction and springs included."""
-    c, pairs = inverse_derivatives.columns(s.run, s["v"], vdot), Pairs(s.tree)
+    c, pairs = inverse_derivatives.columns(s.run, s["v"], vdot), Pairs(s.masses)
     position, rate = (s.run.expression(_on_diagonal(s.tree, x)) for x in passive_rates(s.tree, s.tree.v))
     same_q, same_v, same_m = ca.vertsplit(c.same)
     rows = ca.vertcat(c.row, c.row_rate)
     by_q = pairs.matrix((c.S, c.by_q), (ca.vertcat(c.psidd, c.psid), rows), same_q.T - position)
-    by_v = pairs.matrix((c.S, c.by_v), (ca.vertcat(c.rate, c.S[:3, :]), rows), same_v.T - rate)
+    by_v = pairs.matrix(
+        (c.S, c.by_v), (ca.vertcat(c.rate, _felt(s.masses, c.S[:3, :])), rows), same_v.T - rate
+    )
     return by_q, by_v, pairs.matrix((c.S, c.row), (c.S, c.row), same_m.T)
+
+
+def _felt(tree: Tree, turns: MX) -> MX:
+    """Return columns, one for each direction, without those of modes that make no inertia forces."""
+    if not tree.unfelt:
+        return turns
+    kept = [float(k not in tree.unfelt) for v in tree.freedoms for k in v]
+    return turns * ca.repmat(ca.DM(kept).T, 3, 1)
 
 
 def accelerations_and_inverse_mass(s: Question) -> tuple[MX, MX]:
     """Return what the joint forces, friction and springs accelerate, and M^-1."""
     vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
-    return vdot, inverse_mass_matrix(s.tree, *factors)
+    return vdot, inverse_mass_matrix(s.tree, factors)
 
 
 def mass_matrix_inverse(s: Question) -> tuple[MX]:
     """Return M^-1."""
     _, factors = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
-    return (inverse_mass_matrix(s.tree, *factors),)
+    return (inverse_mass_matrix(s.tree, factors),)
 
 
 def mass_matrix_factors(s: Question) -> tuple[MX, MX, MX]:
     """Return the factors L and D of M = L D L', and L^-1."""
-    _, (S, K, D_inverse) = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
-    lower, inverse = lower_factors(s.tree, S, K)
-    return lower, 1 / D_inverse, inverse
+    _, f = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
+    lower, inverse = lower_factors(s.tree, f.S, f.K)
+    return lower, 1 / f.d_inverse, inverse
 
 
 def operational_inertia(s: Question) -> tuple[MX]:
     """Return J_a M^-1 J_b' of two frames, (6, 6), as `operators.operational_inertia` does."""
-    _, (S, K, D_inverse) = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
+    _, f = forward.accelerations_and_factors(s.run, s.zero(), s.zero())
     path_a, path_b = (operators.freedoms_inward(s.tree, s.tree.frame(frame)[0]) for frame in s.frames)
     common = [k for k in path_a if k in set(path_b)]
     inertia = MX(ca.DM.zeros(36))
     for k in reversed(common):
-        inertia = _PASSED["both"](S[:, k], K[:, k], D_inverse[k], inertia)
+        inertia = _PASSED["both"](f.S[:, k], f.K[:, k], f.d_inverse[k], inertia)
     for side, path in (("right", path_b), ("left", path_a)):
         for k in reversed([k for k in path if k not in common]):
-            inertia = _PASSED[side](S[:, k], K[:, k], D_inverse[k], inertia)
+            inertia = _PASSED[side](f.S[:, k], f.K[:, k], f.d_inverse[k], inertia)
     return (_PASSED["to origins"](inertia, *(_origin(s, frame) for frame in s.frames)),)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.flexible.body import ElasticBody
-from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.data import BodyData, Shapes, SharedData
 from articulus.dynamics.flexible.integrals import NINE, sparse
 from articulus.dynamics.flexible.station import Station
 from articulus.dynamics.frames import Placement, common_normal, turn_about_z
@@ -139,7 +139,7 @@ class NodeParts:
         return tuple((self._along_z() if self.has_axis else self.joint).motion_subspace())
 
     def _along_z(self) -> Joint:
-        return dataclasses.replace(self.joint, axis=(0.0, 0.0, 1.0))  # type: ignore[type-var]
+        return along_z(self.joint)
 
     def _sparse(self) -> bool:
         return self.outer.R.nnz() - _zeros(self.outer.R) <= 5
@@ -156,7 +156,20 @@ class NodeParts:
             *self.armature,
             self.rotor,
             *self._joint_symbols().values(),
+            *self._more(),
         ]
+
+    def _more(self) -> list[SX]:
+        """Return what flexible bodies and their stations have beside it."""
+        return []
+
+    def _with_more(self, leaves: list[SX]) -> dict[str, Any]:
+        """Return the fields that `_more` comes from, with other leaves."""
+        return {}
+
+    def _kind(self) -> tuple:
+        """Return what else two nodes must have in common to share code."""
+        return ()
 
     def _joint_symbols(self) -> dict[str, SX]:
         """Return the fields of the joint that are named parameters."""
@@ -167,7 +180,7 @@ class NodeParts:
         """Return what two nodes must have in common to share code: joint, pattern of the constants, parameters or none."""
         text = self._joint_text()
         kinds, data = self._split
-        return (text, self.has_axis, self.parent == ROOT, kinds, data.is_constant())
+        return (text, self.has_axis, self.parent == ROOT, kinds, data.is_constant(), *self._kind())
 
     def exactly(self) -> tuple[tuple, SX]:
         """Return shape and data with every zero and every one kept: less is computed by code that fewer nodes share."""
@@ -191,6 +204,7 @@ class NodeParts:
             return list(map(_exact, values))
         R, p, _angle, _shift, inertia, *rest = values
         rest, held = rest[: len(self.armature) + 1], rest[len(self.armature) + 1 :]
+        held, more = held[: (count := len(self._joint_symbols()))], held[count:]
         joint = [(None,) if self.has_axis else (0,)] * 2
         return [
             _exact(R),
@@ -199,6 +213,7 @@ class NodeParts:
             _inertia_pattern(inertia),
             *map(_all_or_nothing, rest),
             *((None,) for _ in held),
+            *map(_zeros_kept, more),
         ]
 
     @functools.cached_property
@@ -214,24 +229,26 @@ class NodeParts:
 
     def with_data(self, data: SX, exact: bool = False) -> NodeParts:
         """Return the same node with symbols for its constants, in the order of `data`, or of `exactly`."""
-        taken = iter(range(data.numel()))
-
-        def symbolic(leaf: SX, kinds: tuple) -> SX:
-            entries = [data[next(taken)] if kind is None else SX(kind) for kind in kinds]
-            return ca.reshape(ca.vertcat(*entries), *leaf.shape)
-
-        R, p, angle, shift, inertia, *rest = map(symbolic, self._leaves(), self._patterns(exact))
+        leaves, patterns = self._leaves(), self._patterns(True) if exact else self._split[0]
+        kinds = list(itertools.chain(*patterns))
+        column = SX(ca.DM([kind or 0 for kind in kinds]))
+        column[[k for k, kind in enumerate(kinds) if kind is None]] = data
+        ends = np.cumsum([0, *map(len, patterns)]).tolist()
+        entries = zip(ca.vertsplit(column, ends), leaves)
+        R, p, angle, shift, inertia, *rest = (ca.reshape(x, *leaf.shape) for x, leaf in entries)
         count = len(self.armature)
         armature, rotor, held = rest[:count], rest[count], rest[count + 1 :]
+        names = self._joint_symbols()
         return dataclasses.replace(
             self,
-            joint=_with_fields(self.joint, dict(zip(self._joint_symbols(), held))),
+            joint=_with_fields(self.joint, dict(zip(names, held))),
             outer=Transform(R, p),
             angle=angle,
             shift=shift,
             inertia=RigidInertia.unpack(inertia),
             armature=tuple(armature),
             rotor=rotor,
+            **self._with_more(held[len(names) :]),
         )
 
 
@@ -239,7 +256,7 @@ class NodeParts:
 class ElasticParts(NodeParts):
     """A joint and a flexible body, in the frame of the body; `inertia` is that of rigid bodies that move with the frame."""
 
-    elastic: BodyData
+    elastic: BodyData | SharedData
     behind: Transform
     """Pose of the body's frame in the frame behind the joint."""
 
@@ -257,24 +274,69 @@ class ElasticParts(NodeParts):
     def subspace(self) -> tuple[Motion, ...]:
         return tuple(self.behind.motion_to_child(s) for s in self.joint.motion_subspace())
 
+    def _more(self) -> list[SX]:
+        return [self.behind.R, self.behind.p, *map(_column, self.elastic.integrals.arrays())]
+
+    def _with_more(self, leaves: list[SX]) -> dict[str, Any]:
+        R, p, *columns = leaves
+        held = self.elastic.integrals
+        arrays = list(map(_array, columns, held.arrays()))
+        shared = SharedData(held.with_arrays(arrays), self.elastic.level, self.elastic.count)
+        return {"behind": Transform(R, p), "elastic": shared}
+
+    def _kind(self) -> tuple:
+        signs = tuple(particle.sign for particle in self.elastic.integrals.particles)
+        return ("body", self.elastic.level, len(self.modes), signs)
+
 
 @dataclass(frozen=True, kw_only=True)
 class StationParts(NodeParts):
     """A station of a flexible body; its rates are the modal rates of the body."""
 
-    elastic: BodyData
-    name: str
+    elastic: Shapes
     stiff: bool = False
     """Whether it stays where the body is undeformed."""
+    unfelt: bool = False
+    """Whether the inertia forces of its body know nothing of the deformation."""
 
     def place(self, q: SX) -> SX:
-        """Return the modal coordinates."""
-        return q
+        """Return the modal coordinates and what depends on them."""
+        return Station.place(self.elastic, q, self.stiff)
 
     def node(self, place: SX) -> Node:
-        station = Station.of(self.elastic, self.name, place, self.stiff)
+        station = Station.placed(self.elastic, place, self.stiff)
         S = tuple(Motion.of(column) for column in ca.horzsplit(station.U))
         return Node(station.X, S, self.inertia, self.armature, Force.zero(), station=station)
+
+    def _more(self) -> list[SX]:
+        return list(map(_column, self.elastic.arrays()))
+
+    def _with_more(self, leaves: list[SX]) -> dict[str, Any]:
+        return {"elastic": Shapes(*map(_array, leaves, self.elastic.arrays()))}
+
+    def _kind(self) -> tuple:
+        return ("station", self.stiff, len(self.v))
+
+
+def _column(array: Any) -> SX:
+    """Return the entries of an array of constants, or one of them."""
+    if isinstance(array, SX):
+        return array
+    entries = np.ravel(array)
+    return ca.vertcat(SX(0, 1), *map(SX, entries)) if entries.dtype == object else SX(ca.DM(entries))
+
+
+def _array(entries: SX, like: Any) -> Any:
+    """Return entries as an array of numbers and symbols, of the shape of another; one alone for a number."""
+    out = np.empty(entries.numel(), dtype=object)
+    for k, x in enumerate(ca.vertsplit(entries) if entries.numel() else ()):
+        out[k] = float(x) if x.is_constant() else x
+    return out.reshape(like.shape) if isinstance(like, np.ndarray) else out[0]
+
+
+def along_z(joint: Joint) -> Joint:
+    """Return a joint with its axis along z."""
+    return dataclasses.replace(joint, axis=(0.0, 0.0, 1.0))  # type: ignore[type-var]
 
 
 def _with_fields(joint: Joint, fields: dict[str, SX]) -> Joint:
@@ -296,6 +358,10 @@ def entry_pattern(leaf: SX) -> Pattern:
 
 def _exact(values: list[float]) -> Pattern:
     return tuple(int(x) if x in (0.0, 1.0, -1.0) else None for x in values)
+
+
+def _zeros_kept(values: list[float]) -> Pattern:
+    return tuple(0 if x == 0.0 else None for x in values)
 
 
 def _all_or_nothing(values: list[float]) -> Pattern:
@@ -635,9 +701,16 @@ class Tree:
         if raw.elastic is None:
             return parts
         held = {f.name: getattr(parts, f.name) for f in dataclasses.fields(parts)}
+        behind = raw.behind
+        # about z, so that bodies on joints with different axes share code
+        if raw.joint.axis_line is not None:
+            turn = Transform(SX(ca.DM(frame_with_z(np.array(raw.joint.axis_line)))), SX.zeros(3))
+            held |= {"joint": along_z(raw.joint), "outer": parts.outer @ turn}
+            behind = turn.inverse() @ behind
         if raw.station:
-            return StationParts(**held, elastic=raw.elastic, name=raw.station)
-        return ElasticParts(**(held | {"modes": raw.modes}), elastic=raw.elastic, behind=raw.behind)
+            unfelt = raw.elastic.level == "ruthless"
+            return StationParts(**held, elastic=raw.elastic.shapes(raw.station), unfelt=unfelt)
+        return ElasticParts(**(held | {"modes": raw.modes}), elastic=raw.elastic, behind=behind)
 
     @functools.cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -661,8 +734,8 @@ def _made(description: Description, merge_fixed: bool, regroup: bool) -> Tree:
 
 
 def _stiffened(part: NodeParts) -> NodeParts:
-    ruthless = isinstance(part, StationParts) and part.elastic.level == "ruthless"
-    return dataclasses.replace(part, stiff=True) if ruthless else part  # type: ignore[call-arg]
+    held = isinstance(part, StationParts) and part.unfelt
+    return dataclasses.replace(part, stiff=True) if held else part  # type: ignore[call-arg]
 
 
 class _WorkingFrames:

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.data import BodyData, SharedData
 from articulus.dynamics.flexible.integrals import Integrals, contracted, sparse, squared
 from articulus.dynamics.flexible.shortening import Shortening, mirrored
 from articulus.spatial import Force, Motion, RigidInertia, cross
@@ -42,12 +42,12 @@ class ElasticBody:
     shortening: tuple[Shortening, ...] = ()
 
     @staticmethod
-    def of(data: BodyData, eta: SX, carried: RigidInertia | None = None) -> ElasticBody:
+    def of(data: BodyData | SharedData, eta: SX, carried: RigidInertia | None = None) -> ElasticBody:
         """Return a flexible body at its modal coordinates; at the "ruthless" level nothing of it depends on them.
 
         Parameters
         ----------
-        data : BodyData
+        data : BodyData or SharedData
         eta : SX, (n,)
         carried : RigidInertia, optional
             Of rigid bodies that move with the frame of the body.

@@ -32,6 +32,19 @@ class Shapes:
     shortening: np.ndarray
     turning: np.ndarray
 
+    def arrays(self) -> list[np.ndarray]:
+        """Return all numbers, in a fixed order."""
+        return list(vars(self).values())
+
+
+@dataclass(frozen=True, eq=False)
+class SharedData:
+    """The constants of a body as symbols that stand for those of several."""
+
+    integrals: Integrals
+    level: str
+    count: int
+
 
 class BodyData:
     """The constants of a body.
@@ -70,6 +83,14 @@ class BodyData:
         if self.modes.fit is None:
             return Shapes(*(getattr(held, x) for x in names))
         return Shapes(*(self.array(x, name) for x in names))
+
+    def shapes(self, name: str) -> Shapes:
+        """Return the shapes of a station without the second order where the level of the body leaves it out."""
+        held = self.station(name)
+        if self.level == "consistent":
+            return held
+        none = {x: np.zeros(getattr(held, x).shape) for x in ("shortening", "turning")}
+        return dataclasses.replace(held, **none)
 
     def array(self, name: str, station: str = "") -> np.ndarray:
         """Return an array of the body, or of a station."""

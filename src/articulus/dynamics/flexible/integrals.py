@@ -281,7 +281,8 @@ def nonzero(array: np.ndarray) -> np.ndarray:
     """Return which entries are not plainly zero."""
     if array.dtype != object:
         return array != 0
-    return np.array([isinstance(x, SX) or x != 0 for x in array.ravel()], dtype=bool).reshape(array.shape)
+    found = [not x.is_zero() if isinstance(x, SX) else x != 0 for x in array.ravel()]
+    return np.array(found, dtype=bool).reshape(array.shape)
 
 
 def contracted(array: np.ndarray, x: SX) -> SX:

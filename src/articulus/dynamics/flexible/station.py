@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.data import Shapes
 from articulus.dynamics.flexible.integrals import nonzero, sparse
 from articulus.spatial import Force, Motion, Transform, cayley, cross, skew
 
@@ -35,24 +35,39 @@ class Station:
     stiff: bool
     """Whether masses and forces are where the body is undeformed."""
 
-    @staticmethod
-    def of(data: BodyData, name: str, eta: SX, stiff: bool = False) -> Station:
-        """Return a station of a body, with `stiff` that of the undeformed body."""
-        held = data.station(name)
-        if stiff:
-            eta = SX.zeros(data.count)
-        second = data.level == "consistent"
-        shift = Series(held.translation, held.shortening if second else None, eta)
-        theta = Series(held.rotation, held.turning if second else None, eta)
-        R, turn = cayley(theta.value)
-        return Station(
-            eta, Transform(R, ca.densify(sparse(held.position)) + shift.value), theta, shift, turn, stiff
-        )
+    U: SX
+    """Motions of unit modal rates, (6, n)."""
 
-    @functools.cached_property
-    def U(self) -> SX:
-        """Motions of unit modal rates, (6, n)."""
-        return ca.vertcat(ca.mtimes(self.turn, self.theta.slope), ca.mtimes(self.X.R.T, self.shift.slope))
+    @staticmethod
+    def place(shapes: Shapes, eta: SX, stiff: bool = False) -> SX:
+        """Return the numbers that change with the modal coordinates: these, then what `placed` makes a station of.
+
+        Parameters
+        ----------
+        shapes : Shapes
+        eta : SX, (n,)
+        stiff : bool
+            Whether it is that of the undeformed body.
+        """
+        if stiff:
+            eta = SX(eta.numel(), 1)
+        shift = Series.of(shapes.translation, shapes.shortening, eta)
+        theta = Series.of(shapes.rotation, shapes.turning, eta)
+        R, turn = cayley(theta.value)
+        X = Transform(R, sparse(shapes.position) + shift.value)
+        U = ca.vertcat(ca.mtimes(turn, theta.slope), ca.mtimes(R.T, shift.slope))
+        return ca.vertcat(eta, X.pack(), theta.value, *map(ca.vec, (turn, theta.slope, shift.slope, U)))
+
+    @staticmethod
+    def placed(shapes: Shapes, place: SX, stiff: bool = False) -> Station:
+        """Return the station at a place."""
+        n = shapes.translation.shape[1]
+        sizes = (n, 12, 3, 9, 3 * n, 3 * n, 6 * n)
+        eta, X, angle, turn, turning, shifting, U = ca.vertsplit(place, [0, *np.cumsum(sizes).tolist()])
+        theta = Series(shapes.turning, angle, ca.reshape(turning, 3, n))
+        at = Transform.unpack(X)
+        shift = Series(shapes.shortening, at.p - sparse(shapes.position), ca.reshape(shifting, 3, n))
+        return Station(eta, at, theta, shift, ca.reshape(turn, 3, 3), stiff, ca.reshape(U, 6, n))
 
     def bending(self, rate: SX) -> Motion:
         """Return the acceleration on the body at constant modal rates, the linear part that of the origin."""
@@ -151,17 +166,22 @@ class Series:
 
     Parameters
     ----------
-    first : array, (3, n)
-    second : array, (3, n, n), or None
-    eta : SX, (n,)
+    second : array, (3, n, n)
+    value : SX, (3,)
+    slope : SX, (3, n)
+        Derivative by eta.
     """
 
-    def __init__(self, first: np.ndarray, second: np.ndarray | None, eta: SX):
-        self._second = [sparse(h) for h in second] if second is not None and nonzero(second).any() else None
-        H = self.slope_of(eta)
-        self.value = ca.mtimes(sparse(first), eta) + 0.5 * ca.mtimes(H, eta)
-        self.slope = sparse(first) + H
-        """Derivative by eta, (3, n)."""
+    def __init__(self, second: np.ndarray, value: SX, slope: SX):
+        self._second = [sparse(h) for h in second] if nonzero(second).any() else None
+        self.value, self.slope = value, slope
+
+    @staticmethod
+    def of(first: np.ndarray, second: np.ndarray, eta: SX) -> Series:
+        """Return the vector at eta; first: (3, n)."""
+        H = Series(second, SX(3, 1), SX(3, eta.numel())).slope_of(eta)
+        F = sparse(first)
+        return Series(second, ca.mtimes(F, eta) + 0.5 * ca.mtimes(H, eta), F + H)
 
     def slope_of(self, x: SX) -> SX:
         """Return the derivative of the slope by eta along x, (3, n)."""

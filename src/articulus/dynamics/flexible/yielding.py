@@ -36,6 +36,16 @@ class Yielding:
         """Return y, (n,)."""
         return self.D.backward(self.drive - ca.mtimes(self.B, A))
 
+    def pack(self) -> SX:
+        """Return D^-1 drive and D^-1 B' by columns, all that `under` needs, as a column."""
+        return ca.vertcat(self.D.backward(self.drive), ca.vec(ca.densify(self.D.backward(self.B))))
+
+    @staticmethod
+    def unpack(numbers: SX) -> Yielded:
+        """Return what `pack` holds."""
+        n = numbers.numel() // 7
+        return Yielded(numbers[:n], ca.reshape(numbers[n:], n, 6))
+
     def left(self, inertia: ArticulatedInertia, bias: Force) -> tuple[ArticulatedInertia, Force]:
         """Return inertia - B D^-1 B' and bias + B D^-1 drive: what is left when the freedoms give way."""
         scaled = self.D.scaled(self.B).T
@@ -46,3 +56,17 @@ class Yielding:
             inertia.M - mirrored(ca.mtimes(scaled[3:, :], v)),
         )
         return less, bias + Force.of(ca.mtimes(scaled, self.drive))
+
+
+@dataclass(frozen=True)
+class Yielded:
+    """Freedoms that have given way: y = free - gain A."""
+
+    free: SX
+    """(n,)"""
+    gain: SX
+    """(n, 6)"""
+
+    def under(self, A: SX) -> SX:
+        """Return y, (n,)."""
+        return self.free - ca.mtimes(self.gain, A)
