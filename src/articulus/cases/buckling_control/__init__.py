@@ -1,0 +1,1 @@
+"""Momentum-conserving central differences and stabilized penalties of Park 1993."""
