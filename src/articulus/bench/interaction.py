@@ -26,10 +26,10 @@ def partition(effort: Effort) -> Iterator[Row]:
     """Give the time of a step of structure, filter and controller: in parts, and as one first-order system."""
     name = "truss54" if effort.quick else "satellite582"
     s = structure(name)
-    parts = designed(s)
+    parts = designed(s, 0.1 * STEP if effort.quick else STEP)
     whole = Monolithic(SecondOrder.of(s).first_order(), parts)
     kick = s.B[:, 0] / s.M.diagonal().max()
-    ours, theirs = parts.run(STEPS * STEP, None, kick).z, whole.run(kick)
+    ours, theirs = parts.run(STEPS * parts.step, None, kick).z, whole.run(kick)
     gap = np.abs(ours - theirs).max() / np.abs(theirs).max()
     label = f"structure of {s.count} degrees of freedom with filter and controller, a step"
     if not gap <= ALLOWED:
@@ -38,7 +38,7 @@ def partition(effort: Effort) -> Iterator[Row]:
         )
     else:
         calls = [
-            Contender("articulus", partial(parts.run, STEPS * STEP, None, kick), STEPS),
+            Contender("articulus", partial(parts.run, STEPS * parts.step, None, kick), STEPS),
             Contender("one system", partial(whole.run, kick), STEPS),
         ]
         times = race(calls, effort.seconds, effort.rounds)
@@ -59,7 +59,7 @@ def partition(effort: Effort) -> Iterator[Row]:
     for elements in sizes:
         held = designed(long_beam(elements))
         runs.append(
-            Contender("articulus", partial(held.run, STEPS * STEP, None, held.structure.B[:, 0]), STEPS)
+            Contender("articulus", partial(held.run, STEPS * held.step, None, held.structure.B[:, 0]), STEPS)
         )
     times = race(runs, effort.seconds, effort.rounds)
     freedoms = [6 * elements for elements in sizes]
@@ -91,7 +91,7 @@ def long_beam(elements: int) -> Structure:
     return s
 
 
-def designed(s: Structure) -> Partitioned:
+def designed(s: Structure, step: float = STEP) -> Partitioned:
     """Return the structure with a regulator and a filter that know its lowest modes."""
     known = normal_modes(s, MODES)
     m = SecondOrder(
@@ -104,7 +104,7 @@ def designed(s: Structure) -> Partitioned:
     ).first_order()
     F = lqr(m, np.concatenate([np.maximum(known.omega, 1.0) ** 2, np.ones(MODES)]), 1e-3).gain
     L = lqr((m.A.T, m.C.T), m.B @ m.B.T + 1e-6 * np.eye(2 * MODES), 1e-3).gain.T
-    return Partitioned(s, STEP, *modal_gains(s, known.shapes, F), *modal_filter(known.shapes, L))
+    return Partitioned(s, step, *modal_gains(s, known.shapes, F), *modal_filter(known.shapes, L))
 
 
 class Monolithic:
@@ -114,7 +114,7 @@ class Monolithic:
         F, L = np.hstack([parts.F1, parts.F2]), np.vstack([parts.L1, parts.L2])
         whole = np.block([[m.A, -m.B @ F], [L @ m.C, m.A - m.B @ F - L @ m.C]])
         unit = np.eye(len(whole))
-        self.step = scipy.linalg.solve(unit - STEP / 2 * whole, unit + STEP / 2 * whole)
+        self.step = scipy.linalg.solve(unit - parts.step / 2 * whole, unit + parts.step / 2 * whole)
         self.C = m.C
 
     def run(self, kick: np.ndarray) -> np.ndarray:
