@@ -131,3 +131,13 @@ def test_sampled_loop_with_a_parameter():
     report = robstab(model)
     assert report.margin == pytest.approx(1.6, rel=2e-3)
     assert report.worst["a"] == pytest.approx(1.5, rel=1e-6)
+
+
+def test_no_products_of_parameters_from_what_no_polynomial_follows():
+    """sqrt(k) is fitted with an error, which depends on k alone: m, beside it, enters once, and not again in products with k."""
+    a = uncertain(
+        lambda p: (np.diag([-np.sqrt(p["k"]), -p["m"]]) + 0.1, np.eye(2), np.eye(2), np.zeros((2, 2))),
+        {"k": (0.5, 1.5), "m": (1.0, 3.0)},
+    )
+    assert a.repetitions["m"] == 1
+    assert a.error < 1e-3

@@ -26,6 +26,7 @@ PAGES = [
     "docs/control/fixed_order.md",
     "docs/control/interaction.md",
     "docs/tutorial_control.md",
+    "docs/tutorial_pointing.md",
     "docs/control/poles.md",
     "docs/control/sampled_response.md",
     "docs/control/reduction.md",

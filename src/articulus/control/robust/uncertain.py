@@ -358,14 +358,23 @@ class _Samples:
             raise InputError(
                 f"uncertain: {len(exponents)} coefficients to fit for degrees {list(degrees)}; expected at most 4000: lower `degree`"
             )
-        count = len(exponents) + max(len(exponents) // 2, 8)
-        points = np.cos(np.pi * self.rng.uniform(size=(count, len(degrees))))
+        points = self.points(degrees, len(exponents) + max(len(exponents) // 2, 8))
         values = np.array([self.scaled(p).ravel() for p in points])
         V = np.prod(points[:, None, :] ** np.array(exponents)[None], axis=2)
         found = np.linalg.lstsq(V, values, rcond=None)[0]
         found[np.abs(found) < 1e-12 * np.abs(found).max(initial=1.0)] = 0.0
         kept = ((e, c) for e, c in zip(exponents, found) if np.abs(c).max() > 0 or not any(e))
         return {e: c.reshape(len(self.rows), len(self.columns)) for e, c in kept}
+
+    def points(self, degrees: Sequence[int], count: int) -> np.ndarray:
+        """Return points to fit at: a grid of Chebyshev nodes if it has no more than `count`, else random ones.
+
+        On the grid what no polynomial follows in one parameter does not leak into products with others, which would cost repetitions.
+        """
+        if np.prod([d + 1.0 for d in degrees]) > count:
+            return np.cos(np.pi * self.rng.uniform(size=(count, len(degrees))))
+        nodes = [np.cos(np.pi * (np.arange(d + 1) + 0.5) / (d + 1)) for d in degrees]
+        return np.array(list(itertools.product(*nodes)))
 
     def error(self, model: UncertainModel) -> float:
         """Return the largest difference of an uncertain model from the source at corners and random points."""
