@@ -57,3 +57,10 @@ def test_unstabilizable_shape_is_named():
     """A zero of the plant at the integrator of the weight."""
     with pytest.raises(InputError, match=r"ncfsyn: .*mode at .*no (input|output)"):
         ncfsyn(([[-1.0]], [[1.0]], [[-1.0]], [[1.0]]), W1=([1.0], [1.0, 0.0]))
+
+
+def test_prints_numbers_not_models():
+    text = str(ncfsyn(([[-1.0]], [[1.0]], [[1.0]], [[0.0]])))
+    assert "margin_optimal = " in text
+    assert "LinearModel" not in text
+    assert "array" not in text

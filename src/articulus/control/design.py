@@ -101,7 +101,10 @@ class Design:
             f"{self.method}: {len(self.law.A)} states, {', '.join(self.law.inputs[:6])} -> {', '.join(self.law.outputs[:6])}"
         ]
         lines += [
-            f"  {name} = {_short(value)}" for name, value in self.figures.items() if np.ndim(value) == 0
+            f"  {name} = {_short(value)}"
+            for name, value in self.figures.items()
+            if value is None
+            or isinstance(value, (str, bool, int, float, np.generic))  # not arrays, not models
         ]
         return "\n".join(lines + [f"  {check}" for check in self.checks])
 
