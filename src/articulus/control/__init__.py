@@ -44,6 +44,7 @@ from articulus.control.sampled_response.grid import FrequencyGrid
 from articulus.control.sampled_response.spectral import spectral_factor
 from articulus.control.sampled_response.wiener_hopf import WienerHopf, wiener_hopf
 from articulus.control.sampling import sample
+from articulus.control.second_order import second_order
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
 from articulus.control.synthesis.dksyn import dksyn
@@ -61,6 +62,7 @@ from articulus.control.synthesis.place import place
 from articulus.control.synthesis.rate_feedback import rate_feedback
 from articulus.control.synthesis.sampled_lq import lqgd, lqrd
 from articulus.control.synthesis.sliding import SlidingDesign, sliding_mode
+from articulus.control.synthesis.tuned_absorber import TunedAbsorber, tuned_absorber
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "RobustStability",
     "Shaper",
     "SlidingDesign",
+    "TunedAbsorber",
     "UncertainModel",
     "WienerHopf",
     "ZeroDynamics",
@@ -149,11 +152,13 @@ __all__ = [
     "rolloff",
     "sample",
     "schmr",
+    "second_order",
     "second_order_balred",
     "sliding_mode",
     "spectral_factor",
     "stabsep",
     "strong_zeros",
+    "tuned_absorber",
     "two_sided",
     "tzero",
     "uncertain",

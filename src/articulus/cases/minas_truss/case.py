@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from articulus.control import tuned_absorber
 from articulus.library import structure
 from articulus.library.minas_truss import PARASITIC
 from articulus.structure import Structure, guyan, normal_modes
@@ -53,17 +54,13 @@ def compute() -> dict:
 def tuning(bare: Structure) -> dict:
     """Return frequency and damping of an absorber at node 8 that is tuned to mode 4."""
     carrying = structure("minas_truss", parasitic=8)
-    loaded, unloaded = normal_modes(carrying, 4), normal_modes(bare, 4)
+    loaded = normal_modes(carrying, 4)
     mu = PROOF * loaded.shapes[carrying.where("8", "z")[0], 3] ** 2
-    square = unloaded.shapes[bare.where("8", "z")[0], 3] ** 2
-    mu_t, mu_a, w = PARASITIC * square, PROOF * square, unloaded.omega[3]
-    tuned = w * np.sqrt(1 + mu_t) / (1 + mu_t + mu_a)
+    absorber = tuned_absorber(bare.with_input("8z", "8", {"z": 1.0}), "8z", 4, PROOF, PARASITIC)
     return {
         "tuning of the actuator to mode 4 by eqs. 4a, 4b, 5 [Hz]": np.array(
-            [loaded.omega[3], loaded.omega[3] / (1 + mu), tuned]
+            [loaded.omega[3], loaded.omega[3] / (1 + mu), absorber.frequency]
         )
         / (2 * np.pi),
-        "damping of the tuned actuator by eq. 5 [N s/m]": PROOF
-        * w
-        * np.sqrt(mu_a * (1 + mu_t) / (1 + mu_t + mu_a) ** 3),
+        "damping of the tuned actuator by eq. 5 [N s/m]": absorber.damping,
     }
