@@ -232,7 +232,8 @@ class NodeParts:
         leaves, patterns = self._leaves(), self._patterns(True) if exact else self._split[0]
         kinds = list(itertools.chain(*patterns))
         column = SX(ca.DM([kind or 0 for kind in kinds]))
-        column[[k for k, kind in enumerate(kinds) if kind is None]] = data
+        if free := [k for k, kind in enumerate(kinds) if kind is None]:
+            column[free] = data
         ends = np.cumsum([0, *map(len, patterns)]).tolist()
         entries = zip(ca.vertsplit(column, ends), leaves)
         R, p, angle, shift, inertia, *rest = (ca.reshape(x, *leaf.shape) for x, leaf in entries)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from articulus.errors import InputError
 from articulus.linear.model import LinearModel
@@ -40,6 +38,8 @@ class SecondOrder:
     name: str = ""
 
     def __post_init__(self) -> None:
+        import scipy.sparse as sp  # slow to import, and runs that need no such model import this module
+
         n = self.M.shape[0] if hasattr(self.M, "shape") else len(self.M)
         for field in ("M", "D", "K"):
             matrix = getattr(self, field)
@@ -102,6 +102,9 @@ class SecondOrder:
 
     def response(self, omega: Any) -> np.ndarray:
         """Return (H + j omega H_rate)(K + j omega D - omega^2 M)^-1 B, (n, p, m) complex, by a sparse solution for each omega [rad/s]."""
+        import scipy.sparse as sp
+        from scipy.sparse.linalg import splu
+
         found = []
         for w in np.atleast_1d(np.asarray(omega, dtype=float)):
             try:
