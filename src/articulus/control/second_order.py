@@ -27,7 +27,7 @@ def second_order(
 
     Returns
     -------
-    SecondOrder
+    articulus.linear.SecondOrder
         Coordinates are small displacements in the directions of the velocities; inputs joint forces ("tau."), outputs all displacements
         ("q.") and then all velocities ("v."). K is symmetric where the holding forces are those of the potential energy.
     """

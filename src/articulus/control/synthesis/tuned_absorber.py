@@ -28,7 +28,7 @@ class TunedAbsorber:
     stiffness, damping : float [N/m, N s/m]
     ratios : two floats [-]
         Least damping ratio of the two modes that the tuned one becomes, and of that mode before.
-    model : SecondOrder
+    model : articulus.linear.SecondOrder
         The structure with housing and proof mass; the last degree of freedom is the proof mass, the last input a force between it and the
         housing, positive on the structure (an active proof-mass actuator).
     """
