@@ -1,7 +1,7 @@
 """A proof mass tuned to a mode of a structure: spring and damper of a passive absorber.
 
 C. Minas, E. Garcia and D. J. Inman, Control of a Flexible Planar Truss Using Proof Mass Actuators, 3rd Annual Conference on Aerospace
-Computational Control, JPL, 1989, eq. 5 (after Juang 1984), with the mass of the housing counted.
+Computational Control, JPL, 1989, eq. 5, with the mass of the housing counted.
 """
 
 from __future__ import annotations
