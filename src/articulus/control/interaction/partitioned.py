@@ -131,7 +131,8 @@ class Partitioned:
     @cached_property
     def _matrix(self) -> Any:
         s, d = self.structure, 0.5 * self.step
-        return splu((s.M + d * s.D + d * d * s.K).tocsc())
+        whole = (s.M + d * s.D + d * d * s.K).tocsc()
+        return splu(whole, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
     def _on_momenta(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         solved = self._mass.solve(second.T, "T").T
@@ -174,57 +175,56 @@ class Partitioned:
         """Time by which displacements are predicted [s]."""
         return 0.5 * self.step if self.predictor == "linear" else 0.0
 
-    def _between(
-        self, plant: _Half, held: _Half | None, f: Any, w: Any, v: Any
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _between(self, h: _Half, f: Any, w: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return command and innovation of the step; f is known to the filter, w is not, v is the error of the sensors."""
-        known, d = held or plant, 0.5 * self.step
+        d = 0.5 * self.step
         Z1, Z2 = self._feedback
         p = len(self.structure.H)
+        q, rate, momentum = h.q[:, -1], h.v[:, -1], h.p[:, -1]  # what the controller knows
         if self.sampled:
-            u = -Z1 @ known.q - Z2 @ known.p
-            if held is None:
+            u = -Z1 @ q - Z2 @ momentum
+            if self.L2 is None:
                 return u, np.zeros(p)
             H1, H2 = self._sensors
-            return u, H1 @ (plant.q - held.q) + H2 @ (plant.p - held.p) + v
+            return u, H1 @ (h.q[:, 0] - q) + H2 @ (h.p[:, 0] - momentum) + v
         ahead = self._ahead
         on_q, command, *filtered = self._small
-        predicted = known.q + ahead * known.v
-        right = -on_q @ predicted - Z2 @ (known.p + d * f)
-        innovation = np.zeros(p)
-        if held is not None:
-            sensed, inverse, crossed = filtered
-            H2 = self._sensors[1]
-            ahead_of = plant.q + ahead * plant.v - predicted
-            innovation = inverse @ (sensed @ ahead_of + H2 @ (plant.p - held.p + d * w) + v)
-            right = right - crossed @ innovation
-        else:
-            right = right - d * Z2 @ w
-        return command @ right, innovation
+        predicted = q + ahead * rate
+        right = -on_q @ predicted - Z2 @ (momentum + d * f)
+        if self.L2 is None:
+            return command @ (right - d * Z2 @ w), np.zeros(p)
+        sensed, inverse, crossed = filtered
+        ahead_of = h.q[:, 0] + ahead * h.v[:, 0] - predicted
+        innovation = inverse @ (sensed @ ahead_of + self._sensors[1] @ (h.p[:, 0] - momentum + d * w) + v)
+        return command @ (right - crossed @ innovation), innovation
 
-    def _advanced(self, half: _Half, force: np.ndarray, innovation: np.ndarray | None = None) -> _Half:
-        """Return displacements, velocities and momenta a step later (eqs. 25, 26, 40)."""
+    def _advanced(self, h: _Half, force: np.ndarray, innovation: np.ndarray) -> _Half:
+        """Return displacements, velocities and momenta a step later (eqs. 25, 26, 40); structure and filter are solved at once."""
         s, d = self.structure, 0.5 * self.step
-        right = s.M @ half.q + d * half.p + d * d * force
-        gained = 0.0
-        if innovation is not None:
-            M1, L2 = self._gains
-            push = L2 @ innovation
-            right = right + d * (M1 @ innovation) + d * d * push
-            force = force + push
-            gained = self.L1 @ innovation
+        if self.L2 is not None:
+            force[:, 1] += self._gains[1] @ innovation
+        right = s.M @ h.q + d * h.p + d * d * force
+        if self.L2 is not None:
+            right[:, 1] += d * (self._gains[0] @ innovation)
         middle = self._matrix.solve(right)
-        momentum = half.p + d * (force - s.K @ middle)
-        rate = (middle - half.q) / d - gained
-        return _Half(2 * middle - half.q, 2 * rate - half.v, 2 * momentum - half.p)
+        momentum = h.p + d * (force - s.K @ middle)
+        rate = (middle - h.q) / d
+        if self.L2 is not None:
+            rate[:, 1] -= self.L1 @ innovation
+        return _Half(2 * middle - h.q, 2 * rate - h.v, 2 * momentum - h.p)
 
-    def _start(self, q: Any, v: Any) -> _Half:
+    def _start(self, *states: tuple[Any, Any]) -> _Half:
+        """Return the start from displacements and velocities of the structure, and of the filter if there is one."""
         s = self.structure
-        q0, v0 = (np.zeros(s.count) if x is None else np.asarray(x, dtype=float) for x in (q, v))
-        if q0.shape != (s.count,) or v0.shape != (s.count,):
-            raise InputError(
-                f"partitioned: found q0, v0 of shapes {q0.shape}, {v0.shape}; expected ({s.count},)"
-            )
+        columns = []
+        for q, v in states:
+            q0, v0 = (np.zeros(s.count) if x is None else np.asarray(x, dtype=float) for x in (q, v))
+            if q0.shape != (s.count,) or v0.shape != (s.count,):
+                raise InputError(
+                    f"partitioned: found q0, v0 of shapes {q0.shape}, {v0.shape}; expected ({s.count},)"
+                )
+            columns.append((q0, v0))
+        q0, v0 = (np.column_stack(x) for x in zip(*columns))
         return _Half(q0, v0, s.M @ v0 + s.D @ q0)
 
     def run(
@@ -261,22 +261,20 @@ class Partitioned:
         errors = np.zeros((steps, p)) if noise is None else np.asarray(noise, dtype=float)
         if errors.shape != (steps, p):
             raise InputError(f"partitioned, noise: found shape {errors.shape}; expected ({steps}, {p})")
-        plant = self._start(q0, v0)
-        held = None if self.L2 is None else self._start(*(estimate or (None, None)))
+        h = self._start((q0, v0), *([] if self.L2 is None else [estimate or (None, None)]))
         u, z, gamma = np.zeros((steps + 1, s.B.shape[1])), np.zeros((steps + 1, p)), np.zeros((steps + 1, p))
-        z[0] = s.H @ plant.q + s.H_rate @ plant.v
+        z[0] = s.H @ h.q[:, 0] + s.H_rate @ h.v[:, 0]
         blank = np.zeros(s.count)
         for k in range(steps):
             middle = (k + 0.5) * self.step
             f = blank if load is None else np.asarray(load(middle), dtype=float)
             w = blank if disturbance is None else np.asarray(disturbance(middle), dtype=float)
-            u[k + 1], gamma[k + 1] = self._between(plant, held, f, w, errors[k])
+            u[k + 1], gamma[k + 1] = self._between(h, f, w, errors[k])
             push = f + s.B @ u[k + 1]
-            plant = self._advanced(plant, push + w)
-            held = None if held is None else self._advanced(held, push, gamma[k + 1])
-            z[k + 1] = s.H @ plant.q + s.H_rate @ plant.v
+            h = self._advanced(h, np.column_stack([push + w, push][: h.q.shape[1]]), gamma[k + 1])
+            z[k + 1] = s.H @ h.q[:, 0] + s.H_rate @ h.v[:, 0]
         t = self.step * np.arange(steps + 1)
-        found = PartitionedRun(t, u, z, gamma, plant.q, plant.v, s.inputs, s.outputs)
+        found = PartitionedRun(t, u, z, gamma, h.q[:, 0], h.v[:, 0], s.inputs, s.outputs)
         self._judge(found)
         return found
 
@@ -326,18 +324,21 @@ class Partitioned:
         """Return displacements and velocities after a step from those before it, of structure and filter."""
         s, n = self.structure, self.structure.count
         x = np.asarray(x, dtype=float).ravel()
-        plant = self._start(x[:n], x[n : 2 * n])
-        held = None if self.L2 is None else self._start(x[2 * n : 3 * n], x[3 * n :])
+        h = self._start(
+            *[
+                (x[2 * k * n : (2 * k + 1) * n], x[(2 * k + 1) * n : (2 * k + 2) * n])
+                for k in range(len(x) // (2 * n))
+            ]
+        )
         blank = np.zeros(n)
-        u, gamma = self._between(plant, held, blank, blank, np.zeros(len(s.H)))
-        after = [self._advanced(plant, s.B @ u)]
-        after += [] if held is None else [self._advanced(held, s.B @ u, gamma)]
-        return np.concatenate([part for half in after for part in (half.q, half.v)])
+        u, gamma = self._between(h, blank, blank, np.zeros(len(s.H)))
+        after = self._advanced(h, np.column_stack([s.B @ u] * h.q.shape[1]), gamma)
+        return np.concatenate([part[:, k] for k in range(h.q.shape[1]) for part in (after.q, after.v)])
 
 
 @dataclass(frozen=True, eq=False)
 class _Half:
-    """Displacements, velocities M^-1 (p - D q) and momenta p of the structure or of the filter."""
+    """Displacements, velocities M^-1 (p - D q) and momenta p, (n, 1 or 2): of the structure, and of the filter."""
 
     q: np.ndarray
     v: np.ndarray
