@@ -18,7 +18,6 @@ from articulus.control.analysis.zeros import Zeros, tzero
 from articulus.control.design import Check, Design
 from articulus.control.export import c_source, difference_equation
 from articulus.control.filters import Shaper, ei, notch, rolloff, zv, zvd
-from articulus.control.lqr import lqr
 from articulus.control.plant import as_plant
 from articulus.control.proof.check import Proof, check
 from articulus.control.reduction.balanced import balred
@@ -53,6 +52,7 @@ from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.control.synthesis.kalman import Estimator, kalman
 from articulus.control.synthesis.lqg import lqg
+from articulus.control.synthesis.lqr import lqr
 from articulus.control.synthesis.ltr import ltru, ltry
 from articulus.control.synthesis.ncfsyn import ncfsyn
 from articulus.control.synthesis.optimal_projection import optimal_projection

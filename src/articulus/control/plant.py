@@ -88,6 +88,21 @@ def of_matrices(
     )
 
 
+def with_states(model: LinearModel) -> LinearModel:
+    """Return a model whose outputs are its states: the plant of state feedback."""
+    return of_matrices(
+        model.A,
+        model.B,
+        None,
+        None,
+        model.period,
+        states=model.states,
+        inputs=model.inputs,
+        outputs=model.states,
+        name=model.name,
+    )
+
+
 def _of_control(system: Any, method: str) -> LinearModel:
     import control
 

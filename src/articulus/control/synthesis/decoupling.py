@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from articulus.control.design import Check, Design, checked, law_of, static
-from articulus.control.lqr import with_states
-from articulus.control.plant import Group, as_plant, places
+from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
 
 

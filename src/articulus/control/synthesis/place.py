@@ -9,9 +9,8 @@ import numpy as np
 from scipy.signal import place_poles
 
 from articulus.control.design import Check, Design, checked, law_of, static
-from articulus.control.lqr import with_states
 from articulus.control.modes import heaviest, out_of_reach
-from articulus.control.plant import Group, as_plant, places
+from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
 
 

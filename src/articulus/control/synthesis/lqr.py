@@ -8,7 +8,7 @@ import numpy as np
 
 from articulus.control.design import Check, Design, checked, law_of, static
 from articulus.control.modes import require_stabilizable
-from articulus.control.plant import Group, as_plant, of_matrices, places
+from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import riccati, weight
 from articulus.linear import LinearModel
 
@@ -45,21 +45,6 @@ def lqr(plant: Any, Q: Any, R: Any, N: Any = None, *, commands: Group = None) ->
     off = _residual(model, B, *weights, cross, X, K)
     residual = Check("residual of the Riccati equation", off, 1e-6, off < 1e-6)
     return checked("lqr", seen, law, u, np.arange(n), {"gain": K, "cost": X}, [residual])
-
-
-def with_states(model: LinearModel) -> LinearModel:
-    """Return a model whose outputs are its states: the plant of state feedback."""
-    return of_matrices(
-        model.A,
-        model.B,
-        None,
-        None,
-        model.period,
-        states=model.states,
-        inputs=model.inputs,
-        outputs=model.states,
-        name=model.name,
-    )
 
 
 def _residual(
