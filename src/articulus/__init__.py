@@ -41,7 +41,7 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from articulus import control
+    from articulus import control, inversion
     from articulus.loop import PythonController, components, events
     from articulus.results import Run, RunStatus, load_run, plot
     from articulus.results.compare import compare
@@ -71,8 +71,8 @@ _register("components_of", "articulus.loop.components.devices", "components_of")
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "control":  # the package of design methods
-        return _import("articulus.control")
+    if name in ("control", "inversion"):  # packages of methods
+        return _import(f"articulus.{name}")
     for module, held in _LATE.items():
         if name in held:
             found = getattr(_import(f"articulus.{module}"), name)
@@ -134,6 +134,7 @@ __all__ = [
     "goals",
     "independent_rows",
     "inverse_kinematics",
+    "inversion",
     "kernel",
     "load",
     "load_run",

@@ -1,0 +1,9 @@
+"""Inputs that make the outputs of a system follow a wanted motion exactly, also where they must begin before the motion.
+
+A flexible arm with its motor at one end and its tip at the other is not minimum-phase: the torque that moves the tip along a given
+path starts before the tip does and ends after it. Every method returns an `Inversion`; one method, one file.
+"""
+
+from articulus.inversion.result import Inversion
+
+__all__ = ["Inversion"]
