@@ -41,7 +41,7 @@ def test_notch_and_rolloff():
 def test_shaped_steps_leave_a_mode_at_rest(damping):
     """A mode driven by the shaped step by exact integration over its pieces: at rest at the end of the shaper."""
     w = 4.0
-    A, B = np.array([[0, 1.0], [-w * w, -2 * damping * w]]), np.array([0, w * w])
+    A = np.array([[0, 1.0], [-w * w, -2 * damping * w]])
     for shaper in (zv(w, damping), zvd(w, damping)):
         x, level = np.zeros(2), 0.0
         for t, a, after in zip(shaper.times, shaper.amplitudes, [*shaper.times[1:], shaper.duration]):
@@ -50,7 +50,6 @@ def test_shaped_steps_leave_a_mode_at_rest(damping):
             x = rest + scipy.linalg.expm(A * (after - t)) @ (x - rest)
         np.testing.assert_allclose(x, [1.0, 0.0], atol=1e-12)
     assert zvd(w).residual(1.1 * w)[0] < 0.2 * zv(w).residual(1.1 * w)[0]
-    assert np.linalg.norm(B) > 0
 
 
 def test_ei_leaves_what_it_says_and_sampling_keeps_the_sum():

@@ -183,10 +183,6 @@ def checked(
     return design
 
 
-def _is_short(value: Any) -> bool:
-    return value is None or isinstance(value, bool | str | int | float | complex | np.number)
-
-
 def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 

@@ -49,13 +49,12 @@ def identity() -> dict:
     s, F, L = _designed()
     m, h = s.first_order(), 0.02
     rng = np.random.default_rng(3)
-    q, v, u, gamma = rng.normal(size=3), rng.normal(size=3), rng.normal(size=1), rng.normal(size=2)
-    parts = Partitioned(s, h, F[:, :3], F[:, 3:], L[:3], L[3:])
-    push = s.B @ u
-    after = parts._advanced(parts._start((q, v), (q, v)), np.column_stack([push, push]), gamma)
-    ours = np.concatenate([after.q[:, 1], after.v[:, 1]])
-    x = np.concatenate([q, v])
-    middle = np.linalg.solve(np.eye(6) - h / 2 * m.A, x + h / 2 * (m.B @ u + L @ gamma))
+    q, v, qe, ve = rng.normal(size=(4, 3))
+    run = Partitioned(s, h, F[:, :3], F[:, 3:], L[:3], L[3:]).run(h, q, v, estimate=(qe, ve))
+    assert run.estimate is not None
+    x = np.concatenate([qe, ve])
+    middle = np.linalg.solve(np.eye(6) - h / 2 * m.A, x + h / 2 * (m.B @ run.u[1] + L @ run.innovation[1]))
+    ours = np.concatenate(run.estimate)
     return {
         "one step of the filter in momenta against the mid-point rule": np.abs(2 * middle - x - ours).max()
     }

@@ -39,6 +39,8 @@ class PartitionedRun:
         Commands and innovations at the middle of the step that ends at t (zero at the start), measurements at t.
     q, v : array, (n,)
         At the end; of all degrees of freedom.
+    estimate : two arrays, (n,), or None
+        Displacements and velocities of the filter at the end; None without a filter.
     outputs, inputs : tuple of str
         Names of the columns of z and u.
     """
@@ -49,6 +51,7 @@ class PartitionedRun:
     innovation: np.ndarray
     q: np.ndarray
     v: np.ndarray
+    estimate: tuple[np.ndarray, np.ndarray] | None
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
@@ -274,7 +277,8 @@ class Partitioned:
             h = self._advanced(h, np.column_stack([push + w, push][: h.q.shape[1]]), gamma[k + 1])
             z[k + 1] = s.H @ h.q[:, 0] + s.H_rate @ h.v[:, 0]
         t = self.step * np.arange(steps + 1)
-        found = PartitionedRun(t, u, z, gamma, h.q[:, 0], h.v[:, 0], s.inputs, s.outputs)
+        last = None if self.L2 is None else (h.q[:, 1], h.v[:, 1])
+        found = PartitionedRun(t, u, z, gamma, h.q[:, 0], h.v[:, 0], last, s.inputs, s.outputs)
         self._judge(found)
         return found
 

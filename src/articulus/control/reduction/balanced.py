@@ -6,6 +6,8 @@ error is at most twice the sum of the others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,31 +31,47 @@ def balred(plant: Any, order: int | None = None, *, max_error: float | None = No
     max_error : float
         Instead: the smallest order whose bound is at most this.
     """
-    full, stable, rest = divided(plant, "balred")
-    R, L = controllability_root(stable), observability_root(stable)
-    U, values, Vt = np.linalg.svd(L.T @ R)
-    tails = tail_sums(values)
-    k = order_within("balred", order, max_error, tails, len(rest.A))
-    small = projected(stable, L, R, U, values, Vt, k, "balred")
-    return additive("balred", full, stable, rest, small, values, tails[k])
+    return truncated("balred", plant, order, max_error, projected)
 
 
-def projected(
-    model: LinearModel,
-    L: np.ndarray,
-    R: np.ndarray,
-    U: np.ndarray,
-    values: np.ndarray,
-    Vt: np.ndarray,
-    k: int,
-    method: str,
-) -> LinearModel:
-    """Return the model on the k states of the largest values, balanced: L'R = U diag(values) V'."""
+Projection = Callable[[LinearModel, "Balance", int, str], LinearModel]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Roots of the Gramians P = R R' and Q = L L', and L'R = U diag(values) V'."""
+
+    R: np.ndarray
+    L: np.ndarray
+    U: np.ndarray
+    values: np.ndarray
+    Vt: np.ndarray
+
+    @staticmethod
+    def of(R: np.ndarray, L: np.ndarray) -> Balance:
+        return Balance(R, L, *np.linalg.svd(L.T @ R))
+
+
+def truncated(
+    method: str, plant: Any, order: int | None, max_error: float | None, project: Projection
+) -> ReducedModel:
+    """Return a plant whose stable part is projected on the states of the largest Hankel singular values."""
+    full, stable, rest = divided(plant, method)
+    balance = Balance.of(controllability_root(stable), observability_root(stable))
+    tails = tail_sums(balance.values)
+    k = order_within(method, order, max_error, tails, len(rest.A))
+    small = project(stable, balance, k, method)
+    return additive(method, full, stable, rest, small, balance.values, tails[k])
+
+
+def projected(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
+    """Return the model on the k states of the largest values, balanced."""
+    values = balance.values
     if k and values[k - 1] < 1e-14 * values[0]:
         raise InputError(
             f"{method}: found {k} stable states to keep, but the singular value of the last is {values[k - 1]:.3g} of "
             f"{values[0]:.3g}, zero to rounding; expected at most {np.count_nonzero(values > 1e-14 * values[0])}; or use schmr"
         )
     root = np.sqrt(values[:k])
-    left, right = L @ U[:, :k] / root, R @ Vt[:k].T / root
+    left, right = balance.L @ balance.U[:, :k] / root, balance.R @ balance.Vt[:k].T / root
     return like(model, left.T @ model.A @ right, left.T @ model.B, model.C @ right, model.D)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.gramians import controllability_root, observability_root
 from articulus.control.analysis.stable import stabsep
 from articulus.control.plant import of_matrices
-from articulus.control.reduction.balanced import projected
+from articulus.control.reduction.balanced import Balance, projected
 from articulus.control.reduction.reduced import ReducedModel, additive, divided, like, order_within, tail_sums
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError, NumericalError
@@ -56,10 +56,10 @@ def ohklmr(plant: Any, order: int | None = None, *, max_error: float | None = No
 
 def _minimal(model: LinearModel) -> tuple[LinearModel, np.ndarray, float]:
     """Return the balanced model without states of zero worth, all its Hankel values, and the bound of that error."""
-    R, L = controllability_root(model), observability_root(model)
-    U, values, Vt = np.linalg.svd(L.T @ R)
+    balance = Balance.of(controllability_root(model), observability_root(model))
+    values = balance.values
     k = int(np.count_nonzero(values > NOTHING * values.max(initial=0.0)))
-    return projected(model, L, R, U, values, Vt, k, "ohklmr"), values, float(tail_sums(values)[k])
+    return projected(model, balance, k, "ohklmr"), values, float(tail_sums(values)[k])
 
 
 def _optimal(system: LinearModel, values: np.ndarray, k: int) -> tuple[LinearModel, float]:

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.linalg
 from threadpoolctl import threadpool_limits
 
-from articulus.control.analysis.gramians import controllability_root, observability_root
-from articulus.control.reduction.reduced import ReducedModel, additive, divided, like, order_within, tail_sums
+from articulus.control.reduction.balanced import Balance, truncated
+from articulus.control.reduction.reduced import ReducedModel, like
 from articulus.linear import LinearModel
 
 
@@ -29,13 +29,12 @@ def schmr(plant: Any, order: int | None = None, *, max_error: float | None = Non
     max_error : float
         Instead: the smallest order whose bound is at most this.
     """
-    full, stable, rest = divided(plant, "schmr")
-    R, L = controllability_root(stable), observability_root(stable)
-    values = np.linalg.svd(L.T @ R, compute_uv=False)
-    tails = tail_sums(values)
-    k = order_within("schmr", order, max_error, tails, len(rest.A))
-    small = on_eigenspaces(stable, R @ R.T, L @ L.T, k)
-    return additive("schmr", full, stable, rest, small, values, tails[k])
+    return truncated("schmr", plant, order, max_error, _on_eigenspaces)
+
+
+def _on_eigenspaces(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
+    P, Q = balance.R @ balance.R.T, balance.L @ balance.L.T
+    return on_eigenspaces(model, P, Q, k)
 
 
 def on_eigenspaces(model: LinearModel, P: np.ndarray, Q: np.ndarray, k: int) -> LinearModel:

@@ -17,7 +17,7 @@ from articulus.control.analysis.scaling import scaled
 from articulus.control.analysis.stable import asymptotically_stable, require_stable
 from articulus.control.connect import parallel, series
 from articulus.control.plant import as_plant
-from articulus.control.reduction.balanced import projected
+from articulus.control.reduction.balanced import Balance, projected
 from articulus.control.reduction.reduced import ReducedModel, divided, joined, order_within, tail_sums
 from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
@@ -43,10 +43,8 @@ def weighted_balred(plant: Any, order: int, *, left: Any = None, right: Any = No
     n = len(stable.A)
     driven = stable if before is None else series(before, stable)  # states: weight, plant
     seen = stable if after is None else series(stable, after)  # states: plant, weight
-    R, L = controllability_root(driven)[len(driven.A) - n :], observability_root(seen)[:n]
-    U, values, Vt = np.linalg.svd(L.T @ R)
-    values = values[:n]
-    small = projected(stable, L, R, U, values, Vt, k, "weighted_balred")
+    balance = Balance.of(controllability_root(driven)[len(driven.A) - n :], observability_root(seen)[:n])
+    small = projected(stable, balance, k, "weighted_balred")
     poles = np.linalg.eigvals(small.A)
     if not asymptotically_stable(poles, small.period).all():
         raise NumericalError(
@@ -60,7 +58,7 @@ def weighted_balred(plant: Any, order: int, *, left: Any = None, right: Any = No
         "weighted_balred",
         full,
         joined(full, small, rest),
-        values,
+        balance.values[:n],
         len(rest.A),
         "weighted",
         np.nan,
