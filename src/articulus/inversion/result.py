@@ -14,7 +14,7 @@ from articulus.control.design import Check
 from articulus.errors import InputError
 from articulus.files.storage import write_text
 from articulus.loop.components.prescribed_force import PrescribedForce
-from articulus.loop.table import Table
+from articulus.mechanism import Spline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +100,7 @@ class Inversion:
         return self.states[:, _place(name, self.state_names, "state")]
 
     def components(self, *, shift: float | None = None) -> tuple[PrescribedForce, ...]:
-        """Return the joint forces as components for `simulate` and `Loop`, one per input "tau.<joint>".
+        """Return the joint forces as components for `simulate` and `Loop`, one per input "tau.<joint>": splines through the samples.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Inversion:
             kind, _, joint = name.partition(".")
             if kind != "tau":
                 raise InputError(f"{self.method}: input '{name}' is not a joint force; expected tau.<joint>")
-            made.append(PrescribedForce(joint, Table(tuple(times), tuple(column))))
+            made.append(PrescribedForce(joint, Spline(tuple(times), tuple(column))))
         return tuple(made)
 
     def to_csv(self, path: str | PathLike[str]) -> None:

@@ -23,6 +23,9 @@ from .ops import operation_name
 
 CONDITIONAL = "when_"
 """Begins the name of a function whose outputs are all zero where its first input is: native code then passes it over."""
+LOOKUP = "lookup_"
+"""Begins the name, followed by the number of rows, of a function that reads a row of a table of constants (see `lookup`), and is in
+the names of its derivatives, which CasADi makes."""
 LOOP_SIZE = 1000  # multiply-adds from which a product is a loop and not straight-line code
 
 
@@ -239,6 +242,27 @@ class Sweep:
         return self.outputs
 
 
+@dataclass(frozen=True)
+class Lookup:
+    """A row of a table of constants, by its number."""
+
+    name: str
+    table: np.ndarray
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+
+    operations = property(lambda self: self.table.shape[1])
+    flops = 0
+
+    def reads(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step reads."""
+        return self.inputs
+
+    def writes(self) -> Iterable[np.ndarray]:
+        """Return the numbers that the step writes."""
+        return self.outputs
+
+
 _rules: OrderedDict[str, tuple[ca.Function, Rule]] = OrderedDict()
 MOST_RULES = 256
 """Sweeps that are known by name; one that is forgotten is compiled call by call."""
@@ -253,7 +277,7 @@ def remember(function: ca.Function, rule: Rule) -> ca.Function:
     return known[0]
 
 
-Step = Body | Product | Elementwise | Call | Run | Sweep
+Step = Body | Product | Elementwise | Call | Run | Sweep | Lookup
 
 
 @dataclass
@@ -372,6 +396,8 @@ class Tracer:
 
     def trace(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Append the steps of one call; return the numbers of its outputs' nonzeros."""
+        if LOOKUP in function.name():
+            return self._lookup(function, arguments)
         if function.is_a("SXFunction"):
             return self._straight_line(function, arguments)
         if function.is_a("MXFunction"):
@@ -426,6 +452,8 @@ class Tracer:
 
     def _inner(self, inner: Inner, operands: list[np.ndarray]) -> list[np.ndarray]:
         called = inner.function
+        if LOOKUP in called.name():
+            return self._lookup(called, operands)
         if called.name() in _rules:
             return self._sweep(_rules[called.name()][1], called, operands)
         return self._run(called, operands) if has_calls(called) else self._call(called, operands)
@@ -468,6 +496,16 @@ class Tracer:
         outputs = [self.graph.fresh(function.nnz_out(k)) for k in range(function.n_out())]
         inputs = [self._contiguous(a) for a in arguments]
         self.graph.steps.append(Sweep(rule, guard, body, inputs, outputs))
+        return outputs
+
+    def _lookup(self, function: ca.Function, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Append the reading of a row; the table is what the function gives for every number. Its derivatives are zero."""
+        if not function.name().startswith(LOOKUP):  # such as fwd1_lookup_...
+            return [self.graph.constant([0.0] * function.nnz_out(k)) for k in range(function.n_out())]
+        rows = int(function.name().removeprefix(LOOKUP).split("_")[0])
+        table = np.array(function(np.arange(rows)[None, :])).T
+        outputs = [self.graph.fresh(table.shape[1])]
+        self.graph.steps.append(Lookup(function.name(), table, list(arguments), outputs))
         return outputs
 
     def _contiguous(self, numbers: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from . import graph, product
-from .graph import Body, Call, Graph, Product, Run, Step, Sweep
+from .graph import Body, Call, Graph, Lookup, Product, Run, Step, Sweep
 from .instructions import Instructions
 
 
@@ -194,6 +194,9 @@ def _resolve(
             ends.append(_resolve_product(step, slot, top, resolved))
         elif isinstance(step, Call):
             ends.append(_resolve_call(step, slot, top, resolved, constants))
+        elif isinstance(step, Lookup):
+            places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
+            resolved.append(Lookup(step.name, step.table, *places))
         elif isinstance(step, Run):
             places = [slot[x] for x in step.inputs], [slot[x] for x in step.outputs]
             resolved.append(Run(step.routine, *places))

@@ -15,7 +15,8 @@ from . import fold, graph, lower, placement, product
 from .copies import Copies
 from .driver import driver
 from .elementary import helpers
-from .graph import Body, Call, Graph, Product, Routine, Run, Step, Sweep
+from .graph import Body, Call, Graph, Lookup, Product, Routine, Run, Step, Sweep
+from .lookup import Lookups
 from .procedure import Procedures
 from .sweep import Sweeps
 from .target import Target
@@ -87,8 +88,9 @@ class Program:
         first = routines.end
         shared = Procedures([s for s in self.steps if isinstance(s, Call)], first, target, prefix)
         sweeps = Sweeps([s for s in self.steps if isinstance(s, Sweep)], first, target, prefix)
+        lookups = Lookups([s for s in self.steps if isinstance(s, Lookup)], target, prefix)
         copies = Copies(target, prefix)
-        parts, calls = [*shared.text, *sweeps.text], list[list[str]]()
+        parts, calls = [*shared.text, *sweeps.text, *lookups.text], list[list[str]]()
         scratch = max(shared.scratch, sweeps.scratch)
         for number, step in enumerate(self.steps):
             if isinstance(step, Call):
@@ -97,6 +99,8 @@ class Program:
                 calls.append(routines.call(step, number, copies))
             elif isinstance(step, Sweep):
                 calls.append(sweeps.call(step))
+            elif isinstance(step, Lookup):
+                calls.append(lookups.call(step))
             elif isinstance(step, Body) and (looped := copies.call(step)):
                 calls.append([looped])
             else:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError
+from articulus.kernel.lookup import LONG, interval, looked_up
 from articulus.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity, value_of
 
 
@@ -29,8 +31,8 @@ class Table:
 
     Notes
     -----
-    Every lookup costs 2 comparisons and 2 m + 1 multiply-adds a row of m numbers; symbols have no loop that
-    could stop early. For thousands of rows give a CasADi function instead.
+    A short table, or one with parameters in it, is written out: 2 comparisons and 2 m + 1 multiply-adds per row of m numbers. From
+    `LONG` rows on the place is searched in a constant of the native code, which costs log2 of the number of rows.
     """
 
     times: tuple[float, ...] = quantity("s", "ascending times", size="rows")
@@ -54,6 +56,8 @@ class Table:
 
     def at(self, t: SX, number: Any = value_of) -> SX:
         """Return the row at time t, (m,); `number` turns each entry into an expression."""
+        if len(self.times) >= LONG and all(isinstance(x, float) for row in self.values for x in row):
+            return self._searched(t)
         y = [ca.vertcat(*map(number, row)) for row in self.values]
         after = [SX(1), *(t >= start for start in self.times[1:])]
         inside = [a - b for a, b in zip(after, [*after[1:], SX(0)])]
@@ -64,6 +68,17 @@ class Table:
         steps = [b - a for a, b in zip(self.times, self.times[1:])]
         slopes = [(b - a) / step for a, b, step in zip(y, y[1:], steps)]
         slope = sum((here * k for here, k in zip(inside, slopes)), SX.zeros(self.width))
+        return start + slope * ca.fmax(t - begin, 0)
+
+    def _searched(self, t: SX) -> SX:
+        times, y = np.array(self.times), np.array(self.values, dtype=float)
+        slopes = np.zeros_like(y)
+        if not self.held:
+            slopes[:-1] = np.diff(y, axis=0) / np.diff(times)[:, None]
+        begin, start, slope = ca.vertsplit(
+            looked_up(np.column_stack([times, y, slopes]), interval(times, t)),
+            [0, 1, 1 + self.width, 1 + 2 * self.width],
+        )
         return start + slope * ca.fmax(t - begin, 0)
 
 

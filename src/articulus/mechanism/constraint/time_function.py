@@ -14,6 +14,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.errors import InputError
+from articulus.kernel.lookup import LONG, interval, looked_up
 from articulus.mechanism.constraint.base import Kinematics
 from articulus.mechanism.constraint.formula import Formula, formula
 from articulus.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity, values_of
@@ -130,18 +131,28 @@ class Spline(TimeFunction):
             raise InputError("Spline.times: expected ascending times, each once")
 
     def value(self, k: Kinematics) -> SX:
-        times, y = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
-        rates, steps = self._rates(times, y), np.diff(times)
+        times, pieces = self._pieces()
+        if len(times) >= LONG:
+            begin, *c = ca.vertsplit(
+                looked_up(np.column_stack([times, pieces]), interval(times, ca.fmax(k.t, times[0])))
+            )
+            return _cubic(c, ca.fmax(k.t, times[0]) - begin)
         after = [k.t >= start for start in times]
-        total = (1 - after[0]) * y[0] + after[-1] * y[-1]
-        for i, h in enumerate(steps):
-            slope = (y[i + 1] - y[i]) / h
-            second = (3 * slope - 2 * rates[i] - rates[i + 1]) / h
-            third = (rates[i] + rates[i + 1] - 2 * slope) / h**2
-            s = k.t - times[i]
-            piece = y[i] + s * (rates[i] + s * (second + s * third))
-            total += (after[i] - after[i + 1]) * piece
+        total = (1 - after[0]) * pieces[0, 0] + after[-1] * pieces[-1, 0]
+        for i, c in enumerate(pieces[:-1]):
+            total += (after[i] - after[i + 1]) * _cubic(c, k.t - times[i])
         return total
+
+    def _pieces(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the times, and for each the coefficients c0 + c1 s + c2 s^2 + c3 s^3 of what follows, (n, 4); constant after the last."""
+        times, y = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
+        rates, h = self._rates(times, y), np.diff(times)
+        slope = np.diff(y) / h
+        pieces = np.zeros((len(times), 4))
+        pieces[:, 0], pieces[:-1, 1] = y, rates[:-1]
+        pieces[:-1, 2] = (3 * slope - 2 * rates[:-1] - rates[1:]) / h
+        pieces[:-1, 3] = (rates[:-1] + rates[1:] - 2 * slope) / h**2
+        return times, pieces
 
     @property
     def jumps(self) -> tuple[float, ...]:
@@ -150,12 +161,23 @@ class Spline(TimeFunction):
     @staticmethod
     def _rates(times: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return the rates at the points with which the acceleration is continuous; zero at both ends."""
-        n, h = len(times), np.diff(times)
-        slope, A, b = np.diff(y) / h, np.eye(n), np.zeros(n)
-        for i in range(1, n - 1):
-            A[i, i - 1 : i + 2] = h[i], 2 * (h[i - 1] + h[i]), h[i - 1]
-            b[i] = 3 * (h[i] * slope[i - 1] + h[i - 1] * slope[i])
-        return np.linalg.solve(A, b)
+        h = np.diff(times)
+        slope = np.diff(y) / h
+        diagonal, b = 2 * (h[:-1] + h[1:]), 3 * (h[1:] * slope[:-1] + h[:-1] * slope[1:])
+        for i in range(
+            1, len(b)
+        ):  # elimination downwards: entry i holds h[i+1] below and h[i] above the diagonal
+            factor = h[i + 1] / diagonal[i - 1]
+            diagonal[i] -= factor * h[i - 1]
+            b[i] -= factor * b[i - 1]
+        rates = np.zeros(len(times))
+        for i in range(len(b) - 1, -1, -1):
+            rates[i + 1] = (b[i] - h[i] * rates[i + 2]) / diagonal[i]
+        return rates
+
+
+def _cubic(c: Any, s: SX) -> SX:
+    return c[0] + s * (c[1] + s * (c[2] + s * c[3]))
 
 
 @dataclass(frozen=True)
