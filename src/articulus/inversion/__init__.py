@@ -4,6 +4,28 @@ A flexible arm with its motor at one end and its tip at the other is not minimum
 path starts before the tip does and ends after it. Every method returns an `Inversion`; one method, one file.
 """
 
+from articulus.inversion.paths import (
+    Circle,
+    Jump,
+    Line,
+    Motion,
+    Path,
+    Profile,
+    SplinePath,
+    as_motion,
+    from_csv,
+)
 from articulus.inversion.result import Inversion
 
-__all__ = ["Inversion"]
+__all__ = [
+    "Circle",
+    "Inversion",
+    "Jump",
+    "Line",
+    "Motion",
+    "Path",
+    "Profile",
+    "SplinePath",
+    "as_motion",
+    "from_csv",
+]
