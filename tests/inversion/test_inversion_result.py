@@ -6,6 +6,7 @@ import pytest
 import articulus as art
 from articulus.errors import InputError
 from articulus.inversion import Inversion
+from articulus.loop.components import Torque
 
 
 @pytest.fixture
@@ -54,17 +55,21 @@ def test_components_push_the_joint_as_the_inputs_say() -> None:
     assert found == pytest.approx(np.cos(10 * np.pi * (run.t - 0.05)) ** 2, abs=1.1e-7)
 
 
-def test_other_inputs_are_not_joint_forces(bump: Inversion) -> None:
-    volts = Inversion(
-        "test", bump.t, bump.inputs, bump.outputs, ("u.piezo",), ("y",), ("V",), ("m",), 0.0, 1.0
-    )
-    with pytest.raises(InputError, match=r"u\.piezo.*tau\."):
+def test_other_inputs_are_neither_joint_forces_nor_commands(bump: Inversion) -> None:
+    volts = Inversion("test", bump.t, bump.inputs, bump.outputs, ("V1",), ("y",), ("V",), ("m",), 0.0, 1.0)
+    with pytest.raises(InputError, match=r"'V1'.*tau\..*u\."):
         volts.components()
-    with pytest.raises(InputError, match=r"no input 'tau\.x'; there are u\.piezo"):
-        volts.input("tau.x")
 
 
-def test_picture_and_text(bump: Inversion) -> None:
-    figure = bump.plot()
-    assert len(figure.axes) == 2
-    assert "inputs act from" in str(bump)
+def test_commands_drive_the_actuator_of_that_name() -> None:
+    arm = art.load("two_link")
+    joint = arm.joint_names[1]
+    t = np.linspace(0.0, 0.1, 11)
+    bend = 3 * t[:, None] ** 2 * (0.1 - t[:, None]) ** 2
+    ramp = Inversion("test", t, bend, bend, ("u.drive",), ("y",), ("N m",), ("m",), 0.0, 0.1)
+    drives = [Torque(arm.joint_names[0], name="other"), Torque(joint, name="drive")]
+    run = art.simulate(arm, 0.1, components=[*ramp.components(), *drives], step=1e-3)
+    assert np.allclose(run["drive.force"].ravel()[::10], bend.ravel(), atol=1e-14)  # the spline's own points
+    assert not run["other.force"].any()
+    with pytest.raises(InputError, match="drive"):
+        art.simulate(arm, 0.1, components=[*ramp.components(), drives[0]], step=1e-3)

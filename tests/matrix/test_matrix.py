@@ -56,6 +56,7 @@ from articulus.loop.components import (
     Measured,
     Motor,
     PiezoPair,
+    PrescribedCommand,
     PrescribedForce,
     ProofMass,
     RateGyro,
@@ -119,6 +120,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     ServoConstraints: lambda m: ServoConstraints(
         Prescribed("course", "swing", Polynomial((0.1, 0.3))), ("swing",), frequency=20.0
     ),
+    PrescribedCommand: lambda m: PrescribedCommand("boom", 3.0),
     Torque: lambda m: Torque("boom", limit=3.0),
     LinearDrive: lambda m: LinearDrive(
         ("boom", "stick"), (1.0, -2.0), gain=3.0, stiffness=2.0, damping=1.0, lower=-50.0, upper=50.0

@@ -4,6 +4,7 @@ A flexible arm with its motor at one end and its tip at the other is not minimum
 path starts before the tip does and ends after it. Every method returns an `Inversion`; one method, one file.
 """
 
+from articulus.inversion.links import minimal_vibration
 from articulus.inversion.paths import (
     Circle,
     Jump,
@@ -28,4 +29,5 @@ __all__ = [
     "SplinePath",
     "as_motion",
     "from_csv",
+    "minimal_vibration",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 from articulus.control.design import Check
 from articulus.errors import InputError
 from articulus.files.storage import write_text
+from articulus.loop.components.prescribed_command import PrescribedCommand
 from articulus.loop.components.prescribed_force import PrescribedForce
 from articulus.mechanism import Spline
 
@@ -99,8 +100,9 @@ class Inversion:
             raise InputError(f"{self.method}: this inversion holds no states")
         return self.states[:, _place(name, self.state_names, "state")]
 
-    def components(self, *, shift: float | None = None) -> tuple[PrescribedForce, ...]:
-        """Return the joint forces as components for `simulate` and `Loop`, one per input "tau.<joint>": splines through the samples.
+    def components(self, *, shift: float | None = None) -> tuple[PrescribedForce | PrescribedCommand, ...]:
+        """Return the inputs as components for `simulate` and `Loop`: a joint force per "tau.<joint>", a command per "u.<actuator>";
+        splines through the samples.
 
         Parameters
         ----------
@@ -108,12 +110,17 @@ class Inversion:
             Added to the times; -t[0] if not given, so that the first input is at the time 0 of the run.
         """
         times = self.t + (-self.t[0] if shift is None else shift)
-        made = []
+        made: list[PrescribedForce | PrescribedCommand] = []
         for name, column in zip(self.input_names, self.inputs.T):
-            kind, _, joint = name.partition(".")
-            if kind != "tau":
-                raise InputError(f"{self.method}: input '{name}' is not a joint force; expected tau.<joint>")
-            made.append(PrescribedForce(joint, Spline(tuple(times), tuple(column))))
+            kind, _, target = name.partition(".")
+            if kind not in ("tau", "u"):
+                raise InputError(
+                    f"{self.method}: input '{name}' is neither a joint force nor a command; expected tau.<joint> or u.<actuator>"
+                )
+            course = Spline(tuple(times), tuple(column))
+            made.append(
+                PrescribedForce(target, course) if kind == "tau" else PrescribedCommand(target, course)
+            )
         return tuple(made)
 
     def to_csv(self, path: str | PathLike[str]) -> None:

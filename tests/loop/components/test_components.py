@@ -55,6 +55,7 @@ from articulus.loop.components import (
     Motor,
     Observer,
     PiezoPair,
+    PrescribedCommand,
     PrescribedForce,
     ProofMass,
     RateGyro,
@@ -124,6 +125,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Saturation: lambda: Saturation("boom", -1.0, 1.0),
     DeadBand: lambda: DeadBand("boom", 0.1),
     RateLimit: lambda: RateLimit("boom", 1.0),
+    PrescribedCommand: lambda: PrescribedCommand("boom", 3.0),
     PrescribedForce: lambda: PrescribedForce("boom", 3.0),
     FrameWrench: lambda: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
     WhiteNoise: lambda: WhiteNoise(1.0, joint="boom"),
@@ -284,6 +286,7 @@ def test_native_code_of_a_loop_of_many_components_equals_casadi() -> None:
         HydraulicRotary: EXAMPLES[HydraulicRotary](),
     }
     others = [EXAMPLES[kind]() for kind in (*SENSORS[:-1], *CONTROLLERS, *DISTURBANCES) if kind not in HOSTS]
+    others = [PrescribedCommand("stick_motor", 3.0) if type(c) is PrescribedCommand else c for c in others]
     loop = Loop(DIGGER, *others, *actuators.values())
     rng = np.random.default_rng(4)
     for function in (loop.system.rhs, *(u.function for u in loop.system.updates)):

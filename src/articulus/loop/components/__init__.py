@@ -37,6 +37,7 @@ from articulus.loop.components.observer import Observer
 from articulus.loop.components.pd import PD
 from articulus.loop.components.pid import PID
 from articulus.loop.components.piezo_pair import PiezoPair
+from articulus.loop.components.prescribed_command import PrescribedCommand
 from articulus.loop.components.prescribed_force import PrescribedForce
 from articulus.loop.components.proof_mass import ProofMass
 from articulus.loop.components.rate_gyro import RateGyro
@@ -79,6 +80,7 @@ CONTROLLERS = (
     JointRate,
     ResolvedRate,
     ServoConstraints,
+    PrescribedCommand,
 )
 ACTUATORS = (
     Torque,
@@ -163,6 +165,7 @@ __all__ = [
     "Motor",
     "Observer",
     "PiezoPair",
+    "PrescribedCommand",
     "PrescribedForce",
     "ProofMass",
     "RateGyro",
