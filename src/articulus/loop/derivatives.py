@@ -8,7 +8,7 @@ All derivatives are those of the equations themselves, by algorithmic differenti
 machine. Inputs are forces on the joints ("tau"), commands ("u"), signals where they are read, noise ("w") and parameters ("p."); a loop can be
 cut at commands and signals. Time and switches of constraints are held fixed. What is no state of motion is left out: the integrals of
 power, the length of quaternions (displacements are in the directions of the velocities), and directions that the constraints
-forbid, as in `dynamics.small_motions.closed_model`.
+forbid, as in `dynamics.small_motions.closed_model`; those of the first of many states are free at all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.loops.free_coordinates import following, split, tangent
+from articulus.dynamics.loops.null_space import Partition
+from articulus.dynamics.small_motions import ILL_CONDITIONED
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.equations import Network
@@ -51,6 +53,37 @@ class Linear:
     outputs: np.ndarray
     updates: tuple[np.ndarray, ...]
     states: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows G v + g_t = 0 that hold at a state.
+
+    Parameters
+    ----------
+    G : array, (m, nv)
+    by_q : array, (m, nq)
+        Of the velocity residuals.
+    g_by_p, by_p : array, (m, np)
+        Of the position and of the velocity residuals by the parameters of the mechanism.
+    holonomic : array of bool, (m,)
+        Which are on positions.
+    """
+
+    G: np.ndarray
+    by_q: np.ndarray
+    g_by_p: np.ndarray
+    by_p: np.ndarray
+    holonomic: np.ndarray
+
+    def with_stopped(self, places: Sequence[int]) -> Rows:
+        """Return the same with rows that hold velocities at some places."""
+        n = len(places)
+        blank = (np.zeros((n, part.shape[1])) for part in (self.by_q, self.g_by_p, self.by_p))
+        parts = (np.eye(self.G.shape[1])[list(places)], *blank)
+        old = (self.G, self.by_q, self.g_by_p, self.by_p)
+        G, by_q, g_by_p, by_p = (np.vstack(pair) for pair in zip(old, parts))
+        return Rows(G, by_q, g_by_p, by_p, np.append(self.holonomic, np.ones(n, dtype=bool)))
 
 
 class LoopDerivatives:
@@ -166,21 +199,21 @@ class LoopDerivatives:
         """(q, v) -> derivative of q' by v, (nq, nv), and of the rate of a small displacement by itself, (nv, nv)."""
         net = self.system.network
         E = ca.jacobian(net.ask("position_rate", net.q, net.v), net.v)
-        return ca.Function(
-            "kinematics", [net.q, net.v], [ca.densify(E), ca.densify(net.ask("tangent_rate", net.v))]
-        )
+        out = [ca.densify(E), ca.densify(net.ask("tangent_rate", net.v))]
+        return ca.Function("kinematics", [net.q, net.v], out, list("qv"), ["E", "turning"])
 
     @functools.cached_property
     def _rows(self) -> ca.Function:
-        """(q, v, t, p) -> G and the derivative of the velocity residuals by q."""
+        """(q, v, t, p) -> G, the derivative of the velocity residuals by q, those of the position and velocity residuals by p."""
         closing = self.system.closing
         assert closing is not None
         tree, rows = closing.tree, closing.rows
-        out = [ca.densify(rows.G), ca.densify(ca.jacobian(rows.rate, tree.q))]
-        return ca.Function("rows", [tree.q, tree.v, closing.t, tree.p], out)
+        by = [ca.jacobian(rows.rate, tree.q), ca.jacobian(rows.g, tree.p), ca.jacobian(rows.rate, tree.p)]
+        into, names = [tree.q, tree.v, closing.t, tree.p], ["G", "by_q", "g_by_p", "by_p"]
+        return ca.Function("rows", into, [ca.densify(x) for x in (rows.G, *by)], list("qvtp"), names)
 
-    def about(self, x: np.ndarray, p: np.ndarray, t: float, h: float) -> list[Linear]:
-        """Return the derivatives at states (c, d), (count, nc + nd), with parameters p (count, np) at time t, for steps h.
+    def about(self, x: np.ndarray, p: np.ndarray, t: np.ndarray, h: float) -> list[Linear]:
+        """Return the derivatives at states (c, d), (count, nc + nd), with parameters p (count, np) at times t (count,), for steps h.
 
         Many states are one call of native code, one is left to the CasADi virtual machine.
 
@@ -188,80 +221,116 @@ class LoopDerivatives:
         ------
         NumericalError
             A rate or a sampled component has no finite derivative. An output without one is NaN.
+        InputError
+            The coordinates that are free at the first state are not free at another.
         """
-        inputs = np.array([self._nominal(x_k, p_k, t, h) for x_k, p_k in zip(x, p)])
-        given = np.hstack([x, inputs]), p, np.zeros(self.system.nw), t, h
-        if len(x) == 1:
-            found = [np.array(J)[None] for J in self._jacobian.call([given[0][0], p[0], *given[2:]])]
-        else:
-            found = list(native(self._jacobian)(*given))
-        return [self._about(x_k, p_k, t, [J[k] for J in found]) for k, (x_k, p_k) in enumerate(zip(x, p))]
+        s, inputs = self.system, self._nominal(x, p, t, h)
+        found = _values(self._jacobian, len(x), np.hstack([x, inputs]), p, np.zeros(s.nw), t, h)
+        kinematics = _values(self._kinematics, len(x), x[:, s.places["q"]], x[:, s.places["v"]])
+        rows = self._constraints(x, p, t)
+        chosen = split(rows[0].G[rows[0].holonomic]), split(rows[0].G)
+        out = []
+        for k, each in enumerate(rows):
+            _require_same(k, each, rows[0], chosen)
+            self._require_finite(found[0][k], [J[k] for J in found[2:]], float(t[k]))
+            E, turning = (m[k] for m in kinematics)
+            out.append(self._about([J[k] for J in found], E, turning, each, chosen))
+        return out
 
-    def _about(self, x: np.ndarray, p: np.ndarray, t: float, found: list[np.ndarray]) -> Linear:
+    def _about(
+        self,
+        found: list[np.ndarray],
+        E: np.ndarray,
+        turning: np.ndarray,
+        rows: Rows,
+        chosen: tuple[Partition, Partition],
+    ) -> Linear:
         """Return the derivatives at one state from those of the equations."""
         s, nv, nu = self.system, self._nv, len(self._places)
-        self._require_finite(found[0], found[2:], t)
         found[1][~np.isfinite(found[1]).all(axis=1)] = np.nan
-        E, turning = (np.array(m) for m in self._kinematics(x[s.places["q"]], x[s.places["v"]]))
-        moving, free = self._free(x, p, t, E)
+        moving, free = self._free(rows, chosen, E)
         nz, nd = len(free), len(self._held)
         positions, rest = list(_range(s.places["q"])), [*_range(s.places["v"]), *self._own]
+        moved = np.hstack([moving[:, :nz], np.zeros((len(moving), nd)), moving[:, nz:]])
         by_free = np.zeros((s.nc + s.nd + nu, nz + nd + nu))  # of (c, d, u) by (z, d, u)
-        by_free[positions, :nz] = E @ moving[:nv]
-        by_free[rest, :nz] = moving[nv:]
+        by_free[positions] = E @ moved[:nv]
+        by_free[rest] = moved[nv:]
         by_free[[s.nc + k for k in self._held], range(nz, nz + nd)] = 1.0
         by_free[s.nc + s.nd :, nz + nd :] = np.eye(nu)
         rate, y, *updates = (J @ by_free for J in found)
-        displacement = np.zeros((nv, nz + nd + nu))
-        displacement[:, :nz] = turning @ moving[:nv] + moving[nv : 2 * nv]
+        displacement = turning @ moved[:nv] + moved[nv : 2 * nv]
         rate = np.vstack([displacement, rate[rest]])[free]
         y = np.vstack([by_free[positions], by_free[s.places["v"]], y])
         return Linear(rate, y, tuple(u[list(self._held)] for u in updates), self._states(free))
 
-    def _nominal(self, x: np.ndarray, p: np.ndarray, t: float, h: float) -> np.ndarray:
-        """Return the inputs at the state: zero, but where the loop is cut what the closed loop has there."""
-        s, out = self.system, {name: np.zeros(size) for name, size in self.sizes.items()}
+    def _nominal(self, x: np.ndarray, p: np.ndarray, t: np.ndarray, h: float) -> np.ndarray:
+        """Return the inputs at the states: zero, but where the loop is cut what the closed loop has there."""
+        s = self.system
+        out = {name: np.zeros((len(x), size)) for name, size in self.sizes.items()}
         if self._opened:
-            values = s.reporting(self._opened).call([x[: s.nc], x[s.nc :], p, np.zeros(s.nw), t, h])
-            out |= {name: np.array(value).ravel() for name, value in zip(self._opened, values)}
-        return np.concatenate([np.zeros(0), *out.values()])
+            given = x[:, : s.nc], x[:, s.nc :], p, np.zeros(s.nw), t, h
+            values = _values(s.reporting(self._opened), len(x), *given)
+            out |= {name: value.reshape(len(x), -1) for name, value in zip(self._opened, values)}
+        return np.hstack([np.zeros((len(x), 0)), *out.values()])
 
-    def _free(self, x: np.ndarray, p: np.ndarray, t: float, E: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """Return how displacements, velocities and states of components follow from the free ones; which these are.
+    def _free(
+        self, rows: Rows, chosen: tuple[Partition, Partition], E: np.ndarray
+    ) -> tuple[np.ndarray, list[int]]:
+        """Return how displacements, velocities and states of components follow from the free ones and the inputs; which are free.
 
-        Displacements keep the rows on positions, delta = T delta_i; velocities keep all rows, dv = S dv_j + W delta_i.
+        Displacements keep the rows on positions, delta = T delta_i; velocities keep all rows, dv = S dv_j + W delta_i. A
+        parameter in the rows moves the dependent ones.
         """
         nv = self._nv
         n = 2 * nv + len(self._own)
-        moving = np.eye(n)
-        G, by_q, holonomic = self._constraints(x, p, t)
+        moving = np.hstack([np.eye(n), np.zeros((n, len(self._places)))])
+        G, holonomic = rows.G, rows.holonomic
         if not len(G):
             return moving, list(range(n))
-        (T, i), (S, j) = _independent(G[holonomic]), _independent(G)
+        position, velocity = chosen
+        i, j = list(position.independent), list(velocity.independent)
         free = [*i, *(nv + k for k in j), *range(2 * nv, n)]
-        moving[:nv, i] = T
-        moving[nv : 2 * nv, i] = -following(G, split(G), by_q @ E @ T)
-        moving[nv : 2 * nv, [nv + k for k in j]] = S
-        return moving[:, free], free
+        moving[:nv, i] = tangent(G[holonomic], position)
+        moving[:nv, n:] = -following(G[holonomic], position, self._by_inputs(rows.g_by_p[holonomic]))
+        late = rows.by_q @ E
+        moving[nv : 2 * nv, i] = -following(G, velocity, late @ moving[:nv, i])
+        moving[nv : 2 * nv, [nv + k for k in j]] = tangent(G, velocity)
+        moving[nv : 2 * nv, n:] = -following(G, velocity, self._by_inputs(rows.by_p) + late @ moving[:nv, n:])
+        return np.hstack([moving[:, free], moving[:, n:]]), free
 
-    def _constraints(
-        self, x: np.ndarray, p: np.ndarray, t: float
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return G of all that holds, loops and joints at rest on a stop, its rate by q, and which rows are on positions."""
+    def _by_inputs(self, by_p: np.ndarray) -> np.ndarray:
+        """Return derivatives by the inputs from those by the parameters of the mechanism."""
+        out = np.zeros((len(by_p), len(self._places)))
+        for k, (which, place) in enumerate(self._places):
+            if which == "p" and place < by_p.shape[1]:
+                out[:, k] = by_p[:, place]
+        return out
+
+    def _constraints(self, x: np.ndarray, p: np.ndarray, t: np.ndarray) -> list[Rows]:
+        """Return all that holds at each state, loops and joints at rest on a stop."""
         s = self.system
         d = s.description
-        G, by_q, holonomic = np.zeros((0, d.nv)), np.zeros((0, d.nq)), np.zeros(0, dtype=bool)
-        if s.closing is not None:
-            holding = self._holding(x)
-            found = self._rows(x[s.places["q"]], x[s.places["v"]], t, p[: len(d.parameters)])
-            (G, by_q), holonomic = (np.array(m)[holding] for m in found), d.holonomic_rows[holding]
-        rests: np.ndarray | list[bool] = x[s.nc :][s.held_places["resting"]] > 0 if s.network.stops else []
-        stopped = np.eye(d.nv)[[place for place, on in zip(s.stop_places, rests) if on]]
-        return (
-            np.vstack([G, stopped]),
-            np.vstack([by_q, np.zeros((len(stopped), d.nq))]),
-            np.append(holonomic, np.ones(len(stopped), dtype=bool)),
+        count = len(d.parameters)
+        empty = Rows(
+            np.zeros((0, d.nv)),
+            np.zeros((0, d.nq)),
+            np.zeros((0, count)),
+            np.zeros((0, count)),
+            np.zeros(0, dtype=bool),
         )
+        out = [empty] * len(x)
+        if s.closing is not None:
+            found = _values(self._rows, len(x), x[:, s.places["q"]], x[:, s.places["v"]], t, p[:, :count])
+            for k, holding in enumerate(map(self._holding, x)):
+                G, by_q, g_by_p, by_p = (m[k][holding] for m in found)
+                out[k] = Rows(G, by_q, g_by_p, by_p, d.holonomic_rows[holding])
+        if s.network.stops:
+            resting = x[:, s.nc :][:, s.held_places["resting"]] > 0
+            out = [
+                rows.with_stopped([at for at, on in zip(s.stop_places, rests) if on])
+                for rows, rests in zip(out, resting)
+            ]
+        return out
 
     def _holding(self, x: np.ndarray) -> np.ndarray:
         """Return which constraint rows hold at a state."""
@@ -316,12 +385,32 @@ class _Push(Disturbance):
                 s.force(joint, ca.vertcat(*forces))
 
 
-def _independent(G: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """Return T with x = T x_i for every x with G x = 0, and which x_i are."""
-    if not len(G):
-        return np.eye(G.shape[1]), list(range(G.shape[1]))
-    p = split(G)
-    return tangent(G, p), list(p.independent)
+def _values(f: ca.Function, count: int, *given: Any) -> list[np.ndarray]:
+    """Return the outputs of a function at rows of its arguments, with a leading axis of `count`: native code, but for one row."""
+    if count == 1:
+        arguments = [x[0] if np.ndim(x) and len(x) == 1 else x for x in map(np.asarray, given)]
+        return [np.array(y)[None] for y in f.call(arguments)]
+    found = native(f)(*given)
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def _require_same(k: int, rows: Rows, first: Rows, chosen: tuple[Partition, Partition]) -> None:
+    """Raise InputError unless the coordinates that are free at the first state are free at this one, too."""
+    if not k:
+        return
+    if rows.G.shape != first.G.shape or (rows.holonomic != first.holonomic).any():
+        raise InputError(
+            f"linearize: at operating point {k} {len(rows.G)} rows of constraints and stops hold; expected the {len(first.G)} of the "
+            "first point. Linearize it by itself"
+        )
+    worst = max(
+        (p.condition(g) for p, g in zip(chosen, (rows.G[rows.holonomic], rows.G)) if p.rows), default=1.0
+    )
+    if not worst <= ILL_CONDITIONED:
+        raise InputError(
+            f"linearize: at operating point {k} the states of the first one are not independent (condition {worst:.1e}, expected at "
+            f"most {ILL_CONDITIONED:g}). Linearize it by itself"
+        )
 
 
 def _range(at: slice) -> range:

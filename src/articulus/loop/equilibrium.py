@@ -10,7 +10,7 @@ r: all sampled components, one after the other; g: residuals of the constraints.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,18 +43,27 @@ class LoopEquilibrium:
     residuals : tuple of float
         Largest imbalance at the estimate and after each Newton step.
     linearized : callable
-        Gives `model`.
+        Gives `linearize`.
     """
 
     q: np.ndarray
     states: Mapping[str, np.ndarray]
     residuals: tuple[float, ...]
-    linearized: Callable[[], LinearModel]
+    linearized: Callable[[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...]], LinearModel]
 
     @functools.cached_property
     def model(self) -> LinearModel:
         """Linear model of the whole loop about this state; inputs are joint forces."""
-        return self.linearized()
+        return self.linearize()
+
+    def linearize(
+        self,
+        inputs: Sequence[str] = ("tau",),
+        outputs: Sequence[str] | None = None,
+        opened: Sequence[str] = (),
+    ) -> LinearModel:
+        """Return the linear model of the whole loop about this state, states of components included; see `Loop.linearize`."""
+        return self.linearized(tuple(inputs), None if outputs is None else tuple(outputs), tuple(opened))
 
     @functools.cached_property
     def stable(self) -> bool:
@@ -103,7 +112,7 @@ class Rest:
             q.name: float(value) for q, value in zip(system.network.parameters, p) if q.name in names
         }
 
-    def found(self, linearized: Callable[[], LinearModel], residuals: tuple[float, ...]) -> LoopEquilibrium:
+    def found(self, linearized: Callable[..., LinearModel], residuals: tuple[float, ...]) -> LoopEquilibrium:
         """Return the present state, with what gives its linear model."""
         states = {name: self.c[at].copy() for name, at in self.own.items()}
         states |= {name: self.d[at].copy() for name, at in self.held.items()}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from articulus.errors import InputError, UnsupportedOperation
+from articulus.errors import UnsupportedOperation
 from articulus.linear import LinearModel, LinearModels, Ports
 from articulus.loop.derivatives import joint_freedoms, loop_derivatives
 from articulus.loop.functions import System
@@ -87,33 +87,30 @@ def linear_models(
     signals: Mapping[str, Signal],
     x: np.ndarray,
     p: np.ndarray,
-    t: float,
+    t: float | np.ndarray,
     inputs: tuple[str, ...] = ("tau",),
     opened: tuple[str, ...] = (),
 ) -> LinearModels:
-    """Return the linear models about states x (count, nc + nd) with parameters p (count, np), at least one.
+    """Return the linear models about states x (count, nc + nd) with parameters p (count, np) at times t, one or (count,), at least one.
 
     Raises
     ------
     InputError
-        The free coordinates under the constraints are not the same at all states.
+        The coordinates that are free under the constraints at the first state are not free at another.
     """
     names = tuple(name for name in signals if name not in ("q", "v"))
     derivatives = loop_derivatives(system, names, inputs, opened)
     found_ports = ports(system, signals, derivatives.sizes)
-    found = derivatives.about(x, p, t, step)
+    found = derivatives.about(x, p, np.broadcast_to(t, len(x)).astype(float), step)
     states, period = found[0].states, None
-    for k, each in enumerate(found):
-        if each.states != states:
-            raise InputError(
-                f"linearize: at operating point {k} the free coordinates are {each.states}; expected those of the first point, "
-                f"{states}. Linearize it by itself"
-            )
     state, output = (np.stack([getattr(each, name) for each in found]) for name in ("rate", "outputs"))
     if found[0].updates:
+        from threadpoolctl import threadpool_limits  # late: its import would slow down every first run
+
         periods = [whole_steps(f"component '{u.name}', period", u.period, step) for u in system.updates]
         period = math.lcm(*periods) * step
-        over = [over_period(each.rate, each.updates, periods, step) for each in found]
+        with threadpool_limits(1, user_api="blas"):  # many small matrices: threads only wait for each other
+            over = [over_period(each.rate, each.updates, periods, step) for each in found]
         state, output = np.stack([a for a, _ in over]), output @ np.stack([first for _, first in over])
         n, nz = len(states), len(found[0].rate)
         finite = np.isfinite(output).all(axis=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,8 +30,16 @@ class Origin(Protocol):
     def again(self, params: Mapping[str, Any]) -> Run:
         """Return the same run with other values of some parameters."""
 
-    def linear(self, run: Run, at: float | None, index: int) -> LinearModel:
-        """Return the linear model of the loop about the state of a run at a time."""
+    def linear(
+        self,
+        run: Run,
+        at: Any,
+        index: int,
+        inputs: tuple[str, ...],
+        outputs: tuple[str, ...] | None,
+        opened: tuple[str, ...],
+    ) -> LinearModel:
+        """Return the linear model of the loop about the state of a run at a time, or those at many."""
 
     def ports(self, run: Run) -> Ports:
         """Return names and units of the inputs and outputs of `linear`."""
@@ -262,15 +270,28 @@ class Run:
         """
         return self.require_origin("again").again(params or {})
 
-    def linear(self, at: float | None = None, run: int = 0) -> LinearModel:
-        """Return the linear model of the whole loop, mechanism and components, about a state of this run.
+    def linear(
+        self,
+        at: Any = None,
+        run: int = 0,
+        *,
+        inputs: Sequence[str] = ("tau",),
+        outputs: Sequence[str] | None = None,
+        opened: Sequence[str] = (),
+    ) -> LinearModel:
+        """Return the linear model of the whole loop, mechanism and components, about a state of this run, or those along it.
 
         Parameters
         ----------
-        at : float [s]
-            Time; the last sample not after it is taken. The end if not given.
+        at : float or array (times,) [s]
+            Time; the last sample not after it is taken. The end if not given. For many times, such as `run.t`, all models come
+            from one call of native code, as a `LinearModels` with the times of the samples as `t`.
         run : int
             Index in a batch.
+        inputs, opened : sequence of str
+            As those of `Loop.linearize`.
+        outputs : sequence of str
+            Signals; those of the run if not given.
 
         Raises
         ------
@@ -279,8 +300,11 @@ class Run:
             and its components cannot be written as text.
         NumericalError
             The equations have no finite derivative at that state.
+        InputError
+            Of many times, the coordinates that are free under the constraints at the first are not free at another.
         """
-        return self.require_origin("linear").linear(self, at, run)
+        chosen = None if outputs is None else tuple(outputs)
+        return self.require_origin("linear").linear(self, at, run, tuple(inputs), chosen, tuple(opened))
 
     def require_origin(self, what: str) -> Origin:
         """Return how it was made; raise UnsupportedOperation when this is not known, or cannot be built again."""

@@ -198,6 +198,7 @@ class Loop:
         outputs: Sequence[str] | None = None,
         opened: Sequence[str] = (),
         fixed: Sequence[str] = (),
+        trimmed: bool = False,
     ) -> LinearModel:
         """Return the linear model of the whole loop about a state, or those about many; sampled components make it discrete.
 
@@ -220,7 +221,16 @@ class Loop:
             of the same name is what arrives. From the one to the other is the loop gain.
         fixed : sequence of str
             Joints that stay where they are when the loops are closed.
+        trimmed : bool
+            About the state of rest near q that `equilibrium` finds, states of components (integrators, motors) included; without it
+            these have their first values, and the state need not be one of rest. One state, without v.
         """
+        if trimmed:
+            if v is not None or fixed or (not isinstance(q, Mapping) and np.ndim(q) > 1):
+                raise InputError(
+                    "linearize: found trimmed=True with v, with fixed joints or with many states; expected one estimate q of a state of rest"
+                )
+            return self.equilibrium(q, t=t, step=step, params=params).linearize(inputs, outputs, opened)
         chosen = None if outputs is None else tuple(outputs)
         single = max((np.ndim(x) for x in (q, v) if not isinstance(x, Mapping)), default=1) < 2
         setup = self.setup(
@@ -273,8 +283,15 @@ class Loop:
         residuals = self._beams_at_rest(rest, p, t, step)
         if residuals is None:
             residuals = rest.find(tolerance)
-        signals, x = model_signals(Outputs(system).blank()), np.concatenate([rest.c, rest.d])
-        return rest.found(lambda: linear_model(system, step, signals, x, p, t), residuals)
+        x = np.concatenate([rest.c, rest.d])
+
+        def linearized(
+            inputs: tuple[str, ...], outputs: tuple[str, ...] | None, opened: tuple[str, ...]
+        ) -> LinearModel:
+            signals = model_signals(Outputs(system, outputs).blank())
+            return linear_model(system, step, signals, x, p, t, inputs, opened)
+
+        return rest.found(linearized, residuals)
 
     def _beams_at_rest(self, rest: Rest, p: np.ndarray, t: float, step: float) -> tuple[float, ...] | None:
         """Move the position of a loop with beams of large deflection to rest; None for other loops."""

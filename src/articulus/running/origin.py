@@ -11,7 +11,8 @@ import numpy as np
 from articulus.errors import ArticulusError, InputError
 from articulus.late import registered
 from articulus.linear import LinearModel, Ports
-from articulus.loop.linear_model import linear_model, model_signals, ports, require_derivatives
+from articulus.loop.linear_model import linear_models, model_signals, ports, require_derivatives
+from articulus.loop.outputs import Outputs
 from articulus.results.recipe import Recipe
 from articulus.results.run import Run
 
@@ -40,13 +41,25 @@ class Simulated:
         """Return the same run with other values of some parameters."""
         return self.setup.changed(params).runner().run()
 
-    def linear(self, run: Run, at: float | None, index: int) -> LinearModel:
-        """Return the linear model of the loop about the state of a run at a time; see `Run.linear`."""
+    def linear(
+        self,
+        run: Run,
+        at: Any,
+        index: int,
+        inputs: tuple[str, ...],
+        outputs: tuple[str, ...] | None,
+        opened: tuple[str, ...],
+    ) -> LinearModel:
+        """Return the linear model of the loop about the state of a run at a time, or those at many; see `Run.linear`."""
         setup = self.setup
         require_derivatives(setup.system, setup.outside)
-        row, signals = _row(run, at, index), model_signals(run.signals)
-        x, p = self.samples[index, row], self.p[index]
-        return linear_model(setup.system, setup.settings.step, signals, x, p, float(run.t[row]))
+        signals = model_signals(run.signals if outputs is None else Outputs(setup.system, outputs).blank())
+        if np.ndim(at) > 1 or not np.size(at):
+            raise InputError(f"linear: found times of shape {np.shape(at)}; expected one, or (times,)")
+        rows = [_row(run, t, index) for t in (at if np.ndim(at) else [at])]
+        x, p = self.samples[index, rows], np.tile(self.p[index], (len(rows), 1))
+        found = linear_models(setup.system, setup.settings.step, signals, x, p, run.t[rows], inputs, opened)
+        return found if np.ndim(at) else found[0]
 
     def ports(self, run: Run) -> Ports:
         """Return inputs and outputs of `linear`, without deriving anything; raises UnsupportedOperation where it does."""
