@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACTIVE = 1e-3
-"""Part of its largest value above which an input counts as acting."""
+"""Part of its largest change above which an input counts as acting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +68,16 @@ class Inversion:
 
     @property
     def support(self) -> tuple[float, float]:
-        """First and last time [s] at which some input is above 0.1 % of its own largest value."""
-        size = np.abs(self.inputs)
-        acting = np.flatnonzero((size > ACTIVE * size.max(0)).any(1))
-        if not len(acting):
+        """First and last time [s] at which some input is off its first or last value by more than 0.1 % of its largest change.
+
+        The first and last values are zero, or hold the mechanism against gravity.
+        """
+        before, after = np.abs(self.inputs - self.inputs[0]), np.abs(self.inputs - self.inputs[-1])
+        least = ACTIVE * np.maximum(before.max(0), after.max(0))
+        begun, going = ((size > least).any(1) for size in (before, after))
+        if not begun.any() or not going.any():
             return self.start, self.start
-        return float(self.t[acting[0]]), float(self.t[acting[-1]])
+        return float(self.t[begun.argmax()]), float(self.t[np.flatnonzero(going)[-1]])
 
     @property
     def pre(self) -> float:

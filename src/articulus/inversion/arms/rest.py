@@ -1,0 +1,124 @@
+"""Poses of rest at the ends of a path, and the internal motions about them: zeros, and what grows or decays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import schur
+
+from articulus.errors import InputError, NumericalError
+from articulus.inversion.arms.servo import Motion, Point, Servo
+
+Array = np.ndarray
+
+STEPS = 40
+"""Newton steps until a pose of rest counts as not found."""
+CLOSED = 1e-10
+"""Residual of outputs and loops at a pose of rest [m, rad]."""
+HYPERBOLIC = 1e-6
+"""Real part of a zero over its size below which it lies on the imaginary axis."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """A pose at which the mechanism is held by the driven joints, and the internal motion about it.
+
+    Attributes
+    ----------
+    q : array, (nq,)
+    tau : array, (m,)
+        Driven forces that hold it.
+    tangent : array, (nv, nz)
+        Orthonormal directions that outputs and loops leave free.
+    zeros : complex array, (2 nz,) [1/s]
+        Of the linear model about the pose, from driven forces to outputs.
+    stable, unstable : array, (ns, 2 nz) and (nu, 2 nz)
+        Rows whose products with (tangent' dq, tangent' v) are the decaying and the growing part of an internal motion.
+    """
+
+    q: Array
+    tau: Array
+    tangent: Array
+    zeros: Array
+    stable: Array
+    unstable: Array
+
+    @property
+    def growth(self) -> float:
+        """Slowest rate at which a growing internal motion grows [1/s]; inf if none grows."""
+        return float(self.zeros.real[self.zeros.real > 0].min(initial=np.inf))
+
+    @property
+    def decay(self) -> float:
+        """Slowest rate at which a decaying internal motion decays [1/s]; inf if none decays."""
+        return float((-self.zeros.real[self.zeros.real < 0]).min(initial=np.inf))
+
+
+def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
+    """Return the pose of rest near a position.
+
+    Parameters
+    ----------
+    servo : Servo
+    q : array, (nq,)
+    at : Point
+        One time, with outputs at rest.
+    where : str
+        For messages: "start" or "end".
+    """
+    q, motion = _balanced(servo, q, at, where)
+    still = np.zeros((1, servo.nv))
+    by_q, by_v, _ = servo.derivatives(q[None], still, at, motion)
+    C = servo.jacobian(q[None], at.t)[0]
+    N = np.linalg.svd(C)[2][len(C) :].T
+    nz = N.shape[1]
+    A = np.block([[np.zeros((nz, nz)), np.eye(nz)], [N.T @ by_q[0] @ N, N.T @ by_v[0] @ N]])
+    zeros = np.linalg.eigvals(A) if nz else np.zeros(0, complex)
+    _require_hyperbolic(zeros, where)
+    stable, unstable = (_left_rows(A, sort) for sort in ("lhp", "rhp"))
+    return Rest(q, motion.tau[0], N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
+
+
+def _balanced(servo: Servo, q: Array, at: Point, where: str) -> tuple[Array, Motion]:
+    """Return the pose at which the accelerations that keep the outputs at rest are zero: Newton's method."""
+    still = np.zeros((1, servo.nv))
+    for _ in range(STEPS):
+        q1 = q[None]
+        C, off = servo.jacobian(q1, at.t)[0], servo.residual(q1, at)[0]
+        motion = servo.motion(q1, still, at)
+        by_q, _, _ = servo.derivatives(q1, still, at, motion)
+        N = np.linalg.svd(C)[2][len(C) :].T
+        step = np.linalg.lstsq(
+            np.vstack([C, N.T @ by_q[0]]), -np.concatenate([off, N.T @ motion.vdot[0]]), rcond=None
+        )[0]
+        q = q + step
+        if (
+            np.abs(step).max(initial=0.0) < 1e-9 * (1 + np.abs(q).max(initial=0.0))
+            and np.abs(off).max() < CLOSED
+        ):
+            return q, motion
+    raise NumericalError(
+        f"no pose of rest found at the {where} of the path: outputs or loops stay off by {np.abs(off).max():.3g} m or rad. Expected "
+        "a point within reach, and an estimate q of the first pose near it"
+    )
+
+
+def _require_hyperbolic(zeros: Array, where: str) -> None:
+    """Raise InputError for zeros on the imaginary axis."""
+    on_axis = zeros[np.abs(zeros.real) <= HYPERBOLIC * np.abs(zeros)]
+    if len(on_axis):
+        values = ", ".join(f"+-{abs(z):.4g}i" for z in sorted(on_axis[on_axis.imag >= 0], key=abs)[:4])
+        raise InputError(
+            f"zeros on the imaginary axis at the {where} of the path: {values} 1/s. With the outputs held the mechanism vibrates there for "
+            "ever, so no forces that begin and end exist. Expected damping of the flexible bodies, other outputs, or joints that drive "
+            "the root of a body that is clamped at its root (a motor turns the body's frame)"
+        )
+
+
+def _left_rows(A: Array, sort: str) -> Array:
+    """Return an orthonormal basis of the left invariant subspace of one half plane, as rows."""
+    if not len(A):
+        return np.zeros((0, 0))
+    _, Z, count = schur(A.T, sort=sort)
+    return Z[:, :count].T

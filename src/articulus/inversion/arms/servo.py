@@ -1,0 +1,190 @@
+"""`Servo`: a mechanism whose chosen frame coordinates follow a path; accelerations, forces and their derivatives at given states.
+
+    M vdot + h = B tau - G' lambda,   G vdot + gamma = 0,   C vdot + beta = y_d''
+
+G are independent rows of the loops, C the rows of the outputs: with as many driven joints as outputs the equations determine vdot, tau
+and lambda at every state, and what they leave free is the internal motion of the arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.dynamics.loops.free_coordinates import rows_of_split
+from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.mechanism.constraint.frame_coordinates import ANGLES, FrameCoordinates
+
+Array = np.ndarray
+Params = Mapping[str, Any] | None
+
+ROWS = "outputs"
+"""Name of the constraint that holds the rows of the outputs."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What the path asks for at some times, (n, m) each: outputs and their first two derivatives; the times are (n,) [s]."""
+
+    t: Array
+    y: Array
+    rate: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Accelerations (n, nv), driven forces (n, m) and multipliers of the kept loop rows (n, l) at n states."""
+
+    vdot: Array
+    tau: Array
+    multipliers: Array
+    matrix: Array
+    """(n, nv + m + l, nv + m + l)."""
+
+
+class Servo:
+    """The equations of a mechanism whose outputs follow a path; every method takes n states at once.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    outputs : sequence of (str, str)
+        Frame and coordinate.
+    joints : sequence of str
+        That are driven.
+    params : dict of parameter name to number
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, outputs: Sequence[tuple[str, str]], joints: Sequence[str], params: Params
+    ):
+        d = mechanism.description
+        if d.nq != d.nv:
+            raise InputError(
+                f"'{d.name}' has joints with quaternions (ball or free); expected one coordinate per degree of freedom, for example "
+                "three revolute joints with their axes through one point"
+            )
+        self.mechanism, self.params = mechanism, params
+        self.outputs = tuple(outputs)
+        self.driven = _driven(mechanism, joints)
+        if len(self.driven) != len(self.outputs):
+            raise InputError(
+                f"found {len(self.outputs)} outputs ({', '.join(self.output_names)}) and {len(self.driven)} driven degrees of freedom "
+                f"({', '.join(joints)}); expected as many outputs as driven joints. With fewer outputs many torques do it, with more none"
+            )
+        self.whole = mechanism.from_description(d).constrain(FrameCoordinates(ROWS, self.outputs))
+        if not all(c.holonomic for c in d.constraints):
+            raise InputError(
+                f"'{d.name}' has constraints on velocities; expected constraints on positions only"
+            )
+        self.loop_rows = np.zeros(0, dtype=int)
+        """Independent rows of the loops; set by `keep_independent_rows`."""
+        self.turning = np.array([what in ANGLES for _, what in self.outputs])
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(f"{frame}.{what}" for frame, what in self.outputs)
+
+    @property
+    def nv(self) -> int:
+        return self.mechanism.nv
+
+    @property
+    def rows(self) -> Array:
+        """Places of the kept rows, those of the outputs last."""
+        first = len(self.whole.constraint_names) - len(self.outputs)
+        return np.concatenate([self.loop_rows, first + np.arange(len(self.outputs))])
+
+    def keep_independent_rows(self, q: Array, t: float) -> None:
+        """Choose the rows of the loops that imply all others at a position."""
+        loops = len(self.whole.constraint_names) - len(self.outputs)
+        G = self.whole.constraint_jacobian(q, t, params=self.params)[:loops]
+        self.loop_rows = np.array(sorted(rows_of_split(G)), dtype=int)
+
+    # rows
+
+    def residual(self, q: Array, at: Point) -> Array:
+        """Return what the positions are off by, (n, rows) [m, rad]; angles by at most half a turn."""
+        found = self.whole.constraint_residual(q, at.t, params=self.params)[..., self.rows]
+        m = len(self.outputs)
+        off = found[..., -m:] - at.y
+        found[..., -m:] = np.where(self.turning, (off + np.pi) % (2 * np.pi) - np.pi, off)
+        return found
+
+    def rate(self, q: Array, v: Array, at: Point) -> Array:
+        """Return what the velocities are off by, (n, rows) [m/s, rad/s]."""
+        found = self.whole.constraint_rate(q, v, at.t, params=self.params)[..., self.rows]
+        found[..., -len(self.outputs) :] -= at.rate
+        return found
+
+    def jacobian(self, q: Array, t: Array) -> Array:
+        """Return G over C, (n, rows, nv)."""
+        return self.whole.constraint_jacobian(q, t, params=self.params)[..., self.rows, :]
+
+    # dynamics
+
+    def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> Motion:
+        """Return accelerations and forces that keep to the path."""
+        C = self.jacobian(q, at.t) if jacobian is None else jacobian
+        nv, rows, l = self.nv, C.shape[-2], len(self.loop_rows)
+        K = np.zeros((*q.shape[:-1], nv + rows, nv + rows))
+        K[..., :nv, :nv] = self.mechanism.mass_matrix(q, params=self.params)
+        K[..., self.driven, nv + np.arange(len(self.driven))] = -1.0
+        K[..., :nv, nv + len(self.driven) :] = np.swapaxes(C[..., :l, :], -1, -2)
+        K[..., nv:, :nv] = C
+        right = np.empty((*q.shape[:-1], nv + rows))
+        right[..., :nv] = -self.mechanism.bias(q, v, params=self.params)
+        right[..., nv:] = -self.acceleration(q, v, at)
+        try:
+            x = np.linalg.solve(K, right[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            raise NumericalError(
+                "at some time of the path the driven joints cannot move the outputs, or a loop is locked"
+            ) from None
+        return Motion(x[..., :nv], x[..., nv : nv + len(self.driven)], x[..., nv + len(self.driven) :], K)
+
+    def derivatives(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
+        """Return d vdot/dq and d vdot/dv with path and loops kept, (n, nv, nv) each, and d rate/dq, (n, rows, nv)."""
+        nv, vdot = self.nv, motion.vdot
+        by_q, by_v, _ = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
+        force, rate, along_q, along_v = self.whole.constraint_derivatives(
+            q, v, vdot, self._multipliers(motion.multipliers), at.t, params=self.params
+        )
+        right = np.empty((*q.shape[:-1], nv + len(self.rows), 2 * nv))
+        right[..., :nv, :nv], right[..., :nv, nv:] = by_q + force, by_v
+        right[..., nv:, :nv], right[..., nv:, nv:] = along_q[..., self.rows, :], along_v[..., self.rows, :]
+        found = -np.linalg.solve(motion.matrix, right)[..., :nv, :]
+        return found[..., :nv], found[..., nv:], rate[..., self.rows, :]
+
+    def acceleration(self, q: Array, v: Array, at: Point) -> Array:
+        """Return what accelerations of zero are off by, (n, rows)."""
+        found = self.whole.constraint_acceleration(q, v, np.zeros(self.nv), at.t, params=self.params)[
+            ..., self.rows
+        ]
+        found[..., -len(self.outputs) :] -= at.acceleration
+        return found
+
+    def _multipliers(self, kept: Array) -> Array:
+        """Return the multipliers of all rows: zero in rows that others imply, and in those of the outputs."""
+        full = np.zeros((*kept.shape[:-1], len(self.whole.constraint_names)))
+        full[..., self.loop_rows] = kept
+        return full
+
+
+def _driven(mechanism: Mechanism, joints: Sequence[str]) -> Array:
+    """Return the entries of v that belong to the driven joints."""
+    slices = mechanism.description.v_slices
+    found: list[int] = []
+    for name in joints:
+        if name not in slices:
+            raise InputError(f"joints: no joint '{name}' to drive; {did_you_mean(str(name), slices)}")
+        mechanism.description.require_independent(name, "joints")
+        found += range(slices[name].start, slices[name].stop)
+    if len(set(found)) != len(found):
+        raise InputError(f"joints: found {list(joints)}; expected each joint once")
+    return np.array(found, dtype=int)

@@ -1,0 +1,322 @@
+"""`tip_torques`: joint forces that move the tip of a mechanism with flexible bodies along a path, from before to after the motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+from articulus.api import Mechanism
+from articulus.control.design import Check
+from articulus.errors import InputError, NumericalError
+from articulus.inversion.arms import nominal
+from articulus.inversion.arms.accessibility import require_access
+from articulus.inversion.arms.collocation import Grid
+from articulus.inversion.arms.newton import Trajectory, fixed_point, newton
+from articulus.inversion.arms.outputs import read_outputs
+from articulus.inversion.arms.rest import Rest, rest
+from articulus.inversion.arms.servo import Point, Servo
+from articulus.inversion.paths import Path, as_path
+from articulus.inversion.result import Inversion
+from articulus.mechanism.constraint.frame_coordinates import LENGTHS
+from articulus.solve.assembly import assemble, one_state
+
+Array = np.ndarray
+Method = Literal["newton", "fixed_point"]
+
+LEFT = 1e-6
+"""Share of an internal motion that is left at the ends of the horizon when it is chosen from the zeros."""
+CUT = 1e-2
+"""The same above which a given horizon is refused."""
+LONGEST = 20.0
+"""Pre- or post-actuation over the duration of the path from which it has to be asked for."""
+COARSE = 4
+"""Steps that are one of the first, coarse grid."""
+AMPLITUDES = 6
+"""Halvings of the share of the path by which it is approached where Newton's method diverges."""
+ACCURATE = 1e-3
+"""Estimated error of the forces over their largest change, and consistency of the motion, that pass."""
+
+
+def tip_torques(
+    mechanism: Mechanism,
+    tip: str,
+    path: Path | Any,
+    joints: Sequence[str],
+    *,
+    outputs: Sequence[str] = ("x", "y"),
+    times: Any = None,
+    q: Any = None,
+    step: float = 1e-3,
+    pre: float | None = None,
+    post: float | None = None,
+    method: Method = "newton",
+    params: Mapping[str, Any] | None = None,
+) -> Inversion:
+    """Return the joint forces that move a tip along a path exactly, and the motion of the whole mechanism with them.
+
+    The mechanism is at rest long before and long after. An arm with flexible links is not minimum-phase: the forces begin before the
+    tip moves and end after it has arrived. The motion is found as a whole, by collocation of fourth order with the conditions that its
+    internal part grows out of rest at the start and decays to rest at the end (Ledesma & Bayo 1993; Chen & Paden 1996).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Open or closed, with flexible bodies of any kind, gravity and passive joints.
+    tip : str
+        Body or frame, for example one at the tip node of a flexible body.
+    path : Path, or array (N, outputs)
+        Of the outputs in ground axes [m, rad]; an array needs its `times` [s].
+    joints : sequence of str
+        That are driven, with as many degrees of freedom as there are outputs.
+    outputs : sequence of str
+        Coordinates of the tip, x, y, z, roll, pitch, yaw, or of other frames as in "elbow.y".
+    times : array, (N,) [s]
+        Of a path that is given as an array.
+    q : array (nq,) or dict of names
+        Estimate of the first pose, which chooses the branch (elbow up or down); neutral if not given.
+    step : float [s]
+        Between the times of the result.
+    pre, post : float [s]
+        How long before and after the motion the forces may act; chosen from the zeros if not given.
+    method : str
+        "newton": on the whole trajectory, quadratic convergence; approaches the path in steps of its amplitude where it diverges.
+        "fixed_point": linear equations about the nominal motion of the rigid mechanism, set up once, everything else substituted.
+    params : dict of parameter name to number
+
+    Returns
+    -------
+    Inversion
+        Inputs "tau.<joint>", outputs "<frame>.<coordinate>", states q and v. Figures: zeros at the start and at the end, iterations,
+        residual, estimated error of the forces, and the forces of the same path for rigid bodies.
+
+    Raises
+    ------
+    InputError
+        For outputs that do not fit the joints, tips that the joints cannot move, a path that is not smooth enough, zeros on the imaginary
+        axis, a horizon too short for the zeros.
+    NumericalError
+        If the path is out of reach or the method diverges.
+    """
+    if method not in SOLVERS:
+        raise InputError(f"method: found {method!r}; expected one of {', '.join(map(repr, SOLVERS))}")
+    if not 0 < step < math.inf:
+        raise InputError(f"step: found {step!r}; expected a positive time [s]")
+    joints = (joints,) if isinstance(joints, str) else tuple(joints)
+    servo = Servo(mechanism, read_outputs(mechanism, tip, outputs), joints, params)
+    wanted = as_path(path, times)
+    _require_path(wanted, servo)
+    return _Task(servo, wanted, float(step), method).inversion(_first_pose(servo, q, wanted), pre, post)
+
+
+SOLVERS = {"newton": newton, "fixed_point": fixed_point}
+
+
+def _first_pose(servo: Servo, q: Any, path: Path) -> Array:
+    """Return the position at the start of the path that is nearest to an estimate, and let the servo choose its rows there."""
+    mechanism = servo.mechanism
+    first = one_state("q", mechanism.positions(q), mechanism.nq)
+    if mechanism.description.constraints:
+        first = assemble(mechanism, first, t=path.start, params=servo.params).q
+    servo.keep_independent_rows(first, path.start)
+    return nominal.closed(servo, first, _point(path, np.array([path.start])))
+
+
+def _point(path: Path, t: Array, share: float = 1.0) -> Point:
+    """Return the path at some times; with a share of its amplitude the outputs go that part of the way."""
+    y, begin = path.derivatives(t, 2), path.position(path.start)
+    return Point(t, begin + share * (y[0] - begin), share * y[1], share * y[2])
+
+
+@dataclass(frozen=True)
+class _Horizon:
+    """Times of the result: equidistant, with the start of the path among them, and a whole number of coarse steps."""
+
+    first: float
+    step: float
+    count: int
+
+    def times(self, every: int = 1) -> Array:
+        return self.first + self.step * np.arange(0, self.count + 1, every)
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """The nominal motion for a share of the path: poses along it, and rest at both ends."""
+
+    share: float
+    times: Array
+    q: Array
+    start: Rest
+    end: Rest
+
+    def motion(self, t: Array) -> tuple[Array, Array]:
+        return nominal.spline(self.times, self.q, t)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A trajectory on a grid."""
+
+    plain: _Plain
+    grid: Grid
+    trajectory: Trajectory
+
+    def at(self, t: Array) -> tuple[Array, Array]:
+        """Return positions and velocities at other times within the same horizon."""
+        times, x = self.grid.nodes.t, self.trajectory
+        q = CubicHermiteSpline(times, x.q, x.v)
+        return q(t), CubicHermiteSpline(times, x.v, x.off.motion.vdot)(t)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is asked for, and the way to it."""
+
+    servo: Servo
+    path: Path
+    step: float
+    method: Method
+
+    def inversion(self, first: Array, pre: float | None, post: float | None) -> Inversion:
+        """Return the answer, from the first pose on."""
+        start = rest(self.servo, first, self._at(self.path.start), "start")
+        plain = self._plain(start, 1.0)
+        require_access(self.servo, plain.q, plain.times)
+        horizon = self._horizon(start, plain.end, pre, post)
+        coarse = self._continued(plain, horizon)
+        return self._result(coarse, self._solve(plain, horizon, 1, coarse))
+
+    def _at(self, t: float, share: float = 1.0) -> Point:
+        return _point(self.path, np.array([t]), share)
+
+    def _plain(self, start: Rest, share: float) -> _Plain:
+        ends = self.path.start, self.path.end
+        times, q = nominal.poses(self.servo, start.q, lambda t: _point(self.path, t, share), *ends)
+        return _Plain(share, times, q, start, rest(self.servo, q[-1], self._at(self.path.end, share), "end"))
+
+    def _horizon(self, start: Rest, end: Rest, pre: float | None, post: float | None) -> _Horizon:
+        lengths = []
+        for name, given, rate in (("pre", pre, start.growth), ("post", post, end.decay)):
+            needed = -math.log(LEFT) / rate
+            if given is None and needed > LONGEST * (self.path.end - self.path.start):
+                raise InputError(
+                    f"the slowest zero needs {name} = {needed:.3g} s (rate {rate:.3g} 1/s), more than {LONGEST:g} times the duration of the path; "
+                    f"expected more damping, other outputs, or {name} given as an argument"
+                )
+            least = -math.log(CUT) / rate
+            if given is not None and not least <= given < math.inf:
+                raise InputError(
+                    f"{name} = {given} s is too short for the zeros: the slowest internal motion changes at {rate:.4g} 1/s and needs at least "
+                    f"{least:.3g} s to reach 1 % and {needed:.3g} s to reach {LEFT:g}; expected a longer {name}, or none"
+                )
+            lengths.append(needed if given is None else given)
+        coarse = COARSE * self.step
+        before = math.ceil(lengths[0] / coarse - 1e-9) * coarse
+        whole = before + (self.path.end - self.path.start) + lengths[1]
+        steps = COARSE * max(math.ceil(whole / coarse - 1e-9), 2)
+        return _Horizon(self.path.start - before, self.step, steps)
+
+    def _continued(self, whole: _Plain, horizon: _Horizon) -> _Found:
+        """Return the trajectory on the coarse grid: at once, or in steps of the amplitude of the path."""
+        done, stride = None, 1.0
+        while True:
+            share = min(1.0, (done.plain.share if done else 0.0) + stride)
+            plain = whole if share == 1.0 else self._plain(whole.start, share)
+            try:
+                done = self._solve(plain, horizon, COARSE, done)
+            except NumericalError:
+                stride /= 2
+                if self.method != "newton" or stride < 0.5**AMPLITUDES:
+                    raise
+                continue
+            if share == 1.0:
+                return done
+
+    def _solve(self, plain: _Plain, horizon: _Horizon, every: int, near: _Found | None) -> _Found:
+        """Return the trajectory from the nominal motion or, by Newton's method, from another trajectory."""
+        t, h = horizon.times(every), every * horizon.step
+        nodes, middles = (_point(self.path, x, plain.share) for x in (t, t[:-1] + h / 2))
+        grid = Grid(h, nodes, middles, plain.start, plain.end)
+        estimate = plain.motion(t)
+        if near is not None and self.method == "newton":
+            other = near.plain.motion(t)
+            estimate = tuple(x + y - z for x, y, z in zip(near.at(t), estimate, other))
+        return _Found(plain, grid, SOLVERS[self.method](self.servo, grid, *estimate))
+
+    def _result(self, coarse: _Found, fine: _Found) -> Inversion:
+        servo, at, x = self.servo, fine.grid.nodes, fine.trajectory
+        tau, names = x.off.motion.tau, servo.mechanism.v_names
+        change = max(float(np.ptp(tau, axis=0).max()), 1e-300)
+        error = np.abs(tau[::COARSE] - coarse.trajectory.off.motion.tau).max() / (COARSE**4 - 1) / change
+        off = np.abs(x.off.position).max()
+        slip = _inconsistency(fine)
+        units = np.array(servo.mechanism.description.velocity_units("N m", "N", "J"))
+        return Inversion(
+            self.method,
+            at.t,
+            tau,
+            at.y,
+            tuple(f"tau.{names[i]}" for i in servo.driven),
+            servo.output_names,
+            tuple(units[servo.driven]),
+            tuple("m" if what in LENGTHS else "rad" for _, what in servo.outputs),
+            self.path.start,
+            self.path.end,
+            np.hstack([x.q, x.v]),
+            tuple(f"{kind}.{name}" for kind in "qv" for name in names),
+            {
+                "zeros": fine.grid.start.zeros,
+                "zeros_end": fine.grid.end.zeros,
+                "iterations": len(x.sizes) + len(coarse.trajectory.sizes),
+                "steps": coarse.trajectory.sizes + x.sizes,
+                "force_error": float(error),
+                "rigid_inputs": nominal.rigid_forces(servo, fine.plain.motion(at.t)[0], at),
+                "hold_start": fine.grid.start.tau,
+                "hold_end": fine.grid.end.tau,
+            },
+            (
+                Check("outputs and loops off by [m, rad]", float(off), 1e-8, bool(off <= 1e-8)),
+                Check(
+                    "derivatives of the motion, by differences, off by [-]", slip, ACCURATE, slip <= ACCURATE
+                ),
+                Check("estimated error of the forces [-]", float(error), ACCURATE, bool(error <= ACCURATE)),
+            ),
+        )
+
+
+def _inconsistency(found: _Found) -> float:
+    """Return by how much velocities and accelerations differ from sixth-order differences of the motion, over their largest values."""
+    x, h = found.trajectory, found.grid.step
+    M = x.off.motion.matrix[3:-3, : x.q.shape[1], : x.q.shape[1]]
+    worst = 0.0
+    for value, rate in ((x.q, x.v), (x.v, x.off.motion.vdot)):
+        ahead = [value[3 + k : len(value) - 3 + k] - value[3 - k : len(value) - 3 - k] for k in (1, 2, 3)]
+        slope = (45 * ahead[0] - 9 * ahead[1] + ahead[2]) / (60 * h)
+        off = _lengths(M, slope - rate[3:-3]).max()
+        worst = max(worst, off / max(_lengths(M, rate[3:-3]).max(), 1e-300))
+    return float(worst)
+
+
+def _lengths(M: Array, x: Array) -> Array:
+    return np.sqrt(np.abs(np.einsum("ni,nij,nj->n", x, M, x)))
+
+
+def _require_path(path: Path, servo: Servo) -> None:
+    """Raise InputError for a path that does not fit the outputs or whose acceleration jumps."""
+    if path.count != len(servo.outputs):
+        raise InputError(
+            f"path: found {path.count} coordinates; expected {len(servo.outputs)}, of {', '.join(servo.output_names)}"
+        )
+    jumps = path.jumps(2)
+    if jumps:
+        jump = jumps[0]
+        what = ("position", "velocity", "acceleration")[jump.derivative]
+        raise InputError(
+            f"path: the {what} of {servo.output_names[jump.coordinate]} jumps by {jump.size:.4g} (SI) at t = {jump.time:.4g} s; expected a "
+            "continuous acceleration, because forces act on it: a Profile of order 2 or more"
+        )
