@@ -123,7 +123,9 @@ def _first_pose(servo: Servo, q: Any, path: Path) -> Array:
     if mechanism.description.constraints:
         first = assemble(mechanism, first, t=path.start, params=servo.params).q
     servo.keep_independent_rows(first, path.start)
-    return nominal.closed(servo, first, _point(path, np.array([path.start])))
+    first = nominal.closed(servo, first, _point(path, np.array([path.start])))
+    require_access(servo, first[None], np.array([path.start]))
+    return first
 
 
 def _point(path: Path, t: Array, share: float = 1.0) -> Point:
