@@ -8,7 +8,17 @@ from articulus.inversion.arms.accessibility import Accessibility, accessibility
 from articulus.inversion.arms.proof import Forward, forward, prove
 from articulus.inversion.arms.tip_torques import tip_torques
 from articulus.inversion.links import minimal_vibration
-from articulus.inversion.paths import Circle, Jump, Line, Motion, Path, Profile, SplinePath, as_motion, from_csv
+from articulus.inversion.paths import (
+    Circle,
+    Jump,
+    Line,
+    Motion,
+    Path,
+    Profile,
+    SplinePath,
+    as_motion,
+    from_csv,
+)
 from articulus.inversion.result import Inversion
 
 __all__ = [
