@@ -4,9 +4,11 @@ import control
 import numpy as np
 import pytest
 
+import articulus as art
 from articulus.control import lqr
-from articulus.control.design import Design
-from articulus.errors import InputError
+from articulus.control.design import Design, checked, law_of, static
+from articulus.control.plant import of_matrices
+from articulus.errors import InputError, NumericalError
 
 RNG = np.random.default_rng(4)
 A, B = RNG.normal(size=(5, 5)), RNG.normal(size=(5, 2))
@@ -35,3 +37,32 @@ def test_unstabilizable_mode_is_named():
 def test_weight_must_be_definite():
     with pytest.raises(InputError, match=r"R with the eigenvalue 0"):
         lqr((A, B), 1.0, np.zeros((2, 2)))
+
+
+def test_modes_that_one_input_of_a_free_body_does_not_move_are_named_once():
+    """Three free masses, a force on the first: the others' velocities cannot be changed; the first is not blamed."""
+    A = np.block([[np.zeros((3, 3)), np.eye(3)], [np.zeros((3, 6))]])
+    plant = of_matrices(
+        A, np.eye(6)[:, [3]], states=[f"{k}.{i}" for k in "qv" for i in "abc"], inputs=["f.a"]
+    )
+    with pytest.raises(InputError, match=r"mode at 0\S* \(v\.[bc], v\.[bc]\), which") as refused:
+        lqr(plant, 1.0, 1.0)
+    assert ";" not in str(refused.value).partition(", which")[0]  # the two modes are named once
+
+
+def test_law_of_a_mechanism_keeps_its_units():
+    model = art.load("two_link").linearize(q=[0.3, 0.5])
+    law = lqr(model, 1.0, 1.0).law
+    assert law.input_units == ("rad", "rad", "rad/s", "rad/s")
+    assert law.output_units == ("N m", "N m")
+
+
+def test_loop_with_all_poles_at_zero_is_not_called_stable():
+    plant = of_matrices(np.eye(2, k=1), np.eye(2)[:, [1]])
+    law = law_of(plant, static(np.zeros((1, 2))), np.array([0]), np.arange(2), "nothing")
+    with pytest.raises(NumericalError, match="FAIL largest real part"):
+        checked("nothing", plant, law, np.array([0]), np.arange(2), {})
+
+
+def test_plant_without_states():
+    assert lqr((np.zeros((0, 0)), np.zeros((0, 1))), 1.0, 1.0).gain.shape == (1, 0)

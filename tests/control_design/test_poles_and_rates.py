@@ -87,3 +87,13 @@ def _mean_square(m, gain, sensor, actuator, rows):
     P = scipy.linalg.solve_continuous_lyapunov(A, -noise)
     pick = np.hstack([rows, np.zeros_like(rows)])
     return float((pick @ P @ pick.T)[0, 0])
+
+
+def test_poles_are_placed_where_inputs_do_the_same():
+    """A four-bar chain with all joints driven: 11 torques move 1 degree of freedom; the least of them that do it."""
+    model = art.load("n_four_bar").linearize()
+    design = place(model, [-2.0, -3.0])
+    found = np.sort(np.linalg.eigvals(model.A - model.B @ design.gain).real)
+    np.testing.assert_allclose(found, [-3.0, -2.0], rtol=1e-9)  # two separate real poles: rounding only
+    idle = scipy.linalg.null_space(model.B)
+    np.testing.assert_allclose(idle.T @ design.gain, 0.0, atol=1e-9 * np.abs(design.gain).max())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scales
 from articulus.errors import InputError
@@ -14,9 +15,9 @@ ON_AXIS = 1e-12
 """Distance from the stability boundary, over the largest pole, within which a pole counts as lying on it."""
 
 
-def out_of_reach(A: np.ndarray, B: np.ndarray) -> list[complex]:
-    """Return the eigenvalues of A whose mode B does not move, in the units given and with states scaled to like size."""
-    lost = _unmoved(A, B, np.linalg.eigvals(A))
+def out_of_reach(A: np.ndarray, B: np.ndarray, values: np.ndarray | None = None) -> list[complex]:
+    """Return the eigenvalues of A (or those given) whose mode B does not move, in the units given and with states scaled to like size."""
+    lost = _unmoved(A, B, np.linalg.eigvals(A) if values is None else values)
     if not lost:
         return []
     d = scales(A, np.zeros((len(A), 0)), np.zeros((0, len(A))))
@@ -24,19 +25,28 @@ def out_of_reach(A: np.ndarray, B: np.ndarray) -> list[complex]:
 
 
 def _unmoved(A: np.ndarray, B: np.ndarray, values: np.ndarray) -> list[complex]:
+    upper = {complex(s.real, abs(s.imag)) for s in values}  # a mode and its conjugate are moved alike
+    lost = {s for s in upper if _null(A, B, s).shape[1]}
+    return [complex(s) for s in values if complex(s.real, abs(s.imag)) in lost]
+
+
+@threadpool_limits.wrap(
+    limits=1, user_api="blas"
+)  # a small problem per mode: threads only wait for each other
+def _null(A: np.ndarray, B: np.ndarray, s: complex) -> np.ndarray:
+    """Return the left null space of [A - s I, B], (n, k)."""
     size = max(np.linalg.norm(A), np.linalg.norm(B), np.finfo(float).tiny)
-    identity = np.eye(len(A))
-    return [
-        complex(s)
-        for s in values
-        if np.linalg.svd(np.hstack([A - s * identity, B]), compute_uv=False)[-1] < UNSEEN * size
-    ]
+    pencil = np.hstack([A - (s if s.imag else s.real) * np.eye(len(A)), B])
+    if np.linalg.svd(pencil, compute_uv=False)[-1] >= UNSEEN * size:
+        return np.zeros((len(A), 0))
+    U, sizes, _ = np.linalg.svd(pencil, full_matrices=False)
+    return U[:, sizes < UNSEEN * size]
 
 
 def unstable(s: np.ndarray | complex, period: float | None, size: float = 1.0) -> np.ndarray:
     """Return whether eigenvalues lie outside the open region of stability: a margin of `ON_AXIS` times size counts as on it."""
     s = np.asarray(s)
-    return s.real > -ON_AXIS * size if period is None else np.abs(s) > 1.0 - ON_AXIS
+    return s.real >= -ON_AXIS * size if period is None else np.abs(s) >= 1.0 - ON_AXIS
 
 
 def require_no_idle_boundary(
@@ -62,34 +72,32 @@ def require_no_idle_boundary(
 
 def require_stabilizable(model: LinearModel, B: np.ndarray, method: str, inputs: tuple[str, ...]) -> None:
     """Raise InputError naming the unstable modes that the inputs do not move."""
-    _require(
-        model,
-        out_of_reach(model.A, B),
-        method,
-        f"no input ({', '.join(inputs[:6])}) moves it",
-        "stabilizable",
-    )
+    _require(model, model.A, B, method, f"no input ({', '.join(inputs[:6])}) moves it", "stabilizable")
 
 
 def require_detectable(model: LinearModel, C: np.ndarray, method: str, outputs: tuple[str, ...]) -> None:
     """Raise InputError naming the unstable modes that the outputs do not show."""
-    lost = out_of_reach(model.A.T, C.T)
-    _require(model, lost, method, f"no output ({', '.join(outputs[:6])}) shows it", "detectable")
+    _require(model, model.A.T, C.T, method, f"no output ({', '.join(outputs[:6])}) shows it", "detectable")
 
 
-def _require(model: LinearModel, lost: list[complex], method: str, why: str, wanted: str) -> None:
-    size = max(np.abs(np.linalg.eigvals(model.A)), default=1.0)
-    bad = [s for s in lost if unstable(s, model.period, size)]
+def _require(model: LinearModel, A: np.ndarray, B: np.ndarray, method: str, why: str, wanted: str) -> None:
+    values = np.linalg.eigvals(A)
+    size = max(np.abs(values), default=1.0)
+    bad = out_of_reach(A, B, values[unstable(values, model.period, size)])
     if bad:
-        text = "; ".join(f"{s:.6g} ({heaviest(model, s)})" for s in bad[:4])
+        named = {f"{s:.6g} ({_most(model, np.abs(_null(A, B, s)).sum(axis=1))})": s for s in bad}
         raise InputError(
-            f"{method}: found the mode at {text}, which is not asymptotically stable, and {why}; expected a {wanted} plant"
+            f"{method}: found the mode at {'; '.join(list(named)[:4])}, which is not asymptotically stable, and {why}; "
+            f"expected a {wanted} plant"
         )
 
 
 def heaviest(model: LinearModel, s: complex) -> str:
     """Return the names of the states that take most part in the mode of an eigenvalue."""
     values, vectors = np.linalg.eig(model.A)
-    shape = np.abs(vectors[:, np.argmin(np.abs(values - s))])
+    return _most(model, np.abs(vectors[:, np.argmin(np.abs(values - s))]))
+
+
+def _most(model: LinearModel, shape: np.ndarray) -> str:
     order = np.argsort(-shape, kind="stable")
     return ", ".join(model.states[i] for i in order[:3] if shape[i] > 0.1 * shape[order[0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,17 +90,15 @@ def of_matrices(
 
 
 def with_states(model: LinearModel) -> LinearModel:
-    """Return a model whose outputs are its states: the plant of state feedback."""
-    return of_matrices(
-        model.A,
-        model.B,
-        None,
-        None,
-        model.period,
-        states=model.states,
-        inputs=model.inputs,
+    """Return a model whose outputs are its states: the plant of state feedback; units are those of outputs of the same names."""
+    n, m = model.B.shape
+    units = dict(zip(model.outputs, model.output_units))
+    return dataclasses.replace(
+        model,
+        C=np.eye(n),
+        D=np.zeros((n, m)),
         outputs=model.states,
-        name=model.name,
+        output_units=tuple(units.get(name, "-") for name in model.states),
     )
 
 

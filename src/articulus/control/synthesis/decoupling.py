@@ -41,8 +41,9 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
         and not model.B[:n].any()
     )
     if model.period is not None or not second:
+        kind = "a sampled plant" if model.period is not None else f"states {', '.join(model.states[:6])}"
         raise InputError(
-            "decoupling_pd: expected a continuous model with states (q, v) and q' = v, such as mechanism.linearize(q) at rest"
+            f"decoupling_pd: found {kind}; expected a continuous model with states (q, v) and q' = v, such as mechanism.linearize(q) at rest"
         )
     B2 = model.B[n:, u]
     if B2.shape != (n, n) or 1.0 / np.linalg.cond(B2) < 1e-12:

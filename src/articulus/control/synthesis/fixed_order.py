@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm, hinfnorm
 from articulus.control.design import Check, Design, checked, law_of
+from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
@@ -116,6 +117,8 @@ def fixed_order(
             raise InputError(
                 "fixed_order: found no disturbances or no errors; expected inputs beside the commands, outputs beside the measured"
             )
+        require_stabilizable(part.model, part.B2, "fixed_order", tuple(part.model.inputs[i] for i in part.u))
+        require_detectable(part.model, part.C2, "fixed_order", tuple(part.model.outputs[i] for i in part.y))
     direct = not (np.any(np.asarray(h2)) and any(p.D12.any() and p.D21.any() for p in parts))
     form = Form.of(law, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]

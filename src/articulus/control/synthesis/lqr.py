@@ -63,5 +63,6 @@ def _residual(
     else:
         off = model.A.T @ X @ model.A - X - (model.A.T @ X @ B + cross) @ K + Q
     return float(
-        np.abs(off).max() / max(np.abs(X).max() * max(1.0, np.abs(model.A).max()), np.finfo(float).tiny)
+        np.abs(off).max(initial=0.0)
+        / max(np.abs(X).max(initial=0.0) * max(1.0, np.abs(model.A).max(initial=0.0)), np.finfo(float).tiny)
     )

@@ -9,7 +9,7 @@ import numpy as np
 from articulus.control.analysis.zeros import tzero
 from articulus.control.connect import select, series
 from articulus.control.design import Design
-from articulus.control.modes import unstable
+from articulus.control.modes import require_stabilizable, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.riccati import riccati, weight
 from articulus.control.synthesis.kalman import Noise, gains
@@ -96,6 +96,7 @@ def _data(
     y = places(model.outputs, measured, "output", method)
     if not 0.0 <= recovery < np.inf:
         raise InputError(f"{method}: found recovery {recovery}; expected a number of at least 0")
+    require_stabilizable(model, model.B[:, u], method, tuple(model.inputs[i] for i in u))
     n = len(model.A)
     q, r = weight(Q, n, "Q", method, False), weight(R, len(u), "R", method, True)
     w, v = weight(W, n, "W", method, False), weight(V, len(y), "V", method, True)

@@ -62,8 +62,13 @@ def optimal_projection(
     """
     p = Partition.of(plant, commands, measured, "optimal_projection")
     n = len(p.A)
-    if p.model.period is not None or np.abs(p.D22).max(initial=0.0) > 0 or np.abs(p.D11).max(initial=0.0) > 0:
-        raise InputError("optimal_projection: expected a continuous plant without D11 and D22")
+    if p.model.period is not None:
+        raise InputError(
+            f"optimal_projection: found a plant sampled every {p.model.period:g} s; expected a continuous one"
+        )
+    for name, feedthrough in (("disturbances to errors", p.D11), ("commands to measured outputs", p.D22)):
+        if feedthrough.any():
+            raise InputError(f"optimal_projection: found feedthrough from {name}; expected none")
     if not 1 <= order <= n:
         raise InputError(f"optimal_projection: found order {order}; expected 1 to {n}")
     R1, R2, V1, V2 = p.C1.T @ p.C1, p.D12.T @ p.D12, p.B1 @ p.B1.T, p.D21 @ p.D21.T

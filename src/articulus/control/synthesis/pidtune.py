@@ -52,10 +52,16 @@ def pidtune(
         places(model.inputs, command, "input", "pidtune"),
         places(model.outputs, measured, "output", "pidtune"),
     )
-    if model.period is not None or len(u) != 1 or len(y) != 1 or not 0 < crossover < np.inf:
+    if model.period is not None:
         raise InputError(
-            f"pidtune: found {len(u)} commands, {len(y)} outputs, crossover {crossover:g} rad/s; expected one each, continuous, above 0"
+            f"pidtune: found a plant sampled every {model.period:g} s; expected a continuous one (then `sample` the controller)"
         )
+    if len(u) != 1 or len(y) != 1:
+        raise InputError(
+            f"pidtune: found {len(u)} commands and {len(y)} measured outputs; expected one each: name them by command and measured"
+        )
+    if not 0 < crossover < np.inf:
+        raise InputError(f"pidtune: found crossover {crossover:g} rad/s; expected a number above 0")
     response = select(model, u, y).response([crossover])[0, 0, 0]
     if not np.isfinite(response) or response == 0:
         raise InputError(

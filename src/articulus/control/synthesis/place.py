@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.signal import place_poles
 
 from articulus.control.design import Check, Design, checked, law_of, static
 from articulus.control.modes import heaviest, out_of_reach
 from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.errors import InputError
+
+DEPENDENT = 1e-10
+"""Singular value of B over the largest below which inputs count as doing the same."""
 
 
 def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> Design:
@@ -36,6 +40,8 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
     u = places(model.inputs, commands, "input", "place")
     A, B = model.A, model.B[:, u]
     wanted = np.atleast_1d(np.asarray(poles, dtype=complex))
+    if not len(A):
+        raise InputError("place: found a plant without states; expected at least one")
     if wanted.shape != (len(A),):
         raise InputError(f"place: found {wanted.size} poles; expected {len(A)}, one per state")
     fixed = out_of_reach(A, B)
@@ -43,13 +49,21 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
         raise InputError(
             f"place: no input moves the mode at {fixed[0]:.6g} ({heaviest(model, fixed[0])}); expected a controllable plant: leave it out"
         )
-    try:
-        K = place_poles(A, B, wanted, rtol=1e-6, maxiter=100).gain_matrix
-    except ValueError as error:
-        raise InputError(f"place: {error}") from error
-    found = np.linalg.eigvals(A - B @ K)
-    off = max(np.abs(found - s).min() for s in wanted) / np.abs(wanted).max()
+    K = _gain(A, B, wanted)
+    distances = np.abs(np.linalg.eigvals(A - B @ K)[:, None] - wanted)
+    off = distances[linear_sum_assignment(distances)].max() / max(np.abs(wanted).max(), np.finfo(float).tiny)
     seen = with_states(model)
     law = law_of(seen, static(-K), u, np.arange(len(A)), "place")
     check = Check("distance of the poles, relative", float(off), 1e-5, bool(off < 1e-5))
     return checked("place", seen, law, u, np.arange(len(A)), {"gain": K}, [check])
+
+
+def _gain(A: np.ndarray, B: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return K; where inputs do the same (a mechanism with closed loops and all joints driven), that with the least commands."""
+    U, sizes, Vt = np.linalg.svd(B, full_matrices=False)
+    r = np.count_nonzero(sizes > DEPENDENT * sizes.max(initial=0.0))
+    basis, spread = (U[:, :r] * sizes[:r], Vt[:r].T) if r < B.shape[1] else (B, np.eye(B.shape[1]))
+    try:
+        return spread @ place_poles(A, basis, wanted, rtol=1e-6, maxiter=100).gain_matrix
+    except ValueError as error:
+        raise InputError(f"place: {error}") from error

@@ -11,7 +11,7 @@ import scipy.linalg
 from articulus.control.connect import select
 from articulus.control.design import Check, Design, checked, law_of, static
 from articulus.control.modes import require_stabilizable
-from articulus.control.plant import Group, as_plant, of_matrices, places
+from articulus.control.plant import Group, as_plant, places, with_states
 from articulus.control.riccati import riccati, weight
 from articulus.control.sampling import TO_ROUNDING, sample
 from articulus.control.synthesis.kalman import Noise, noise_of
@@ -53,9 +53,9 @@ def lqrd(
     u = places(model.inputs, commands, "input", "lqrd")
     q, r = weight(Q, len(model.A), "Q", "lqrd", False), weight(R, len(u), "R", "lqrd", True)
     cross = None if N is None else np.asarray(N, dtype=float).reshape(len(model.A), len(u))
-    driven = _with_states(select(model, u, range(len(model.outputs))))
+    driven = with_states(select(model, u, range(len(model.outputs))))
     sampled = sample(driven, period, delay=delay)
-    whole = _with_states(sampled)
+    whole = with_states(sampled)
     Qd, Rd, Nd = sampled_cost(driven, q, r, cross, period, delay)
     require_stabilizable(whole, whole.B, "lqrd", whole.inputs)
     X, K = riccati(whole.A, whole.B, Qd, Rd, Nd, period=period, method="lqrd")
@@ -173,16 +173,3 @@ def _continuous(plant: Any, method: str) -> LinearModel:
             f"{method}: found a plant sampled every {model.period:g} s; expected a continuous one, which is sampled here"
         )
     return model
-
-
-def _with_states(model: LinearModel) -> LinearModel:
-    """Return the model with its states as outputs."""
-    return of_matrices(
-        model.A,
-        model.B,
-        period=model.period,
-        states=model.states,
-        inputs=model.inputs,
-        outputs=model.states,
-        name=model.name,
-    )
