@@ -72,18 +72,27 @@ def require_no_idle_boundary(
 
 def require_stabilizable(model: LinearModel, B: np.ndarray, method: str, inputs: tuple[str, ...]) -> None:
     """Raise InputError naming the unstable modes that the inputs do not move."""
-    _require(model, model.A, B, method, f"no input ({', '.join(inputs[:6])}) moves it", "stabilizable")
+    d = scales(model.A, model.B, model.C)
+    _require(model, model.A, B, d, method, f"no input ({', '.join(inputs[:6])}) moves it", "stabilizable")
 
 
 def require_detectable(model: LinearModel, C: np.ndarray, method: str, outputs: tuple[str, ...]) -> None:
     """Raise InputError naming the unstable modes that the outputs do not show."""
-    _require(model, model.A.T, C.T, method, f"no output ({', '.join(outputs[:6])}) shows it", "detectable")
+    d = scales(model.A, model.B, model.C)
+    _require(
+        model, model.A.T, C.T, 1.0 / d, method, f"no output ({', '.join(outputs[:6])}) shows it", "detectable"
+    )
 
 
-def _require(model: LinearModel, A: np.ndarray, B: np.ndarray, method: str, why: str, wanted: str) -> None:
+def _require(
+    model: LinearModel, A: np.ndarray, B: np.ndarray, d: np.ndarray, method: str, why: str, wanted: str
+) -> None:
     values = np.linalg.eigvals(A)
     size = max(np.abs(values), default=1.0)
     bad = out_of_reach(A, B, values[unstable(values, model.period, size)])
+    bad = _unmoved(
+        A * d / d[:, None], B / d[:, None], np.array(bad)
+    )  # nor with inputs and outputs in the scaling
     if bad:
         named = {f"{s:.6g} ({_most(model, np.abs(_null(A, B, s)).sum(axis=1))})": s for s in bad}
         raise InputError(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.control.analysis.scaling import scaled
 from articulus.errors import InputError, did_you_mean
 from articulus.linear import LinearModel, LinearModels
 
@@ -180,6 +181,11 @@ class Partition:
         w = np.setdiff1d(np.arange(len(model.inputs)), u)
         z = np.setdiff1d(np.arange(len(model.outputs)), y)
         return Partition(model, w, u, z, y)
+
+    def scaled(self) -> tuple[Partition, np.ndarray]:
+        """Return the same with states z of like size, and their scales d: x = d z."""
+        model, d = scaled(self.model)
+        return dataclasses.replace(self, model=model), d
 
     @property
     def A(self) -> np.ndarray:

@@ -123,7 +123,11 @@ def fixed_order(
     form = Form.of(law, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
     problem = Problem(
-        [ClosedLoop(p, form.order) for p in parts], form, weights[0], weights[1], limits or DesignLimits()
+        [ClosedLoop(p.scaled()[0], form.order) for p in parts],
+        form,
+        weights[0],
+        weights[1],
+        limits or DesignLimits(),
     )
     center = np.zeros(form.count) if start is None else np.asarray(start, dtype=float).ravel()
     if center.shape != (form.count,):

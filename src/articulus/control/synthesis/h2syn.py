@@ -8,7 +8,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import h2norm
-from articulus.control.analysis.scaling import scaled
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
@@ -71,7 +70,7 @@ def _continuous(parts: Partition) -> tuple[Matrices, float]:
 
 def _sampled(parts: Partition) -> tuple[Matrices, float]:
     """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
-    p = Partition(scaled(parts.model)[0], parts.w, parts.u, parts.z, parts.y)
+    p = parts.scaled()[0]
     T = p.model.period
     require_stabilizable(p.model, p.B2, "h2syn", tuple(p.model.inputs[i] for i in p.u))
     require_detectable(p.model, p.C2, "h2syn", tuple(p.model.outputs[i] for i in p.y))

@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import hinfnorm
+from articulus.control.analysis.scaling import scaled
 from articulus.control.connect import close, select, series
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
@@ -66,7 +67,7 @@ def ncfsyn(
     shaped = series(series(before, model), after)
     require_stabilizable(shaped, shaped.B, "ncfsyn", model.inputs)
     require_detectable(shaped, shaped.C, "ncfsyn", model.outputs)
-    K, least = _central(continuous(shaped), relax)
+    K, least = _central(scaled(continuous(shaped))[0], relax)
     if model.period is not None:
         K = trapezoidal(K, model.period)
     norm = _norm(shaped, K)

@@ -60,7 +60,8 @@ def optimal_projection(
     Design
         Figures: `h2` (norm), `full` (that of the full-order controller), `projection` tau (n, n), `residuals` of the four equations.
     """
-    p = Partition.of(plant, commands, measured, "optimal_projection")
+    given = Partition.of(plant, commands, measured, "optimal_projection")
+    p, d = given.scaled()
     n = len(p.A)
     if p.model.period is not None:
         raise InputError(
@@ -111,12 +112,12 @@ def optimal_projection(
     figures = {
         "h2": float(np.sqrt(value)),
         "full": float(np.sqrt(full)),
-        "projection": tau,
+        "projection": d[:, None] * tau / d,
         "residuals": residuals,
     }
     law = law_of(p.model, (A, B, C, D), p.u, p.y, "optimal projection")
     checks = [Check("residual of the optimal projection equations, relative", worst, HOLDS, worst < HOLDS)]
-    return checked("optimal projection", p.model, law, p.u, p.y, figures, checks)
+    return checked("optimal projection", given.model, law, p.u, p.y, figures, checks)
 
 
 def _cost(p: Partition, A: np.ndarray, B: np.ndarray, C: np.ndarray) -> float:

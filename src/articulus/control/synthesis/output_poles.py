@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from articulus.control.analysis.scaling import scaled
+from articulus.control.connect import select
 from articulus.control.design import Check, Design, checked, law_of, static
 from articulus.control.modes import unstable
 from articulus.control.plant import Group, as_plant, places
@@ -49,7 +51,8 @@ def output_poles(
     model = as_plant(plant, "output_poles")
     u = places(model.inputs, commands, "input", "output_poles")
     y = places(model.outputs, measured, "output", "output_poles")
-    A, B, C = model.A, model.B[:, u], model.C[y]
+    alike = scaled(select(model, u, y))[0]
+    A, B, C = alike.A, alike.B, alike.C
     if np.abs(model.D[np.ix_(y, u)]).max(initial=0.0) > 0.0:
         raise InputError(
             "output_poles: found a plant with feedthrough from commands to measured outputs; expected none"

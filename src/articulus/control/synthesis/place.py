@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.signal import place_poles
 
+from articulus.control.analysis.scaling import scaled
 from articulus.control.design import Check, Design, checked, law_of, static
 from articulus.control.modes import heaviest, out_of_reach
 from articulus.control.plant import Group, as_plant, places, with_states
@@ -38,7 +39,8 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
     """
     model = as_plant(plant, "place")
     u = places(model.inputs, commands, "input", "place")
-    A, B = model.A, model.B[:, u]
+    alike, d = scaled(model)
+    A, B = alike.A, alike.B[:, u]
     wanted = np.atleast_1d(np.asarray(poles, dtype=complex))
     if not len(A):
         raise InputError("place: found a plant without states; expected at least one")
@@ -49,8 +51,8 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
         raise InputError(
             f"place: no input moves the mode at {fixed[0]:.6g} ({heaviest(model, fixed[0])}); expected a controllable plant: leave it out"
         )
-    K = _gain(A, B, wanted)
-    distances = np.abs(np.linalg.eigvals(A - B @ K)[:, None] - wanted)
+    K = _gain(A, B, wanted) / d
+    distances = np.abs(np.linalg.eigvals(model.A - model.B[:, u] @ K)[:, None] - wanted)
     off = distances[linear_sum_assignment(distances)].max() / max(np.abs(wanted).max(), np.finfo(float).tiny)
     seen = with_states(model)
     law = law_of(seen, static(-K), u, np.arange(len(A)), "place")
