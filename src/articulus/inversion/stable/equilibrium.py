@@ -17,8 +17,8 @@ NEAR_AXIS = 1e-4
 """Real part over size of a zero below which it counts as on the imaginary axis."""
 SLOW = 1e-2
 """Real part of a zero times the duration of the motion below which it counts as on the imaginary axis."""
-BALANCE = 1e-9
-"""Rates and errors of the outputs left at an equilibrium, over those that f and the outputs have there (or 1)."""
+ROUND_OFF = 1e-13
+"""Rates and errors of the outputs left at an equilibrium, over the size of their terms there."""
 
 
 class Rest:
@@ -38,12 +38,9 @@ class Rest:
         z = np.concatenate([x, u])
         residual, J = self._at(z, y)
         for _ in range(60):
-            size = np.abs(residual).max()
-            step = -np.linalg.lstsq(J, residual, rcond=1e-12)[0]
-            if size <= 1e-13 or (
-                size <= BALANCE and np.abs(step).max() <= 1e-12 * (1 + np.abs(z).max())
-            ):
+            if np.abs(residual).max() <= ROUND_OFF * (1 + np.abs(J).max() * np.abs(z).max()):
                 return z[: self._n], z[self._n :]
+            step = -np.linalg.lstsq(J, residual, rcond=1e-12)[0]
             for share in 0.5 ** np.arange(12):
                 tried, slope = self._at(z + share * step, y)
                 if np.isfinite(tried).all() and np.linalg.norm(tried) < np.linalg.norm(residual):
@@ -51,8 +48,6 @@ class Rest:
             else:
                 break
             z, residual, J = z + share * step, tried, slope
-        if size <= BALANCE * max(1.0, np.abs(J).max()):
-            return z[: self._n], z[self._n :]
         raise NumericalError(
             f"{self.system.name}: no state of rest found for outputs {np.array2string(y, precision=6)}: imbalance {np.abs(residual).max():.3g}; "
             "expected a motion that begins and ends where the system can be at rest, and x0 near its start"

@@ -21,6 +21,9 @@ A = np.array(
     ]
 )
 
+SMALL = 1e-9
+"""Change of the slopes times the length, relative, after which one more of a quadratic iteration is below round-off."""
+
 Rate = Callable[
     [np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray, np.ndarray]
 ]
@@ -67,14 +70,13 @@ def steps(
     rate: Rate, t: np.ndarray, h: np.ndarray, start: np.ndarray, K: np.ndarray, x: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return eta (N, k) at the ends of intervals and the slopes, from values at their starts and an estimate of the slopes."""
-    last = np.inf
     for _ in range(12):
         found = linearized(rate, t, h, start, K, x)
         K, x = K + found.free, found.x
         change = np.abs(h[:, None, None] * found.free).max(initial=0.0)
-        if change <= 1e-14 * (1 + np.abs(start).max(initial=0.0)) or (change < 1e-10 and change > 0.3 * last):
+        size = 1 + np.abs(start).max(initial=0.0)
+        if change <= SMALL * size:
             break
-        last = change
     else:
         raise NumericalError(
             f"stable_inversion: the stages of a step do not converge (change {change:.3g})"

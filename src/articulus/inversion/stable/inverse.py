@@ -15,7 +15,7 @@ from articulus.inversion.stable.gauss import A, B, C
 from articulus.inversion.stable.normal_form import normal_form
 from articulus.inversion.stable.picard import picard
 from articulus.inversion.stable.problem import Problem, boundary_problem
-from articulus.inversion.stable.system import NonlinearSystem, rows
+from articulus.inversion.stable.system import NonlinearSystem, Rows
 from articulus.inversion.stable.wanted import wanted
 
 METHODS = {"collocation": collocation, "picard": picard}
@@ -159,7 +159,7 @@ def flow_residual(problem: Problem, inside: Internal) -> float:
 
     The equations of the system itself are integrated from every node to the next, in two steps of Gauss's method with the inputs as functions of time.
     """
-    f = problem.form.system.rate
+    f = Rows(problem.form.system.rate)
     t, h = inside.t[:-1], np.diff(inside.t) / 2
     nodes = problem.states(inside.t, inside.eta)
     x = nodes[:-1]
@@ -168,10 +168,10 @@ def flow_residual(problem: Problem, inside: Internal) -> float:
         times = (begin[:, None] + C * h[:, None]).ravel()
         known = problem.states(times, inside(problem, times))
         u = problem.inputs(times, known)
-        K = rows(f, known, u)[0].reshape(len(h), 3, -1)
+        K = f(known, u)[0].reshape(len(h), 3, -1)
         for _ in range(30):
             at = x[:, None] + h[:, None, None] * np.einsum("jl,nlk->njk", A, K)
-            new = rows(f, at.reshape(len(times), -1), u)[0].reshape(K.shape)
+            new = f(at.reshape(len(times), -1), u)[0].reshape(K.shape)
             change = np.abs(h[:, None, None] * (new - K)).max()
             K = new
             if change < 1e-13 * (1 + np.abs(nodes).max()) or not np.isfinite(change):

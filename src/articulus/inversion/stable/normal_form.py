@@ -23,7 +23,7 @@ import scipy.linalg
 from casadi import SX
 
 from articulus.errors import InputError, NumericalError
-from articulus.inversion.stable.system import NonlinearSystem, rows
+from articulus.inversion.stable.system import NonlinearSystem, Rows
 
 NOTHING = 1e-9
 """Gradient of an output along an input, over the sizes of gradient and input direction, below which the input does not appear."""
@@ -70,11 +70,11 @@ class NormalForm:
         place = ca.vertcat(self.xi, self.eta)
         J = ca.jacobian(place, s.x)
         inside = ca.cse([ca.densify(x) for x in (rate, ca.jacobian(rate, s.x), J)])
-        object.__setattr__(self, "_inside", ca.Function("inside", [s.x, v], inside))
+        object.__setattr__(self, "_inside", Rows(ca.Function("inside", [s.x, v], inside)))
         object.__setattr__(
-            self, "_coordinates", ca.Function("place", [s.x], ca.cse([ca.densify(place), ca.densify(J)]))
+            self, "_coordinates", Rows(ca.Function("place", [s.x], ca.cse([ca.densify(place), ca.densify(J)])))
         )
-        object.__setattr__(self, "_input", ca.Function("input", [s.x, v], ca.cse([ca.densify(u)])))
+        object.__setattr__(self, "_input", Rows(ca.Function("input", [s.x, v], ca.cse([ca.densify(u)]))))
 
     @property
     def internal(self) -> int:
@@ -83,7 +83,7 @@ class NormalForm:
 
     def coordinates(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return xi (N, sum r) and eta of states (N, n)."""
-        place = rows(self._coordinates, x)[0]  # type: ignore[attr-defined]
+        place = self._coordinates(x)[0]  # type: ignore[attr-defined]
         split = self.xi.numel()
         return place[:, :split], place[:, split:]
 
@@ -93,7 +93,7 @@ class NormalForm:
         size = 1.0 + np.abs(goal).max(0, initial=0.0)
         last = np.inf
         for _ in range(40):
-            place, J = rows(self._coordinates, x)  # type: ignore[attr-defined]
+            place, J = self._coordinates(x)  # type: ignore[attr-defined]
             off = goal - place
             worst = np.abs(off / size).max(initial=0.0)
             if not np.isfinite(worst):
@@ -109,7 +109,7 @@ class NormalForm:
 
     def inside(self, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rate of eta (N, k) and its derivative by eta (N, k, k) at fixed outputs, with y^(r) = v (N, m)."""
-        rate, by_x, J = rows(self._inside, x, v)  # type: ignore[attr-defined]
+        rate, by_x, J = self._inside(x, v)  # type: ignore[attr-defined]
         k, n = self.internal, J.shape[-1]
         rate, by_x = rate.reshape(len(x), k), by_x.reshape(len(x), k, n)
         unit = np.broadcast_to(np.eye(n)[:, n - k :], (len(x), n, k))
@@ -117,7 +117,7 @@ class NormalForm:
 
     def input(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return u (N, m) under which y^(r) = v."""
-        return rows(self._input, x, v)[0]  # type: ignore[attr-defined]
+        return self._input(x, v)[0]  # type: ignore[attr-defined]
 
     def zero_dynamics(self, x: np.ndarray) -> np.ndarray:
         """Return A (k, k) of eta' = A eta near an equilibrium x (n,), outputs at rest; its eigenvalues are the zeros [rad/s]."""
@@ -205,7 +205,7 @@ def _size(system: NonlinearSystem, matrix: SX, at: np.ndarray) -> np.ndarray:
     if not matrix.nnz():
         return np.zeros(len(at))
     flat = ca.vec(ca.densify(matrix))
-    found = rows(ca.Function("value", [system.x], [flat]), at)[0]
+    found = Rows(ca.Function("value", [system.x], [flat]))(at)[0]
     if not np.isfinite(found).all():
         raise NumericalError(
             f"{system.name}: f, g or h have no finite derivatives near x0; expected an x0 where they are smooth"
@@ -259,7 +259,7 @@ def _internal(system: NonlinearSystem, xi: SX, at: np.ndarray, near: np.ndarray)
         raise NumericalError(
             f"{system.name}: outputs and their derivatives are not independent at x0 (rank {n - len(left)} of {n - count}); expected another x0"
         )
-    g = rows(ca.Function("g", [system.x], [ca.vec(system.g)]), np.vstack([at[None], near]))[0]
+    g = Rows(ca.Function("g", [system.x], [ca.vec(system.g)]))(np.vstack([at[None], near]))[0]
     columns = g.reshape(len(g), system.g.shape[1], n).transpose(2, 0, 1).reshape(n, -1)
     size = np.linalg.norm(columns)
     single = np.eye(n)[np.linalg.norm(columns, axis=1) <= NOTHING * size]

@@ -9,8 +9,7 @@ import numpy as np
 
 from articulus.errors import InputError, NumericalError
 from articulus.inversion.stable.equilibrium import End, Rest, end
-from articulus.inversion.stable.normal_form import NormalForm, normal_form
-from articulus.inversion.stable.system import NonlinearSystem
+from articulus.inversion.stable.normal_form import NormalForm
 from articulus.inversion.stable.wanted import Wanted
 
 LEAST_DECAY = 1e-2
@@ -78,11 +77,6 @@ class Problem:
         return np.stack([y[:, r, j] for j, r in enumerate(self.form.relative_degree)], axis=1)
 
 
-def degrees_at(system: NonlinearSystem, x0: np.ndarray) -> tuple[int, ...]:
-    """Return the relative degrees near a state."""
-    return normal_form(system, x0).relative_degree
-
-
 def boundary_problem(
     form: NormalForm,
     wanted: Wanted,
@@ -107,10 +101,10 @@ def boundary_problem(
     goals = wanted(stations)[:, 0]
     rest = Rest(form.system)
     x, u = rest(goals[0], x0, np.zeros(goals.shape[1]))
-    along = _along(rest, goals, x, u)
-    last_x, last_u = along[-1]
+    along = _along(form, goals, x, rest)
+    last_u = form.input(along[-1:], np.zeros((1, goals.shape[1])))[0]
     duration = wanted.end - wanted.start
-    before, after = end(form, x, u, duration, "start"), end(form, last_x, last_u, duration, "end")
+    before, after = end(form, x, u, duration, "start"), end(form, along[-1], last_u, duration, "end")
     counts = [int((e.zeros.real > 0).sum()) for e in (before, after)]
     if counts[0] != counts[1]:
         raise NumericalError(
@@ -121,25 +115,40 @@ def boundary_problem(
     dies = -after.zeros.real[after.zeros.real < 0]
     first = wanted.start - _pad(leaves, tolerance, pre, "pre", form.system.name)
     last = wanted.end + _pad(dies, tolerance, post, "post", form.system.name)
-    return Problem(form, wanted, before, after, first, last, stations, np.array([x for x, _ in along]))
+    return Problem(form, wanted, before, after, first, last, stations, along)
 
 
-def _along(
-    rest: Rest, goals: np.ndarray, x: np.ndarray, u: np.ndarray
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return states and inputs of rest for outputs along the motion; a straight line where there are none on the way."""
-    found = [(x, u)]
+def _along(form: NormalForm, goals: np.ndarray, x: np.ndarray, last: Rest) -> np.ndarray:
+    """Return states of rest (S, n) for outputs along the motion; a straight line where there are none on the way."""
+    returns = np.abs(goals[-1] - goals[0]).max() <= 1e-12 * np.abs(goals).max()
+    found = [x]
     try:
         for y in goals[1:]:
-            same = np.array_equal(y, goals[len(found) - 1])
-            found.append(found[-1] if same else rest(y, *found[-1]))
-    except NumericalError:
-        last = (x, u) if np.allclose(goals[-1], goals[0], rtol=0, atol=1e-12) else rest(goals[-1], x, u)
-        shares = np.linspace(0.0, 1.0, len(goals))
-        return [(x + s * (last[0] - x), u + s * (last[1] - u)) for s in shares]
-    if np.abs(goals[-1] - goals[0]).max() <= 1e-12 * np.abs(goals).max():
-        found[-1] = (x, u)
-    return found
+            found.append(_at_rest(form, y, found[-1]))
+    except (NumericalError, np.linalg.LinAlgError):
+        final = x if returns else last(goals[-1], x, np.zeros(goals.shape[1]))[0]
+        return x + np.linspace(0.0, 1.0, len(goals))[:, None] * (final - x)
+    if returns:
+        found[-1] = x
+    return np.array(found)
+
+
+def _at_rest(form: NormalForm, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the state of rest (n,) with outputs y next to x: Newton's method on the internal coordinates."""
+    xi = np.concatenate([[value] + [0.0] * (r - 1) for value, r in zip(y, form.relative_degree)])[None]
+    v = np.zeros((1, len(y)))
+    x = x[None]
+    eta = form.coordinates(x)[1]
+    for _ in range(30):
+        x = form.state(xi, eta, x)
+        if not form.internal:
+            return x[0]
+        rate, slope = form.inside(x, v)
+        step = np.linalg.solve(slope, -rate[..., None])[..., 0]
+        if np.abs(step).max() <= 1e-13 * (1 + np.abs(eta).max()):
+            return x[0]
+        eta = eta + step
+    raise NumericalError("no state of rest on the way")
 
 
 def _pad(rates: np.ndarray, tolerance: float, given: float | None, name: str, system: str) -> float:

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus import kernel
 from articulus.control.plant import as_plant
 from articulus.errors import InputError
 
@@ -134,24 +135,31 @@ def _among(symbol: SX, symbols: SX) -> bool:
     return any(ca.is_equal(symbol, s) for s in ca.symvar(symbols))
 
 
-def rows(function: ca.Function, *arguments: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Evaluate a CasADi function for many rows of arguments; matrices come out as (rows, columns of the function, its rows).
+FEW = 16
+"""Rows below which no native code is made."""
 
-    Parameters
-    ----------
-    function : casadi.Function
-        Of column vectors.
-    arguments : arrays, (N, k) each
 
-    Returns
-    -------
-    arrays, (N, k) of column vectors, (N, i, j) of matrices
+class Rows:
+    """A CasADi function of column vectors for many rows of arguments at once.
+
+    Called with arrays (N, k) it returns arrays (N, k) of column vectors and (N, i, j) of matrices.
     """
-    count = len(arguments[0])
-    found = function.call([ca.DM(np.ascontiguousarray(a.T)) for a in arguments])
-    out = []
-    for i, value in enumerate(found):
-        shape = function.size_out(i)
-        flat = np.asarray(value.full()).reshape(shape[0], count, shape[1]) if count else np.zeros((shape[0], 0, shape[1]))
-        out.append(flat[:, :, 0].T if shape[1] == 1 else flat.transpose(1, 0, 2))
-    return tuple(out)
+
+    def __init__(self, function: ca.Function):
+        self.function = function
+        self._native: kernel.Kernel | None = None
+
+    def __call__(self, *arguments: np.ndarray) -> tuple[np.ndarray, ...]:
+        if len(arguments[0]) < FEW:
+            return self._one_by_one(arguments)
+        if self._native is None:
+            outputs = tuple(1 if self.function.size2_out(i) == 1 else 2 for i in range(self.function.n_out()))
+            ranks = (1,) * self.function.n_in(), outputs
+            self._native = kernel.compile(self.function, finite=False, ranks=ranks)
+        found = self._native(*arguments)
+        return found if isinstance(found, tuple) else (found,)
+
+    def _one_by_one(self, arguments: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        found = [[np.array(v) for v in self.function.call([ca.DM(a) for a in row])] for row in zip(*arguments)]
+        stacked = [np.array(values) for values in zip(*found)]
+        return tuple(v[:, :, 0] if v.shape[2] == 1 else v for v in stacked)
