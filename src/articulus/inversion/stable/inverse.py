@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from casadi import SX
 
@@ -11,7 +12,7 @@ from articulus.control.design import Check
 from articulus.errors import InputError, NumericalError
 from articulus.inversion.result import Inversion
 from articulus.inversion.stable.collocation import Internal, collocation
-from articulus.inversion.stable.gauss import A, B, C
+from articulus.inversion.stable.gauss import C, steps
 from articulus.inversion.stable.normal_form import normal_form
 from articulus.inversion.stable.picard import picard
 from articulus.inversion.stable.problem import Problem, boundary_problem
@@ -159,23 +160,28 @@ def flow_residual(problem: Problem, inside: Internal) -> float:
 
     The equations of the system itself are integrated from every node to the next, in two steps of Gauss's method with the inputs as functions of time.
     """
-    f = Rows(problem.form.system.rate)
     t, h = inside.t[:-1], np.diff(inside.t) / 2
     nodes = problem.states(inside.t, inside.eta)
+    flow = Rows(_flow(problem.form.system))
     x = nodes[:-1]
-    for half in (0, 1):
-        begin = t + half * h
+    for begin in (t, t + h):
         times = (begin[:, None] + C * h[:, None]).ravel()
         known = problem.states(times, inside(problem, times))
         u = problem.inputs(times, known)
-        K = f(known, u)[0].reshape(len(h), 3, -1)
-        for _ in range(30):
-            at = x[:, None] + h[:, None, None] * np.einsum("jl,nlk->njk", A, K)
-            new = f(at.reshape(len(times), -1), u)[0].reshape(K.shape)
-            change = np.abs(h[:, None, None] * (new - K)).max()
-            K = new
-            if change < 1e-13 * (1 + np.abs(nodes).max()) or not np.isfinite(change):
-                break
-        x = x + h[:, None] * np.einsum("j,njk->nk", B, K)
+
+        def rate(_: np.ndarray, at: np.ndarray, __: np.ndarray | None, u: np.ndarray = u) -> tuple:
+            found, slope = flow(at, u)
+            return found, slope.reshape(len(at), at.shape[1], at.shape[1]), at
+
+        K = flow(known, u)[0].reshape(len(h), 3, -1)
+        x = steps(rate, begin, h, x, K)[0]
     size = np.abs(nodes - nodes[0]).max(0)
     return float(np.abs((x - nodes[1:]) / np.where(size > 0, size, 1.0)).max())
+
+
+def _flow(system: NonlinearSystem) -> ca.Function:
+    """(x, u) -> x' and its derivative by x."""
+    u = SX.sym("u", system.h.numel())
+    rate = system.f + ca.mtimes(system.g, u)
+    out = ca.cse([rate, ca.densify(ca.jacobian(rate, system.x))])
+    return ca.Function("flow", [system.x, u], out)

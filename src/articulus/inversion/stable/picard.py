@@ -1,12 +1,14 @@
 """Bounded motion inside by a two-sided Picard iteration.
 
-With A of the zero dynamics at the equilibrium, split into a stable and an unstable block, each sweep solves
+With A of the zero dynamics at the equilibrium before the motion, split into a stable and an unstable block, each sweep solves
 
-    z' = A z + n(t),   n = p(t, eta) - A (eta - eta_0)  of the last sweep
+    z' = A z + n(t),   n = p(t, eta) - r' - A z  of the last sweep,   eta = r + z
 
 the stable block forward from the beginning, the unstable one backward from the end. In every interval n is a quadratic through its values
 at the Gauss points and the solution for it is exact (matrix exponentials). The recursion over intervals of one length is a scan that
 doubles its reach, without a loop over the intervals.
+
+r is the equilibrium; where the motion ends at another one, a smooth way from the one to the other.
 
 The sweeps converge where the zero dynamics is linear enough over the motion; their ratio is watched.
 """
@@ -33,7 +35,6 @@ def picard(problem: Problem, tolerance: float) -> Internal:
     Parameters
     ----------
     problem : Problem
-        One equilibrium: the outputs return to where they began, or the zero dynamics is alike at both ends.
     tolerance : float [-]
         Error of eta, over its largest distance from rest.
     """
@@ -43,9 +44,9 @@ def picard(problem: Problem, tolerance: float) -> Internal:
     fastest = np.abs(problem.before.zeros).max()
     length = problem.wanted.end - problem.wanted.start
     h = min(REACH / fastest, length / 24)
-    old, total, meshes = None, 0, 0
+    old, total, meshes, finer = None, 0, 0, 1
     while True:
-        grid = Sweep(problem, h)
+        grid = Sweep(problem, h, finer)
         start = None if old is None else old.between(grid.times)
         eta, count = _iterate(grid, start, tolerance)
         total, meshes = total + count, meshes + 1
@@ -57,7 +58,7 @@ def picard(problem: Problem, tolerance: float) -> Internal:
                 K = problem.rate(grid.times.ravel(), eta.reshape(-1, eta.shape[2]))[0].reshape(eta.shape)
                 return Internal(grid.t, nodes, K, float(error), total, meshes)
         old = _Old(grid, eta)
-        h /= 2
+        finer *= 2
         if 3 * 2 * len(grid.t) > MOST_POINTS:
             raise NumericalError(
                 f"stable_inversion: Picard's iteration has not reached the error {tolerance:g} with {len(grid.t) - 1} intervals; take method='collocation', which "
@@ -88,16 +89,17 @@ def _iterate(grid: Sweep, eta: np.ndarray | None, tolerance: float) -> tuple[np.
 class Sweep:
     """Forward and backward recursion on even intervals in each part of the time: before, parts of the motion, after."""
 
-    def __init__(self, problem: Problem, h: float):
+    def __init__(self, problem: Problem, h: float, finer: int):
         self.problem = problem
         marks = sorted({problem.first, *problem.wanted.marks, problem.last})
         self.parts = [
-            (a, b, 2 * max(2, int(np.ceil((b - a) / h / 2)))) for a, b in zip(marks, marks[1:])
+            (a, b, finer * max(4, int(np.ceil((b - a) / h)))) for a, b in zip(marks, marks[1:])
         ]
         pieces = [np.linspace(a, b, n + 1) for a, b, n in self.parts]
         self.t = np.concatenate([pieces[0], *(p[1:] for p in pieces[1:])])
         self.times = self.t[:-1, None] + C * np.diff(self.t)[:, None]
         self._x: np.ndarray | None = None
+        self.reference, self.reference_rate = self._way(self.times)
         self.blocks = [Block(*split, self.parts) for split in _split(problem.before.A)]
 
     def rest(self) -> np.ndarray:
@@ -109,17 +111,26 @@ class Sweep:
         """Return n (N, 3, k) for eta (N, 3, k)."""
         k = eta.shape[2]
         p, _, self._x = self.problem.rate(self.times.ravel(), eta.reshape(-1, k), self._x)
-        return p.reshape(eta.shape) - (eta - self.problem.before.eta) @ self.problem.before.A.T
+        linear = (eta - self.reference) @ self.problem.before.A.T
+        return p.reshape(eta.shape) - self.reference_rate - linear
+
+    def _way(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return r and its rate at times (..., 1): 35 s^4 - 84 s^5 + 70 s^6 - 20 s^7 of the way during the motion."""
+        w, change = self.problem.wanted, self.problem.after.eta - self.problem.before.eta
+        s = np.clip((t - w.start) / (w.end - w.start), 0.0, 1.0)[..., None]
+        share = s**4 * (35 + s * (-84 + s * (70 - 20 * s)))
+        rate = 140 * s**3 * (1 - s) ** 3 / (w.end - w.start)
+        return self.problem.before.eta + share * change, rate * change
 
     def sweep(self, eta: np.ndarray) -> np.ndarray:
         """Return the next eta at the Gauss points."""
         n = self.forcing(eta)
-        return self.problem.before.eta + sum(block.inside(n) for block in self.blocks)
+        return self.reference + sum(block.inside(n) for block in self.blocks)
 
     def nodes_of(self, eta: np.ndarray) -> np.ndarray:
         """Return eta (N + 1, k) at the ends of the intervals."""
         n = self.forcing(eta)
-        return self.problem.before.eta + sum(block.nodes(n) for block in self.blocks)
+        return self._way(self.t)[0] + sum(block.nodes(n) for block in self.blocks)
 
 
 class Block:
