@@ -20,23 +20,38 @@ from articulus.inversion.paths import (
     from_csv,
 )
 from articulus.inversion.result import Inversion
+from articulus.inversion.stable.forward import ForwardRun, forward_run
+from articulus.inversion.stable.inverse import stable_inversion
+from articulus.inversion.stable.mechanisms import mechanism_system
+from articulus.inversion.stable.normal_form import NormalForm, normal_form
+from articulus.inversion.stable.regulator import Regulator, regulator
+from articulus.inversion.stable.system import NonlinearSystem
 
 __all__ = [
     "Accessibility",
     "Circle",
     "Forward",
+    "ForwardRun",
     "Inversion",
     "Jump",
     "Line",
     "Motion",
+    "NonlinearSystem",
+    "NormalForm",
     "Path",
     "Profile",
+    "Regulator",
     "SplinePath",
     "accessibility",
     "as_motion",
     "forward",
+    "forward_run",
     "from_csv",
+    "mechanism_system",
     "minimal_vibration",
+    "normal_form",
     "prove",
+    "regulator",
+    "stable_inversion",
     "tip_torques",
 ]

@@ -10,13 +10,14 @@ differences between one step and two of half the length is the error of the whol
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_banded
 
 from articulus.errors import NumericalError
-from articulus.inversion.stable.gauss import C, B, linearized, slopes_at, steps
+from articulus.inversion.stable.gauss import B, C, linearized, slopes_at, steps
 from articulus.inversion.stable.problem import Problem
 
 MOST_INTERVALS = 40_000
@@ -93,7 +94,8 @@ def first_mesh(problem: Problem) -> np.ndarray:
     w = problem.wanted
     marks = w.marks
     parts = [
-        np.linspace(a, b, max(4, round(24 * (b - a) / (w.end - w.start))) + 1) for a, b in zip(marks, marks[1:])
+        np.linspace(a, b, max(4, round(24 * (b - a) / (w.end - w.start))) + 1)
+        for a, b in itertools.pairwise(marks)
     ]
     grown = np.linspace(0.0, 1.0, 13) ** 1.5
     if problem.first < w.start:
@@ -134,7 +136,10 @@ def _correction(problem: Problem, h: np.ndarray, eta: np.ndarray, K: np.ndarray,
     """Return one Newton step of eta and of the slopes."""
     through = np.eye(eta.shape[1]) + h[:, None, None] * np.einsum("j,njkl->nkl", B, stages.by_start)
     moved = eta[:-1] + h[:, None] * np.einsum("j,njk->nk", B, K + stages.free)
-    ends = (-problem.before.stable @ (eta[0] - problem.before.eta), -problem.after.unstable @ (eta[-1] - problem.after.eta))
+    ends = (
+        -problem.before.stable @ (eta[0] - problem.before.eta),
+        -problem.after.unstable @ (eta[-1] - problem.after.eta),
+    )
     d_eta = _banded(problem, through, moved - eta[1:], *ends)
     return d_eta, stages.free + np.einsum("njkl,nl->njk", stages.by_start, d_eta[:-1])
 
@@ -158,16 +163,17 @@ def _banded(
     put(s + at + row + 0 * column, at + column + 0 * row, -through)
     diagonal = np.arange(N)[:, None] * k + np.arange(k)
     put(s + diagonal, diagonal + k, np.ones((N, k)))
-    for matrix, begin_row, begin in ((problem.before.stable, 0, 0), (problem.after.unstable, s + N * k, N * k)):
+    for matrix, begin_row, begin in (
+        (problem.before.stable, 0, 0),
+        (problem.after.unstable, s + N * k, N * k),
+    ):
         i, j = np.indices(matrix.shape)
         put(begin_row + i, begin + j, matrix)
     found = solve_banded((lower, upper), band, np.concatenate([first, right.ravel(), last]))
     return found.reshape(N + 1, k)
 
 
-def errors(
-    problem: Problem, t: np.ndarray, eta: np.ndarray, K: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def errors(problem: Problem, t: np.ndarray, eta: np.ndarray, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the differences of one step and two half ones, (N,) largest of each interval, and the errors of eta (N + 1, k)."""
     if not eta.shape[1]:
         return np.zeros(len(t) - 1), np.zeros_like(eta)

@@ -21,7 +21,7 @@ FAR = 1e4
 
 
 @dataclass(frozen=True, eq=False)
-class Forward:
+class ForwardRun:
     """What a system did under the inputs of an inversion.
 
     Parameters
@@ -46,7 +46,7 @@ class Forward:
         return float(np.abs(self.y - self.wanted).max())
 
 
-def forward(
+def forward_run(
     system: NonlinearSystem,
     inversion: Inversion,
     gain: Any = None,
@@ -54,7 +54,7 @@ def forward(
     begin: float | None = None,
     end: float | None = None,
     rtol: float = 1e-9,
-) -> Forward:
+) -> ForwardRun:
     """Run a system under u = u_d(t) + K(t) (x_d(t) - x).
 
     Parameters
@@ -72,7 +72,7 @@ def forward(
     rtol : float [-]
     """
     if inversion.states is None or inversion.states.shape[1] != system.x.numel():
-        raise InputError("forward: expected an inversion with the states of this system")
+        raise InputError("forward_run: expected an inversion with the states of this system")
     nominal = _Nominal(inversion)
     first = inversion.t[0] if begin is None else float(begin)
     last = inversion.t[-1] if end is None else float(end)
@@ -111,7 +111,7 @@ def forward(
     t, states = np.concatenate(found_t), np.concatenate(found_x)
     y = np.array([np.array(output(s)).ravel() for s in states]).reshape(len(t), -1)
     kept = np.searchsorted(inversion.t, t)
-    return Forward(t, states, y, inversion.outputs[kept], diverged)
+    return ForwardRun(t, states, y, inversion.outputs[kept], diverged)
 
 
 class _Nominal:
@@ -140,11 +140,11 @@ def _gain(
         return None
     if isinstance(gain, str):
         if gain != "lqr":
-            raise InputError(f"forward: found gain '{gain}'; expected an array (m, n), 'lqr' or None")
+            raise InputError(f"forward_run: found gain '{gain}'; expected an array (m, n), 'lqr' or None")
         return lqr_along(system, inversion, nominal)
     K = np.asarray(gain, dtype=float)
     if K.shape != system.g.shape[::-1]:
-        raise InputError(f"forward: found a gain of shape {K.shape}; expected {system.g.shape[::-1]}")
+        raise InputError(f"forward_run: found a gain of shape {K.shape}; expected {system.g.shape[::-1]}")
     return lambda _: K
 
 

@@ -24,9 +24,7 @@ A = np.array(
 SMALL = 1e-9
 """Change of the slopes times the length, relative, after which one more of a quadratic iteration is below round-off."""
 
-Rate = Callable[
-    [np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray, np.ndarray]
-]
+Rate = Callable[[np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray, np.ndarray]]
 """(t, eta, guess of x) -> rates (N, k), their derivatives by eta (N, k, k), states x (N, n)."""
 
 
@@ -78,9 +76,7 @@ def steps(
         if change <= SMALL * size:
             break
     else:
-        raise NumericalError(
-            f"stable_inversion: the stages of a step do not converge (change {change:.3g})"
-        )
+        raise NumericalError(f"stable_inversion: the stages of a step do not converge (change {change:.3g})")
     return start + h[:, None] * np.einsum("j,njk->nk", B, K), K
 
 

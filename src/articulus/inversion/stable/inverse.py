@@ -142,10 +142,11 @@ def sample_times(problem: Problem, step: float | None) -> np.ndarray:
     h = (w.end - w.start) / 500 if step is None else float(step)
     if not 0 < h <= w.end - w.start:
         raise InputError(f"stable_inversion: found step = {step}; expected seconds above 0, below the motion")
-    first = -int(np.ceil((w.start - problem.first) / h - 1e-9))
-    last = int(np.ceil((problem.last - w.start) / h - 1e-9))
-    t = w.start + h * np.arange(first, last + 1)
-    t[0], t[-1] = max(t[0], problem.first), min(t[-1], problem.last)
+    first = int(np.floor((w.start - problem.first) / h + 1e-9))
+    last = int(np.floor((problem.last - w.start) / h + 1e-9))
+    t = w.start + h * np.arange(-first, last + 1)
+    if t[-1] < w.end - 1e-9 * h:
+        t = np.append(t, w.end)
     marks = np.array(w.marks)
     before = marks - 1e-9 * (w.end - w.start)
     top = [problem._top(w(x)) for x in (before, marks)]

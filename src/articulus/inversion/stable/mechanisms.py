@@ -48,9 +48,7 @@ def mechanism_system(
         )
     joints = (joints,) if isinstance(joints, str) else tuple(joints)
     inputs = [Parameter(f"inverse_input_{i}", 0.0) for i in range(len(joints))]
-    added = tuple(
-        PrescribedForce(joint, p, name=f"inverse_{joint}") for joint, p in zip(joints, inputs)
-    )
+    added = tuple(PrescribedForce(joint, p, name=f"inverse_{joint}") for joint, p in zip(joints, inputs))
     given = plant if isinstance(plant, Loop) else Loop(mechanism)
     loop = Loop(mechanism, given.controller, (*given.components, *added), given.loops)
     x, u, rate, names = _equations(loop, [p.name for p in inputs], params or {})
@@ -68,7 +66,9 @@ def mechanism_system(
     )
 
 
-def _equations(loop: Loop, inputs: list[str], params: Mapping[str, float]) -> tuple[SX, SX, SX, tuple[str, ...]]:
+def _equations(
+    loop: Loop, inputs: list[str], params: Mapping[str, float]
+) -> tuple[SX, SX, SX, tuple[str, ...]]:
     """Return states, inputs, rates and names of the states of a loop, without its sums of energy."""
     if loop.outside is not None:
         raise UnsupportedOperation(
@@ -82,7 +82,9 @@ def _equations(loop: Loop, inputs: list[str], params: Mapping[str, float]) -> tu
     unknown = [name for name in params if name not in loop.parameters]
     if unknown:
         raise InputError(f"params: no parameter '{unknown[0]}'; {did_you_mean(unknown[0], loop.parameters)}")
-    kept = [i for name, s in system.places.items() if not name.startswith("work.") for i in range(s.start, s.stop)]
+    kept = [
+        i for name, s in system.places.items() if not name.startswith("work.") for i in range(s.start, s.stop)
+    ]
     x, u, t = SX.sym("x", len(kept)), SX.sym("u", len(inputs)), SX.sym("t")
     c = SX.zeros(function.size1_in(0), 1)
     c[kept] = x
@@ -122,5 +124,7 @@ def _outputs(mechanism: Mechanism, outputs: Any, q: SX, params: Mapping[str, flo
 
 def rest_of(mechanism: Mechanism, q: Any = None) -> np.ndarray:
     """Return x0 = (q, 0) for `stable_inversion`."""
-    position = mechanism.neutral if q is None else mechanism.positions(q, "q") if isinstance(q, Mapping) else q
+    position = (
+        mechanism.neutral if q is None else mechanism.positions(q, "q") if isinstance(q, Mapping) else q
+    )
     return np.concatenate([np.asarray(position, dtype=float), np.zeros(mechanism.nv)])

@@ -14,6 +14,7 @@ combinations of them; otherwise the directions at a right angle to the gradients
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,19 +63,30 @@ class NormalForm:
     beta: SX
     driven: bool
 
-    def __post_init__(self) -> None:
-        s = self.system
-        v = SX.sym("v", len(self.relative_degree))
-        u = ca.solve(self.beta, v - self.alpha)
-        rate = ca.mtimes(ca.jacobian(self.eta, s.x), s.f + ca.mtimes(s.g, u))
+    @functools.cached_property
+    def _inside(self) -> Rows:
+        """(x, y^(r)) -> rate of eta, its derivative by x, the derivative of (xi, eta) by x."""
+        s, v = self.system, SX.sym("v", len(self.relative_degree))
+        rate = ca.mtimes(ca.jacobian(self.eta, s.x), s.f + ca.mtimes(s.g, self._needed(v)))
+        J = ca.jacobian(ca.vertcat(self.xi, self.eta), s.x)
+        out = ca.cse([ca.densify(x) for x in (rate, ca.jacobian(rate, s.x), J)])
+        return Rows(ca.Function("inside", [s.x, v], out))
+
+    @functools.cached_property
+    def _coordinates(self) -> Rows:
+        """x -> (xi, eta) and its derivative."""
         place = ca.vertcat(self.xi, self.eta)
-        J = ca.jacobian(place, s.x)
-        inside = ca.cse([ca.densify(x) for x in (rate, ca.jacobian(rate, s.x), J)])
-        object.__setattr__(self, "_inside", Rows(ca.Function("inside", [s.x, v], inside)))
-        object.__setattr__(
-            self, "_coordinates", Rows(ca.Function("place", [s.x], ca.cse([ca.densify(place), ca.densify(J)])))
-        )
-        object.__setattr__(self, "_input", Rows(ca.Function("input", [s.x, v], ca.cse([ca.densify(u)]))))
+        out = ca.cse([ca.densify(place), ca.densify(ca.jacobian(place, self.system.x))])
+        return Rows(ca.Function("place", [self.system.x], out))
+
+    @functools.cached_property
+    def _input(self) -> Rows:
+        """(x, y^(r)) -> u."""
+        v = SX.sym("v", len(self.relative_degree))
+        return Rows(ca.Function("input", [self.system.x, v], ca.cse([ca.densify(self._needed(v))])))
+
+    def _needed(self, v: SX) -> SX:
+        return ca.solve(self.beta, v - self.alpha)
 
     @property
     def internal(self) -> int:
@@ -83,7 +95,7 @@ class NormalForm:
 
     def coordinates(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return xi (N, sum r) and eta of states (N, n)."""
-        place = self._coordinates(x)[0]  # type: ignore[attr-defined]
+        place = self._coordinates(x)[0]
         split = self.xi.numel()
         return place[:, :split], place[:, split:]
 
@@ -93,7 +105,7 @@ class NormalForm:
         size = 1.0 + np.abs(goal).max(0, initial=0.0)
         last = np.inf
         for _ in range(40):
-            place, J = self._coordinates(x)  # type: ignore[attr-defined]
+            place, J = self._coordinates(x)
             off = goal - place
             worst = np.abs(off / size).max(initial=0.0)
             if not np.isfinite(worst):
@@ -109,7 +121,7 @@ class NormalForm:
 
     def inside(self, x: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rate of eta (N, k) and its derivative by eta (N, k, k) at fixed outputs, with y^(r) = v (N, m)."""
-        rate, by_x, J = self._inside(x, v)  # type: ignore[attr-defined]
+        rate, by_x, J = self._inside(x, v)
         k, n = self.internal, J.shape[-1]
         rate, by_x = rate.reshape(len(x), k), by_x.reshape(len(x), k, n)
         unit = np.broadcast_to(np.eye(n)[:, n - k :], (len(x), n, k))
@@ -117,7 +129,7 @@ class NormalForm:
 
     def input(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return u (N, m) under which y^(r) = v."""
-        return self._input(x, v)[0]  # type: ignore[attr-defined]
+        return self._input(x, v)[0]
 
     def zero_dynamics(self, x: np.ndarray) -> np.ndarray:
         """Return A (k, k) of eta' = A eta near an equilibrium x (n,), outputs at rest; its eigenvalues are the zeros [rad/s]."""
@@ -132,7 +144,9 @@ class NormalForm:
         return f"relative degree {degrees}; {self.internal} internal coordinates ({how}): {self.eta}"
 
 
-def normal_form(system: NonlinearSystem, x0: Sequence[float] | np.ndarray, eta: SX | None = None) -> NormalForm:
+def normal_form(
+    system: NonlinearSystem, x0: Sequence[float] | np.ndarray, eta: SX | None = None
+) -> NormalForm:
     """Return the normal form of a system near a state.
 
     Parameters
@@ -224,7 +238,11 @@ def _require_regular(system: NonlinearSystem, beta: SX, degrees: list[int], at: 
         return
     outputs = [n for n, share in zip(system.output_names, np.abs(left[:, -1])) if share > 1e-3]
     idle = [n for n, c in zip(system.input_names, column) if c <= SINGULAR]
-    reason = f"input {', '.join(idle)} appears in none of them" if idle else "the inputs act on them in one way only"
+    reason = (
+        f"input {', '.join(idle)} appears in none of them"
+        if idle
+        else "the inputs act on them in one way only"
+    )
     raise NumericalError(
         f"{system.name}: the decoupling matrix is singular (smallest singular value {values[-1] / values[0]:.2g} of the largest): relative degrees "
         f"{degrees}, and of the outputs {', '.join(outputs)} a combination is not reached by the inputs in these derivatives: {reason}. "

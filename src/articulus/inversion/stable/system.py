@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,13 +120,13 @@ class NonlinearSystem:
             model.name or "plant",
         )
 
-    @property
+    @functools.cached_property
     def rate(self) -> ca.Function:
         """(x, u) -> x'."""
         u = SX.sym("u", self.h.numel())
         return ca.Function("rate", [self.x, u], [self.f + ca.mtimes(self.g, u)])
 
-    @property
+    @functools.cached_property
     def output(self) -> ca.Function:
         """x -> y."""
         return ca.Function("output", [self.x], [self.h])
@@ -160,6 +161,8 @@ class Rows:
         return found if isinstance(found, tuple) else (found,)
 
     def _one_by_one(self, arguments: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        found = [[np.array(v) for v in self.function.call([ca.DM(a) for a in row])] for row in zip(*arguments)]
+        found = [
+            [np.array(v) for v in self.function.call([ca.DM(a) for a in row])] for row in zip(*arguments)
+        ]
         stacked = [np.array(values) for values in zip(*found)]
         return tuple(v[:, :, 0] if v.shape[2] == 1 else v for v in stacked)

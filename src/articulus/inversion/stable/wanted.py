@@ -88,7 +88,9 @@ def wanted(
     if isinstance(motion, tuple) and len(motion) == 2 and isinstance(motion[0], ca.SX):
         return _expression(motion[0], ca.SX(motion[1]), outputs, order, _interval(start, end))
     if isinstance(motion, tuple) and len(motion) == 2:
-        return _samples(np.asarray(motion[0], dtype=float), np.asarray(motion[1], dtype=float), outputs, order)
+        return _samples(
+            np.asarray(motion[0], dtype=float), np.asarray(motion[1], dtype=float), outputs, order
+        )
     if hasattr(motion, "derivatives"):
         return _path(motion, outputs, order)
     if callable(motion):
@@ -113,6 +115,10 @@ def _interval(start: float | None, end: float | None) -> tuple[float, float]:
 
 
 def _expression(t: ca.SX, y: ca.SX, outputs: int, order: int, interval: tuple[float, float]) -> Wanted:
+    if not t.is_symbolic() or not t.is_scalar():
+        raise InputError(
+            f"stable_inversion: found {t} as first of (t, expression); expected a symbol, SX.sym('t')"
+        )
     if y.numel() != outputs:
         raise InputError(f"stable_inversion: found {y.numel()} wanted outputs; expected {outputs}")
     derivatives = [ca.vec(y)]
