@@ -32,6 +32,7 @@ PAGES = [
     "docs/control/reduction.md",
     "docs/control/synthesis.md",
     "docs/control/robustness.md",
+    "docs/inversion/stable.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/events.md",

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import solve_banded
 
 from articulus.errors import NumericalError
-from articulus.inversion.stable.gauss import B, C, linearized, slopes_at, steps
+from articulus.inversion.stable.gauss import B, C, Stages, linearized, slopes_at, steps
 from articulus.inversion.stable.problem import Problem
 
 MOST_INTERVALS = 40_000
@@ -94,7 +94,7 @@ def first_mesh(problem: Problem) -> np.ndarray:
     w = problem.wanted
     marks = w.marks
     parts = [
-        np.linspace(a, b, max(4, round(24 * (b - a) / (w.end - w.start))) + 1)
+        np.linspace(a, b, max(1, round(24 * (b - a) / (w.end - w.start))) + 1)
         for a, b in itertools.pairwise(marks)
     ]
     grown = np.linspace(0.0, 1.0, 13) ** 1.5
@@ -132,43 +132,34 @@ def newton(
     )
 
 
-def _correction(problem: Problem, h: np.ndarray, eta: np.ndarray, K: np.ndarray, stages) -> tuple:  # type: ignore[no-untyped-def]
+def _correction(
+    problem: Problem, h: np.ndarray, eta: np.ndarray, K: np.ndarray, stages: Stages
+) -> tuple[np.ndarray, np.ndarray]:
     """Return one Newton step of eta and of the slopes."""
-    through = np.eye(eta.shape[1]) + h[:, None, None] * np.einsum("j,njkl->nkl", B, stages.by_start)
     moved = eta[:-1] + h[:, None] * np.einsum("j,njk->nk", B, K + stages.free)
-    ends = (
-        -problem.before.stable @ (eta[0] - problem.before.eta),
-        -problem.after.unstable @ (eta[-1] - problem.after.eta),
-    )
-    d_eta = _banded(problem, through, moved - eta[1:], *ends)
+    first = -problem.before.stable @ (eta[0] - problem.before.eta)
+    last = -problem.after.unstable @ (eta[-1] - problem.after.eta)
+    d_eta = _between_ends(problem, h, stages, moved - eta[1:], first, last)
     return d_eta, stages.free + np.einsum("njkl,nl->njk", stages.by_start, d_eta[:-1])
 
 
-def _banded(
-    problem: Problem, through: np.ndarray, right: np.ndarray, first: np.ndarray, last: np.ndarray
+def _between_ends(
+    problem: Problem, h: np.ndarray, stages: Stages, right: np.ndarray, first: np.ndarray, last: np.ndarray
 ) -> np.ndarray:
     """Solve d_{i+1} - through_i d_i = right_i with the conditions at both ends, (N + 1, k)."""
-    N, k, _ = through.shape
+    N, k = right.shape
+    through = np.eye(k) + h[:, None, None] * np.einsum("j,njkl->nkl", B, stages.by_start)
     s = len(first)
-    lower, upper = s + k - 1, 2 * k - 1 - s
-    upper = max(upper, k - 1)
-    lower = max(lower, k - 1)
+    lower, upper = s + k - 1, 2 * k - 1 - s  # diagonals of the rows: ends first and last, intervals between
     band = np.zeros((lower + upper + 1, (N + 1) * k))
-
-    def put(row: np.ndarray, column: np.ndarray, value: np.ndarray) -> None:
-        band[upper + row - column, column] = value
-
-    at = np.arange(N)[:, None, None] * k
-    row, column = np.arange(k)[None, :, None], np.arange(k)[None, None, :]
-    put(s + at + row + 0 * column, at + column + 0 * row, -through)
-    diagonal = np.arange(N)[:, None] * k + np.arange(k)
-    put(s + diagonal, diagonal + k, np.ones((N, k)))
-    for matrix, begin_row, begin in (
-        (problem.before.stable, 0, 0),
-        (problem.after.unstable, s + N * k, N * k),
-    ):
+    row, column = np.indices((k, k))
+    begin = k * np.arange(N)[:, None, None]
+    band[upper + s + row - column, begin + column] = -through
+    unit = k + np.arange(N * k)
+    band[upper + s - k, unit] = 1.0
+    for matrix, down, along in ((problem.before.stable, 0, 0), (problem.after.unstable, s + N * k, N * k)):
         i, j = np.indices(matrix.shape)
-        put(begin_row + i, begin + j, matrix)
+        band[upper + down + i - along - j, along + j] = matrix
     found = solve_banded((lower, upper), band, np.concatenate([first, right.ravel(), last]))
     return found.reshape(N + 1, k)
 
@@ -183,9 +174,8 @@ def errors(problem: Problem, t: np.ndarray, eta: np.ndarray, K: np.ndarray) -> t
     twice, _ = steps(problem.rate, t[:-1] + h / 2, h / 2, middle, slopes_at(K, places + 0.5))
     defect = twice - eta[1:]
     stages = linearized(problem.rate, t[:-1], h, eta[:-1], K, None)
-    through = np.eye(eta.shape[1]) + h[:, None, None] * np.einsum("j,njkl->nkl", B, stages.by_start)
     zero = np.zeros(len(problem.before.stable)), np.zeros(len(problem.after.unstable))
-    return np.abs(defect).max(1), _banded(problem, through, defect, *zero)
+    return np.abs(defect).max(1), _between_ends(problem, h, stages, defect, *zero)
 
 
 def _refined(

@@ -24,6 +24,9 @@ A = np.array(
 SMALL = 1e-9
 """Change of the slopes times the length, relative, after which one more of a quadratic iteration is below round-off."""
 
+ROUND_OFF = 1e-6
+"""Change, relative, below which one that no longer falls is round-off of stiff rates."""
+
 Rate = Callable[[np.ndarray, np.ndarray, np.ndarray | None], tuple[np.ndarray, np.ndarray, np.ndarray]]
 """(t, eta, guess of x) -> rates (N, k), their derivatives by eta (N, k, k), states x (N, n)."""
 
@@ -68,13 +71,15 @@ def steps(
     rate: Rate, t: np.ndarray, h: np.ndarray, start: np.ndarray, K: np.ndarray, x: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return eta (N, k) at the ends of intervals and the slopes, from values at their starts and an estimate of the slopes."""
+    last = np.inf
     for _ in range(12):
         found = linearized(rate, t, h, start, K, x)
         K, x = K + found.free, found.x
         change = np.abs(h[:, None, None] * found.free).max(initial=0.0)
         size = 1 + np.abs(start).max(initial=0.0)
-        if change <= SMALL * size:
+        if change <= SMALL * size or 0.5 * last < change <= ROUND_OFF * size:
             break
+        last = change
     else:
         raise NumericalError(f"stable_inversion: the stages of a step do not converge (change {change:.3g})")
     return start + h[:, None] * np.einsum("j,njk->nk", B, K), K

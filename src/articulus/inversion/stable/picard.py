@@ -94,7 +94,7 @@ class Sweep:
     def __init__(self, problem: Problem, h: float, finer: int):
         self.problem = problem
         marks = sorted({problem.first, *problem.wanted.marks, problem.last})
-        self.parts = [(a, b, finer * max(4, int(np.ceil((b - a) / h)))) for a, b in itertools.pairwise(marks)]
+        self.parts = [(a, b, finer * int(np.ceil((b - a) / h))) for a, b in itertools.pairwise(marks)]
         pieces = [np.linspace(a, b, n + 1) for a, b, n in self.parts]
         self.t = np.concatenate([pieces[0], *(p[1:] for p in pieces[1:])])
         self.times = self.t[:-1, None] + C * np.diff(self.t)[:, None]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.interpolate import BPoly
 
 from articulus.errors import InputError
+from articulus.inversion.paths import Motion, Path, as_path, require_smooth
 
 JUMP = 1e-6
 """Share of the largest value of a derivative above which a difference at the start or end is a jump."""
@@ -75,9 +76,9 @@ def wanted(
     Parameters
     ----------
     motion : path, casadi.Function, (t, expression), (times, samples) or Python function
-        A path object of `articulus.inversion`; a CasADi function of t; a symbol and an expression in it; times (N,) and arrays
-        (N, order + 1, m) of the outputs and their derivatives (for one output also (N, order + 1)), joined by polynomials
-        that have these derivatives; a Python function of times that gives such arrays.
+        A path of `articulus.inversion`, such as `Line`; a CasADi function of t; a symbol and an expression in it; times (N,) and rows of
+        outputs (N, m), through which a spline is laid; times and arrays (N, order + 1, m) of the outputs and their derivatives (for one
+        output also (N, order + 1)), joined by polynomials that have these derivatives; a Python function of times that gives such arrays.
     outputs, order : int
     start, end : float [s]
         Of the motion; needed where it is an expression or a Python function.
@@ -88,11 +89,12 @@ def wanted(
     if isinstance(motion, tuple) and len(motion) == 2 and isinstance(motion[0], ca.SX):
         return _expression(motion[0], ca.SX(motion[1]), outputs, order, _interval(start, end))
     if isinstance(motion, tuple) and len(motion) == 2:
-        return _samples(
-            np.asarray(motion[0], dtype=float), np.asarray(motion[1], dtype=float), outputs, order
-        )
-    if hasattr(motion, "derivatives"):
-        return _path(motion, outputs, order)
+        times, values = (np.asarray(x, dtype=float) for x in motion)
+        if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == outputs):
+            return _path(as_path(values, times), outputs, order)
+        return _samples(times, values, outputs, order)
+    if isinstance(motion, Motion | Path):
+        return _path(motion.path if isinstance(motion, Motion) else motion, outputs, order)
     if callable(motion):
         first, last = _interval(start, end)
 
@@ -146,13 +148,18 @@ def _samples(times: np.ndarray, values: np.ndarray, outputs: int, order: int) ->
     return Wanted(inside, order, float(times[0]), float(times[-1]))
 
 
-def _path(path: Any, outputs: int, order: int) -> Wanted:
-    """A path object: `path.derivatives(t, order)`, its start and end, and where derivatives jump."""
+def _path(path: Path, outputs: int, order: int) -> Wanted:
+    if path.count != outputs:
+        raise InputError(
+            f"stable_inversion: found a path with {path.count} coordinates; expected {outputs}, one for each output"
+        )
+    require_smooth(path, order, "stable_inversion")
 
     def inside(times: np.ndarray) -> np.ndarray:
-        return _shaped(np.asarray(path.derivatives(times, order), dtype=float), len(times), outputs, order)
+        found = path.derivatives(times, order).transpose(1, 0, 2)
+        return _shaped(found, len(times), outputs, order)
 
-    return Wanted(inside, order, float(path.start), float(path.end), tuple(getattr(path, "breaks", ())))
+    return Wanted(inside, order, float(path.start), float(path.end), tuple(map(float, path.knots)))
 
 
 def _shaped(values: np.ndarray, count: int, outputs: int, order: int) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Stable inversion of Chen and Paden's plant."""
