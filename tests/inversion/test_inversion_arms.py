@@ -129,7 +129,7 @@ def test_refusals(plain) -> None:
     refused("found 'w'.*x, y, z, roll", outputs=("x", "w"))
     refused("2 coordinates; expected 1", outputs=("x",), joints=("shoulder",))
     refused("acceleration of tip.x jumps", path=Line((0.5, 0.3), (0.9, 0.3), Profile(0.8, order=1)))
-    refused(r"pre = 0.01 s is too short.*27\.\d* 1/s", pre=0.01)
+    refused(r"pre = 0.012 s is too short.*27\.\d* 1/s", pre=0.01)
     refused("cannot move tip.z", outputs=("x", "z"), path=Line((0.5, 0.0), (0.9, 0.0), Profile(0.8)))
     refused("method: found 'shooting'", method="shooting")
 

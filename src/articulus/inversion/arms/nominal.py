@@ -63,17 +63,24 @@ def spline(t: Array, q: Array, at: Array) -> tuple[Array, Array]:
     return curve(inside), curve(inside, 1)
 
 
+def rigid_motion(servo: Servo, q: Array, at: Point) -> tuple[Array, Array]:
+    """Return velocities and accelerations of the joints that follow the path, bodies keeping their shape, (n, nv) each."""
+    joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
+    inverse = np.linalg.pinv(servo.jacobian(q, at.t)[..., joints])
+    v, vdot = np.zeros_like(q), np.zeros_like(q)
+    v[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.rate(q, v, at))
+    vdot[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.acceleration(q, v, at))
+    return v, vdot
+
+
 def rigid_forces(servo: Servo, q: Array, at: Point) -> Array:
     """Return the driven forces of the path for bodies that keep their shape, (n, m): what an arm of rigid links would need."""
     joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
-    C = servo.jacobian(q, at.t)
-    inverse = np.linalg.pinv(C[..., joints])
-    rates, vdot = np.zeros_like(q), np.zeros_like(q)
-    rates[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.rate(q, rates, at))
-    vdot[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.acceleration(q, rates, at))
-    force = servo.mechanism.tree_inverse_dynamics(q, rates, vdot, params=servo.params)[:, joints]
+    force = servo.mechanism.tree_inverse_dynamics(q, *rigid_motion(servo, q, at), params=servo.params)[
+        :, joints
+    ]
     m, loops = len(servo.driven), len(servo.loop_rows)
     reach = np.zeros((len(q), servo.nv, m + loops))
     reach[:, servo.driven, np.arange(m)] = 1.0
-    reach[:, :, m:] = -np.swapaxes(C[:, :loops], -1, -2)
+    reach[:, :, m:] = -np.swapaxes(servo.jacobian(q, at.t)[:, :loops], -1, -2)
     return np.einsum("nij,nj->ni", np.linalg.pinv(reach[:, joints]), force)[:, :m]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import schur
 
 from articulus.errors import InputError, NumericalError
-from articulus.inversion.arms.servo import Motion, Point, Servo
+from articulus.inversion.arms.servo import Point, Servo
 
 Array = np.ndarray
 
@@ -16,8 +16,14 @@ STEPS = 40
 """Newton steps until a pose of rest counts as not found."""
 CLOSED = 1e-10
 """Residual of outputs and loops at a pose of rest [m, rad]."""
+SMALL = 1e-9
+"""Last Newton step at a pose of rest, over the size of the coordinates."""
+UNDETERMINED = 1e-13
+"""Singular value over the largest below which a motion meets no force and stays as estimated."""
 HYPERBOLIC = 1e-6
 """Real part of a zero over its size below which it lies on the imaginary axis."""
+SLOW = 1e-7
+"""Real part of a zero over the largest zero below which it lies there too: rounding."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,12 @@ def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
     where : str
         For messages: "start" or "end".
     """
-    q, motion = _balanced(servo, q, at, where)
     still = np.zeros((1, servo.nv))
+    try:
+        poses = balanced(servo, q[None], still, still, at)
+    except NumericalError as reason:
+        raise NumericalError(f"no pose of rest found at the {where} of the path: {reason}") from None
+    q, motion = poses[0], servo.motion(poses, still, at)
     by_q, by_v, _ = servo.derivatives(q[None], still, at, motion)
     C = servo.jacobian(q[None], at.t)[0]
     N = np.linalg.svd(C)[2][len(C) :].T
@@ -80,33 +90,43 @@ def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
     return Rest(q, motion.tau[0], N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
 
 
-def _balanced(servo: Servo, q: Array, at: Point, where: str) -> tuple[Array, Motion]:
-    """Return the pose at which the accelerations that keep the outputs at rest are zero: Newton's method."""
-    still = np.zeros((1, servo.nv))
+def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
+    """Return the positions near an estimate at which given velocities and accelerations are in balance: Newton's method.
+
+    Outputs and loops are as wanted, and the accelerations that keep them so are `vdot` in the directions that they leave free: at rest
+    the pose that the driven joints hold, else the deflection that follows the motion of the joints without vibration.
+
+    Parameters
+    ----------
+    q, v, vdot : array, (n, nv)
+    at : Point
+        n times.
+    """
     for _ in range(STEPS):
-        q1 = q[None]
-        C, off = servo.jacobian(q1, at.t)[0], servo.residual(q1, at)[0]
-        motion = servo.motion(q1, still, at)
-        by_q, _, _ = servo.derivatives(q1, still, at, motion)
-        N = np.linalg.svd(C)[2][len(C) :].T
-        step = np.linalg.lstsq(
-            np.vstack([C, N.T @ by_q[0]]), -np.concatenate([off, N.T @ motion.vdot[0]]), rcond=None
-        )[0]
+        C, off = servo.jacobian(q, at.t), servo.residual(q, at)
+        motion = servo.motion(q, v, at, C)
+        by_q, _, _ = servo.derivatives(q, v, at, motion)
+        free = np.linalg.svd(C)[2][:, C.shape[1] :]
+        rows = np.concatenate([C, free @ by_q], axis=1)
+        right = np.concatenate([off, (free @ (motion.vdot - vdot)[..., None])[..., 0]], axis=1)
+        scale = np.abs(rows).max(2, keepdims=True)
+        step = -(np.linalg.pinv(rows / scale, rcond=UNDETERMINED) @ (right[..., None] / scale))[..., 0]
         q = q + step
         if (
-            np.abs(step).max(initial=0.0) < 1e-9 * (1 + np.abs(q).max(initial=0.0))
+            np.abs(step).max(initial=0.0) < SMALL * (1 + np.abs(q).max(initial=0.0))
             and np.abs(off).max() < CLOSED
         ):
-            return q, motion
+            return q
     raise NumericalError(
-        f"no pose of rest found at the {where} of the path: outputs or loops stay off by {np.abs(off).max():.3g} m or rad. Expected "
-        "a point within reach, and an estimate q of the first pose near it"
+        f"outputs or loops stay off by {np.abs(off).max():.3g} m or rad, last step {np.abs(step).max():.3g}; expected a point within reach, "
+        "and an estimate q of the first pose near it"
     )
 
 
 def _require_hyperbolic(zeros: Array, where: str) -> None:
     """Raise InputError for zeros on the imaginary axis."""
-    on_axis = zeros[np.abs(zeros.real) <= HYPERBOLIC * np.abs(zeros)]
+    size = np.abs(zeros)
+    on_axis = zeros[np.abs(zeros.real) <= np.maximum(HYPERBOLIC * size, SLOW * size.max(initial=0.0))]
     if len(on_axis):
         values = ", ".join(f"+-{abs(z):.4g}i" for z in sorted(on_axis[on_axis.imag >= 0], key=abs)[:4])
         raise InputError(

@@ -18,7 +18,7 @@ from articulus.inversion.arms.accessibility import require_access
 from articulus.inversion.arms.collocation import Grid
 from articulus.inversion.arms.newton import Trajectory, fixed_point, newton
 from articulus.inversion.arms.outputs import read_outputs
-from articulus.inversion.arms.rest import Rest, rest
+from articulus.inversion.arms.rest import Rest, balanced, rest
 from articulus.inversion.arms.servo import Point, Servo
 from articulus.inversion.paths import Path, as_path
 from articulus.inversion.result import Inversion
@@ -30,10 +30,10 @@ Method = Literal["newton", "fixed_point"]
 
 LEFT = 1e-6
 """Share of an internal motion that is left at the ends of the horizon when it is chosen from the zeros."""
-CUT = 1e-2
-"""The same above which a given horizon is refused."""
-LONGEST = 20.0
-"""Pre- or post-actuation over the duration of the path from which it has to be asked for."""
+CUT = 1e-3
+"""Forces at the ends of the horizon less those that hold the mechanism there, over their largest change: above it is too short."""
+LONGEST = 5.0
+"""Pre- or post-actuation over the duration of the path, at most, unless it is given."""
 COARSE = 4
 """Steps that are one of the first, coarse grid."""
 AMPLITUDES = 6
@@ -148,16 +148,17 @@ class _Horizon:
 
 @dataclass(frozen=True)
 class _Plain:
-    """The nominal motion for a share of the path: poses along it, and rest at both ends."""
+    """The nominal motion for a share of the path: poses along it, rigid and bent by the inertia of this motion, and rest at both ends."""
 
     share: float
     times: Array
     q: Array
+    bent: Array
     start: Rest
     end: Rest
 
     def motion(self, t: Array) -> tuple[Array, Array]:
-        return nominal.spline(self.times, self.q, t)
+        return nominal.spline(self.times, self.bent, t)
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,7 @@ class _Task:
         require_access(self.servo, plain.q, plain.times)
         horizon = self._horizon(start, plain.end, pre, post)
         coarse = self._continued(plain, horizon)
+        self._require_rest(coarse)
         return self._result(coarse, self._solve(plain, horizon, 1, coarse))
 
     def _at(self, t: float, share: float = 1.0) -> Point:
@@ -199,24 +201,21 @@ class _Task:
     def _plain(self, start: Rest, share: float) -> _Plain:
         ends = self.path.start, self.path.end
         times, q = nominal.poses(self.servo, start.q, lambda t: _point(self.path, t, share), *ends)
-        return _Plain(share, times, q, start, rest(self.servo, q[-1], self._at(self.path.end, share), "end"))
+        end = rest(self.servo, q[-1], self._at(self.path.end, share), "end")
+        at = _point(self.path, times, share)
+        try:
+            bent = balanced(self.servo, q, *nominal.rigid_motion(self.servo, q, at), at)
+        except NumericalError:  # only an estimate
+            bent = q
+        return _Plain(share, times, q, bent, start, end)
 
     def _horizon(self, start: Rest, end: Rest, pre: float | None, post: float | None) -> _Horizon:
+        longest = LONGEST * (self.path.end - self.path.start)
         lengths = []
         for name, given, rate in (("pre", pre, start.growth), ("post", post, end.decay)):
-            needed = -math.log(LEFT) / rate
-            if given is None and needed > LONGEST * (self.path.end - self.path.start):
-                raise InputError(
-                    f"the slowest zero needs {name} = {needed:.3g} s (rate {rate:.3g} 1/s), more than {LONGEST:g} times the duration of the path; "
-                    f"expected more damping, other outputs, or {name} given as an argument"
-                )
-            least = -math.log(CUT) / rate
-            if given is not None and not least <= given < math.inf:
-                raise InputError(
-                    f"{name} = {given} s is too short for the zeros: the slowest internal motion changes at {rate:.4g} 1/s and needs at least "
-                    f"{least:.3g} s to reach 1 % and {needed:.3g} s to reach {LEFT:g}; expected a longer {name}, or none"
-                )
-            lengths.append(needed if given is None else given)
+            if given is not None and not 0 <= given < math.inf:
+                raise InputError(f"{name}: found {given!r}; expected a time [s], zero or more")
+            lengths.append(min(-math.log(LEFT) / rate, longest) if given is None else given)
         coarse = COARSE * self.step
         before = math.ceil(lengths[0] / coarse - 1e-9) * coarse
         whole = before + (self.path.end - self.path.start) + lengths[1]
@@ -250,6 +249,21 @@ class _Task:
             estimate = tuple(x + y - z for x, y, z in zip(near.at(t), estimate, other))
         return _Found(plain, grid, SOLVERS[self.method](self.servo, grid, *estimate))
 
+    def _require_rest(self, found: _Found) -> None:
+        """Raise InputError if the mechanism is not at rest at both ends of the horizon."""
+        for name, share, rate in zip(
+            ("pre", "post"), _ends(found), (found.plain.start.growth, found.plain.end.decay)
+        ):
+            if share > CUT:
+                t = found.grid.nodes.t
+                given = self.path.start - t[0] if name == "pre" else t[-1] - self.path.end
+                needed = given + math.log(share / CUT) / rate
+                raise InputError(
+                    f"{name} = {given:.3g} s is too short for the zeros: the slowest internal motion changes at {rate:.4g} 1/s, and at the end of "
+                    f"the horizon forces are still off rest by {100 * share:.2g} % of their largest change; expected about {name} = {needed:.3g} for "
+                    f"{100 * CUT:g} %, more damping, or a smoother path"
+                )
+
     def _result(self, coarse: _Found, fine: _Found) -> Inversion:
         servo, at, x = self.servo, fine.grid.nodes, fine.trajectory
         tau, names = x.off.motion.tau, servo.mechanism.v_names
@@ -277,7 +291,9 @@ class _Task:
                 "iterations": len(x.sizes) + len(coarse.trajectory.sizes),
                 "steps": coarse.trajectory.sizes + x.sizes,
                 "force_error": float(error),
-                "rigid_inputs": nominal.rigid_forces(servo, fine.plain.motion(at.t)[0], at),
+                "rigid_inputs": nominal.rigid_forces(
+                    servo, nominal.spline(fine.plain.times, fine.plain.q, at.t)[0], at
+                ),
                 "hold_start": fine.grid.start.tau,
                 "hold_end": fine.grid.end.tau,
             },
@@ -287,8 +303,21 @@ class _Task:
                     "derivatives of the motion, by differences, off by [-]", slip, ACCURATE, slip <= ACCURATE
                 ),
                 Check("estimated error of the forces [-]", float(error), ACCURATE, bool(error <= ACCURATE)),
+                *(
+                    Check(f"forces off rest at the {end} [-]", x, CUT, x <= CUT)
+                    for end, x in zip(("start", "end"), _ends(fine))
+                ),
             ),
         )
+
+
+def _ends(found: _Found) -> tuple[float, float]:
+    """Return how far the first and the last forces are from those that hold the mechanism, over the largest change."""
+    tau, plain = found.trajectory.off.motion.tau, found.plain
+    change = max(float(np.ptp(tau, axis=0).max()), 1e-300)
+    return tuple(
+        float(np.abs(a - b).max() / change) for a, b in ((tau[0], plain.start.tau), (tau[-1], plain.end.tau))
+    )  # type: ignore[return-value]
 
 
 def _inconsistency(found: _Found) -> float:
