@@ -7,6 +7,7 @@ path starts before the tip does and ends after it. Every method returns an `Inve
 from articulus.inversion.arms.accessibility import Accessibility, accessibility
 from articulus.inversion.arms.proof import Forward, forward, prove
 from articulus.inversion.arms.tip_torques import tip_torques
+from articulus.inversion.linear.invert import invert
 from articulus.inversion.links import minimal_vibration
 from articulus.inversion.paths import (
     Circle,
@@ -47,6 +48,7 @@ __all__ = [
     "forward",
     "forward_run",
     "from_csv",
+    "invert",
     "mechanism_system",
     "minimal_vibration",
     "normal_form",

@@ -97,11 +97,11 @@ def without_forced_states(
     )
     V = np.eye(len(A))
     while True:
-        U, rank = _row_basis(D, least)
+        U, rank = row_basis(D, least)
         C, D = U.T @ C, U.T @ D
         silent = C[rank:]  # what these show of the states, no input changes at once
         C, D = C[:rank], D[:rank]
-        T, seen = _row_basis(silent.T, least)
+        T, seen = row_basis(silent.T, least)
         if not seen:
             return A, B, C, D, V
         free, forced = T[:, seen:], T[:, :seen]
@@ -111,7 +111,7 @@ def without_forced_states(
         A, B = free.T @ A @ free, free.T @ B
 
 
-def _row_basis(matrix: np.ndarray, least: float) -> tuple[np.ndarray, int]:
+def row_basis(matrix: np.ndarray, least: float) -> tuple[np.ndarray, int]:
     """Return U orthogonal and the rank r: the rows of U' matrix after the first r are zero."""
     if not matrix.size:
         return np.eye(len(matrix)), 0
