@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 DOCS = Path(__file__).resolve().parent
 CODE = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
-IMAGE = re.compile(r"\]\(_static/(\w+)/(\w+\.png)\)")
+IMAGE = re.compile(r"\]\((?:\.\./)?_static/(\w+)/(\w+\.png)\)")
 
 
 def draw(page: Path) -> None:
@@ -31,6 +31,6 @@ def draw(page: Path) -> None:
 
 if __name__ == "__main__":
     os.environ["MPLBACKEND"] = "Agg"
-    for page in sorted(DOCS.glob("*.md")):
+    for page in sorted([*DOCS.glob("*.md"), *DOCS.glob("inversion/*.md")]):
         if IMAGE.search(page.read_text()):
             draw(page)

@@ -20,6 +20,13 @@ from articulus.inversion.paths import (
     as_motion,
     from_csv,
 )
+from articulus.inversion.piezo.arm_placement import Bay, Placement, bays, placement
+from articulus.inversion.piezo.beam_modes import BeamModes
+from articulus.inversion.piezo.beam_placement import BeamPlacement, beam_placement
+from articulus.inversion.piezo.buckling import BucklingControl, Column, buckling_control
+from articulus.inversion.piezo.invariance import ModeInvariance, mode_invariance
+from articulus.inversion.piezo.layers import PiezoLayers, StackBay
+from articulus.inversion.piezo.locked import LockedModes, locked_modes
 from articulus.inversion.result import Inversion
 from articulus.inversion.stable.forward import ForwardRun, forward_run
 from articulus.inversion.stable.inverse import stable_inversion
@@ -30,28 +37,44 @@ from articulus.inversion.stable.system import NonlinearSystem
 
 __all__ = [
     "Accessibility",
+    "Bay",
+    "BeamModes",
+    "BeamPlacement",
+    "BucklingControl",
     "Circle",
+    "Column",
     "Forward",
     "ForwardRun",
     "Inversion",
     "Jump",
     "Line",
+    "LockedModes",
+    "ModeInvariance",
     "Motion",
     "NonlinearSystem",
     "NormalForm",
     "Path",
+    "PiezoLayers",
+    "Placement",
     "Profile",
     "Regulator",
     "SplinePath",
+    "StackBay",
     "accessibility",
     "as_motion",
+    "bays",
+    "beam_placement",
+    "buckling_control",
     "forward",
     "forward_run",
     "from_csv",
     "invert",
+    "locked_modes",
     "mechanism_system",
     "minimal_vibration",
+    "mode_invariance",
     "normal_form",
+    "placement",
     "prove",
     "regulator",
     "stable_inversion",

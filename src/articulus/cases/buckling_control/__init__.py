@@ -1,1 +1,1 @@
-"""Momentum-conserving central differences and stabilized penalties of Park 1993."""
+"""Buckling control of a column, Meressi & Paden 1993."""

@@ -1,0 +1,1 @@
+"""Active bay of an articulated truss, Devasia, Paden & Bayo 1993."""

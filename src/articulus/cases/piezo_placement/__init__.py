@@ -1,0 +1,1 @@
+"""Place and length of a piezoelectric pair on a beam, Devasia, Meressi, Paden & Bayo 1993."""
