@@ -6,7 +6,16 @@ import scipy.linalg
 import articulus as art
 from articulus.inversion import StackBay, bays, locked_modes, mode_invariance, placement
 from articulus.mechanism.modes import Modes
-from articulus.structure import EulerBernoulli, Lumped, Section, Structure, beam, modes_of, normal_modes
+from articulus.structure import (
+    Element,
+    EulerBernoulli,
+    Lumped,
+    Section,
+    Structure,
+    beam,
+    modes_of,
+    normal_modes,
+)
 
 LENGTHS, SPANS, LINK, TIPS = (1.8, 1.1), (10, 6), 2.0, (3.5, 1.0)
 """Lengths [m], spans, lumped mass of a link [kg], tip loads [kg]."""
@@ -85,7 +94,7 @@ def frame(EI: float, angle: float) -> np.ndarray:
     ends = np.array([LENGTHS[0], 0.0, 0.0]), LENGTHS[1] * np.array([np.cos(angle), np.sin(angle), 0.0])
     nodes = [t * ends[0] for t in np.linspace(0, 1, SPANS[0] + 1)]
     nodes += [ends[0] + t * ends[1] for t in np.linspace(0, 1, SPANS[1] + 1)[1:]]
-    parts = []
+    parts: list[Element] = []
     for k, (length, spans, start) in enumerate(zip(LENGTHS, SPANS, (0, SPANS[0]))):
         section = Section(LINK / length, 1e6 * EI / length**2, EI, EI, 0.0, np.inf, np.inf, (0.0, 0.0, 0.0))
         parts += [EulerBernoulli(i, i + 1, section) for i in range(start, start + spans)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from articulus.inversion import BeamModes, PiezoLayers, beam_placement
+from articulus.inversion import BeamModes, BeamPlacement, PiezoLayers, beam_placement
 from articulus.structure import beam
 
 LENGTH, LINE = 0.5, 2500.0 * 0.05 * 0.01
@@ -53,5 +53,5 @@ def source_grid() -> np.ndarray:
     return LENGTH / 101 * pairs[(pairs[:, 0] >= 0) & (pairs[:, 1] <= 101)]
 
 
-def place(found) -> np.ndarray:
+def place(found: BeamPlacement) -> np.ndarray:
     return np.array([found.length, found.center]) / LENGTH

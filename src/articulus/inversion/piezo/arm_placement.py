@@ -18,6 +18,7 @@ from articulus.inversion.piezo.criteria import Criterion, cost_of
 from articulus.inversion.piezo.locked import locked_modes
 from articulus.loop.components.piezo_pair import PiezoPair
 from articulus.mechanism.modes import Modes
+from articulus.mechanism.numbers import value_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -220,17 +221,14 @@ def _as_bay(mechanism: Mechanism, candidate: Bay | PiezoPair) -> Bay:
             f"placement, candidates: found {type(candidate).__name__}; expected Bay or PiezoPair"
         )
     frames = {f.name: f for f in mechanism.description.frames}
-    ends = [frames.get(name) for name in (candidate.first, candidate.second)]
-    if ends[0] is None or ends[1] is None or not all(f is not None and f.node for f in ends):
+    first, second = frames.get(candidate.first), frames.get(candidate.second)
+    if first is None or second is None or not (first.node and second.node) or first.body != second.body:
         raise InputError(
             f"placement, candidate '{candidate.name}': found frames '{candidate.first}' and '{candidate.second}'; expected two on "
-            "stations of a flexible body"
+            "stations of one flexible body"
         )
-    first, second = ends
-    axis = first.at.rotation() @ np.array(candidate.axis)
-    return Bay(
-        first.body, first.node, second.node, float(candidate.gain), (float(axis[0]), float(axis[1]), float(axis[2]))
-    )  # fmt: skip
+    x, y, z = (float(a) for a in first.at.rotation() @ np.array(candidate.axis))
+    return Bay(first.body, first.node, second.node, value_of(candidate.gain), (x, y, z))
 
 
 def _modes(mechanism: Mechanism, body: str) -> Modes:

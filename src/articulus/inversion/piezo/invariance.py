@@ -42,7 +42,7 @@ class ModeInvariance:
 
     def invariant(self, tolerance: float = 0.05) -> np.ndarray:
         """Return which modes keep their shape over all configurations, (k,): likeness at least 1 - tolerance."""
-        return (self.likeness >= 1 - tolerance).all(0)
+        return np.asarray(np.all(self.likeness >= 1 - tolerance, axis=0))
 
     def __str__(self) -> str:
         lines = [" mode  frequency [rad/s]      least likeness  largest part of the joints"]
