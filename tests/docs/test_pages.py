@@ -1,0 +1,85 @@
+"""The code on the pages runs, in order, and prints what stands below it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    "README.md",
+    "docs/start.md",
+    "docs/tutorial_flexible.md",
+    "docs/tutorial_satellite.md",
+    "docs/choose.md",
+    "docs/models.md",
+    "docs/simulate.md",
+    "docs/results.md",
+    "docs/browser.md",
+    "docs/control/analysis.md",
+    "docs/control/filters.md",
+    "docs/control/fixed_order.md",
+    "docs/control/interaction.md",
+    "docs/tutorial_control.md",
+    "docs/tutorial_pointing.md",
+    "docs/control/poles.md",
+    "docs/control/sampled_response.md",
+    "docs/control/reduction.md",
+    "docs/control/synthesis.md",
+    "docs/control/robustness.md",
+    "docs/inversion/stable.md",
+    "docs/inversion/piezo.md",
+    "docs/theory/constraints.md",
+    "docs/theory/closed_chains.md",
+    "docs/theory/events.md",
+    "docs/theory/flexible.md",
+    "docs/theory/large_deflection.md",
+    "docs/theory/loop_linear.md",
+    "docs/theory/noise.md",
+    "docs/theory/structures.md",
+    "docs/extending/case.md",
+    "docs/extending/component.md",
+    "docs/extending/constraint.md",
+    "docs/extending/event.md",
+    "docs/extending/joint.md",
+    "docs/extending/library_model.md",
+    "docs/extending/method.md",
+    "docs/extending/quantity.md",
+    "docs/extending/reader.md",
+]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
+
+
+def blocks(page: str) -> list[tuple[str, str, str]]:
+    """Return the Python blocks of a page as (place, code, text): text is that of the block right below, if it is one."""
+    content = (ROOT / page).read_text()
+    found = list(FENCE.finditer(content))
+    out = []
+    for block, below in zip(found, [*found[1:], None]):
+        if block[1] != "python":
+            continue
+        printed = ""
+        if below is not None and below[1] == "text" and not content[block.end() : below.start()].strip():
+            printed = below[2]
+        out.append((f"{page}:{content[: block.start()].count(chr(10)) + 1}", block[2], printed))
+    return out
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    scope: dict[str, Any] = {"__name__": "page"}
+    found = blocks(page)
+    assert found
+    for place, code, printed in found:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code, place, "exec", dont_inherit=True), scope)  # noqa: S102 (a page of this repository)
+        if printed:
+            assert out.getvalue() == printed, place
