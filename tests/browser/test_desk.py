@@ -186,6 +186,36 @@ def test_nothing_to_push_has_poles_but_no_response() -> None:
     assert answer["loop"]["response"] is None
 
 
+def test_margins_are_those_of_the_equation(desk: Desk) -> None:
+    """L = (kp + kd s) / (m s^2): |L| = 1 at w^4 m^2 = kp^2 + kd^2 w^2, phase margin atan(kd w / kp), any gain."""
+    kp, kd = 50.0, 6.0
+    answer = desk.margins({"kp": kp, "kd": kd})
+    json.dumps(answer, allow_nan=False)
+    (channel,) = answer["channels"]
+    w = np.sqrt((kd**2 + np.sqrt(kd**4 + 4 * MASS**2 * kp**2)) / (2 * MASS**2))
+    phase = np.arctan(kd * w / kp)
+    assert (channel["name"], channel["gain_up"], answer["failure"], answer["all"]) == ("x", None, None, None)
+    assert channel["phase"] == pytest.approx(np.degrees(phase), rel=1e-9)
+    assert channel["omega"] == pytest.approx(w, rel=1e-9)
+    assert channel["delay"] == pytest.approx(phase / w, rel=1e-9)
+    (pole,) = answer["poles"]
+    assert pole["zeta"] == pytest.approx(kd / (2 * np.sqrt(kp * MASS)))
+    assert desk.margins({"kp": kp}, at=0.3)["note"].startswith("the mechanism moves at this time")
+
+
+def test_margins_that_are_not_defined_say_why() -> None:
+    free = Desk(art.simulate(slider(), 0.1))
+    assert not free.margins({})["controlled"]
+    fast = art.simulate(slider(), 0.2, controller=servo(period=0.05), step=1e-2)
+    found = Desk(fast).margins({"kd": 100.0})  # beyond 2 m / T = 80
+    assert "not asymptotically stable" in found["failure"]
+    assert found["channels"] == []
+    stable = Desk(fast).margins({})["channels"][0]
+    assert 1.0 < stable["gain_up"] < 30.0
+    outside = Desk(art.simulate(slider(), 0.1, controller=lambda t, q, v: -v))
+    assert "no derivatives" in outside.margins({})["failure"]
+
+
 def test_messages(desk: Desk) -> None:
     run = desk.run
     with pytest.raises(InputError, match="no parameter 'mas'; did you mean 'mass'"):

@@ -89,10 +89,21 @@ def test_it_says_what_a_colleague_needs(report: str) -> None:
     assert len(report) < 2e6
 
 
+def test_it_has_the_margins_of_a_controller(report: str) -> None:
+    """One row for each command; a study without a controller has no such section."""
+    section = report[report.index('<section id="margins"') :]
+    section = section[: section.index("</section>")]
+    for text in ("u.joint1", "u.joint2", "all at once", "Least damped poles", "<svg", "the mechanism moves"):
+        assert text in section
+    assert r"\mathdefault" not in section
+    bare = BASE[: BASE.index("[[component]]")] + BASE[BASE.index("[run]") : BASE.index("[outputs]")]
+    assert 'id="margins"' not in report_text(run_only(parse_study(bare, "bare.toml")))
+
+
 def test_pictures_and_tables_can_be_read_aloud(report: str) -> None:
     page = Page(report)
     pictures = [a for tag, a in page.seen if tag == "svg"]
-    assert len(pictures) == 2
+    assert len(pictures) == 3
     assert all(a["role"] == "img" and a["aria-label"] for a in pictures)
     assert report.count("<table>") == report.count("<caption>") == report.count("<thead>")
     assert all(a.get("scope") in ("col", "row") for tag, a in page.seen if tag == "th")

@@ -33,15 +33,28 @@
                                 t, q: packed tables (`packing.pack`, unpack.js), (time, 1) and (time, nq), to the end of this run;
                                 poles: as above; none where the run failed or has no linear model
 
-All numbers are finite. Angles are in rad but for the phase.
+`desk.margins(values, at=None)` answers separately, so that a slow analysis keeps no run waiting:
+
+    values      {name: number}   of all parameters
+    controlled  bool    whether the run has a controller; nothing is shown of one without
+    failure     str or null      why there are no margins
+    note        str     what to keep in mind, may be empty
+    t           number  time of the state [s]
+    poles       [{re, im, omega, zeta}]   the least damped ones of the closed loop, at most `LEAST_DAMPED`
+    channels    [{name, gain_up, gain_down, phase, omega, delay, disk, sensitivity}]   one for each command; factors [-], [deg],
+                frequency of the least phase [rad/s], [s], [-], [-]; null where there is no limit
+    all         null for one channel, or {disk, sensitivity} of all of them at once
+
+All numbers are finite. Angles are in rad but for phases.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,6 +63,9 @@ from articulus.browser.recording import Lane, recording
 from articulus.errors import ArticulusError, InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.linear import LinearModel, Ports
 from articulus.results import Run
+
+if TYPE_CHECKING:
+    from articulus.control.analysis.margins import ChannelMargins
 
 FAMILY = 8
 """Runs over the range of a parameter."""
@@ -62,6 +78,9 @@ ORIGIN = 1e-9
 FREQUENCIES = 200
 DECADES = 3
 """Frequencies go at most that far to either side of the middle pole."""
+LEAST_DAMPED = 3
+KEPT = 4
+"""Runs that are kept for questions about them."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +136,8 @@ class Desk:
         for name in given:
             self._slider(name)
         self._ports, self._why_not = _ports(run)
+        self._kept: dict[tuple[float, ...], tuple[Run | None, str | None]] = {}
+        self._making = threading.Lock()
 
     def describe(self) -> dict[str, Any]:
         """Return what the page needs to know at first; see the module."""
@@ -158,15 +179,10 @@ class Desk:
         InputError
             A name that is not known, or a value that is not finite.
         """
-        chosen = {name: slider.value for name, slider in self.sliders.items()}
-        for name, value in values.items():
-            self._slider(name)
-            if not math.isfinite(value):
-                raise InputError(f"desk: parameter '{name}' = {value!r}; expected a finite number")
-            chosen[name] = float(value)
+        chosen = self._chosen(values)
         varied = None if vary is None else self._slider(vary)
         pair = self._pair(input, output)
-        run, failure = _attempt(self.run, chosen)
+        run, failure = self._attempt(chosen)
         answer: dict[str, Any] = {"values": chosen, "failure": failure, "loop": None, "family": None}
         answer["run"] = (
             None if run is None else recording(Lane("design", run, 0), SHARE, wrenches=self.wrenches)
@@ -175,6 +191,64 @@ class Desk:
             answer["loop"] = _loop(run, at, *pair)
             answer["family"] = None if varied is None else self._family(chosen, varied, at)
         return answer
+
+    def margins(self, values: Mapping[str, float], at: float | None = None) -> dict[str, Any]:
+        """Return the stability margins of the run with other values about a time [s], the end if not given; see the module."""
+        from articulus.control.proof.run_margins import NO_CONTROLLER, run_margins
+
+        chosen = self._chosen(values)
+        run, failure = self._attempt(chosen)
+        blank = {
+            "values": chosen,
+            "controlled": True,
+            "note": "",
+            "t": at,
+            "poles": [],
+            "channels": [],
+            "all": None,
+        }
+        if run is None or failure is not None:
+            return {**blank, "failure": "the run failed"}
+        found = run_margins(run, at)
+        answer = {
+            **blank,
+            "controlled": found.reason != NO_CONTROLLER,
+            "failure": found.reason or None,
+            "note": found.note,
+            "t": found.t,
+            "poles": _plain(found.least_damped[:LEAST_DAMPED]),
+        }
+        if found.margins is None:
+            return answer
+        both = found.margins
+        several = len(both.channels) > 1
+        return {
+            **answer,
+            "channels": [_channel(c) for c in both.channels],
+            "all": _finite_values(disk=both.disk.size, sensitivity=both.sensitivity.value)
+            if several
+            else None,
+        }
+
+    def _chosen(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Return the values of all parameters, some of them given."""
+        chosen = {name: slider.value for name, slider in self.sliders.items()}
+        for name, value in values.items():
+            self._slider(name)
+            if not math.isfinite(value):
+                raise InputError(f"desk: parameter '{name}' = {value!r}; expected a finite number")
+            chosen[name] = float(value)
+        return chosen
+
+    def _attempt(self, chosen: Mapping[str, float]) -> tuple[Run | None, str | None]:
+        """Return the run with these values, and why it ended early; the last few are kept for questions that follow."""
+        key = tuple(chosen.values())
+        with self._making:
+            if key not in self._kept:
+                self._kept[key] = _attempt(self.run, chosen)
+                while len(self._kept) > KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+            return self._kept[key]
 
     def _family(self, chosen: Mapping[str, float], varied: Slider, at: float | None) -> dict[str, Any]:
         """Return runs over the range of a parameter, all in one batch."""
@@ -262,8 +336,29 @@ def _loop(run: Run, at: float | None, input: str, output: str) -> dict[str, Any]
     }
 
 
+def _channel(c: ChannelMargins) -> dict[str, Any]:
+    """Return the margins of a command as plain data."""
+    numbers = _finite_values(
+        gain_up=c.gain_up,
+        gain_down=c.gain_down,
+        phase=math.degrees(c.phase),
+        omega=c.omega_phase,
+        delay=c.delay,
+        disk=c.disk.size,
+        sensitivity=c.sensitivity.value,
+    )
+    return {"name": c.channel.removeprefix("u."), **numbers}
+
+
+def _finite_values(**values: float) -> dict[str, float | None]:
+    return dict(zip(values, _finite(np.array(list(values.values())))))
+
+
 def _poles(model: LinearModel) -> list[dict[str, float | None]]:
-    poles = model.poles[np.isfinite(model.poles)]
+    return _plain(model.poles[np.isfinite(model.poles)])
+
+
+def _plain(poles: np.ndarray) -> list[dict[str, float | None]]:
     return [
         {"re": s.real, "im": s.imag, "omega": abs(s), "zeta": -s.real / abs(s) if s else None}
         for s in map(complex, np.where(np.abs(poles) < ORIGIN, 0.0, poles))

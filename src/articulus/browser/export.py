@@ -33,6 +33,7 @@ LIVE_SCRIPTS = (
     "poles.js",
     "response.js",
     "family.js",
+    "margins.js",
     "desk.js",
 )
 """Panels that ask a server, each in its own file."""

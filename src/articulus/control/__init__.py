@@ -20,6 +20,7 @@ from articulus.control.export import c_source, difference_equation
 from articulus.control.filters import Shaper, ei, notch, rolloff, zv, zvd
 from articulus.control.plant import as_plant
 from articulus.control.proof.check import Proof, check
+from articulus.control.proof.run_margins import RunMargins, run_margins
 from articulus.control.reduction.balanced import balred
 from articulus.control.reduction.controller import reduce_controller
 from articulus.control.reduction.hankel import ohklmr
@@ -87,6 +88,7 @@ __all__ = [
     "Proof",
     "ReducedModel",
     "RobustStability",
+    "RunMargins",
     "Shaper",
     "SlidingDesign",
     "TunedAbsorber",
@@ -150,6 +152,7 @@ __all__ = [
     "reduce_controller",
     "robstab",
     "rolloff",
+    "run_margins",
     "sample",
     "schmr",
     "second_order",

@@ -110,6 +110,18 @@ def poles(page: Any, which: str = "poles") -> np.ndarray:
     return np.array([complex(p["re"], p["im"]) for p in found])
 
 
+def until_phase_margin(page: Any, kp: float) -> None:
+    """Wait until the table shows that of L = (kp + kd s) / (I s^2 + m g l/2 cos a), three digits of it."""
+    weight = WEIGHT * np.cos(angle(kp, 2.0))
+    squares = np.roots([INERTIA**2, -(2 * INERTIA * weight + KD**2), weight**2 - kp**2])
+    degrees = np.degrees(np.arctan(KD * np.sqrt(squares.max()) / kp))
+    until(
+        page,
+        "text => document.querySelector('#chart-margins tbody tr td:nth-of-type(2)')?.textContent === text",
+        f"{degrees:.3g}°",
+    )
+
+
 def contrast(page: Any, name: str) -> list[float]:
     """Return how much the pixels of each open chart differ, from a screenshot that is kept."""
     out = []
@@ -128,6 +140,7 @@ def test_a_slider_changes_motion_poles_and_response(browser: Any) -> None:
         open_desk(page)
         np.testing.assert_allclose(tip_at(page, 0.5), tip(angle(KP, 0.5)), atol=POINT)
         same_poles(poles(page), KP, angle(KP, 2.0))
+        until_phase_margin(page, KP)
         assert page.evaluate("articulus.player.tracks.length") == 1, "nothing is changed yet"
 
         kp = slide(page, "kp", 0.8)
@@ -137,6 +150,7 @@ def test_a_slider_changes_motion_poles_and_response(browser: Any) -> None:
         same_poles(poles(page), kp, angle(kp, 2.0))
         same_poles(poles(page, "reference"), KP, angle(KP, 2.0))
         _check_response(page, kp)
+        until_phase_margin(page, kp)
 
         page.select_option("#design-at", "cursor")
         for t in (0.1, 0.25):

@@ -57,6 +57,7 @@
       this.values = { ...this.start };
       this.touched = described.parameters[0].name;
       this.request = live.latest("design", (answer) => this.#take(answer));
+      this.measure = live.latest("margins", (answer) => this.#measured(answer));
       this.#build();
       this.#charts();
       live.tab("Design", this.element, { shown: () => this.#open() });
@@ -96,10 +97,12 @@
       this.poles = new articulus.PoleMap();
       this.response = new articulus.ResponseChart();
       this.family = new articulus.FamilyChart();
+      this.margins = new articulus.MarginsPanel();
+      this.margins.element.hidden = true;
       this.all = [this.poles, this.response, this.family];
       for (const chart of this.all) chart.element.hidden = true;
       CHARTS.hidden = true;
-      CHARTS.append(this.why, ...this.all.map((chart) => chart.element));
+      CHARTS.append(this.why, this.margins.element, ...this.all.map((chart) => chart.element));
       const themes = new MutationObserver(() => this.all.forEach((chart) => chart.redraw()));
       themes.observe(document.documentElement, { attributeFilter: ["class"] });
     }
@@ -164,6 +167,15 @@
       await this.#compare(asked);
       await this.#gather(asked, answer.family);
       await this.#draw();
+      if (this.controlled !== false) this.measure(() => ({ values: { ...this.answer.values }, at: this.asked.at }));
+    }
+
+    // Show the margins, which come later than the rest: the run does not wait for them.
+    #measured(answer) {
+      this.controlled = answer.controlled;
+      this.margins.element.hidden = !answer.controlled;
+      if (same(answer.values, this.start)) this.asRunMargins = answer;
+      if (answer.controlled) this.margins.show(answer, this.asRunMargins && !same(answer.values, this.start) ? this.asRunMargins : null);
     }
 
     // Show the motion: over that of the run as it was, or that one alone when nothing is changed.

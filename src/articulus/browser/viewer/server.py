@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 from typing import Any
@@ -11,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from articulus.browser.export import LIVE_SCRIPTS, SCRIPTS, policy
-from articulus.browser.viewer.session import Session
+from articulus.browser.viewer.session import BESIDE, Session
 from articulus.browser.web import Access, MessageError, object_in, text
 from articulus.browser.web.client import Client
 from articulus.browser.web.site import Site
@@ -40,8 +41,9 @@ class Server:
         self._numbers = itertools.count(1)
 
     async def _talk(self, socket: ServerConnection) -> None:
-        """Answer one page, question after question."""
+        """Answer one page, question after question; those of `BESIDE` keep none waiting."""
         client = Client(next(self._numbers), socket)
+        beside: set[asyncio.Task[None]] = set()
         try:
             async for content in socket:
                 if not client.admit():
@@ -53,9 +55,22 @@ class Server:
                 except MessageError as error:
                     client.drop(str(error))
                     continue
-                await socket.send(await asyncio.to_thread(self._answer, message, number))
+                if message.get("do") in BESIDE:
+                    task = asyncio.create_task(self._reply(socket, message, number))
+                    beside.add(task)
+                    task.add_done_callback(beside.discard)
+                else:
+                    await self._reply(socket, message, number)
         except ConnectionClosed:
             pass
+        finally:
+            for task in beside:
+                task.cancel()
+
+    async def _reply(self, socket: ServerConnection, message: dict[str, Any], number: int) -> None:
+        answer = await asyncio.to_thread(self._answer, message, number)
+        with contextlib.suppress(ConnectionClosed):
+            await socket.send(answer)
 
     def _answer(self, message: dict[str, Any], number: int) -> str:
         """Return the answer to a message; a page that waits for one gets it, whatever happens."""

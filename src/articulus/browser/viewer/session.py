@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ROOM = 0.15
 """Room around a mechanism that is not yet moved, in parts of its size."""
+BESIDE = ("margins",)
+"""Questions that are answered beside the others, which do not wait for them."""
 
 
 class Session:
@@ -79,7 +81,7 @@ class Session:
         self.posing = Posing(self.mechanism)
         self.title = title or self.mechanism.name
         self._q, self._shown = start, shown
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time, self._beside = threading.Lock(), threading.Lock()
 
     def page(self) -> str:
         """Return the text of the page."""
@@ -92,7 +94,7 @@ class Session:
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a message, {"error": text} where there is none; raise MessageError for one without sense."""
-        with self._one_at_a_time:
+        with self._beside if message.get("do") in BESIDE else self._one_at_a_time:
             try:
                 return self._answer(message)
             except MessageError:
@@ -124,6 +126,8 @@ class Session:
                 return self._mode(q, locked, number, _numbers("amplitude", [amplitude], 1)[0])
             case {"do": "design", "values": dict(values)} if self.desk is not None:
                 return self._design(self.desk, message, values)
+            case {"do": "margins", "values": dict(values)} if self.desk is not None:
+                return self.desk.margins(_values(values), _time(message.get("at")))
         raise MessageError(f"found an unknown message with the fields {sorted(map(str, message))[:8]}")
 
     def _modes(self, q: Any, locked: bool) -> Any:
@@ -138,12 +142,10 @@ class Session:
         return {"run": mode_motion(self.mechanism, at, shape, amplitude, name)}
 
     def _design(self, desk: Desk, message: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-        given = {str(name): _numbers(str(name), [x], 1)[0] for name, x in values.items()}
         texts = {name: message.get(name) for name in ("vary", "input", "output")}
         if not all(x is None or isinstance(x, str) for x in texts.values()):
             raise MessageError("vary, input, output: expected texts")
-        at = message.get("at")
-        return desk.design(given, at=None if at is None else _numbers("at", [at], 1)[0], **texts)
+        return desk.design(_values(values), at=_time(message.get("at")), **texts)
 
     def _position(self, q: Any) -> np.ndarray:
         """Return a position that a page sent, quaternions brought to unit length."""
@@ -187,6 +189,15 @@ def _numbers(name: str, given: Any, count: int) -> np.ndarray:
     if not good:
         raise MessageError(f"{name}: expected {count} finite number(s)")
     return np.array(given, dtype=float)
+
+
+def _values(given: Mapping[str, Any]) -> dict[str, float]:
+    """Return values of parameters that a page sent."""
+    return {str(name): _numbers(str(name), [x], 1)[0] for name, x in given.items()}
+
+
+def _time(given: Any) -> float | None:
+    return None if given is None else _numbers("at", [given], 1)[0]
 
 
 def _unit(name: str, quaternion: np.ndarray) -> np.ndarray:

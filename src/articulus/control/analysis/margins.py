@@ -154,21 +154,27 @@ class Margins:
 
         curve = _Curve(self.loop)
         w = curve.grid if omega is None else np.asarray(omega, dtype=float)
-        figure = Figure(figsize=(7, 8), layout="constrained")
-        gain, phase, peaks = figure.subplots(3, 1, sharex=True)
+        figure = Figure(figsize=(7, 6.5), layout="constrained")
+        axes = gain, phase, peaks = figure.subplots(3, 1, sharex=True, height_ratios=(4, 3, 3))
         for i, channel in enumerate(self.channels):
             values = curve.channel(w, i)
             gain.loglog(w, np.abs(values), label=channel.channel)
             phase.semilogx(w, np.degrees(np.unwrap(np.angle(values))))
-        gain.axhline(1.0, color="k", lw=0.5)
+        gain.axhline(1.0, color="#404040", lw=0.7)
         gain.set_ylabel("gain of the loop")
-        gain.legend()
+        phase.axhline(-180.0, color="#404040", lw=0.7)
         phase.set_ylabel("phase [deg]")
         S = curve.sensitivity(w)
         peaks.loglog(w, np.linalg.norm(S, 2, axis=(1, 2)), label="sensitivity")
         peaks.loglog(w, np.linalg.norm(np.eye(S.shape[1]) - S, 2, axis=(1, 2)), label="complementary")
         peaks.set(xlabel="frequency [rad/s]", ylabel="largest singular value")
-        peaks.legend()
+        for ax in axes:
+            ax.grid(color="#e5e5e5")
+            ax.minorticks_off()  # hundreds of them, which take most of the time of drawing
+            for side in (ax.xaxis, *([] if ax is phase else [ax.yaxis])):
+                side.set_major_formatter(lambda x, _: f"{x:g}")
+        for ax in (gain, peaks):
+            ax.legend(fontsize="small", frameon=False)
         return figure
 
 

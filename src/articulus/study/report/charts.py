@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from articulus.results.plots import COLOURS, plot
 from articulus.results.run import Run
 from articulus.study.report.markup import Markup, escaped
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 SETTINGS: dict[Any, Any] = {
@@ -51,11 +54,24 @@ def chart(run: Run, names: Sequence[str], title: str, prefix: str) -> Markup:
     prefix : str
         Beginning of all its identifiers, different for each figure of a page.
     """
-    import matplotlib
 
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": prefix}), io.StringIO() as file:
+    def drawn() -> Figure:
         figure = plot({"": run}, *names)
         figure.suptitle("")
+        return figure
+
+    return drawing(drawn, title, prefix)
+
+
+def drawing(drawn: Callable[[], Figure], title: str, prefix: str) -> Markup:
+    """Return any figure, drawn when it is asked for, as an <svg> element; see `chart`."""
+    import matplotlib
+    from cycler import cycler
+
+    cycle = cycler(color=COLOURS)
+    settings = {**SETTINGS, "svg.hashsalt": prefix, "axes.prop_cycle": cycle}
+    with matplotlib.rc_context(settings), io.StringIO() as file:
+        figure = drawn()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
         text = file.getvalue()
     text = _METADATA.sub("", _HEAD.sub("", text))

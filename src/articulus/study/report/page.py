@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from articulus.browser import policy
 from articulus.results.status import RunStatus
 from articulus.study.report import sections
+from articulus.study.report.margins import margins_section
 from articulus.study.report.markup import Markup, element, escaped, joined, ratio
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
         "Run diagnostics": sections.trust(outcome),
         "Plots": sections.plots(outcome),
         "Key values": sections.key_values(outcome),
+        "Stability margins": margins_section(outcome),
         "Sweep": sections.sweep(outcome),
         "Events": sections.events(outcome),
         "Components": sections.components(outcome),

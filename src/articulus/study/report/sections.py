@@ -29,6 +29,7 @@ ANCHORS = {
     "Run diagnostics": "trust",
     "Plots": "plots",
     "Key values": "values",
+    "Stability margins": "margins",
     "Sweep": "sweep",
     "Events": "events",
     "Components": "components",

@@ -1,0 +1,138 @@
+"""`run_margins`: stability margins of the controller of a run, about a state of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus.control.analysis.margins import Margins, margins
+from articulus.control.connect import select
+from articulus.errors import ArticulusError, DoubtfulResult
+from articulus.linear import LinearModel
+from articulus.loop.component import Controller
+from articulus.results import Run
+from articulus.running.origin import Simulated
+
+SLOW = 1e-3
+"""Largest speed and acceleration of a state that counts as one of rest [rad/s, m/s; rad/s^2, m/s^2]."""
+NO_CONTROLLER = "the run has no controller"
+
+
+@dataclass(frozen=True, eq=False)
+class RunMargins:
+    """Margins at the commands of a run, or why there are none.
+
+    Parameters
+    ----------
+    t : float [s]
+        Time of the state that they are about.
+    closed : LinearModel or None
+        Of the whole loop there; None where there is no linear model.
+    margins : Margins or None
+        At the commands, the loop cut open there; None with a reason.
+    reason : str
+        Why there are no margins; empty if there are.
+    note : str
+        What to keep in mind: the mechanism moves at that time.
+    """
+
+    t: float
+    closed: LinearModel | None
+    margins: Margins | None
+    reason: str
+    note: str
+
+    @property
+    def least_damped(self) -> np.ndarray:
+        """Poles of the closed loop with an imaginary part of at least zero, by rising damping ratio [rad/s]; those at zero first."""
+        if self.closed is None:
+            return np.zeros(0, dtype=complex)
+        found = self.closed.poles
+        found = found[np.isfinite(found) & (found.imag >= 0)]
+        sizes = np.abs(found)
+        ratio = np.where(sizes > 0, -found.real / np.where(sizes > 0, sizes, 1.0), -1.0)
+        return found[np.lexsort((sizes, np.round(ratio, 9)))]
+
+    def __str__(self) -> str:
+        lines = [f"about t = {self.t:g} s", *([self.note] if self.note else [])]
+        lines.append(f"no margins: {self.reason}" if self.margins is None else str(self.margins))
+        return "\n".join(lines)
+
+
+def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins:
+    """Return the margins of a run's controller about a state of it: gain, phase, delay, disk, sensitivity peaks.
+
+    The loop is cut open at the commands ("u"); sampled controllers count with their period, actuators and sensors are part of the
+    loop. Commands that nothing feeds back to are left out. Where the closed loop is not stable there are no margins.
+
+    Parameters
+    ----------
+    run : Run
+        From `simulate` or `rollout`.
+    at : float [s]
+        Time of the state; the end if not given.
+    index : int
+        Index in a batch.
+    """
+    origin = run.require_origin("margins")
+    t = float(run.t[-1] if at is None else at)
+    if isinstance(origin, Simulated) and not _controlled(origin):
+        return RunMargins(t, None, None, NO_CONTROLLER, "")
+    try:
+        closed = run.linear(at, index)
+        cut = run.linear(at, index, inputs=("u",), outputs=("u",), opened=("u",))
+    except ArticulusError as error:
+        return RunMargins(t, None, None, str(error), "")
+    loop, note = _fed_back(cut), _motion(run, closed.t, index)
+    if loop is None:
+        reason = "at this state no command depends on what it does: nothing is measured, or the commands are at their limits"
+        return RunMargins(closed.t, closed, None, reason, note)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResult)  # that the loop is unstable is said below
+        found = margins(loop)
+    if found.stable:
+        return RunMargins(closed.t, closed, found, "", note)
+    worst = max(closed.poles, key=lambda p: p.real)
+    reason = (
+        f"the closed loop about this state is not asymptotically stable ({found.unstable} poles; the worst "
+        f"{worst.real:.3g} {worst.imag:+.3g}j rad/s)"
+    )
+    return RunMargins(closed.t, closed, None, reason, note)
+
+
+def _controlled(origin: Simulated) -> bool:
+    parts = origin.setup.system.network.components
+    return origin.setup.outside is not None or any(isinstance(c, Controller) for c in parts)
+
+
+def _fed_back(cut: LinearModel) -> LinearModel | None:
+    """Return the loop for negative feedback of the commands that depend on themselves, None if there are none."""
+    chosen = [cut.outputs.index(name) for name in cut.inputs]
+    square = select(cut, range(len(cut.inputs)), chosen)
+    unit = 1.0 if square.period is None else square.period
+    values = square.response(np.array([0.37, 1.13, 2.9]) / unit)
+    gains = np.abs(np.where(np.isfinite(values), values, 1.0)).max(axis=0, initial=0.0)
+    felt = gains > 1e-12 * gains.max(initial=0.0)
+    used = [i for i in range(len(felt)) if felt[i].any() and felt[:, i].any()]
+    if not used:
+        return None
+    loop = select(square, used, used)
+    return dataclasses.replace(loop, C=-loop.C, D=-loop.D)
+
+
+def _motion(run: Run, t: float, index: int) -> str:
+    """Return a sentence where the mechanism moves at a sample."""
+    row = int(np.argmin(np.abs(run.t - t)))
+    signals = {"speed": "v", "acceleration": "vdot"}
+    found = {
+        word: float(np.abs(run[name][row] if run.batch is None else run[name][index, row]).max(initial=0.0))
+        for word, name in signals.items()
+        if name in run.signals
+    }
+    if all(x <= SLOW for x in found.values()):
+        return ""
+    told = ", ".join(f"{word} up to {x:.2g}" for word, x in found.items())
+    return f"the mechanism moves at this time ({told}): the numbers hold for the state as if it were kept"
