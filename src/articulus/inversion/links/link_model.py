@@ -1,0 +1,117 @@
+"""The linear part of one link, hinged at its hub with its end held on the nominal line: what the recursion solves at each frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.inversion.links.chain import Chain, Link
+from articulus.inversion.links.conditions import Conditions
+from articulus.inversion.links.minimal import least_voltages
+from articulus.inversion.links.two_sided import quadratic_roots
+from articulus.loop.components.piezo_pair import PiezoPair
+from articulus.mechanism.numbers import value_of
+
+SAME = 1e-9
+"""Distance below which stations are one [m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkModel:
+    """m eta'' + d eta' + k eta = F + B V of a link, the rotation of its hub eliminated by the conditions at its end.
+
+    Parameters
+    ----------
+    m, d, k : array, (n, n)
+        m is not symmetric: what is left after the elimination, which is why eta grows before the motion.
+    B : array, (n, piezos)
+        Modal forces for one volt each.
+    Z : array, (r, n)
+        Displacements [m] and rotations [rad] of all stations from the nominal motion, for unit modal coordinates.
+    places : array of int
+        Of its modal coordinates in v.
+    """
+
+    link: Link
+    places: np.ndarray
+    m: np.ndarray
+    d: np.ndarray
+    k: np.ndarray
+    B: np.ndarray
+    Z: np.ndarray
+    piezos: tuple[PiezoPair, ...]
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """Zeros from the hub's moments to the conditions at the end [1/s]."""
+        return quadratic_roots(self.m, self.d, self.k)
+
+    def respond(self, w: np.ndarray, force: np.ndarray) -> np.ndarray:
+        """Return (eta, V) with the least |Z eta| at each frequency."""
+        s = 1j * w[:, None, None]
+        n, count = self.B.shape
+        drive = np.broadcast_to(self.B, (len(w), n, count))
+        found = np.linalg.solve(
+            self.m * s**2 + self.d * s + self.k, np.concatenate([force, drive], axis=2).astype(complex)
+        )
+        eta, by_volt = found[:, :, : force.shape[2]], found[:, :, force.shape[2] :]
+        if not count:
+            return eta
+        V = least_voltages(self.Z @ by_volt, self.Z @ eta)
+        return np.concatenate([eta + by_volt @ V, V], axis=1)
+
+
+def link_model(
+    chain: Chain, conditions: Conditions, link: Link, piezos: Sequence[PiezoPair], q: np.ndarray
+) -> LinkModel:
+    """Return the linear part of a link at the posture q, (nq,), of the rigid arm."""
+    arm, joints, mine = chain.arm, chain.joints, chain.modes_of(link)
+    J = conditions.jacobian(q[None], slice(0, 1))[0]
+    follow = -np.linalg.solve(J[:, joints], J[:, mine])
+    still = np.zeros(arm.nv)
+    by_q, by_v, M = arm.inverse_dynamics_derivatives(q, still, still)
+    m, d, k = (X[np.ix_(mine, mine)] + X[np.ix_(mine, joints)] @ follow for X in (M, by_v, by_q))
+    own = tuple(p for p in piezos if arm.description.carrier(p.first)[0] in link.bodies)
+    B = np.stack([piezo_forces(arm, p, q[None])[0][mine] for p in own], axis=1) if own else np.zeros((len(mine), 0))  # fmt: skip
+    return LinkModel(link, mine, m, d, k, B, _deflections(chain, link, q, follow), own)
+
+
+def piezo_forces(arm: Mechanism, piezo: PiezoPair, q: np.ndarray) -> np.ndarray:
+    """Return the generalized forces of a piezo pair at one volt, (N, nv)."""
+    n = arm.pose(piezo.first, q)[:, :3, :3] @ np.array(piezo.axis)
+    apart = arm.jacobian(piezo.second, q)[:, :3] - arm.jacobian(piezo.first, q)[:, :3]
+    return value_of(piezo.gain) * np.einsum("ti,tij->tj", n, apart)
+
+
+def _deflections(chain: Chain, link: Link, q: np.ndarray, follow: np.ndarray) -> np.ndarray:
+    """Return displacements and rotations of all stations in body axes for unit modal coordinates, the joints following."""
+    arm, rows = chain.arm, []
+    mine = list(chain.modes_of(link))
+    bodies = {b.name: b for b in arm.description.bodies}
+    for body in link.bodies:
+        modes = bodies[body].modes
+        assert modes is not None
+        R, J = arm.pose(body, q)[:3, :3], arm.jacobian(body, q)
+        whole = J[:, chain.joints] @ follow + J[:, mine]
+        turn, shift = R.T @ whole[:3], R.T @ whole[3:]
+        places = arm.description.mode_slices(body)[0]
+        own = [mine.index(i) for i in range(places.start, places.stop)]
+        for station in _distinct(modes.stations.values()):
+            bend = np.zeros((6, len(mine)))
+            bend[:3, own], bend[3:, own] = station.translation, station.rotation
+            bend[:3] += shift + np.cross(turn.T, station.position).T
+            bend[3:] += turn
+            rows.append(bend[np.abs(bend).max(1) > 0])
+    return np.concatenate(rows) if rows else np.eye(len(mine))
+
+
+def _distinct(stations):  # type: ignore[no-untyped-def]
+    found: list = []
+    for station in stations:
+        if all(np.linalg.norm(station.position - other.position) > SAME for other in found):
+            found.append(station)
+    return found
