@@ -57,9 +57,7 @@ class Conditions:
     chain: Chain
     rows: tuple[Row, ...]
 
-    def motion(
-        self, q: np.ndarray, eta: Sequence[np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def motion(self, q: np.ndarray, eta: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return q, v and vdot, (N, nv) each, with modal coordinates and their derivatives `eta`, each (N, modes).
 
         Parameters
@@ -96,9 +94,7 @@ class Conditions:
 
     def error(self, q: np.ndarray, at: slice = slice(None)) -> np.ndarray:
         """Return y less its value at the times `at`, (N, rows)."""
-        return np.stack(
-            [row.y[0, at] - _dot(row.e[0, at], self._apart(row, q)) for row in self.rows], axis=1
-        )
+        return np.stack([row.y[0, at] - _dot(row.e[0, at], self._apart(row, q)) for row in self.rows], axis=1)
 
     def require_authority(self, q: np.ndarray, t: np.ndarray, what: str) -> float:
         """Return the worst condition number of the rows; raise InputError that names a direction that no joint moves."""

@@ -32,6 +32,10 @@ DECAY = np.log(1e8)
 """Time constants of the slowest zero before and after the motion."""
 LONGEST = 50.0
 """Longest time before and after the motion, in durations of the motion."""
+RESIDUAL = 1e-5
+"""Largest error of the equations of motion over their largest term."""
+LOWEST = 30
+"""Highest frequency that is never left out, in inverse durations of the motion."""
 LEAST_RELAXATION = 1 / 32
 """Relaxation below which the iteration has failed."""
 
@@ -129,6 +133,7 @@ class Sweeps:
         self.volts = {p.name: np.zeros(len(grid.t)) for model in models for p in model.piezos}
         self.motion = (q, q, q)
         self.relaxation, self.change, self.count, self.left = 1.0, np.inf, 0, 0.0
+        self.highest = np.inf
         self.evaluate()
 
     def evaluate(self) -> None:
@@ -150,24 +155,39 @@ class Sweeps:
                     self.update(model)
                     self.evaluate()
             now = self.inputs
-            scale = np.maximum(np.ptp(now, axis=0), 1e-12 * max(np.abs(now).max(), 1e-300))
-            self.change = float((np.abs(now - last) / scale).max())
-            last = now
+            moved = (now - last) / self._scale(now)
+            self.change, last = float(np.abs(moved).max()), now
             if self.change <= tolerance * self.relaxation:
                 return
-            if not np.isfinite(self.change):
+            if not np.isfinite(self.change) or (self.change > before and not self._calmed(moved)):
                 break
-            if self.change > before:
-                self.relaxation /= 2
-                if self.relaxation < LEAST_RELAXATION:
-                    break
             before = self.change
         slow = [f"'{m.link.name}' {np.abs(m.zeros).min():.4g} 1/s" for m in self.models if len(m.places)]
         raise NumericalError(
-            f"{WHAT}: no convergence after {self.count} sweeps: inputs still change by {self.change:.3g} of their range, relaxation "
+            f"{WHAT}: no convergence after {self.count} sweeps: inputs still change by {self.change:.3g} of their size, relaxation "
             f"{self.relaxation:g} (smallest zeros: {', '.join(slow)}). The motion is too fast, or couples the links too strongly (links that bend "
             "in directions in which their own joint has no motor), for this fixed point: give it more time, or invert the arm as a whole"
         )
+
+    def _scale(self, inputs: np.ndarray) -> np.ndarray:
+        """Return the largest joint force and the largest voltage, for each input."""
+        joints = len(self.chain.joints)
+        size = np.abs(inputs - inputs[0]).max(axis=0)
+        out = np.empty_like(size)
+        out[:joints] = size[:joints].max(initial=1e-300)
+        out[joints:] = size[joints:].max(initial=1e-300)
+        return np.maximum(out, 1e-300)
+
+    def _calmed(self, moved: np.ndarray) -> bool:
+        """Return whether growing changes were answered: by leaving out the high frequencies where they grow, or by relaxation."""
+        spectrum = np.abs(np.fft.rfft(moved, axis=0)).sum(axis=1)
+        grows = self.grid.w[int(np.argmax(spectrum))]
+        least = LOWEST * 2 * np.pi / (self.grid.end - self.grid.start)
+        if grows > 0.3 * min(self.highest, self.grid.w[-1]) and grows > least:
+            self.highest = max(0.5 * grows, least)
+        else:
+            self.relaxation /= 2
+        return self.relaxation >= LEAST_RELAXATION
 
     def update(self, model: LinkModel) -> None:
         """Renew the deformation and the voltages of one link."""
@@ -176,7 +196,7 @@ class Sweeps:
         eta = [x[:, own] for x in self.eta]
         volts = np.column_stack([np.zeros((len(left), 0)), *(self.volts[p.name] for p in model.piezos)])
         force = eta[2] @ model.m.T + eta[1] @ model.d.T + eta[0] @ model.k.T - volts @ model.B.T - left
-        found = respond(self.grid, model.respond, force)
+        found = respond(self.grid, model.respond, force, self.highest)
         self.left = left_at_the_ends(found[0], found[1], self.grid.step)
         require_settled(self.left, self.grid, model.zeros, f"{WHAT}, link '{model.link.name}'")
         n, r = len(own), self.relaxation
@@ -300,14 +320,17 @@ def _result(
     chain, grid, models = sweep.chain, sweep.grid, sweep.models
     q, v, _ = sweep.motion
     left = max((np.abs(sweep.residual(m)).max() / _size(sweep, m) for m in models if len(m.places)), default=0.0)  # fmt: skip
+    if not left <= RESIDUAL:
+        raise NumericalError(
+            f"{WHAT}: the equations of motion are not met: {left:.3g} of their largest term is left, expected at most {RESIDUAL:g}; frequencies above "
+            f"{sweep.highest:.4g} rad/s were left out because the sweeps diverged there. Take a smoother path or more time"
+        )
     error = _tip_error(chain, q, wanted, tip, path_of, axes)
     d = chain.arm.description
     turning = [d.joint_type(name).rotational[0] for name in chain.joint_names]
     piezos = [p for m in models for p in m.piezos]
     checks = [
-        Check(
-            "error of the equations of motion, relative", float(left), 1e-5, bool(left <= 1e-5)
-        ),
+        Check("error of the equations of motion, relative", float(left), RESIDUAL, bool(left <= RESIDUAL)),
         Check("left at the ends of the grid, relative", sweep.left, SETTLED, sweep.left <= SETTLED),
     ]
     for p in piezos:
@@ -333,6 +356,7 @@ def _result(
             "sweeps": sweep.count,
             "change": sweep.change,
             "relaxation": sweep.relaxation,
+            "highest_frequency": float(min(sweep.highest, grid.w[-1])),
             "residual": float(left),
             "tip_error": error,
             "condition": condition,
@@ -354,9 +378,7 @@ def _size(sweep: Sweeps, model: LinkModel) -> float:
     return float(max(size, 1e-12 * np.abs(sweep.forces).max(), 1e-300))
 
 
-def _tip_error(
-    chain: Chain, q: np.ndarray, wanted: np.ndarray, tip: str, path_of: str, axes: str
-) -> float:
+def _tip_error(chain: Chain, q: np.ndarray, wanted: np.ndarray, tip: str, path_of: str, axes: str) -> float:
     """Return the largest distance of the tip from where it is wanted, by kinematics [m]."""
     place = chain.arm.pose(tip, q)[:, :3, 3]
     if path_of == "tip":

@@ -18,6 +18,8 @@ from articulus.mechanism.numbers import as_array
 
 SETTLED = 1e-4
 """Part of the largest response that may be left at the ends of the grid."""
+NOISE = 1e-13
+"""Part of the largest amplitude below which the tail of a spectrum is rounding, and is left out."""
 FAR = 1e9
 """Zeros larger than this times the median size count as infinite."""
 
@@ -65,22 +67,36 @@ def uniform(t: object, what: str) -> np.ndarray:
     return times
 
 
-def respond(grid: Grid, operator: Operator, force: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bounded response to `force` (N, m) and its first two derivatives, (N, p) each."""
-    w, n = grid.w, len(grid.t)
+def respond(
+    grid: Grid, operator: Operator, force: np.ndarray, highest: float = np.inf
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the bounded response to `force` (N, m) and its first two derivatives, (N, p) each; frequencies up to `highest` [rad/s]."""
+    n = len(grid.t)
     first, change = force[0], force[-1] - force[0]
     sigma, rate, _ = grid.ramp
-    rest = np.fft.rfft(force - first - np.outer(sigma, change), axis=0)
-    still = np.broadcast_to(np.stack([change, first], axis=1), (len(w), len(first), 2))
+    rest, step = np.fft.rfft(force - first - np.outer(sigma, change), axis=0), np.fft.rfft(rate)
+    used = min(_band(rest, np.outer(step, change)), max(2, int(np.searchsorted(grid.w, highest))))
+    w, rest, step = grid.w[:used], rest[:used], step[:used]
+    still = np.broadcast_to(np.stack([change, first], axis=1), (used, len(first), 2))
     found = operator(w, np.concatenate([rest[:, :, None], still], axis=2))
     lasting = found[0, :, 1].real
-    moving = np.zeros((len(w), found.shape[1]), dtype=complex)
+    moving = np.zeros((used, found.shape[1]), dtype=complex)
     moving[1:] = (found[1:, :, 1] - lasting) / (1j * w[1:, None])
     moving[0] = moving[1].real
-    whole = found[:, :, 0] + moving * np.fft.rfft(rate)[:, None]
+    whole = found[:, :, 0] + moving * step[:, None]
     out = [np.fft.irfft((1j * w[:, None]) ** k * whole, n, axis=0) for k in range(3)]
     x, xd, xdd = (held + np.outer(course, lasting) for held, course in zip(out, grid.ramp))
     return x + found[0, :, 2].real, xd, xdd
+
+
+def _band(*spectra: np.ndarray) -> int:
+    """Return how many frequencies hold more than rounding."""
+    used = 2
+    for spectrum in spectra:
+        size = np.abs(spectrum).max()
+        above = np.flatnonzero((np.abs(spectrum) > NOISE * size).any(axis=1))
+        used = max(used, int(above[-1]) + 1 if len(above) else 0)
+    return used
 
 
 def left_at_the_ends(x: np.ndarray, xd: np.ndarray, step: float) -> float:
