@@ -97,10 +97,10 @@ def chain_of(arm: Mechanism, tip: str, what: str) -> Chain:
     arm = _with_frames(arm, ends[:-1])
     places = np.array([d.v_slices[c.name].start for c in moving])
     links, joints = [], []
-    at = arm.neutral
+    at = arm.poses(arm.neutral)
     for c, hub, end in zip(moving, ends, ends[1:]):
         joints.append(c.name)
-        apart = arm.pose(end.name, at)[:3, 3] - arm.pose(hub.name, at)[:3, 3]
+        apart = (at[end.name] - at[hub.name])[:3, 3]
         if np.linalg.norm(apart) > SHORT:
             first = ends[moving.index(next(m for m in moving if m.name == joints[0]))]
             links.append(Link(c.child, tuple(joints), _flexible_behind(d, c), first.name, end.name))

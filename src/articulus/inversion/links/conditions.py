@@ -150,14 +150,14 @@ class Conditions:
         self, row: Row, q: np.ndarray, v: np.ndarray, vdot: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         arm = self.chain.arm
-        rate, second = arm.velocity(row.end, q, v), arm.acceleration(row.end, q, v, vdot)
+        rate, second = _times(arm.jacobian(row.end, q), v), arm.acceleration(row.end, q, v, vdot)
         place = self._apart(row, q)
         if row.axis is not None:
             w = rate[:, :3]
             turn = np.cross(w, place)
             return place, turn, np.cross(second[:, :3], place) + np.cross(w, turn)
         if row.hub:
-            rate = rate - arm.velocity(row.hub, q, v)
+            rate = rate - _times(arm.jacobian(row.hub, q), v)
             second = second - arm.acceleration(row.hub, q, v, vdot)
         return place, rate[:, 3:], second[:, 3:]
 
@@ -183,38 +183,42 @@ def chord_rows(chain: Chain, nominal: np.ndarray) -> tuple[Row, ...]:
     arm, rows = chain.arm, []
     q, v, vdot = (np.zeros((nominal.shape[1], arm.nv)) for _ in range(3))
     q[:, chain.joints], v[:, chain.joints], vdot[:, chain.joints] = nominal
+    start = arm.poses(q[0])
     for link in chain.links:
-        R = arm.pose(link.name, q)[:, :3, :3]
-        w, alpha = arm.velocity(link.name, q, v)[:, :3], arm.acceleration(link.name, q, v, vdot)[:, :3]
-
-        def carried(direction: np.ndarray, R: np.ndarray = R, w: np.ndarray = w, a: np.ndarray = alpha) -> np.ndarray:  # fmt: skip
-            e = R @ direction
-            turn = np.cross(w, e)
-            return np.stack([e, turn, np.cross(a, e) + np.cross(w, turn)])
-
-        chord = R[0].T @ (arm.pose(link.end, q[0])[:3, 3] - arm.pose(link.hub, q[0])[:3, 3])
-        across = _across(chain, link.joints, link.end, q[0], R[0], chord)
+        R, J = arm.pose(link.end, q)[:, :3, :3], arm.jacobian(link.end, q)
+        w, alpha = _times(J[:, :3], v), arm.acceleration(link.end, q, v, vdot)[:, :3]
+        chord = R[0].T @ (start[link.end] - start[link.hub])[:3, 3]
+        across = _across(chain, link.joints, link.end, J[0], R[0], chord)
         zero = np.zeros((3, len(q)))
         rows += [
-            Row(link.end, link.hub, carried(e), zero, None, f"'{link.end}' across '{link.name}'")
+            Row(
+                link.end, link.hub, _carried(e, R, w, alpha), zero, None, f"'{link.end}' across '{link.name}'"
+            )
             for e in across[: min(2, len(link.joints))]
         ]
         if len(link.joints) == 3:
-            axis = arm.pose(link.end, q[0])[:3, :3].T @ R[0] @ across[0]
-            rows.append(Row(link.end, "", carried(across[1]), zero, axis, f"twist of '{link.name}'"))
+            turned = _carried(across[1], R, w, alpha)
+            rows.append(Row(link.end, "", turned, zero, across[0], f"twist of '{link.name}'"))
     return tuple(rows)
 
 
+def _carried(direction: np.ndarray, R: np.ndarray, w: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return a direction that turns with R (N, 3, 3) at w, with its first two derivatives, (3, N, 3)."""
+    e = R @ direction
+    turn = np.cross(w, e)
+    return np.stack([e, turn, np.cross(alpha, e) + np.cross(w, turn)])
+
+
 def _across(
-    chain: Chain, joints: tuple[str, ...], end: str, q: np.ndarray, R: np.ndarray, chord: np.ndarray
+    chain: Chain, joints: tuple[str, ...], end: str, J: np.ndarray, R: np.ndarray, chord: np.ndarray
 ) -> list[np.ndarray]:
-    """Return two directions across a link, in its axes; the first is that in which its only joint moves the end."""
+    """Return two directions across a link, in the axes R of its end, whose Jacobian is J; the first is that in which its only joint moves the end."""
     if len(joints) > 3:
         raise InputError(f"joints {', '.join(joints)} meet at one place; expected at most three")
     c = chord / np.linalg.norm(chord)
     if len(joints) == 1:
         place = chain.joints[chain.joint_names.index(joints[0])]
-        first = R.T @ chain.arm.jacobian(end, q)[3:, place]
+        first = R.T @ J[3:, place]
         first = first - c * (c @ first)
         if np.linalg.norm(first) < NO_AUTHORITY * np.linalg.norm(chord):
             raise InputError(

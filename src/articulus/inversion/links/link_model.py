@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from articulus.api import Mechanism
 from articulus.inversion.links.chain import Chain, Link
@@ -14,6 +15,7 @@ from articulus.inversion.links.conditions import Conditions
 from articulus.inversion.links.minimal import least_voltages
 from articulus.inversion.links.two_sided import quadratic_roots
 from articulus.loop.components.piezo_pair import PiezoPair
+from articulus.mechanism.modes import Modes, Station
 from articulus.mechanism.numbers import value_of
 
 SAME = 1e-9
@@ -72,9 +74,10 @@ def link_model(
     arm, joints, mine = chain.arm, chain.joints, chain.modes_of(link)
     J = conditions.jacobian(q[None], slice(0, 1))[0]
     follow = -np.linalg.solve(J[:, joints], J[:, mine])
-    still = np.zeros(arm.nv)
-    by_q, by_v, M = arm.inverse_dynamics_derivatives(q, still, still)
-    m, d, k = (X[np.ix_(mine, mine)] + X[np.ix_(mine, joints)] @ follow for X in (M, by_v, by_q))
+    M = mass_columns(arm, q, mine)
+    held = [_modes(arm, body) for body in link.bodies]
+    m = M[mine] + M[joints].T @ follow
+    d, k = (block_diag(np.zeros((0, 0)), *(getattr(x, of) for x in held)) for of in ("damping", "stiffness"))
     own = tuple(p for p in piezos if arm.description.carrier(p.first)[0] in link.bodies)
     B = np.stack([piezo_forces(arm, p, q[None])[0][mine] for p in own], axis=1) if own else np.zeros((len(mine), 0))  # fmt: skip
     return LinkModel(link, mine, m, d, k, B, _deflections(chain, link, q, follow), own)
@@ -87,20 +90,25 @@ def piezo_forces(arm: Mechanism, piezo: PiezoPair, q: np.ndarray) -> np.ndarray:
     return value_of(piezo.gain) * np.einsum("ti,tij->tj", n, apart)
 
 
+def mass_columns(arm: Mechanism, q: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return columns of the mass matrix at q, (nv, places): forces of unit accelerations."""
+    unit = np.vstack([np.zeros(arm.nv), np.eye(arm.nv)[places]])
+    still = np.zeros_like(unit)
+    forces = arm.inverse_dynamics(np.broadcast_to(q, unit.shape).copy(), still, unit)
+    return (forces[1:] - forces[0]).T
+
+
 def _deflections(chain: Chain, link: Link, q: np.ndarray, follow: np.ndarray) -> np.ndarray:
     """Return displacements and rotations of all stations in body axes for unit modal coordinates, the joints following."""
     arm, rows = chain.arm, []
-    mine = list(chain.modes_of(link))
-    bodies = {b.name: b for b in arm.description.bodies}
+    mine, poses = list(chain.modes_of(link)), chain.arm.poses(q)
+    moved = arm.jacobian(link.end, q)[:, chain.joints] @ follow  # by the joints: a rigid motion of the link
     for body in link.bodies:
-        modes = bodies[body].modes
-        assert modes is not None
-        R, J = arm.pose(body, q)[:3, :3], arm.jacobian(body, q)
-        whole = J[:, chain.joints] @ follow + J[:, mine]
-        turn, shift = R.T @ whole[:3], R.T @ whole[3:]
+        R, apart = poses[body][:3, :3], (poses[body] - poses[link.end])[:3, 3]
+        turn, shift = R.T @ moved[:3], R.T @ (moved[3:] + np.cross(moved[:3].T, apart).T)
         places = arm.description.mode_slices(body)[0]
         own = [mine.index(i) for i in range(places.start, places.stop)]
-        for station in _distinct(modes.stations.values()):
+        for station in _distinct(_modes(arm, body).stations.values()):
             bend = np.zeros((6, len(mine)))
             bend[:3, own], bend[3:, own] = station.translation, station.rotation
             bend[:3] += shift + np.cross(turn.T, station.position).T
@@ -109,8 +117,15 @@ def _deflections(chain: Chain, link: Link, q: np.ndarray, follow: np.ndarray) ->
     return np.concatenate(rows) if rows else np.eye(len(mine))
 
 
-def _distinct(stations):  # type: ignore[no-untyped-def]
-    found: list = []
+def _modes(arm: Mechanism, body: str) -> Modes:
+    found = next(b.modes for b in arm.description.bodies if b.name == body)
+    assert found is not None
+    return found
+
+
+def _distinct(stations: Iterable[Station]) -> list[Station]:
+    """Return one station of each place."""
+    found: list[Station] = []
     for station in stations:
         if all(np.linalg.norm(station.position - other.position) > SAME for other in found):
             found.append(station)

@@ -148,12 +148,13 @@ class Sweeps:
 
     def run(self, tolerance: float, most: int) -> None:
         """Sweep until the inputs do not change; raise NumericalError when they do not settle."""
-        last, before = self.inputs, np.inf
+        last, before, trouble = self.inputs, np.inf, ""
         for self.count in range(1, most + 1):
-            for model in reversed(self.models):
-                if len(model.places):
-                    self.update(model)
-                    self.evaluate()
+            try:
+                self.sweep()
+            except NumericalError as error:
+                trouble = f" ({error})"
+                break
             now = self.inputs
             moved = (now - last) / self._scale(now)
             self.change, last = float(np.abs(moved).max()), now
@@ -164,10 +165,17 @@ class Sweeps:
             before = self.change
         slow = [f"'{m.link.name}' {np.abs(m.zeros).min():.4g} 1/s" for m in self.models if len(m.places)]
         raise NumericalError(
-            f"{WHAT}: no convergence after {self.count} sweeps: inputs still change by {self.change:.3g} of their size, relaxation "
+            f"{WHAT}: no convergence after {self.count} sweeps{trouble}: inputs still change by {self.change:.3g} of their size, relaxation "
             f"{self.relaxation:g} (smallest zeros: {', '.join(slow)}). The motion is too fast, or couples the links too strongly (links that bend "
             "in directions in which their own joint has no motor), for this fixed point: give it more time, or invert the arm as a whole"
         )
+
+    def sweep(self) -> None:
+        """Go through the links once, from the tip inwards."""
+        for model in reversed(self.models):
+            if len(model.places):
+                self.update(model)
+                self.evaluate()
 
     def _scale(self, inputs: np.ndarray) -> np.ndarray:
         """Return the largest joint force and the largest voltage, for each input."""
