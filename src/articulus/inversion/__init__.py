@@ -9,7 +9,17 @@ from articulus.inversion.arms.proof import Forward, forward, prove
 from articulus.inversion.arms.tip_torques import tip_torques
 from articulus.inversion.linear.invert import invert
 from articulus.inversion.links import link_by_link, minimal_vibration
-from articulus.inversion.paths import Circle, Jump, Line, Motion, Path, Profile, SplinePath, as_motion, from_csv
+from articulus.inversion.paths import (
+    Circle,
+    Jump,
+    Line,
+    Motion,
+    Path,
+    Profile,
+    SplinePath,
+    as_motion,
+    from_csv,
+)
 from articulus.inversion.piezo.arm_placement import Bay, Placement, bays, placement
 from articulus.inversion.piezo.beam_modes import BeamModes
 from articulus.inversion.piezo.beam_placement import BeamPlacement, beam_placement
