@@ -1,0 +1,241 @@
+"""Direct collocation: a problem on a mesh becomes a program of a few functions at all points of the mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.trajectory.problem import Constraint, Phase, Problem
+from articulus.trajectory.program import Block, Program
+from articulus.trajectory.schemes import Scheme
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the unknowns of a phase are.
+
+    Parameters
+    ----------
+    z : array of int, (points, n)
+        Number of each entry at each point of the mesh.
+    duration : int
+        Number of the duration.
+    fractions : array, (points,)
+        Times of the points over the duration.
+    intervals : array of int, (intervals, s)
+        Points of each interval.
+    lengths : array, (intervals,)
+        Lengths of the intervals over the duration.
+    """
+
+    z: np.ndarray
+    duration: int
+    fractions: np.ndarray
+    intervals: np.ndarray
+    lengths: np.ndarray
+
+    @staticmethod
+    def of(phase: Phase, mesh: np.ndarray, scheme: Scheme, first: int) -> Layout:
+        """Return the layout of a phase on a mesh of fractions from 0 to 1, with the unknowns from `first` on."""
+        inner = len(scheme.points) - 1
+        lengths = np.diff(mesh)
+        intervals = inner * np.arange(len(lengths))[:, None] + np.arange(inner + 1)
+        fractions = np.append((mesh[:-1, None] + lengths[:, None] * scheme.points[:-1]).ravel(), mesh[-1])
+        z = first + np.arange(len(fractions) * phase.size).reshape(-1, phase.size)
+        return Layout(z, int(z[-1, -1]) + 1, fractions, intervals, lengths)
+
+    @property
+    def end(self) -> int:
+        """First number after the unknowns."""
+        return self.duration + 1
+
+
+def transcribe(problem: Problem, meshes: Sequence[np.ndarray], scheme: Scheme) -> tuple[Program, list[Layout]]:
+    """Return the program of a problem, and where each phase is in it.
+
+    Parameters
+    ----------
+    problem : Problem
+    meshes : sequence of array
+        For each phase the ends of its intervals, from 0 to 1.
+    scheme : Scheme
+    """
+    layouts: list[Layout] = []
+    costs, constraints = list[Block](), list[Block]()
+    lower, upper, scale = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
+    for phase, mesh in zip(problem.phases, meshes, strict=True):
+        layout = Layout.of(phase, mesh, scheme, layouts[-1].end if layouts else 0)
+        layouts.append(layout)
+        low, high = np.tile(phase.lower, (len(layout.z), 1)), np.tile(phase.upper, (len(layout.z), 1))
+        for point, (below, above) in ((0, phase.start), (-1, phase.end)):
+            low[point], high[point] = np.maximum(low[point], below), np.minimum(high[point], above)
+        lower += [low.ravel(), np.array([phase.duration[0]])]
+        upper += [high.ravel(), np.array([phase.duration[1]])]
+        scale += [np.tile(phase.scale, len(layout.z)), np.array([phase.duration[1]])]
+        constraints += _equations(phase, layout, scheme)
+        costs += _costs(phase, layout, scheme)
+    for link, before, after in zip(problem.links, layouts, layouts[1:]):
+        constraints.append(_link(link.name, link.function, before, after))
+    return (
+        Program(
+            tuple(costs), tuple(constraints), np.concatenate(lower), np.concatenate(upper), np.concatenate(scale)
+        ),
+        layouts,
+    )
+
+
+def _equations(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
+    used = _used_points(layout, scheme)
+    blocks = [
+        _at(
+            Constraint("equations of motion", phase.equations, *_zeros(phase.equations)),
+            layout.z[used],
+        ),
+        _defects(phase, layout, scheme),
+    ]
+    blocks += [_at(c, layout.z[used]) for c in phase.path]
+    blocks += [_at(c, layout.z[:1]) for c in phase.at_start]
+    blocks += [_at(c, layout.z[-1:]) for c in phase.at_end]
+    if not used[0]:
+        blocks.append(_extrapolated(phase, layout, scheme))
+    return blocks
+
+
+def _used_points(layout: Layout, scheme: Scheme) -> np.ndarray:
+    """Tell at which points the equations hold: at all, or at all but the start where the scheme uses no rate there."""
+    used = np.ones(len(layout.z), dtype=bool)
+    used[0] = bool(scheme.B[:, 0].any())
+    return used
+
+
+def _zeros(function: ca.Function) -> tuple[np.ndarray, np.ndarray]:
+    zeros = np.zeros(function.numel_out(0))
+    return zeros, zeros
+
+
+def _at(constraint: Constraint, index: np.ndarray) -> Block:
+    """Return a constraint at points."""
+    z, none = SX.sym("z", index.shape[1]), SX.sym("d", 0)
+    function = ca.Function("at", [z, none], [constraint.function(z)])
+    needed = _needed(function)
+    shape = len(index), function.numel_out(0)
+    return Block(
+        constraint.name,
+        _of_entries(function, needed),
+        index[:, needed],
+        np.zeros((len(index), 0)),
+        np.broadcast_to(constraint.lower, shape),
+        np.broadcast_to(constraint.upper, shape),
+    )
+
+
+def _needed(function: ca.Function) -> np.ndarray:
+    """Return which entries of its first argument a function depends on."""
+    _, columns = function.jac_sparsity(0, 0).get_triplet()
+    return np.unique(np.array(columns, dtype=int))
+
+
+def _of_entries(function: ca.Function, needed: np.ndarray) -> ca.Function:
+    """Return a function (z, d) of those entries of z that it depends on."""
+    z, d = SX.sym("z", len(needed)), SX.sym("d", function.numel_in(1))
+    whole = SX.zeros(function.numel_in(0))
+    for k, place in enumerate(needed.tolist()):
+        whole[place] = z[k]
+    return ca.Function(function.name(), [z, d], [function(whole, d)])
+
+
+def _defects(phase: Phase, layout: Layout, scheme: Scheme) -> Block:
+    """Return the relations between states and rates, on all intervals."""
+    states = phase.states
+    rates = np.array([phase.rates[int(k)] for k in states], dtype=int)
+    entries = np.unique(np.concatenate([states, rates]))
+    place = {int(e): k for k, e in enumerate(entries)}
+    s, n = len(scheme.points), len(entries)
+    z, d = SX.sym("z", s * n), SX.sym("d", 1)
+    at = ca.reshape(z, n, s)
+    free = phase.duration[0] < phase.duration[1]
+    T = SX.sym("T")
+    x = ca.vertcat(*(at[place[int(k)], :] for k in states))
+    r = ca.vertcat(*(at[place[int(k)], :] for k in rates))
+    residual = ca.mtimes(x, ca.DM(scheme.A.T)) + (T if free else 1) * d * ca.mtimes(r, ca.DM(scheme.B.T))
+    index = layout.z[layout.intervals][:, :, entries].reshape(len(layout.intervals), -1)
+    data = layout.lengths[:, None] * (1.0 if free else phase.duration[0])
+    unknowns = z
+    if free:
+        unknowns = ca.vertcat(z, T)
+        index = np.hstack([index, np.full((len(index), 1), layout.duration)])
+    function = ca.Function("defects", [unknowns, d], [ca.vec(residual)])
+    zeros = np.zeros((len(index), function.numel_out(0)))
+    return Block("states follow from rates", function, index, data, zeros, zeros)
+
+
+def _extrapolated(phase: Phase, layout: Layout, scheme: Scheme) -> Block:
+    """Return what fixes the entries at the start that no equation knows: those of the first interval's polynomial."""
+    others = np.setdiff1d(np.arange(phase.size), phase.states)
+    c = scheme.points[1:]
+    factors = [np.prod([-o / (p - o) for o in np.delete(c, k)]) for k, p in enumerate(c)]
+    s, n = len(scheme.points), len(others)
+    z, d = SX.sym("z", s * n), SX.sym("d", 0)
+    at = ca.reshape(z, n, s)
+    function = ca.Function("extrapolated", [z, d], [at[:, 0] - ca.mtimes(at[:, 1:], ca.DM(factors))])
+    index = layout.z[layout.intervals[0]][:, others].reshape(1, -1)
+    zeros = np.zeros((1, n))
+    return Block("entries at the start", function, index, np.zeros((1, 0)), zeros, zeros)
+
+
+def _costs(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
+    blocks = []
+    if phase.running is not None:
+        weights = np.zeros(len(layout.z))
+        np.add.at(weights, layout.intervals, layout.lengths[:, None] * scheme.weights)
+        blocks.append(_weighted(phase.running, phase, layout, weights))
+    if phase.final is not None:
+        z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 0)
+        function = ca.Function("final", [ca.vertcat(z, T), d], [phase.final(z, T)])
+        index = np.append(layout.z[-1], layout.duration)[None, :]
+        needed = _needed(function)
+        blocks.append(_cost("final cost", _of_entries(function, needed), index[:, needed], np.zeros((1, 0))))
+    return blocks
+
+
+def _weighted(running: ca.Function, phase: Phase, layout: Layout, weights: np.ndarray) -> Block:
+    """Return the integral of a running cost."""
+    z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 1)
+    free = phase.duration[0] < phase.duration[1]
+    function = ca.Function("running", [ca.vertcat(z, T), d], [running(z) * d * (T if free else phase.duration[0])])
+    counted = weights != 0
+    index = np.column_stack([layout.z, np.full(len(layout.z), layout.duration)])[counted]
+    needed = _needed(function)
+    return _cost("running cost", _of_entries(function, needed), index[:, needed], weights[counted, None])
+
+
+def _cost(name: str, function: ca.Function, index: np.ndarray, data: np.ndarray) -> Block:
+    zeros = np.zeros((len(index), 1))
+    return Block(name, function, index, data, zeros, zeros)
+
+
+def _link(name: str, link: ca.Function, before: Layout, after: Layout) -> Block:
+    a, b, d = SX.sym("a", before.z.shape[1]), SX.sym("b", after.z.shape[1]), SX.sym("d", 0)
+    function = ca.Function("link", [ca.vertcat(a, b), d], [link(a, b)])
+    index = np.concatenate([before.z[-1], after.z[0]])[None, :]
+    needed = _needed(function)
+    zeros = np.zeros((1, function.numel_out(0)))
+    return Block(name, _of_entries(function, needed), index[:, needed], np.zeros((1, 0)), zeros, zeros)
+
+
+def first_guess(problem: Problem, layouts: Sequence[Layout]) -> np.ndarray:
+    """Return the unknowns of the phases' guesses; the duration half-way between its bounds, by ratio."""
+    parts = []
+    for phase, layout in zip(problem.phases, layouts):
+        T = float(np.sqrt(phase.duration[0] * phase.duration[1]))
+        held = np.zeros((2, phase.size)) if phase.guess is None else phase.guess
+        s = np.linspace(0, 1, len(held))
+        z = np.column_stack([np.interp(layout.fractions, s, column) for column in held.T])
+        for source in set(phase.rates.values()) - set(phase.rates):
+            z[:, source] /= T  # rates of the guess are given per duration
+        parts += [z.ravel(), np.array([T])]
+    return np.concatenate(parts)

@@ -1,0 +1,288 @@
+"""`Problem`: what is to be moved, within which limits, at what cost; the same for all methods.
+
+The unknowns at every time are one column z: states, whatever their rates are made of, inputs, forces of closed loops. A state's rate is
+another entry of z, and equations tie the entries of z together at every time. So a mechanism has z = (q, v, a, u) with the rates
+q' = v, v' = a and the equation of inverse dynamics, and an ordinary differential equation z = (x, f, u) with x' = f and f = f(x, u).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.errors import InputError
+
+ANY = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """lower <= c(z) <= upper.
+
+    Parameters
+    ----------
+    name : str
+        For messages and reports.
+    function : casadi.Function
+        z (n,) -> c (m,).
+    lower, upper : array, (m,)
+    """
+
+    name: str
+    function: ca.Function
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A part of the motion with one set of equations.
+
+    Parameters
+    ----------
+    name : str
+    names : tuple of str
+        Of the entries of z.
+    rates : dict of int to int
+        For each state its place in z, and the place of its rate.
+    equations : casadi.Function
+        z -> residuals, zero at every time.
+    duration : (float, float) [s]
+        Least and largest; equal if it is given.
+    lower, upper : array, (n,)
+        Of z at every time.
+    scale : array, (n,)
+        Size of each entry.
+    start, end : (array, array), (n,) each
+        Bounds of z at the start and at the end, within those of every time.
+    path, at_start, at_end : tuple of Constraint
+        At every time, at the start, at the end.
+    running : casadi.Function or None
+        z -> cost per time.
+    final : casadi.Function or None
+        (z, duration) -> cost at the end.
+    guess : array, (times, n) or None
+        z along the way, at equal distances in time.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    rates: Mapping[int, int]
+    equations: ca.Function
+    duration: tuple[float, float]
+    lower: np.ndarray
+    upper: np.ndarray
+    scale: np.ndarray
+    start: tuple[np.ndarray, np.ndarray]
+    end: tuple[np.ndarray, np.ndarray]
+    path: tuple[Constraint, ...] = ()
+    at_start: tuple[Constraint, ...] = ()
+    at_end: tuple[Constraint, ...] = ()
+    running: ca.Function | None = None
+    final: ca.Function | None = None
+    guess: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.duration
+        if not (0 < low <= high < np.inf):
+            raise InputError(
+                f"phase '{self.name}': found a duration between {low:g} and {high:g} s; expected positive, finite bounds, the lower "
+                "one first. Without them the motion may shrink to nothing or never end"
+            )
+        for where, (lower, upper) in (
+            ("every time", (self.lower, self.upper)),
+            ("the start", self.start),
+            ("the end", self.end),
+        ):
+            for k in np.flatnonzero(np.maximum(lower, self.lower) > np.minimum(upper, self.upper)):
+                raise InputError(
+                    f"phase '{self.name}': {self.names[k]} at {where} is to lie between {max(lower[k], self.lower[k]):g} and "
+                    f"{min(upper[k], self.upper[k]):g}: no number does. Limits exclude what is asked for"
+                )
+
+    @property
+    def size(self) -> int:
+        """Number of entries of z."""
+        return len(self.names)
+
+    @property
+    def states(self) -> np.ndarray:
+        """Places of the states in z."""
+        return np.array(sorted(self.rates), dtype=int)
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """What holds between the end of one phase and the start of the next: residuals of (z, z) that are zero."""
+
+    function: ca.Function
+    name: str = "link"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Phases one after the other.
+
+    Parameters
+    ----------
+    phases : tuple of Phase
+    links : tuple of Link
+        Between each phase and the next, one less than phases; states of the same name are continuous if none is given.
+    """
+
+    phases: tuple[Phase, ...]
+    links: tuple[Link, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not self.links and len(self.phases) > 1:
+            made = tuple(_continuous(a, b) for a, b in zip(self.phases, self.phases[1:]))
+            object.__setattr__(self, "links", made)
+        if len(self.links) != len(self.phases) - 1:
+            raise InputError(
+                f"Problem: found {len(self.links)} links of {len(self.phases)} phases; expected one less than phases"
+            )
+
+
+def _continuous(before: Phase, after: Phase) -> Link:
+    a, b = SX.sym("a", before.size), SX.sym("b", after.size)
+    shared = [
+        (before.names.index(after.names[k]), int(k))
+        for k in after.states
+        if after.names[k] in before.names
+    ]
+    residual = ca.vertcat(SX(0, 1), *(a[i] - b[j] for i, j in shared))
+    return Link(ca.Function("link", [a, b], [residual]), f"{before.name} to {after.name}")
+
+
+def ode(
+    x: SX,
+    u: SX,
+    rates: SX,
+    *,
+    duration: float | tuple[float, float],
+    start: Sequence[Any],
+    end: Sequence[Any] | None = None,
+    running: SX | None = None,
+    final: SX | None = None,
+    time: SX | None = None,
+    x_bounds: Sequence[tuple[float, float]] | None = None,
+    u_bounds: Sequence[tuple[float, float]] | None = None,
+    path: Mapping[str, tuple[SX, Any, Any]] | None = None,
+    at_end: Mapping[str, tuple[SX, Any, Any]] | None = None,
+    name: str = "motion",
+    guess: tuple[Any, Any] | None = None,
+    scale: tuple[Any, Any] | None = None,
+) -> Phase:
+    """Return the phase of an ordinary differential equation x' = f(x, u).
+
+    Parameters
+    ----------
+    x, u : casadi.SX
+        Symbols of states and inputs.
+    rates : casadi.SX
+        f(x, u).
+    duration : float or (float, float) [s]
+        Given, or least and largest.
+    start, end : sequence
+        For each state a number, a pair of bounds, or None where it is free.
+    running, final : casadi.SX
+        Cost per time of x and u; cost of x and `time` at the end.
+    time : casadi.SX
+        Symbol that stands for the duration in `final`.
+    x_bounds, u_bounds : sequence of (float, float)
+    path, at_end : dict of name to (expression, lower, upper)
+        Of x and u, at every time and at the end.
+    guess : (array, array)
+        States along the way, (times, nx), and inputs; a straight line and zeros if not given.
+    scale : (array, array)
+        Sizes of states and inputs; from their bounds if not given.
+    """
+    nx, nu = x.numel(), u.numel()
+    f = SX.sym("f", nx)
+    z = ca.vertcat(x, f, u)
+    names = (
+        *(str(s) for s in ca.vertsplit(x)),
+        *(f"rate of {s}" for s in ca.vertsplit(x)),
+        *(str(s) for s in ca.vertsplit(u)),
+    )
+    xb = np.array([ANY] * nx if x_bounds is None else x_bounds, dtype=float).reshape(nx, 2)
+    ub = np.array([ANY] * nu if u_bounds is None else u_bounds, dtype=float).reshape(nu, 2)
+    bounds = np.vstack([xb, np.tile(ANY, (nx, 1)), ub])
+    first, last = (_ends(each, nx, nu, bounds) for each in (start, end))
+    sizes = _sizes(bounds, first, last) if scale is None else np.concatenate([scale[0], scale[0], scale[1]])
+    span = (float(duration),) * 2 if np.isscalar(duration) else tuple(map(float, duration))  # type: ignore[arg-type]
+    clock = SX.sym("T") if time is None else time
+    return Phase(
+        name,
+        names,
+        {k: nx + k for k in range(nx)},
+        ca.Function("equations", [z], [f - rates]),
+        span,  # type: ignore[arg-type]
+        bounds[:, 0],
+        bounds[:, 1],
+        sizes,
+        (first[:, 0], first[:, 1]),
+        (last[:, 0], last[:, 1]),
+        path=_constraints(z, path),
+        at_end=_constraints(z, at_end),
+        running=None if running is None else ca.Function("running", [z], [running]),
+        final=None if final is None else ca.Function("final", [z, clock], [final]),
+        guess=_guess(first, last, nx, nu, guess),
+    )
+
+
+def _ends(given: Sequence[Any] | None, nx: int, nu: int, bounds: np.ndarray) -> np.ndarray:
+    held = [None] * nx if given is None else list(given)
+    if len(held) != nx:
+        raise InputError(f"ode: found {len(held)} values at an end; expected one per state, {nx} (None where it is free)")
+    rows = [ANY if x is None else ((float(x),) * 2 if np.isscalar(x) else tuple(x)) for x in held]
+    return np.vstack([np.array(rows, dtype=float).reshape(nx, 2), np.tile(ANY, (nx + nu, 1))])
+
+
+def _sizes(bounds: np.ndarray, *ends: np.ndarray) -> np.ndarray:
+    """Return a size for each entry: the largest finite bound, 1 where there is none."""
+    each = np.abs(np.hstack([bounds, *ends]))
+    largest = np.where(np.isfinite(each), each, 0).max(1)
+    return np.where(largest > 0, largest, 1.0)
+
+
+def _constraints(z: SX, given: Mapping[str, tuple[SX, Any, Any]] | None) -> tuple[Constraint, ...]:
+    made = []
+    for name, (expression, lower, upper) in (given or {}).items():
+        m = expression.numel()
+        made.append(
+            Constraint(
+                name,
+                ca.Function("c", [z], [expression]),
+                np.broadcast_to(np.asarray(lower, dtype=float), (m,)),
+                np.broadcast_to(np.asarray(upper, dtype=float), (m,)),
+            )
+        )
+    return tuple(made)
+
+
+def _guess(first: np.ndarray, last: np.ndarray, nx: int, nu: int, given: tuple[Any, Any] | None) -> np.ndarray:
+    if given is not None:
+        x, u = (np.asarray(g, dtype=float) for g in given)
+        rates = np.gradient(x, axis=0) * (len(x) - 1)
+        return np.hstack([x, rates, np.broadcast_to(u, (len(x), nu))])
+    ends = []
+    for side, other in ((first, last), (last, first)):
+        middle = _middle(side[:nx])
+        ends.append(np.where(np.isnan(middle), np.nan_to_num(_middle(other[:nx])), middle))
+    s = np.linspace(0, 1, 11)[:, None]
+    x = ends[0] + s * (ends[1] - ends[0])
+    return np.hstack([x, np.tile(ends[1] - ends[0], (11, 1)), np.zeros((11, nu))])
+
+
+def _middle(bounds: np.ndarray) -> np.ndarray:
+    """Return the middle of finite bounds, the finite one of one-sided, not a number where there is none."""
+    lower, upper = np.where(np.isfinite(bounds), bounds, np.nan).T
+    middle = (lower + upper) / 2
+    middle = np.where(np.isnan(middle), lower, middle)
+    return np.where(np.isnan(middle), upper, middle)
