@@ -83,17 +83,20 @@ def test_long_table_is_the_short_one(held: bool) -> None:
         assert found[:, k] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [LONG - 1, LONG, 400])
-def test_spline_has_the_end_conditions_and_passes_through_its_points(n: int) -> None:
-    """Against scipy's spline with zero rates at its ends; position and two derivatives, rounding of sums over the points."""
+@pytest.mark.parametrize("ends", [(0.0, 0.0), (1.5, -0.7)])
+@pytest.mark.parametrize("n", [2, 3, LONG - 1, LONG, 400])
+def test_spline_has_the_end_conditions_and_passes_through_its_points(
+    n: int, ends: tuple[float, float]
+) -> None:
+    """Against scipy's spline with the same rates at its ends; position and two derivatives, rounding of sums over the points."""
     from scipy.interpolate import CubicSpline
 
     times, y = np.cumsum(rng.uniform(0.5, 1.5, n)), rng.normal(size=n)
     t = SX.sym("t")
-    value = Spline(tuple(times), tuple(y)).value(cast(Any, SimpleNamespace(t=t)))
+    value = Spline(tuple(times), tuple(y), ends).value(cast(Any, SimpleNamespace(t=t)))
     f = ca.Function("f", [t], [value, ca.jacobian(value, t), ca.jacobian(ca.jacobian(value, t), t)])
     inside = rng.uniform(times[0], times[-1], 200)
-    oracle = CubicSpline(times, y, bc_type="clamped")
+    oracle = CubicSpline(times, y, bc_type=((1, ends[0]), (1, ends[1])))
     for order, found in enumerate(kernel.compile(f)(inside)):
         assert found == pytest.approx(oracle(inside, order), abs=1e-10)
     before, rate, _ = kernel.compile(f)(np.array([times[0] - 2.0, times[-1] + 2.0]))

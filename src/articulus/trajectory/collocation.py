@@ -54,7 +54,9 @@ class Layout:
         return self.duration + 1
 
 
-def transcribe(problem: Problem, meshes: Sequence[np.ndarray], scheme: Scheme) -> tuple[Program, list[Layout]]:
+def transcribe(
+    problem: Problem, meshes: Sequence[np.ndarray], scheme: Scheme
+) -> tuple[Program, list[Layout]]:
     """Return the program of a problem, and where each phase is in it.
 
     Parameters
@@ -82,7 +84,11 @@ def transcribe(problem: Problem, meshes: Sequence[np.ndarray], scheme: Scheme) -
         constraints.append(_link(link.name, link.function, before, after))
     return (
         Program(
-            tuple(costs), tuple(constraints), np.concatenate(lower), np.concatenate(upper), np.concatenate(scale)
+            tuple(costs),
+            tuple(constraints),
+            np.concatenate(lower),
+            np.concatenate(upper),
+            np.concatenate(scale),
         ),
         layouts,
     )
@@ -206,7 +212,9 @@ def _weighted(running: ca.Function, phase: Phase, layout: Layout, weights: np.nd
     """Return the integral of a running cost."""
     z, T, d = SX.sym("z", phase.size), SX.sym("T"), SX.sym("d", 1)
     free = phase.duration[0] < phase.duration[1]
-    function = ca.Function("running", [ca.vertcat(z, T), d], [running(z) * d * (T if free else phase.duration[0])])
+    function = ca.Function(
+        "running", [ca.vertcat(z, T), d], [running(z) * d * (T if free else phase.duration[0])]
+    )
     counted = weights != 0
     index = np.column_stack([layout.z, np.full(len(layout.z), layout.duration)])[counted]
     needed = _needed(function)
@@ -232,10 +240,6 @@ def first_guess(problem: Problem, layouts: Sequence[Layout]) -> np.ndarray:
     parts = []
     for phase, layout in zip(problem.phases, layouts):
         T = float(np.sqrt(phase.duration[0] * phase.duration[1]))
-        held = np.zeros((2, phase.size)) if phase.guess is None else phase.guess
-        s = np.linspace(0, 1, len(held))
-        z = np.column_stack([np.interp(layout.fractions, s, column) for column in held.T])
-        for source in set(phase.rates.values()) - set(phase.rates):
-            z[:, source] /= T  # rates of the guess are given per duration
+        z = np.zeros(layout.z.shape) if phase.guess is None else phase.guess(layout.fractions, T)
         parts += [z.ravel(), np.array([T])]
     return np.concatenate(parts)

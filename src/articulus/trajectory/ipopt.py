@@ -107,7 +107,7 @@ class _Shared(ca.Callback):
             for value, place in zip(self._work(*given), results):
                 if place is not None and place.nbytes:
                     np.frombuffer(place)[:] = value() if callable(value) else value
-        except Exception as error:  # CasADi would print it and go on
+        except Exception as error:  # noqa: BLE001  (CasADi would print it and go on)
             self.error = error
             return 1
         finally:

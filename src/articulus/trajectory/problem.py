@@ -7,7 +7,7 @@ q' = v, v' = a and the equation of inverse dynamics, and an ordinary differentia
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from casadi import SX
 from articulus.errors import InputError
 
 ANY = (-np.inf, np.inf)
+Guess = Callable[[np.ndarray, float], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,8 @@ class Phase:
         z -> cost per time.
     final : casadi.Function or None
         (z, duration) -> cost at the end.
-    guess : array, (times, n) or None
-        z along the way, at equal distances in time.
+    guess : callable
+        (fractions of the duration (k,), duration [s]) -> z there, (k, n).
     """
 
     name: str
@@ -85,7 +86,7 @@ class Phase:
     at_end: tuple[Constraint, ...] = ()
     running: ca.Function | None = None
     final: ca.Function | None = None
-    guess: np.ndarray | None = None
+    guess: Guess | None = None
 
     def __post_init__(self) -> None:
         low, high = self.duration
@@ -151,9 +152,7 @@ class Problem:
 def _continuous(before: Phase, after: Phase) -> Link:
     a, b = SX.sym("a", before.size), SX.sym("b", after.size)
     shared = [
-        (before.names.index(after.names[k]), int(k))
-        for k in after.states
-        if after.names[k] in before.names
+        (before.names.index(after.names[k]), int(k)) for k in after.states if after.names[k] in before.names
     ]
     residual = ca.vertcat(SX(0, 1), *(a[i] - b[j] for i, j in shared))
     return Link(ca.Function("link", [a, b], [residual]), f"{before.name} to {after.name}")
@@ -239,7 +238,9 @@ def ode(
 def _ends(given: Sequence[Any] | None, nx: int, nu: int, bounds: np.ndarray) -> np.ndarray:
     held = [None] * nx if given is None else list(given)
     if len(held) != nx:
-        raise InputError(f"ode: found {len(held)} values at an end; expected one per state, {nx} (None where it is free)")
+        raise InputError(
+            f"ode: found {len(held)} values at an end; expected one per state, {nx} (None where it is free)"
+        )
     rows = [ANY if x is None else ((float(x),) * 2 if np.isscalar(x) else tuple(x)) for x in held]
     return np.vstack([np.array(rows, dtype=float).reshape(nx, 2), np.tile(ANY, (nx + nu, 1))])
 
@@ -266,18 +267,24 @@ def _constraints(z: SX, given: Mapping[str, tuple[SX, Any, Any]] | None) -> tupl
     return tuple(made)
 
 
-def _guess(first: np.ndarray, last: np.ndarray, nx: int, nu: int, given: tuple[Any, Any] | None) -> np.ndarray:
-    if given is not None:
-        x, u = (np.asarray(g, dtype=float) for g in given)
-        rates = np.gradient(x, axis=0) * (len(x) - 1)
-        return np.hstack([x, rates, np.broadcast_to(u, (len(x), nu))])
-    ends = []
-    for side, other in ((first, last), (last, first)):
-        middle = _middle(side[:nx])
-        ends.append(np.where(np.isnan(middle), np.nan_to_num(_middle(other[:nx])), middle))
-    s = np.linspace(0, 1, 11)[:, None]
-    x = ends[0] + s * (ends[1] - ends[0])
-    return np.hstack([x, np.tile(ends[1] - ends[0], (11, 1)), np.zeros((11, nu))])
+def _guess(first: np.ndarray, last: np.ndarray, nx: int, nu: int, given: tuple[Any, Any] | None) -> Guess:
+    """Return the given states and inputs, or a straight line between the ends and no inputs."""
+    if given is None:
+        ends = []
+        for side, other in ((first, last), (last, first)):
+            middle = _middle(side[:nx])
+            ends.append(np.where(np.isnan(middle), np.nan_to_num(_middle(other[:nx])), middle))
+        x, u = np.array(ends), np.zeros((2, nu))
+    else:
+        x, u = (np.atleast_2d(np.asarray(g, dtype=float)) for g in given)
+        u = np.broadcast_to(u, (len(x), nu))
+
+    def at(fractions: np.ndarray, T: float) -> np.ndarray:
+        s = np.linspace(0, 1, len(x))
+        rates = np.gradient(x, s, axis=0) / T
+        return np.column_stack([np.interp(fractions, s, column) for column in np.hstack([x, rates, u]).T])
+
+    return at
 
 
 def _middle(bounds: np.ndarray) -> np.ndarray:

@@ -100,4 +100,6 @@ def scheme(name: str) -> Scheme:
         return hermite_simpson()
     if kind in ("lobatto", "radau") and count.isdigit():
         return {"lobatto": lobatto, "radau": radau}[kind](int(count))
-    raise InputError(f'found scheme "{name}"; expected "hermite_simpson", "lobatto <points>" or "radau <points>"')
+    raise InputError(
+        f'found scheme "{name}"; expected "hermite_simpson", "lobatto <points>" or "radau <points>"'
+    )

@@ -103,7 +103,7 @@ class Harmonic(TimeFunction):
 
 @dataclass(frozen=True)
 class Spline(TimeFunction):
-    """A cubic spline through points, at rest at both ends and constant beyond them.
+    """A cubic spline through points, with given rates at both ends (at rest if not given) and constant beyond them.
 
     Position, rate and acceleration are those of the one spline: piecewise cubic with continuous rate everywhere, and
     continuous acceleration between the ends.
@@ -113,15 +113,22 @@ class Spline(TimeFunction):
     times : numbers [s]
         Ascending, two or more.
     values : numbers, one per time [rad or m]
+    end_rates : two numbers [rad/s or m/s]
+        Rates at the first and at the last time; zero if not given.
     """
 
     times: Vector = quantity("s", "ascending times", size="any")
     values: Vector = quantity("rad or m", "one value per time", size="any")
+    end_rates: Vector = quantity(
+        "rad/s or m/s", "rates at both ends; zero if not given", size="2", default=(0.0, 0.0)
+    )
 
     type_name = "spline"
 
     def __post_init__(self) -> None:
-        convert(self, times=as_numbers, values=as_numbers)
+        convert(self, times=as_numbers, values=as_numbers, end_rates=as_numbers)
+        if len(self.end_rates) != 2 or not all(isinstance(x, float) for x in self.end_rates):
+            raise InputError(f"Spline.end_rates: found {self.end_rates}; expected two plain numbers")
         plain = all(isinstance(x, float) for x in (*self.times, *self.values))
         if not plain or len(self.times) < 2 or len(self.times) != len(self.values):
             raise InputError(
@@ -146,7 +153,7 @@ class Spline(TimeFunction):
     def _pieces(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the times, and for each the coefficients c0 + c1 s + c2 s^2 + c3 s^3 of what follows, (n, 4); constant after the last."""
         times, y = np.array(self.times, dtype=float), np.array(self.values, dtype=float)
-        rates, h = self._rates(times, y), np.diff(times)
+        rates, h = self._rates(times, y, *values_of(self.end_rates)), np.diff(times)
         slope = np.diff(y) / h
         pieces = np.zeros((len(times), 4))
         pieces[:, 0], pieces[:-1, 1] = y, rates[:-1]
@@ -159,18 +166,18 @@ class Spline(TimeFunction):
         return values_of((self.times[0], self.times[-1]))
 
     @staticmethod
-    def _rates(times: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the rates at the points with which the acceleration is continuous; zero at both ends."""
+    def _rates(times: np.ndarray, y: np.ndarray, first: float, last: float) -> np.ndarray:
+        """Return the rates at the points with which the acceleration is continuous, given those at both ends."""
         h = np.diff(times)
         slope = np.diff(y) / h
         diagonal, b = 2 * (h[:-1] + h[1:]), 3 * (h[1:] * slope[:-1] + h[:-1] * slope[1:])
-        for i in range(
-            1, len(b)
-        ):  # elimination downwards: entry i holds h[i+1] below and h[i] above the diagonal
+        b[:1] -= h[1:2] * first
+        for i in range(1, len(b)):  # downwards: row i holds h[i + 1] below and h[i] above the diagonal
             factor = h[i + 1] / diagonal[i - 1]
             diagonal[i] -= factor * h[i - 1]
             b[i] -= factor * b[i - 1]
         rates = np.zeros(len(times))
+        rates[[0, -1]] = first, last
         for i in range(len(b) - 1, -1, -1):
             rates[i + 1] = (b[i] - h[i] * rates[i + 2]) / diagonal[i]
         return rates

@@ -1,0 +1,492 @@
+"""`Plan`: a motion, the inputs that produce it, and how good it is."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.errors import InputError, NumericalError
+from articulus.files.storage import write_text
+from articulus.loop.components.pd import PD
+from articulus.loop.components.prescribed_force import PrescribedForce
+from articulus.loop.course import Course
+from articulus.mechanism import Spline
+from articulus.trajectory.collocation import Layout, first_guess, transcribe
+from articulus.trajectory.ipopt import Solution, solve
+from articulus.trajectory.problem import Phase, Problem
+from articulus.trajectory.program import Block, Program
+from articulus.trajectory.refine import interval_errors, refined
+from articulus.trajectory.schemes import Scheme, scheme
+from articulus.trajectory.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from articulus.results import Run
+
+SATISFIED = 1e-5
+"""Violation, over the size of the constraint, up to which a constraint of the program counts as kept."""
+OUTPUT = 1e-3
+"""Step at which a simulated plan is looked at, about [s]."""
+ROUNDS = 8
+"""Most refinements of a mesh."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A constraint that is not kept: its name, which entry, when, and by how much (in its own unit)."""
+
+    constraint: str
+    entry: str
+    phase: str
+    t: float
+    amount: float
+
+    def __str__(self) -> str:
+        return f"{self.constraint} ({self.entry}) at t = {self.t:.4g} s in {self.phase}: off by {self.amount:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseCourse:
+    """One phase of a plan: times and unknowns at the points of the mesh."""
+
+    phase: Phase
+    t: np.ndarray
+    z: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What the search found.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+        Of the program, with multipliers.
+    program : Program
+    layouts : tuple of Layout
+    scheme : Scheme
+    meshes : tuple of array
+    task : Task or None
+        If it is a mechanism's motion.
+    error : float
+        Estimated error of the states between the points, over their sizes: what is left of the discretization.
+    """
+
+    problem: Problem
+    solution: Solution
+    program: Program
+    layouts: tuple[Layout, ...]
+    scheme: Scheme
+    meshes: tuple[np.ndarray, ...]
+    task: Task | None
+    error: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended at a solution that keeps all constraints."""
+        return self.solution.converged
+
+    @property
+    def cost(self) -> float:
+        """What the motion costs; raises if the search did not converge."""
+        self._require()
+        return self.solution.cost
+
+    @property
+    def duration(self) -> float:
+        """Of all phases [s]; raises if the search did not converge."""
+        self._require()
+        return float(sum(self.solution.x[layout.duration] for layout in self.layouts))
+
+    @cached_property
+    def courses(self) -> tuple[PhaseCourse, ...]:
+        """The phases, also of a search that did not converge."""
+        made, begin = [], 0.0
+        for phase, layout in zip(self.problem.phases, self.layouts):
+            T = float(self.solution.x[layout.duration])
+            made.append(PhaseCourse(phase, begin + T * layout.fractions, self.solution.x[layout.z]))
+            begin += T
+        return tuple(made)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """Return one unknown at all points of all phases that have it, by its name."""
+        parts = [c.z[:, c.phase.names.index(name)] for c in self.courses if name in c.phase.names]
+        if not parts:
+            known = ", ".join(dict.fromkeys(n for c in self.courses for n in c.phase.names))
+            raise InputError(f"plan: found no '{name}'; there are {known}")
+        return np.concatenate(parts)
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the points [s]."""
+        return np.concatenate([c.t for c in self.courses])
+
+    def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
+        """Return the constraints that the motion does not keep on the mesh, the worst first."""
+        found = []
+        for block in self.program.constraints:
+            r = block.values(self.solution.x)
+            off = np.maximum(np.maximum(block.lower - r, r - block.upper), 0)
+            for b, k in zip(*np.nonzero(off > above)):
+                found.append((float(off[b, k]), block, int(b), int(k)))
+        found.sort(key=lambda each: -each[0])
+        return tuple(self._named(*each) for each in found)
+
+    def _named(self, amount: float, block: Block, place: int, row: int) -> Violation:
+        first = int(block.index[place][0])
+        p = next(k for k, layout in enumerate(self.layouts) if first < layout.end)
+        layout, phase = self.layouts[p], self.problem.phases[p]
+        point = min((first - int(layout.z[0, 0])) // phase.size, len(layout.z) - 1)
+        rows, columns = block.jacobian_pattern
+        depends = [int(block.index[place][j]) for j in columns[rows == row]]
+        entries = [
+            phase.names[(i - int(layout.z[0, 0])) % phase.size] for i in depends if i < layout.duration
+        ]
+        entry = ", ".join(dict.fromkeys(entries[:3])) + (", ..." if len(set(entries)) > 3 else "")
+        return Violation(block.name, entry, phase.name, float(self.courses[p].t[point]), amount)
+
+    def _require(self) -> None:
+        if self.converged:
+            return
+        worst = self.violations()
+        text = (
+            f"plan: the search ended with {self.solution.status} after {self.solution.iterations} iterations"
+        )
+        if worst:
+            text += f"; {len(worst)} constraints are not kept, first {worst[0]}"
+        raise NumericalError(
+            f"{text}. The motion that keeps them best is in plan.courses; loosen that constraint, give more time or another guess"
+        )
+
+    # mechanisms
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Of which this is a motion."""
+        if self.task is None:
+            raise InputError("plan: this problem was given by equations; it has no mechanism")
+        return self.task.mechanism
+
+    def _part(self, name: str) -> np.ndarray:
+        if self.task is None:
+            raise InputError("plan: this problem was given by equations; ask for its unknowns by name")
+        return self.courses[0].z[:, getattr(self.task.columns, name)]
+
+    @property
+    def q(self) -> np.ndarray:
+        """Positions at the points, (points, nq)."""
+        return self._part("q")
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities at the points, (points, nv)."""
+        return self._part("v")
+
+    @property
+    def u(self) -> np.ndarray:
+        """Forces of the motors at the points, (points, motors) [N m or N]."""
+        return self._part("u")
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Joints with motors, in the order of u."""
+        assert self.task is not None
+        return tuple(n.removeprefix("u.") for n in self.courses[0].phase.names[self.task.columns.u])
+
+    def feedforward(self) -> tuple[PrescribedForce, ...]:
+        """Return the motors' forces as components for `simulate` and `Loop`."""
+        self._require()
+        return tuple(PrescribedForce(joint, _spline(self.t, u)) for joint, u in zip(self.joints, self.u.T))
+
+    def track(self, kp: Any, kd: Any) -> tuple[PD, tuple[PrescribedForce, ...]]:
+        """Return a controller that keeps the mechanism on the motion, and the forces to go with it.
+
+        Use them as `simulate(arm, plan.duration, controller=pd, components=forces)`.
+
+        Parameters
+        ----------
+        kp : numbers [N m/rad or N/m]
+        kd : numbers [N m s/rad or N s/m]
+        """
+        self._require()
+        m = self.mechanism
+        target, rate = [], []
+        for joint in self.joints:
+            k, j = m.q_slice(joint).start, m.v_slice(joint).start
+            target.append(_spline(self.t, self.q[:, k]))
+            rate.append(_spline(self.t, self.v[:, j]))
+        course = Course(tuple(target)), Course(tuple(rate))
+        return PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints), self.feedforward()
+
+    def run(self, **settings: Any) -> Run:
+        """Return a simulation with the planned forces alone, from the planned start; by a tight adaptive method unless others are given.
+
+        Parameters
+        ----------
+        **settings
+            Of `Loop.simulate`.
+        """
+        from articulus.running import Loop
+
+        forces = self.feedforward()
+        step = self.duration / max(1, round(self.duration / OUTPUT))
+        chosen = {"method": "dormand_prince", "rtol": 1e-9, "atol": 1e-11, "step": step} | settings
+        loop = Loop(self.mechanism, components=list(forces))
+        return loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen)
+
+    @cached_property
+    def end_error(self) -> float:
+        """Largest distance of the simulated end (`run`) from the planned one, over coordinates [rad or m]."""
+        run = self.run()
+        return float(np.abs(self.mechanism.position_difference(self.q[-1], run.q[-1])).max())
+
+    def view(self, **settings: Any) -> Any:
+        """Show the motion in the browser: a simulation with the planned forces."""
+        return self.run().view(**settings)
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the times and all unknowns of the first phase to a file of comma-separated values; an existing one is replaced."""
+        course, text = self.courses[0], io.StringIO()
+        header = ",".join(["t [s]", *course.phase.names])
+        np.savetxt(
+            text,
+            np.column_stack([course.t, course.z]),
+            delimiter=",",
+            header=header,
+            comments="",
+            fmt="%.17g",
+        )
+        write_text(path, text.getvalue())
+
+    def plot(self) -> Figure:
+        """Return a figure of positions, speeds and forces with their limits."""
+        import matplotlib.pyplot as plt
+
+        groups = _groups(self.courses[0].phase)
+        figure, axes = plt.subplots(
+            len(groups), 1, sharex=True, figsize=(8, 2.2 * len(groups)), layout="constrained", squeeze=False
+        )
+        for course in self.courses:
+            for ax, (label, places) in zip(axes[:, 0], _groups(course.phase).items()):
+                for k, place in enumerate(places):
+                    color, name = f"C{k % 10}", course.phase.names[place]
+                    first = course is self.courses[0]
+                    ax.plot(
+                        course.t,
+                        course.z[:, place],
+                        color=color,
+                        label=name if first and len(places) <= 8 else None,
+                    )
+                    for bound in (course.phase.lower[place], course.phase.upper[place]):
+                        if np.isfinite(bound):
+                            ax.hlines(bound, course.t[0], course.t[-1], color=color, lw=0.6, ls=":")
+                ax.set_ylabel(label)
+        for ax in axes[:, 0]:
+            if ax.get_legend_handles_labels()[0]:
+                ax.legend(frameon=False, fontsize="small", ncols=4)
+        axes[-1, 0].set_xlabel("t [s]")
+        state = "" if self.converged else f"  (not converged: {self.solution.status})"
+        axes[0, 0].set_title(f"duration {self.t[-1]:.4g} s, cost {self.solution.cost:.6g}{state}")
+        return figure
+
+    def __str__(self) -> str:
+        s = self.solution
+        lines = [
+            f"plan: {s.status}, {s.iterations} iterations in {s.seconds:.3g} s (functions {s.function_seconds:.3g} s)",
+            f"  cost {s.cost:.9g}, duration {self.t[-1]:.6g} s, {self.scheme.name} on {sum(map(len, self.meshes)) - len(self.meshes)} intervals",
+            f"  error between points {self.error:.2g} of the states' sizes",
+        ]
+        if not self.converged:
+            lines += [f"  {v}" for v in self.violations()[:5]]
+        return "\n".join(lines)
+
+
+def _spline(t: np.ndarray, y: np.ndarray) -> Spline:
+    """Return the spline through samples; its rates at the ends are those of the parabolas through three points."""
+    ends = []
+    for k in (slice(0, 3), slice(-1, -4, -1)):
+        x = t[k] - t[k][0]
+        ends.append(float(np.polyfit(x / x[-1], y[k], 2)[1] / x[-1]))
+    return Spline(tuple(t), tuple(y), tuple(ends))
+
+
+def _groups(phase: Phase) -> dict[str, list[int]]:
+    """Return places of the unknowns worth looking at, by the beginning of their names."""
+    groups: dict[str, list[int]] = {}
+    for k, name in enumerate(phase.names):
+        kind = name.split(".")[0]
+        if kind in ("q", "v", "u"):
+            groups.setdefault(kind, []).append(k)
+        elif not name.startswith(("a.", "rate of", "loop force")):
+            groups.setdefault("states" if k in phase.rates else "inputs", []).append(k)
+    return groups
+
+
+def solve_problem(
+    problem: Problem | Phase,
+    *,
+    scheme_name: str = "hermite_simpson",
+    intervals: int | Sequence[int] = 40,
+    error: float | None = None,
+    tolerance: float = 1e-8,
+    iterations: int = 1000,
+    time_limit: float = 600.0,
+    task: Task | None = None,
+) -> Plan:
+    """Return the plan of a problem by direct collocation.
+
+    Parameters
+    ----------
+    problem : Problem or Phase
+    scheme_name : str
+        "hermite_simpson", "radau <points>" or "lobatto <points>".
+    intervals : int or sequence of int
+        Of the first mesh, for all phases or for each.
+    error : float
+        Estimated error of the states, over their sizes, up to which the mesh is refined; the first mesh is kept if not given.
+    tolerance, iterations, time_limit
+        Of the solver.
+    task : Task
+        From which the problem was made.
+    """
+    whole = Problem((problem,)) if isinstance(problem, Phase) else problem
+    chosen = scheme(scheme_name)
+    counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
+    meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
+    program, layouts = transcribe(whole, meshes, chosen)
+    x = first_guess(whole, layouts)
+    for k in range(ROUNDS + 1):
+        solution = solve(program, x, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
+        errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(whole.phases, layouts)]
+        worst = float(max(e.max() for e in errors))
+        made = Plan(whole, solution, program, tuple(layouts), chosen, tuple(meshes), task, worst)
+        if error is None or worst <= error or not solution.converged:
+            return made
+        if k == ROUNDS:
+            break
+        finer = [refined(mesh, e, error) for mesh, e in zip(meshes, errors)]
+        old = made.courses
+        meshes = finer
+        program, layouts = transcribe(whole, meshes, chosen)
+        x = np.concatenate(
+            [
+                np.append(_moved(c, a).ravel(), solution.x[b.duration])
+                for c, a, b in zip(old, layouts, made.layouts)
+            ]
+        )
+    warnings.warn(
+        f"plan: after {ROUNDS} refinements the estimated error of the states is {worst:.2g}, above {error:.2g}; inputs that jump "
+        "need intervals that end where they jump",
+        stacklevel=2,
+    )
+    return made
+
+
+def _moved(course: PhaseCourse, layout: Layout) -> np.ndarray:
+    """Return the unknowns of a course at the points of another mesh."""
+    s = (course.t - course.t[0]) / (course.t[-1] - course.t[0])
+    return np.column_stack([np.interp(layout.fractions, s, column) for column in course.z.T])
+
+
+def plan(
+    mechanism: Mechanism,
+    start: Any,
+    goal: Any,
+    *,
+    duration: float | tuple[float, float],
+    cost: Mapping[str, float] | str = "effort",
+    joints: Sequence[str] = (),
+    effort: Mapping[str, float] | float | None = None,
+    velocity: Mapping[str, float] | float | None = None,
+    obstacles: Sequence[Any] = (),
+    scheme: str = "hermite_simpson",
+    intervals: int = 50,
+    error: float | None = None,
+    tolerance: float = 1e-6,
+    iterations: int = 1000,
+    time_limit: float = 600.0,
+) -> Plan:
+    """Return the best motion of a mechanism from rest to rest.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Tree or closed loops, rigid or flexible.
+    start : positions
+        Array, dict of names, or name of a position.
+    goal : positions, art.goals.FramePose, art.goals.FramePoint or several of them
+    duration : float or (float, float) [s]
+        Given, or least and largest.
+    cost : "effort", "time" or dict of weights
+        "effort": integral of the sum of (u / limit)^2. "time": the duration, with 1e-4 of effort, which makes the answer unique. Or
+        weights such as {"time": 1.0, "effort": 1e-4}.
+    joints : sequence of str
+        Joints with motors; all of one degree of freedom if not given.
+    effort : dict of joint to number, or a number [N m or N]
+        Limits in place of those of the joints.
+    velocity : dict of joint to number, or a number [rad/s or m/s]
+        Likewise.
+    obstacles : sequence of Clear
+        Obstacles and the hulls that keep away from them.
+    scheme : str
+        "hermite_simpson", "radau <points>" or "lobatto <points>".
+    intervals : int
+        Of the first mesh.
+    error : float
+        Estimated error of the states over their sizes, up to which the mesh is refined; not at all if not given.
+    tolerance, iterations, time_limit
+        Of the solver.
+    """
+    weights = (
+        {"effort": {"effort": 1.0}, "time": {"time": 1.0, "effort": 1e-4}}.get(cost)
+        if isinstance(cost, str)
+        else cost
+    )
+    if weights is None:
+        raise InputError(f'cost: found "{cost}"; expected "effort", "time" or a dict of weights')
+    task = Task(
+        mechanism,
+        start,
+        goal,
+        duration,
+        weights,
+        tuple(joints),
+        _by_joint(mechanism, effort, "effort"),
+        _by_joint(mechanism, velocity, "velocity"),
+        tuple(obstacles),
+    )
+    return solve_problem(
+        task.phase(),
+        scheme_name=scheme,
+        intervals=intervals,
+        error=error,
+        tolerance=tolerance,
+        iterations=iterations,
+        time_limit=time_limit,
+        task=task,
+    )
+
+
+def _by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | None:
+    if given is None:
+        return None
+    if np.isscalar(given):
+        given = dict.fromkeys(mechanism.joint_names, given)
+    for joint, number in given.items():
+        if joint not in mechanism.joint_names:
+            raise InputError(
+                f"{what}: found joint '{joint}'; expected one of {', '.join(mechanism.joint_names)}"
+            )
+        if not number > 0:
+            raise InputError(f"{what}: found {number!r} for joint '{joint}'; expected a number above zero")
+    return {joint: float(number) for joint, number in given.items()}

@@ -1,0 +1,301 @@
+"""A mechanism's motion as a `Problem`: limits from its joints, ends as positions or poses of frames, costs by name.
+
+The unknowns at every time are z = (q, v, a, u, forces of closed loops), and inverse dynamics ties them together:
+tau(q, v, a) = B u + G' f. Mechanisms whose velocities are not the rates of their coordinates have those rates as unknowns, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.api import Mechanism
+from articulus.dynamics.loops.free_coordinates import rows_of_split
+from articulus.errors import InputError, did_you_mean
+from articulus.mechanism.numbers import values_of
+from articulus.solve.goals import FramePoint, FramePose, Goal
+from articulus.solve.inverse_kinematics import inverse_kinematics
+from articulus.trajectory.obstacles import Obstacle, clearances
+from articulus.trajectory.problem import Constraint, Guess, Phase
+
+COSTS = ("time", "effort", "acceleration")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Places of the groups of unknowns in z."""
+
+    q: slice
+    v: slice
+    a: slice
+    u: slice
+    f: slice
+    rate: slice
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a mechanism shall do.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    start : positions
+        Array, dict of names or name of a position; at rest.
+    goal : positions, or one or several goals
+        Positions at the end, or `art.goals.FramePose` and `FramePoint`; at rest.
+    duration : float or (float, float) [s]
+        Given, or least and largest.
+    cost : dict of str to float
+        Weights of "time" [1/s], "effort" (integral of the sum of (u / limit)^2, over 1 where there is no limit) and "acceleration".
+    joints : sequence of str
+        Joints with motors; all of one degree of freedom if not given.
+    effort : dict of joint to float [N m or N]
+        Limits in place of those of the joints.
+    velocity : dict of joint to float [rad/s or m/s]
+        Likewise.
+    obstacles : sequence of Obstacle
+        What the bodies keep away from.
+    """
+
+    mechanism: Mechanism
+    start: Any
+    goal: Any
+    duration: Any
+    cost: Mapping[str, float]
+    joints: tuple[str, ...] = ()
+    effort: Mapping[str, float] | None = None
+    velocity: Mapping[str, float] | None = None
+    obstacles: tuple[Obstacle, ...] = ()
+
+    @property
+    def columns(self) -> Columns:
+        """Where the groups are in z."""
+        m = self.mechanism
+        sizes = [m.nq, m.nv, m.nv, len(self._motors), self._loop_rows.size, m.nq if self._turning else 0]
+        ends = np.cumsum([0, *sizes]).tolist()
+        return Columns(*(slice(a, b) for a, b in itertools.pairwise(ends)), ends[-1])
+
+    @property
+    def _turning(self) -> bool:
+        """Whether some velocities are not the rates of coordinates."""
+        return self.mechanism.nq != self.mechanism.nv
+
+    @property
+    def _loop_rows(self) -> np.ndarray:
+        """Constraints that do not follow from others."""
+        if not self.mechanism.constraint_names:
+            return np.zeros(0, dtype=int)
+        return np.array(sorted(rows_of_split(self.mechanism.constraint_jacobian(self.first, 0.0))), dtype=int)
+
+    @property
+    def _motors(self) -> list[int]:
+        """Numbers of the velocities that motors act on."""
+        m = self.mechanism
+        joints = self.joints or tuple(j for j in m.joint_names if _width(m, j) == 1)
+        for joint in joints:
+            if joint not in m.joint_names:
+                raise InputError(f"joints: found '{joint}'{did_you_mean(joint, m.joint_names)}")
+        return [k for j in joints for k in range(*m.v_slice(j).indices(m.nv))]
+
+    @property
+    def first(self) -> np.ndarray:
+        """Position at the start, (nq,)."""
+        return np.asarray(self.mechanism.positions(self.start), dtype=float)
+
+    @property
+    def _goals(self) -> tuple[Goal, ...]:
+        if isinstance(self.goal, Goal):
+            return (self.goal,)
+        held = tuple(self.goal) if isinstance(self.goal, list | tuple) else ()
+        return held if held and all(isinstance(g, Goal) for g in held) else ()
+
+    def last(self) -> np.ndarray:
+        """Return a position at the end, (nq,): the given one, or one that meets the goals."""
+        if not (goals := self._goals):
+            return np.asarray(self.mechanism.positions(self.goal), dtype=float)
+        reach = inverse_kinematics(self.mechanism, goals, q=self.first)
+        if not reach.reached:
+            raise InputError(
+                f"goal: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
+                "Expected a target within the limits of the joints"
+            )
+        return reach.q
+
+    def phase(self) -> Phase:
+        """Return the task as a phase."""
+        m, c = self.mechanism, self.columns
+        z = SX.sym("z", c.size)
+        lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
+        scale = np.ones(c.size)
+        self._limits(lower, upper, scale)
+        first, last = self.first, self.last()
+        start, end = (lower.copy(), upper.copy()), (lower.copy(), upper.copy())
+        _fix(start, c.q, first)
+        _fix(start, c.v, np.zeros(m.nv))
+        _fix(end, c.v, np.zeros(m.nv))
+        at_end: tuple[Constraint, ...] = ()
+        if self._goals:
+            at_end = tuple(_frame_goal(m, goal, c) for goal in self._goals)
+        else:
+            _fix(end, c.q, last)
+        rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
+        rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
+        duration = (float(self.duration),) * 2 if np.isscalar(self.duration) else tuple(self.duration)
+        return Phase(
+            "motion",
+            self._names(),
+            rates,
+            self._equations(z),
+            duration,  # type: ignore[arg-type]
+            lower,
+            upper,
+            scale,
+            start,
+            end,
+            path=clearances(m, self.obstacles, c.size, c.q),
+            at_end=at_end,
+            running=self._running(z),
+            final=self._final(c.size, duration),  # type: ignore[arg-type]
+            guess=self._guess(first, last),
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        m = self.mechanism
+        motors = [m.v_names[k] for k in self._motors]
+        rates = m.q_names if self._turning else ()
+        return (
+            *(f"q.{n}" for n in m.q_names),
+            *(f"v.{n}" for n in m.v_names),
+            *(f"a.{n}" for n in m.v_names),
+            *(f"u.{n}" for n in motors),
+            *(f"loop force {k}" for k in self._loop_rows),
+            *(f"rate of q.{n}" for n in rates),
+        )
+
+    def _limits(self, lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> None:
+        m, c = self.mechanism, self.columns
+        for connection in m.description.connections:
+            name, held = connection.name, connection.limits
+            if name not in m.joint_names or not _width(m, name):
+                continue
+            q, v = m.q_slice(name), m.v_slice(name)
+            if q.stop - q.start == v.stop - v.start:
+                for side, numbers in ((lower, held.lower), (upper, held.upper)):
+                    if numbers:
+                        side[c.q][q] = values_of(numbers)
+            speed = (self.velocity or {}).get(name) or (values_of(held.velocity) if held.velocity else np.inf)
+            upper[c.v][v] = np.broadcast_to(speed, (v.stop - v.start,))
+            lower[c.v][v] = -upper[c.v][v]
+        for k, motor in enumerate(self._motors):
+            upper[c.u.start + k] = self._effort(motor)
+            lower[c.u.start + k] = -upper[c.u.start + k]
+        for part in (c.v, c.u):
+            scale[part] = np.where(np.isfinite(upper[part]), upper[part], 1.0)
+
+    def _effort(self, motor: int) -> float:
+        m = self.mechanism
+        name = next(j for j in m.joint_names if motor in range(*m.v_slice(j).indices(m.nv)))
+        if self.effort and name in self.effort:
+            return float(self.effort[name])
+        held = next(c for c in m.description.connections if c.name == name).limits.effort
+        return float(values_of(held)[motor - m.v_slice(name).start]) if held else np.inf
+
+    def _equations(self, z: SX) -> ca.Function:
+        m, c = self.mechanism, self.columns
+        q, v, a = z[c.q], z[c.v], z[c.a]
+        name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
+        residual = m.function(name)(q, v, a)
+        for k, motor in enumerate(self._motors):
+            residual[motor] -= z[c.u.start + k]
+        parts = [residual]
+        if (rows := self._loop_rows).size:
+            G = m.function("constraint_jacobian")(q, 0)[rows.tolist(), :]
+            parts[0] = residual - ca.mtimes(G.T, z[c.f])
+            parts.append(m.function("constraint_acceleration")(q, v, a, 0)[rows.tolist()])
+        if self._turning:
+            parts.append(z[c.rate] - m.function("position_rate")(q, v))
+        return ca.Function("equations", [z], [ca.vertcat(*parts)])
+
+    def _running(self, z: SX) -> ca.Function | None:
+        c, unknown = self.columns, sorted(set(self.cost) - set(COSTS))
+        if unknown:
+            raise InputError(
+                f"cost: found '{unknown[0]}'{did_you_mean(unknown[0], COSTS)}; expected {', '.join(COSTS)}"
+            )
+        total = SX(0)
+        limits = np.array([self._effort(k) for k in self._motors])
+        sizes = np.where(np.isfinite(limits), limits, 1.0)
+        total += self.cost.get("effort", 0.0) * ca.sumsqr(z[c.u] / ca.DM(sizes))
+        total += self.cost.get("acceleration", 0.0) * ca.sumsqr(z[c.a])
+        return None if total.is_zero() else ca.Function("running", [z], [total])
+
+    def _final(self, size: int, duration: tuple[float, float]) -> ca.Function | None:
+        if not (weight := self.cost.get("time", 0.0)):
+            return None
+        if duration[0] == duration[1]:
+            raise InputError(
+                f"cost: found a weight on time with the given duration {duration[0]:g} s; expected bounds such as duration=(0.1, 10)"
+            )
+        z, T = SX.sym("z", size), SX.sym("T")
+        return ca.Function("final", [z, T], [weight * T])
+
+    def _guess(self, first: np.ndarray, last: np.ndarray) -> Guess:
+        """Return the straight line between the ends, smooth in time, with the forces of inverse dynamics."""
+        m, c = self.mechanism, self.columns
+
+        def at(s: np.ndarray, T: float) -> np.ndarray:
+            along = (s**3 * (10 - 15 * s + 6 * s**2))[:, None]
+            rate = (30 * s**2 * (1 - s) ** 2)[:, None] / T
+            bend = (60 * s * (1 - s) * (1 - 2 * s))[:, None] / T**2
+            step = m.position_difference(first, last)
+            z = np.zeros((len(s), c.size))
+            z[:, c.q] = m.integrate_position(np.broadcast_to(first, (len(s), m.nq)), along * step)
+            z[:, c.v], z[:, c.a] = rate * step, bend * step
+            if not m.constraint_names:
+                z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, self._motors]
+            if self._turning:
+                z[:, c.rate] = m.position_rate(z[:, c.q], z[:, c.v])
+            return z
+
+        return at
+
+
+def _width(mechanism: Mechanism, joint: str) -> int:
+    part = mechanism.v_slice(joint)
+    return part.stop - part.start
+
+
+def _fix(bounds: tuple[np.ndarray, np.ndarray], part: slice, values: np.ndarray) -> None:
+    for side in bounds:
+        side[part] = values
+
+
+def _frame_goal(m: Mechanism, goal: Goal, c: Columns) -> Constraint:
+    """Return a goal as a constraint on z."""
+    z = SX.sym("z", c.size)
+    if not isinstance(goal, FramePose | FramePoint):
+        raise InputError(
+            f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
+        )
+    pose = m.function("pose", [goal.frame])(z[c.q])
+    if isinstance(goal, FramePoint):
+        rows = pose[:3, 3] - ca.DM(np.asarray(goal.point, dtype=float))
+    else:
+        target = np.asarray(goal.pose, dtype=float)
+        turn = ca.mtimes(ca.DM(target[:3, :3].T), pose[:3, :3])
+        rows = ca.vertcat(
+            pose[:3, 3] - ca.DM(target[:3, 3]),
+            (turn[2, 1] - turn[1, 2]) / 2,
+            (turn[0, 2] - turn[2, 0]) / 2,
+            (turn[1, 0] - turn[0, 1]) / 2,
+        )
+    zeros = np.zeros(rows.numel())
+    return Constraint(f"{goal.frame} at its goal", ca.Function("goal", [z], [rows]), zeros, zeros)
