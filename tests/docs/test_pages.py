@@ -34,6 +34,7 @@ PAGES = [
     "docs/control/robustness.md",
     "docs/inversion/stable.md",
     "docs/inversion/piezo.md",
+    "docs/trajectory/index.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/events.md",

@@ -33,7 +33,12 @@ def test_every_page_is_in_the_contents() -> None:
     docs = ROOT / "docs"
     listed = {
         (index.parent / line).relative_to(docs)
-        for index in (docs / "index.md", docs / "control" / "index.md", docs / "inversion" / "index.md")
+        for index in (
+            docs / "index.md",
+            docs / "control" / "index.md",
+            docs / "inversion" / "index.md",
+            docs / "trajectory" / "index.md",
+        )
         for line in index.read_text().splitlines()
     }
     pages = [p.relative_to(docs).with_suffix("") for p in docs.rglob("*.md")]

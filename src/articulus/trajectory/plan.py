@@ -10,11 +10,14 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import write_text
+from articulus.kernel.lookup import interval, looked_up
 from articulus.loop.components.pd import PD
 from articulus.loop.components.prescribed_force import PrescribedForce
 from articulus.loop.course import Course
@@ -36,7 +39,7 @@ SATISFIED = 1e-5
 """Violation, over the size of the constraint, up to which a constraint of the program counts as kept."""
 OUTPUT = 1e-3
 """Step at which a simulated plan is looked at, about [s]."""
-ROUNDS = 8
+ROUNDS = 5
 """Most refinements of a mesh."""
 
 
@@ -79,7 +82,7 @@ class Plan:
     task : Task or None
         If it is a mechanism's motion.
     error : float
-        Estimated error of the states between the points, over their sizes: what is left of the discretization.
+        Estimated error of the states over their sizes, summed over the intervals: what is left of the discretization.
     """
 
     problem: Problem
@@ -142,6 +145,16 @@ class Plan:
         found.sort(key=lambda each: -each[0])
         return tuple(self._named(*each) for each in found)
 
+    def at_limits(self, most: float = 0.2) -> tuple[tuple[str, float], ...]:
+        """Return the unknowns that are at a bound at more than a part of the points, and at which part; most often first."""
+        found: dict[str, float] = {}
+        for course in self.courses:
+            phase = course.phase
+            near = 1e-4 * phase.scale
+            at = (course.z <= phase.lower + near) | (course.z >= phase.upper - near)
+            found |= {n: float(part) for n, part in zip(phase.names, at.mean(0)) if part > most}
+        return tuple(sorted(found.items(), key=lambda each: -each[1]))
+
     def _named(self, amount: float, block: Block, place: int, row: int) -> Violation:
         first = int(block.index[place][0])
         p = next(k for k, layout in enumerate(self.layouts) if first < layout.end)
@@ -163,7 +176,11 @@ class Plan:
             f"plan: the search ended with {self.solution.status} after {self.solution.iterations} iterations"
         )
         if worst:
-            text += f"; {len(worst)} constraints are not kept, first {worst[0]}"
+            text += (
+                f"; {len(worst)} constraint{'s are' if len(worst) > 1 else ' is'} not kept, first {worst[0]}"
+            )
+        if limits := self.at_limits():
+            text += f"; at a limit for much of the time: {', '.join(f'{n} ({100 * part:.0f} %)' for n, part in limits[:4])}"
         raise NumericalError(
             f"{text}. The motion that keeps them best is in plan.courses; loosen that constraint, give more time or another guess"
         )
@@ -206,7 +223,21 @@ class Plan:
     def feedforward(self) -> tuple[PrescribedForce, ...]:
         """Return the motors' forces as components for `simulate` and `Loop`."""
         self._require()
-        return tuple(PrescribedForce(joint, _spline(self.t, u)) for joint, u in zip(self.joints, self.u.T))
+        return tuple(PrescribedForce(joint, self._played(u)) for joint, u in zip(self.joints, self.u.T))
+
+    def _played(self, u: np.ndarray) -> ca.Function:
+        """Return an input as a function of time: on each interval the polynomial through its points, as the scheme has it."""
+        layout, t = self.layouts[0], self.t
+        begin, h = t[layout.intervals[:, 0]], layout.lengths * (t[-1] - t[0])
+        powers = np.linalg.inv(np.vander(self.scheme.points, increasing=True)).T
+        rows = np.column_stack([begin, 1 / h, u[layout.intervals] @ powers])
+        time = SX.sym("t")
+        now = ca.fmin(ca.fmax(time, t[0]), t[-1])
+        first, rate, *c = ca.vertsplit(looked_up(rows, interval(begin, now)))
+        s, total = (now - first) * rate, SX(0)
+        for factor in reversed(c):
+            total = total * s + factor
+        return ca.Function("input", [time], [total])
 
     def track(self, kp: Any, kd: Any) -> tuple[PD, tuple[PrescribedForce, ...]]:
         """Return a controller that keeps the mechanism on the motion, and the forces to go with it.
@@ -240,7 +271,12 @@ class Plan:
 
         forces = self.feedforward()
         step = self.duration / max(1, round(self.duration / OUTPUT))
-        chosen = {"method": "dormand_prince", "rtol": 1e-9, "atol": 1e-11, "step": step} | settings
+        chosen: dict[str, Any] = {
+            "method": "dormand_prince",
+            "rtol": 1e-9,
+            "atol": 1e-11,
+            "step": step,
+        } | settings
         loop = Loop(self.mechanism, components=list(forces))
         return loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen)
 
@@ -304,7 +340,7 @@ class Plan:
         lines = [
             f"plan: {s.status}, {s.iterations} iterations in {s.seconds:.3g} s (functions {s.function_seconds:.3g} s)",
             f"  cost {s.cost:.9g}, duration {self.t[-1]:.6g} s, {self.scheme.name} on {sum(map(len, self.meshes)) - len(self.meshes)} intervals",
-            f"  error between points {self.error:.2g} of the states' sizes",
+            f"  estimated error of the states {self.error:.2g} of their sizes",
         ]
         if not self.converged:
             lines += [f"  {v}" for v in self.violations()[:5]]
@@ -368,13 +404,13 @@ def solve_problem(
     for k in range(ROUNDS + 1):
         solution = solve(program, x, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
         errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(whole.phases, layouts)]
-        worst = float(max(e.max() for e in errors))
+        worst = float(max(e.sum() for e in errors))
         made = Plan(whole, solution, program, tuple(layouts), chosen, tuple(meshes), task, worst)
         if error is None or worst <= error or not solution.converged:
             return made
         if k == ROUNDS:
             break
-        finer = [refined(mesh, e, error) for mesh, e in zip(meshes, errors)]
+        finer = [refined(mesh, e, error / len(e)) for mesh, e in zip(meshes, errors)]
         old = made.courses
         meshes = finer
         program, layouts = transcribe(whole, meshes, chosen)

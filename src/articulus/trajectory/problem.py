@@ -214,14 +214,13 @@ def ode(
     bounds = np.vstack([xb, np.tile(ANY, (nx, 1)), ub])
     first, last = (_ends(each, nx, nu, bounds) for each in (start, end))
     sizes = _sizes(bounds, first, last) if scale is None else np.concatenate([scale[0], scale[0], scale[1]])
-    span = (float(duration),) * 2 if np.isscalar(duration) else tuple(map(float, duration))  # type: ignore[arg-type]
     clock = SX.sym("T") if time is None else time
     return Phase(
         name,
         names,
         {k: nx + k for k in range(nx)},
         ca.Function("equations", [z], [f - rates]),
-        span,  # type: ignore[arg-type]
+        span(duration),
         bounds[:, 0],
         bounds[:, 1],
         sizes,
@@ -235,13 +234,19 @@ def ode(
     )
 
 
+def span(duration: Any) -> tuple[float, float]:
+    """Return two numbers, the least and the largest, of a pair or of one."""
+    low, high = duration if isinstance(duration, list | tuple) else (duration, duration)
+    return float(low), float(high)
+
+
 def _ends(given: Sequence[Any] | None, nx: int, nu: int, bounds: np.ndarray) -> np.ndarray:
     held = [None] * nx if given is None else list(given)
     if len(held) != nx:
         raise InputError(
             f"ode: found {len(held)} values at an end; expected one per state, {nx} (None where it is free)"
         )
-    rows = [ANY if x is None else ((float(x),) * 2 if np.isscalar(x) else tuple(x)) for x in held]
+    rows = [ANY if x is None else span(x) for x in held]
     return np.vstack([np.array(rows, dtype=float).reshape(nx, 2), np.tile(ANY, (nx + nu, 1))])
 
 

@@ -115,7 +115,7 @@ def _compiled(key: str, build: Callable[[], ca.Function]) -> kernel.Kernel:
 
 
 def _nonzeros(matrix: SX) -> SX:
-    return ca.vertcat(SX(0, 1), *matrix.nonzeros())
+    return ca.vertcat(SX(0, 1), matrix.nz[:])
 
 
 def _triplet(sparsity: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:

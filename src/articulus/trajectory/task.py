@@ -16,13 +16,13 @@ import numpy as np
 from casadi import SX
 
 from articulus.api import Mechanism
-from articulus.dynamics.loops.free_coordinates import rows_of_split
+from articulus.dynamics.loops.free_coordinates import rows_of_split, split
 from articulus.errors import InputError, did_you_mean
 from articulus.mechanism.numbers import values_of
 from articulus.solve.goals import FramePoint, FramePose, Goal
 from articulus.solve.inverse_kinematics import inverse_kinematics
 from articulus.trajectory.obstacles import Obstacle, clearances
-from articulus.trajectory.problem import Constraint, Guess, Phase
+from articulus.trajectory.problem import Constraint, Guess, Phase, span
 
 COSTS = ("time", "effort", "acceleration")
 
@@ -81,7 +81,8 @@ class Task:
         m = self.mechanism
         sizes = [m.nq, m.nv, m.nv, len(self._motors), self._loop_rows.size, m.nq if self._turning else 0]
         ends = np.cumsum([0, *sizes]).tolist()
-        return Columns(*(slice(a, b) for a, b in itertools.pairwise(ends)), ends[-1])
+        q, v, a, u, f, rate = (slice(*pair) for pair in itertools.pairwise(ends))
+        return Columns(q, v, a, u, f, rate, ends[-1])
 
     @property
     def _turning(self) -> bool:
@@ -140,21 +141,22 @@ class Task:
         start, end = (lower.copy(), upper.copy()), (lower.copy(), upper.copy())
         _fix(start, c.q, first)
         _fix(start, c.v, np.zeros(m.nv))
-        _fix(end, c.v, np.zeros(m.nv))
+        free_q, free_v = self._free(last)
+        _fix(end, c.v, np.zeros(m.nv), free_v)
         at_end: tuple[Constraint, ...] = ()
         if self._goals:
             at_end = tuple(_frame_goal(m, goal, c) for goal in self._goals)
         else:
-            _fix(end, c.q, last)
+            _fix(end, c.q, last, free_q)
         rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
         rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
-        duration = (float(self.duration),) * 2 if np.isscalar(self.duration) else tuple(self.duration)
+        duration = span(self.duration)
         return Phase(
             "motion",
             self._names(),
             rates,
             self._equations(z),
-            duration,  # type: ignore[arg-type]
+            duration,
             lower,
             upper,
             scale,
@@ -163,9 +165,17 @@ class Task:
             path=clearances(m, self.obstacles, c.size, c.q),
             at_end=at_end,
             running=self._running(z),
-            final=self._final(c.size, duration),  # type: ignore[arg-type]
+            final=self._final(c.size, duration),
             guess=self._guess(first, last),
         )
+
+    def _free(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which coordinates and which velocities say where the mechanism is: closed loops determine the others."""
+        m = self.mechanism
+        if not m.constraint_names or self._turning:
+            return np.arange(m.nq), np.arange(m.nv)
+        free = np.array(sorted(split(m.constraint_jacobian(q, 0.0)).independent), dtype=int)
+        return free, free
 
     def _names(self) -> tuple[str, ...]:
         m = self.mechanism
@@ -273,9 +283,13 @@ def _width(mechanism: Mechanism, joint: str) -> int:
     return part.stop - part.start
 
 
-def _fix(bounds: tuple[np.ndarray, np.ndarray], part: slice, values: np.ndarray) -> None:
+def _fix(
+    bounds: tuple[np.ndarray, np.ndarray], part: slice, values: np.ndarray, chosen: np.ndarray | None = None
+) -> None:
+    """Fix the entries of a part, or the chosen ones of them."""
+    places = np.arange(len(values)) if chosen is None else chosen
     for side in bounds:
-        side[part] = values
+        side[part.start + places] = values[places]
 
 
 def _frame_goal(m: Mechanism, goal: Goal, c: Columns) -> Constraint:

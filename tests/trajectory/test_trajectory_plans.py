@@ -1,0 +1,138 @@
+"""Plans of mechanisms: two transcriptions of one motion, closed loops, flexible links, obstacles, goals out of reach."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import SX
+
+import articulus as art
+from articulus.errors import InputError
+from articulus.trajectory import Ball, Clear, Crate, Hull, Rod, ode, plan, solve_problem
+
+START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])
+
+
+@pytest.fixture(scope="module")
+def arm() -> art.Mechanism:
+    return art.load("two_link").with_gravity((0.0, 0.0, 0.0))
+
+
+@pytest.fixture(scope="module")
+def free(arm: art.Mechanism):
+    return plan(arm, START, GOAL, duration=1.0, effort=1e5, intervals=20)
+
+
+def test_inverse_and_forward_dynamics_give_one_motion(arm: art.Mechanism, free) -> None:
+    """The same mesh, once with accelerations as unknowns and inverse dynamics, once as x' = f(x, u): one discrete problem."""
+    x, u = SX.sym("x", 4), SX.sym("u", 2)
+    rates = ca.vertcat(x[2:], arm.function("forward_dynamics")(x[:2], x[2:], u))
+    ends = {"start": [*START, 0, 0], "end": [*GOAL, 0, 0]}
+    phase = ode(
+        x, u, rates, duration=1.0, running=ca.sumsqr(u / 1e5), scale=([1, 1, 1, 1], [1e3, 1e3]), **ends
+    )
+    other = solve_problem(phase, intervals=20, tolerance=1e-10)
+    assert other.cost == pytest.approx(free.cost, rel=1e-6)
+    assert other["x_1"] == pytest.approx(free["q.joint2"], abs=1e-5)
+
+
+def test_simulation_with_the_planned_forces_arrives(free) -> None:
+    """The estimated error bounds what a simulation finds: cubics between points are the worst that the mesh stands for."""
+    assert free.end_error < free.error < 1e-2
+    finer = plan(free.mechanism, START, GOAL, duration=1.0, effort=1e5, intervals=20, error=1e-6)
+    assert finer.error <= 1e-6
+    assert finer.end_error < 1e-6
+
+
+def test_tracking_brings_a_wrong_start_back(free) -> None:
+    pd, forces = free.track(kp=4e4, kd=4e3)
+    off = np.array([0.05, -0.05])
+    run = art.simulate(
+        free.mechanism, 1.0, q0=START + off, controller=pd, components=forces, method="dormand_prince"
+    )
+    assert np.abs(run.q[-1] - GOAL).max() < 0.1 * 0.05
+
+
+def test_least_time_uses_some_motor_fully(arm: art.Mechanism) -> None:
+    """Between the switches one of the forces is at its limit (Bobrow: at least one, always)."""
+    fast = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, effort=3e3, intervals=30)
+    used = (np.abs(fast.u) / 3e3).max(1)
+    assert used.max() <= 1 + 1e-6
+    assert np.median(used) > 0.999
+    slower = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, effort=1.5e3, intervals=30)
+    # no gravity: time scales with the square root of the inverse of the forces
+    assert slower.duration == pytest.approx(fast.duration * np.sqrt(2), rel=1e-3)
+
+
+def test_speed_and_position_limits_of_the_joints_hold(arm: art.Mechanism) -> None:
+    kept = plan(arm, START, GOAL, duration=1.0, effort=1e5, velocity=1.6, intervals=20)
+    assert np.abs(kept.v).max() <= 1.6 + 1e-6
+    assert kept.cost > 0
+
+
+def test_frame_goals_are_met_and_unreachable_ones_named(arm: art.Mechanism) -> None:
+    tip = arm.pose("tip", GOAL)[:3, 3]
+    reached = plan(arm, START, art.goals.FramePoint("tip", tip), duration=1.0, effort=1e5, intervals=15)
+    assert arm.pose("tip", reached.q[-1])[:3, 3] == pytest.approx(tip, abs=1e-6)
+    with pytest.raises(InputError, match=r"goal: out of reach; the nearest position found is .* m"):
+        plan(arm, START, art.goals.FramePoint("tip", (90.0, 0.0, 0.0)), duration=1.0, effort=1e5)
+
+
+@pytest.mark.parametrize("kind", ["ball", "rod", "crate"])
+def test_obstacles_are_kept_clear(arm: art.Mechanism, free, kind: str) -> None:
+    """In the way of the tip; distances are looked at between the points of the mesh, too, where they may be off by its error."""
+    half = arm.pose("tip", free.q[len(free.q) // 2])[:3, 3]
+    side = np.array([0, 1, 0])
+    made = {
+        "ball": Ball(tuple(half), 0.2),
+        "rod": Rod(tuple(half - side), tuple(half + side), 0.2),
+        "crate": Crate(tuple(half), (0.3, 0.3, 0.3)),
+    }[kind]
+    hull = Hull("tip", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.05, balls=1)
+    round_it = plan(
+        arm, START, GOAL, duration=1.0, effort=1e5, intervals=30, obstacles=[Clear(made, (hull,))]
+    )
+    assert round_it.cost > 1.001 * free.cost
+    t = np.linspace(0, 1, 400)
+    q = np.column_stack([np.interp(t, round_it.t, round_it.q[:, k]) for k in range(2)])
+    offset = arm.pose("tip", q)[:, :3, 3] - half
+    distance = {
+        "ball": np.linalg.norm(offset, axis=1) - 0.2,
+        "rod": np.linalg.norm(offset[:, [0, 2]], axis=1) - 0.2,
+        "crate": np.abs(offset).max(1) - 0.15,  # never more than the true distance outside of the box
+    }[kind]
+    assert distance.min() > (0.05 if kind != "crate" else 0.03) - 5e-3
+
+
+def test_closed_loops_stay_closed(arm: art.Mechanism) -> None:
+    """Five four-bars in a row, one motor: residuals of the solver; the end by a simulation of the closed mechanism."""
+    row = art.load("n_four_bar")
+    start = art.assemble(row).q
+    goal = start.copy()
+    goal[0] += 0.4
+    goal = art.assemble(row, goal, fixed=["hinge0"]).q
+    moved = plan(row, start, goal, duration=1.0, joints=["hinge0"], intervals=16)
+    assert np.abs(row.constraint_residual(moved.q, 0.0)).max() < 1e-8
+    assert moved.q[-1] == pytest.approx(goal, abs=1e-7)
+    assert moved.end_error < 1e-3
+
+
+def test_flexible_links_come_to_rest(arm: art.Mechanism) -> None:
+    """Modes are at rest at both ends; a simulation with the forces of the finer mesh leaves little vibration."""
+    king = art.load("king_arm")
+    goal = {"joint1": 0.3, "joint2": 0.2}
+    moved = plan(king, king.neutral, goal, duration=1.0, joints=["joint1", "joint2"], intervals=60)
+    assert moved.q[-1][[0, 2]] == pytest.approx([0.3, 0.2], abs=1e-7)
+    assert np.abs(moved.v[-1]).max() < 1e-7
+
+
+def test_bad_input_is_named(arm: art.Mechanism) -> None:
+    with pytest.raises(InputError, match=r"cost: found \"speed\""):
+        plan(arm, START, GOAL, duration=1.0, cost="speed")
+    with pytest.raises(InputError, match=r"effort: found joint 'elbow'; expected one of joint1, joint2"):
+        plan(arm, START, GOAL, duration=1.0, effort={"elbow": 3.0})
+    with pytest.raises(InputError, match=r"weight on time with the given duration"):
+        plan(arm, START, GOAL, duration=1.0, cost="time")
+    with pytest.raises(InputError, match=r"expected Clear\(obstacle, hulls\)"):
+        plan(arm, START, GOAL, duration=1.0, obstacles=[Ball((0, 0, 0), 1.0)])
