@@ -84,3 +84,26 @@ def test_delays_and_periods():
             of_matrices([[-1.0]], [[1.0]], [[1.0]], inputs=["encoder.q"], outputs=["u.motor"]),
             delay=1,
         )
+
+
+def test_regulator_of_a_free_body_holds_any_attitude():
+    """The linear model has small turns and shifts in the body's axes: so has the component, from the attitude of the design."""
+    hull = art.Mechanism("hull", gravity=(0, 0, 0))
+    hull.body("hull", mass=3.0, inertia=(0.2, 0.3, 0.4))
+    hull.joint("flight", art.Free(), "ground", "hull")
+    turned = hull.q(flight=(np.cos(0.6), 0.0, np.sin(0.6), 0.0, 0.3, 0.0, -1.0))
+    design = art.control.lqr(hull.linearize(q=turned), 10.0, 1.0)
+    proof = art.control.check(hull, design, q=turned, deviations=0.1, runs=2)
+    ours, theirs = (np.sort_complex(np.round(x, 6)) for x in (proof.closed.poles, design.poles))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    assert proof.passed, str(proof)
+    with pytest.raises(InputError, match=r"q0: found 3 numbers; expected 7"):
+        art.simulate(hull, 0.1, components=[design.component(q0=[0, 0, 0])])
+
+
+def test_one_motor_holds_and_brings_back_a_mechanism_with_closed_loops():
+    """The torque of the one motor that holds the weight of all links is found, and starts are moved onto the loops."""
+    bars = art.load("n_four_bar", n=1)
+    design = art.control.lqr(bars.linearize(), 10.0, 1.0, commands=("tau.hinge0",))
+    proof = art.control.check(bars, design, deviations=0.05, runs=2)
+    assert proof.passed, str(proof)

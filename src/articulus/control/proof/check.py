@@ -17,7 +17,7 @@ from articulus.control.connect import select
 from articulus.control.design import Check, Design
 from articulus.control.proof.spillover import Mode, modes_of
 from articulus.control.sampling import sample
-from articulus.errors import DoubtfulResult, InputError, doubtful
+from articulus.errors import DoubtfulResult, InputError, MovedStart, doubtful
 from articulus.linear import LinearModel
 from articulus.loop.components.linear_controller import LinearController
 from articulus.results import Run
@@ -65,7 +65,7 @@ class Proof:
 
     def __str__(self) -> str:
         lines = [str(check) for check in self.checks]
-        lines += ["mode [rad/s]   damping before -> after"]
+        lines += ["mode [rad/s]   damping before -> after"] if self.modes else []
         for mode in self.modes:
             a, b = mode.damping
             lines.append(
@@ -123,7 +123,8 @@ def check(
     q : array, (nq,)
         Operating point; neutral if not given. The controller works on deviations from what is measured there.
     u0 : numbers
-        Commands there, one for each of the controller; the joint forces that hold the mechanism if not given and nothing actuates it.
+        Commands there, one for each of the controller; the joint forces that hold the mechanism if not given and nothing actuates it
+        (of a mechanism with closed loops the least ones).
     period : float [s]
         At which a continuous controller is sampled (trapezoidal rule).
     delay : int
@@ -152,7 +153,7 @@ def check(
     point = _commands(plant, law, q0, u0, params)
     known = controller.plant.poles if isinstance(controller, Design) else np.zeros(0)
     still, y0 = _measured(bare, law, q0, point, params, step)
-    held = LinearController.of(law, y0=y0, u0=point, name="controller")
+    held = LinearController.of(law, y0=y0, u0=point, q0=q0, name="controller")
     loop = dataclasses.replace(bare, components=(*bare.components, held))
     settings: dict[str, Any] = {"step": step, "params": params}
     closed = loop.linearize(q0, **settings)
@@ -176,11 +177,11 @@ def check(
 def late(law: LinearModel, periods: int) -> LinearModel:
     """Return a sampled controller whose commands come some periods later."""
     m = len(law.outputs)
-    for _ in range(periods):
+    for k in range(periods):
         n = len(law.A)
         A = np.block([[law.A, np.zeros((n, m))], [law.C, np.zeros((m, m))]])
         C = np.hstack([np.zeros((m, n)), np.eye(m)])
-        states = (*law.states, *(f"{name} - {n}" for name in law.outputs))
+        states = (*law.states, *(f"{name} - {k + 1}" for name in law.outputs))
         law = dataclasses.replace(
             law, A=A, B=np.vstack([law.B, law.D]), C=C, D=np.zeros_like(law.D), states=states
         )
@@ -209,8 +210,13 @@ def _commands(plant: Mechanism | Loop, law: LinearModel, q: np.ndarray, u0: Any,
         return np.broadcast_to(np.asarray(u0, dtype=float), len(law.outputs)).copy()
     if isinstance(plant, Loop):
         return np.zeros(len(law.outputs))
-    holding = plant.bias(q, np.zeros(plant.nv), params=params)
-    return np.array([holding[plant.v_names.index(_bare(name))] for name in law.outputs])
+    still, places = np.zeros(plant.nv), [plant.v_names.index(_bare(name)) for name in law.outputs]
+    if not plant.constraint_names:
+        return plant.bias(q, still, params=params)[places]
+    # with closed loops: the least commands that leave no acceleration
+    loads = np.vstack([still, np.eye(plant.nv)[places]])
+    after = plant.forward_dynamics(np.tile(q, (len(loads), 1)), 0.0 * loads, loads, params=params)
+    return np.linalg.lstsq((after[1:] - after[0]).T, -after[0], rcond=1e-9)[0]
 
 
 def _measured(
@@ -218,7 +224,12 @@ def _measured(
 ) -> tuple[Loop, np.ndarray]:
     """Return what the controller measures at the operating point; warn if the plant does not rest there."""
     hold = LinearController(
-        D=np.zeros((len(u0), len(law.inputs))), measured=law.inputs, commands=law.outputs, u0=u0, name="held"
+        D=np.zeros((len(u0), len(law.inputs))),
+        measured=law.inputs,
+        commands=law.outputs,
+        u0=u0,
+        q0=q,
+        name="held",
     )
     still = dataclasses.replace(bare, components=(*bare.components, hold))
     run = still.simulate(step, q, step=step, params=params)
@@ -227,7 +238,9 @@ def _measured(
         doubtful(
             f"check: the plant does not rest at the operating point: an acceleration of {drift:.3g}; give u0 and q of an equilibrium"
         )
-    return still, np.array([_entry(run, name) for name in law.inputs])
+    mechanism = bare.mechanism
+    turns = {f"q.{name}" for name in set(mechanism.v_names) - set(mechanism.q_names)}  # measured from q
+    return still, np.array([0.0 if name in turns else _entry(run, name) for name in law.inputs])
 
 
 def _entry(run: Run, name: str) -> float:
@@ -294,9 +307,11 @@ def _runs(
         )
     )
     sampled = step * max(1, round(span / step / 200))
-    run = loop.rollout(
-        span, start, params={**(params or {}), **varied} or None, step=step, sample=sampled, outputs=names
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MovedStart)  # random starts do not close the loops of a mechanism
+        run = loop.rollout(
+            span, start, params={**(params or {}), **varied} or None, step=step, sample=sampled, outputs=names
+        )
     off = np.nan_to_num(np.abs(run.q - q), nan=np.inf).max(axis=-1)
     back = np.isfinite(off).all(axis=1) & (off[:, -1] <= SETTLED * off.max(axis=1))
     checks = [

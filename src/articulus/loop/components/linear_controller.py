@@ -32,7 +32,8 @@ class LinearController(Controller):
         Zero if not given.
     measured : names
         What y is made of: signals such as "gyro.rate", all entries, or entries such as "gyro.rate.2", "q.boom", "v.boom", by
-        the names that linear models have.
+        the names that linear models have. Of ball and free joints "q.hull.wx" is the turn [rad], "q.hull.vx" the shift [m] from q0
+        in the directions of the velocities.
     commands : names
         What the rows of u command: actuators, or coordinates where the run has none; "u.boom" and "tau.boom" mean "boom".
         All, in their order, if not given.
@@ -40,6 +41,8 @@ class LinearController(Controller):
         Measurement at the operating point, or course to follow; one number for all or one each.
     u0 : numbers, Table or casadi.Function of t
         Commands there.
+    q0 : numbers, (nq,)
+        Position of the mechanism from which turns and shifts of ball and free joints are measured; neutral if not given.
     initial : numbers
         State at the start; one for all or one each.
     period : number [s]
@@ -57,6 +60,9 @@ class LinearController(Controller):
     commands: tuple[str, ...] = ()
     y0: Any = quantity("signal", "measurement at the operating point", size="1 or p", default=0.0)
     u0: Any = quantity("command", "commands at the operating point", size="1 or m", default=0.0)
+    q0: Any = quantity(
+        "rad or m", "position from which turns of ball and free joints are measured", size="nq", default=None
+    )
     initial: Any = quantity("-", "state at the start", size="1 or n", default=0.0)
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "linear_controller"
@@ -72,6 +78,8 @@ class LinearController(Controller):
             object.__setattr__(self, "D", np.zeros((len(self.C), np.shape(self.B)[1])))
         convert(self, **dict.fromkeys([*given, "D"], as_matrix), measured=names, commands=names)
         convert(self, y0=as_in_time, u0=as_in_time, initial=plain)
+        if self.q0 is not None:
+            convert(self, q0=plain)
         sampling(self)
         m, p = len(self.D), len(self.D[0])
         n = len(self.A) if given else 0
@@ -91,7 +99,8 @@ class LinearController(Controller):
 
     def work(self, s: Scope) -> None:
         p, m = len(self.D[0]), len(self.D)
-        y = ca.vertcat(*(_entries(s, name) for name in self.measured))
+        step = self._displacement(s)
+        y = ca.vertcat(*(_entries(s, name, step) for name in self.measured))
         if y.numel() != p:
             raise wrong(
                 self, "measured", f"{y.numel()} numbers in {list(self.measured)}", f"{p}, the columns of D"
@@ -138,14 +147,29 @@ class LinearController(Controller):
             placed[known.index(short)] += u[k]
         return placed
 
+    def _displacement(self, s: Scope) -> SX:
+        """Return the step from q0 to q in the directions of the velocities, (nv,)."""
+        d, q = s.description, s.read("q")
+        start = d.neutral if self.q0 is None else np.array(self.q0)
+        if len(start) != d.nq:
+            raise wrong(self, "q0", f"{len(start)} numbers", f"{d.nq}, the coordinates of the mechanism")
+        parts = []
+        for c in d.connections:
+            at, modes = d.q_slices[c.name], d.mode_slices(c.child)[1]
+            parts += [c.joint.step_between(SX(start[at]), q[at])] if at.stop > at.start else []
+            parts += [q[modes] - start[modes]] if modes.stop > modes.start else []
+        return ca.vertcat(*parts)
 
-def _entries(s: Scope, name: str) -> SX:
-    """Return a signal, or the entry of one: "q.boom", "gyro.rate.2"."""
+
+def _entries(s: Scope, name: str, step: SX) -> SX:
+    """Return a signal, or the entry of one: "q.boom", "gyro.rate.2"; `step` is the displacement of the mechanism, (nv,)."""
     kind, _, label = name.partition(".")
     if kind in ("q", "v") and label:
-        labels = s.description.coordinate_names(rates=kind == "v")
+        labels, rates = (s.description.coordinate_names(rates=rates) for rates in (kind == "v", True))
         if label in labels:
             return s.read(kind)[labels.index(label)]
+        if label in rates:
+            return step[rates.index(label)]
         raise InputError(f"no coordinate '{label}' in {kind}; {did_you_mean(label, labels)}")
     signal, _, last = name.rpartition(".")
     if last.isdigit():
