@@ -35,7 +35,7 @@ class Accessibility:
         Cosines between what the driven joints and what forces on the outputs do, in the metric of the mass matrix, largest first: 1 is a
         joint at the output itself, 0 a direction that cannot be moved at once. Flexible bodies move with it.
     rigid : array, (poses, m)
-        The same with bodies that keep their shape: what the joints can do slowly. 0 at kinematic singularities.
+        The same with rigid bodies: what the joints can do slowly. 0 at kinematic singularities.
     weakest : array, (poses, m)
         Direction of least authority (of the rigid one where that is less), over the outputs, unit length.
     output_names : tuple of str
@@ -94,14 +94,16 @@ def accessibility(
 
 def authority_of(servo: Servo, q: Array, t: Array) -> Accessibility:
     """Return what the driven joints of a servo can do at poses with closed loops, (poses, nq), and times (poses,)."""
-    M, C = servo.mechanism.mass_matrix(q, params=servo.params), servo.jacobian(q, t)
-    joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
+    modal = modal_freedoms(servo.mechanism)
+    joints = np.flatnonzero(~modal)
     driven = np.zeros((servo.nv, len(servo.driven)))
     driven[servo.driven, np.arange(len(servo.driven))] = 1.0
+    M, C = servo.mechanism.mass_matrix(q, params=servo.params), servo.jacobian(q, t)
     whole, direction = _cosines(M, C, driven, len(servo.loop_rows))
-    rigid, rigid_direction = _cosines(
-        M[:, joints[:, None], joints], C[..., joints], driven[joints], len(servo.loop_rows)
-    )
+    plain = np.where(modal, 0.0, q)
+    M, C = servo.mechanism.mass_matrix(plain, params=servo.params), servo.jacobian(plain, t)
+    M, C = M[:, joints[:, None], joints], C[..., joints]
+    rigid, rigid_direction = _cosines(M, C, driven[joints], len(servo.loop_rows))
     weakest = np.where((rigid[:, -1] < whole[:, -1])[:, None], rigid_direction, direction)
     return Accessibility(whole, rigid, weakest, servo.output_names)
 
@@ -122,7 +124,8 @@ def require_access(servo: Servo, q: Array, t: Array) -> None:
 def _locked(servo: Servo, q: Array, t: float) -> str:
     """Return a remark where the loops leave fewer motions than there are outputs."""
     joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
-    G = servo.whole.constraint_jacobian(q, t, params=servo.params)[servo.loop_rows][:, joints]
+    plain = np.where(modal_freedoms(servo.mechanism), 0.0, q)
+    G = servo.whole.constraint_jacobian(plain, t, params=servo.params)[servo.loop_rows][:, joints]
     left = len(joints) - (np.linalg.matrix_rank(G) if len(G) else 0)
     return f": the loops leave {left} motions to the joints" if left < len(servo.outputs) else ""
 

@@ -102,15 +102,11 @@ def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
     at : Point
         n times.
     """
+    forces = np.zeros((len(q), len(servo.driven) + len(servo.loop_rows)))
     for _ in range(STEPS):
-        C, off = servo.jacobian(q, at.t), servo.residual(q, at)
-        motion = servo.motion(q, v, at, C)
-        by_q, _, _ = servo.derivatives(q, v, at, motion)
-        free = np.linalg.svd(C)[2][:, C.shape[1] :]
-        rows = np.concatenate([C, free @ by_q], axis=1)
-        right = np.concatenate([off, (free @ (motion.vdot - vdot)[..., None])[..., 0]], axis=1)
-        scale = np.abs(rows).max(2, keepdims=True)
-        step = -(np.linalg.pinv(rows / scale, rcond=UNDETERMINED) @ (right[..., None] / scale))[..., 0]
+        off = servo.residual(q, at)
+        A, lacking = servo.balance(q, v, vdot, at, forces)
+        step, forces = _least(A, -np.concatenate([lacking, off], axis=1), servo.nv)
         q = q + step
         if (
             np.abs(step).max(initial=0.0) < SMALL * (1 + np.abs(q).max(initial=0.0))
@@ -121,6 +117,15 @@ def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
         f"outputs or loops stay off by {np.abs(off).max():.3g} m or rad, last step {np.abs(step).max():.3g}; expected a point within reach, "
         "and an estimate q of the first pose near it"
     )
+
+
+def _least(A: Array, right: Array, nv: int) -> tuple[Array, Array]:
+    """Return the smallest solutions of equations with scaled rows and columns, split after nv entries."""
+    rows = np.abs(A).max(2, keepdims=True)
+    columns = np.abs(A / rows).max(1, keepdims=True)
+    x = np.linalg.pinv(A / rows / columns, rcond=UNDETERMINED) @ (right[..., None] / rows)
+    x = x[..., 0] / columns[:, 0]
+    return x[:, :nv], x[:, nv:]
 
 
 def _require_hyperbolic(zeros: Array, where: str) -> None:

@@ -131,12 +131,8 @@ class Servo:
     def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> Motion:
         """Return accelerations and forces that keep to the path."""
         C = self.jacobian(q, at.t) if jacobian is None else jacobian
-        nv, rows, l = self.nv, C.shape[-2], len(self.loop_rows)
-        K = np.zeros((*q.shape[:-1], nv + rows, nv + rows))
-        K[..., :nv, :nv] = self.mechanism.mass_matrix(q, params=self.params)
-        K[..., self.driven, nv + np.arange(len(self.driven))] = -1.0
-        K[..., :nv, nv + len(self.driven) :] = np.swapaxes(C[..., :l, :], -1, -2)
-        K[..., nv:, :nv] = C
+        nv, rows = self.nv, C.shape[-2]
+        K = self._bordered(self.mechanism.mass_matrix(q, params=self.params), C, len(self.loop_rows))
         right = np.empty((*q.shape[:-1], nv + rows))
         right[..., :nv] = -self.mechanism.bias(q, v, params=self.params)
         right[..., nv:] = -self.acceleration(q, v, at)
@@ -160,6 +156,37 @@ class Servo:
         right[..., nv:, :nv], right[..., nv:, nv:] = along_q[..., self.rows, :], along_v[..., self.rows, :]
         found = -np.linalg.solve(motion.matrix, right)[..., :nv, :]
         return found[..., :nv], found[..., nv:], rate[..., self.rows, :]
+
+    def balance(self, q: Array, v: Array, vdot: Array, at: Point, forces: Array) -> tuple[Array, Array]:
+        """Return the equations of a Newton step for positions and forces at given velocities and accelerations.
+
+        Parameters
+        ----------
+        forces : array, (n, m + l)
+            Driven forces and multipliers of the kept loop rows.
+
+        Returns
+        -------
+        array, (n, nv + rows, nv + rows)
+            Derivatives of M vdot + h - B tau + G' lambda, then of the rows, by positions, driven forces and multipliers.
+        array, (n, nv)
+            M vdot + h.
+        """
+        by_q, _, _ = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
+        kept = self._multipliers(forces[:, len(self.driven) :])
+        turned = self.whole.constraint_derivatives(q, v, vdot, kept, at.t, params=self.params)[0]
+        A = self._bordered(by_q + turned, self.jacobian(q, at.t), len(self.loop_rows))
+        return A, self.mechanism.tree_inverse_dynamics(q, v, vdot, params=self.params)
+
+    def _bordered(self, square: Array, C: Array, loops: int) -> Array:
+        """Return [[square, -B, G'], [C, 0, 0]]."""
+        nv, m, rows = self.nv, len(self.driven), C.shape[-2]
+        K = np.zeros((*square.shape[:-2], nv + rows, nv + rows))
+        K[..., :nv, :nv] = square
+        K[..., self.driven, nv + np.arange(m)] = -1.0
+        K[..., :nv, nv + m :] = np.swapaxes(C[..., :loops, :], -1, -2)
+        K[..., nv:, :nv] = C
+        return K
 
     def acceleration(self, q: Array, v: Array, at: Point) -> Array:
         """Return what accelerations of zero are off by, (n, rows)."""

@@ -23,17 +23,17 @@ from articulus.inversion.arms.servo import Point, Servo
 from articulus.inversion.paths import Path, as_path
 from articulus.inversion.result import Inversion
 from articulus.mechanism.constraint.frame_coordinates import LENGTHS
-from articulus.solve.assembly import assemble, one_state
+from articulus.solve.assembly import assemble, modal_freedoms, one_state
 
 Array = np.ndarray
 Method = Literal["newton", "fixed_point"]
 
 LEFT = 1e-6
-"""Share of an internal motion that is left at the ends of the horizon when it is chosen from the zeros."""
+"""Share of the slowest internal motion that is left at the ends of the horizon, unless that takes longer than the path."""
 CUT = 1e-3
 """Forces at the ends of the horizon less those that hold the mechanism there, over their largest change: above it is too short."""
-LONGEST = 5.0
-"""Pre- or post-actuation over the duration of the path, at most, unless it is given."""
+LONGEST = 8.0
+"""Pre- or post-actuation over the duration of the path, at most, unless it is given. It is tried from once the duration on."""
 COARSE = 4
 """Steps that are one of the first, coarse grid."""
 AMPLITUDES = 6
@@ -117,9 +117,10 @@ SOLVERS = {"newton": newton, "fixed_point": fixed_point}
 
 
 def _first_pose(servo: Servo, q: Any, path: Path) -> Array:
-    """Return the position at the start of the path that is nearest to an estimate, and let the servo choose its rows there."""
+    """Return the position of rigid bodies at the start of the path that is nearest to an estimate; the servo chooses its rows there."""
     mechanism = servo.mechanism
-    first = one_state("q", mechanism.positions(q), mechanism.nq)
+    first = one_state("q", mechanism.positions(q), mechanism.nq).copy()
+    first[modal_freedoms(mechanism)] = 0.0
     if mechanism.description.constraints:
         first = assemble(mechanism, first, t=path.start, params=servo.params).q
     servo.keep_independent_rows(first, path.start)
@@ -188,19 +189,30 @@ class _Task:
     def inversion(self, first: Array, pre: float | None, post: float | None) -> Inversion:
         """Return the answer, from the first pose on."""
         start = rest(self.servo, first, self._at(self.path.start), "start")
-        plain = self._plain(start, 1.0)
+        plain = self._plain(first, start, 1.0)
         require_access(self.servo, plain.q, plain.times)
-        horizon = self._horizon(start, plain.end, pre, post)
-        coarse = self._continued(plain, horizon)
-        self._require_rest(coarse)
+        coarse, horizon = self._long_enough(plain, pre, post)
         return self._result(coarse, self._solve(plain, horizon, 1, coarse))
+
+    def _long_enough(self, plain: _Plain, pre: float | None, post: float | None) -> tuple[_Found, _Horizon]:
+        """Return the trajectory on the coarse grid with a horizon at whose ends the mechanism is at rest."""
+        duration = self.path.end - self.path.start
+        longest = duration
+        while True:
+            horizon = self._horizon(plain, pre, post, longest)
+            found = self._continued(plain, horizon)
+            short = [share > CUT and given is None for share, given in zip(_ends(found), (pre, post))]
+            longest *= 2
+            if not any(short) or longest > LONGEST * duration:
+                self._require_rest(found)
+                return found, horizon
 
     def _at(self, t: float, share: float = 1.0) -> Point:
         return _point(self.path, np.array([t]), share)
 
-    def _plain(self, start: Rest, share: float) -> _Plain:
+    def _plain(self, first: Array, start: Rest, share: float) -> _Plain:
         ends = self.path.start, self.path.end
-        times, q = nominal.poses(self.servo, start.q, lambda t: _point(self.path, t, share), *ends)
+        times, q = nominal.poses(self.servo, first, lambda t: _point(self.path, t, share), *ends)
         end = rest(self.servo, q[-1], self._at(self.path.end, share), "end")
         at = _point(self.path, times, share)
         try:
@@ -209,10 +221,9 @@ class _Task:
             bent = q
         return _Plain(share, times, q, bent, start, end)
 
-    def _horizon(self, start: Rest, end: Rest, pre: float | None, post: float | None) -> _Horizon:
-        longest = LONGEST * (self.path.end - self.path.start)
+    def _horizon(self, plain: _Plain, pre: float | None, post: float | None, longest: float) -> _Horizon:
         lengths = []
-        for name, given, rate in (("pre", pre, start.growth), ("post", post, end.decay)):
+        for name, given, rate in (("pre", pre, plain.start.growth), ("post", post, plain.end.decay)):
             if given is not None and not 0 <= given < math.inf:
                 raise InputError(f"{name}: found {given!r}; expected a time [s], zero or more")
             lengths.append(min(-math.log(LEFT) / rate, longest) if given is None else given)
@@ -227,7 +238,7 @@ class _Task:
         done, stride = None, 1.0
         while True:
             share = min(1.0, (done.plain.share if done else 0.0) + stride)
-            plain = whole if share == 1.0 else self._plain(whole.start, share)
+            plain = whole if share == 1.0 else self._plain(whole.q[0], whole.start, share)
             try:
                 done = self._solve(plain, horizon, COARSE, done)
             except NumericalError:
