@@ -109,9 +109,17 @@ def authority_of(servo: Servo, q: Array, t: Array) -> Accessibility:
 
 
 def require_access(servo: Servo, q: Array, t: Array) -> None:
-    """Raise InputError that names the direction that driven joints cannot move at some pose, and when."""
+    """Raise InputError that names the direction that driven joints cannot move at some pose of a path, and when."""
     found = authority_of(servo, q, t)
     if found.reached:
+        turned = np.flatnonzero(np.diff(_signs(servo, q, t)))
+        if len(turned):
+            k = int(turned[0])
+            raise InputError(
+                f"between t = {t[k]:.4g} and {t[k + 1]:.4g} s the driven joints lose {found.named(k)}: forces first move it one way, then the "
+                f"other (authority {found.authority[k, -1]:.2g}). Expected another choice of joints or outputs, or other modes of the flexible bodies, "
+                "whose response at the first instant this is"
+            )
         return
     k = int(np.minimum(found.authority, found.rigid).min(1).argmin())
     locked = _locked(servo, q[k], t[k])
@@ -119,6 +127,14 @@ def require_access(servo: Servo, q: Array, t: Array) -> None:
         f"the joints {', '.join(servo.mechanism.v_names[i] for i in servo.driven)} cannot move {found.named(k)} at t = {t[k]:.4g} s (authority "
         f"{found.least:.2g}){locked}; expected joints whose axes can move it, other outputs, or a path that keeps away from the singular pose"
     )
+
+
+def _signs(servo: Servo, q: Array, t: Array) -> Array:
+    """Return the sign of the determinant of the outputs' accelerations by driven forces, (poses,)."""
+    loops = len(servo.loop_rows)
+    M, C = servo.mechanism.mass_matrix(q, params=servo.params), servo.jacobian(q, t)
+    W = constrained_inverse(M, C[:, :loops])[0] if loops else np.linalg.inv(M)
+    return np.sign(np.linalg.det(C[:, loops:] @ W[..., servo.driven]))
 
 
 def _locked(servo: Servo, q: Array, t: float) -> str:

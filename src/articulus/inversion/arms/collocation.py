@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dgbtrf, dgbtrs
 
 from articulus.errors import NumericalError
 from articulus.inversion.arms.rest import Rest
-from articulus.inversion.arms.servo import Motion, Point, Servo
+from articulus.inversion.arms.servo import Motion, Point, Servo, parts
 
 Array = np.ndarray
 
@@ -89,37 +89,54 @@ class Linearized:
     """The equations linearised about a trajectory, factored: corrections for as many residuals as wanted."""
 
     def __init__(self, servo: Servo, grid: Grid, q: Array, v: Array, off: Residual):
-        self.step = grid.step
-        by_q, by_v, rate_by_q = servo.derivatives(q, v, grid.nodes, off.motion)
-        q_m, v_m, middle = off.middle
-        rows = off.jacobian.shape[-2]
-        Q, R = np.linalg.qr(np.swapaxes(off.jacobian, -1, -2), mode="complete")
-        self.N = N = np.ascontiguousarray(Q[..., rows:])
-        self.inverse = Q[..., :rows] @ _T(np.linalg.inv(R[..., :rows, :]))
-        self.rate_by_q, self.by_q, self.by_v = rate_by_q, by_q, by_v
-        P = _T(N[:-1])
-        m_q, m_v, _ = servo.derivatives(q_m, v_m, grid.middles, middle)
-        self.P, self.m_q, self.m_v = P, P @ m_q, P @ m_v
-        self.ends = grid.start, grid.end
-        nz = N.shape[-1]
-        self.dQ = np.concatenate([N, np.zeros_like(N)], axis=-1)
-        self.dV = np.concatenate([-self.inverse @ (rate_by_q @ N), N], axis=-1)
-        dA = by_q @ self.dQ + by_v @ self.dV
-        left = self._rows((self.dQ[:-1], self.dV[:-1], dA[:-1]), -1)
-        right = self._rows((self.dQ[1:], self.dV[1:], dA[1:]), 1)
-        first = grid.start.stable @ _stacked(grid.start, self.dQ[0], self.dV[0])
-        last = grid.end.unstable @ _stacked(grid.end, self.dQ[-1], self.dV[-1])
-        self.band = _Band(first, left, right, last, 2 * nz)
+        n, nv, rows = len(q), servo.nv, off.jacobian.shape[-2]
+        b = 2 * (nv - rows)
+        self.step, self.ends = grid.step, (grid.start, grid.end)
+        self.inverse, self.rate_by_q = np.empty((n, nv, rows)), np.empty((n, rows, nv))
+        self.by_q, self.by_v = np.empty((n, nv, nv)), np.empty((n, nv, nv))
+        self.dQ, self.dV = np.zeros((n, nv, b)), np.empty((n, nv, b))
+        self.P, self.m_q, self.m_v = (np.empty((n - 1, b // 2, nv)) for _ in range(3))
+        self.band = _Band(n, b, len(grid.start.stable))
+        for part in parts(n - 1):
+            self._differentiate(servo, grid, q, v, off, part)
+        self.band.ends(
+            grid.start.stable @ _stacked(grid.start, self.dQ[0], self.dV[0]),
+            grid.end.unstable @ _stacked(grid.end, self.dQ[-1], self.dV[-1]),
+        )
+        self.band.factor()
 
-    def _rows(self, d: tuple[Array, Array, Array], side: int) -> Array:
+    def _differentiate(
+        self, servo: Servo, grid: Grid, q: Array, v: Array, off: Residual, part: slice
+    ) -> None:
+        """Set the rows of some intervals, and what corrections need at their times."""
+        at = slice(part.start, part.stop + 1)
+        C = off.jacobian[at]
+        by_q, by_v, rate_by_q = servo.derivatives(q[at], v[at], grid.nodes[at], off.motion[at])
+        Q, R = np.linalg.qr(_T(C), mode="complete")
+        rows, nz = C.shape[1], Q.shape[2] - C.shape[1]
+        N = np.ascontiguousarray(Q[..., rows:])
+        inverse = Q[..., :rows] @ _T(np.linalg.inv(R[:, :rows]))
+        dQ, dV = self.dQ[at], self.dV[at]
+        dQ[..., :nz], dV[..., nz:] = N, N
+        dV[..., :nz] = -inverse @ (rate_by_q @ N)
+        dA = by_v @ dV
+        dA[..., :nz] += by_q @ N
+        self.by_q[at], self.by_v[at], self.inverse[at], self.rate_by_q[at] = by_q, by_v, inverse, rate_by_q
+        P = self.P[part] = _T(N[:-1])
+        q_m, v_m, middle = off.middle
+        self.m_q[part], self.m_v[part] = servo.projected_derivatives(
+            q_m[part], v_m[part], grid.middles[part], middle[part], P
+        )
+        left = self._rows((dQ[:-1], dV[:-1], dA[:-1]), -1, part)
+        right = self._rows((dQ[1:], dV[1:], dA[1:]), 1, part)
+        self.band.blocks(part, left, right)
+
+    def _rows(self, d: tuple[Array, Array, Array], side: int, part: slice) -> Array:
         """Return the projected rows of Simpson's rule for changes of position, velocity and acceleration at one side."""
-        h, P, (q, v, a) = self.step, self.P, d
-        if side < 0:
-            q_m, v_m = q / 2 + h / 8 * v, v / 2 + h / 8 * a
-        else:
-            q_m, v_m = q / 2 - h / 8 * v, v / 2 - h / 8 * a
+        h, P, (q, v, a) = self.step, self.P[part], d
+        q_m, v_m = q / 2 - side * h / 8 * v, v / 2 - side * h / 8 * a
         up = P @ (side * q - h / 2 * v + side * h**2 / 12 * a)
-        low = P @ (side * v - h / 6 * a) - 4 * h / 6 * (self.m_q @ q_m + self.m_v @ v_m)
+        low = P @ (side * v - h / 6 * a) - 4 * h / 6 * (self.m_q[part] @ q_m + self.m_v[part] @ v_m)
         return np.concatenate([up, low], axis=-2)
 
     def correction(self, off: Residual) -> tuple[Array, Array]:
@@ -127,8 +144,9 @@ class Linearized:
         p = -_times(self.inverse, off.position)
         w = -_times(self.inverse, off.rate + _times(self.rate_by_q, p))
         a = _times(self.by_q, p) + _times(self.by_v, w)
-        given = self._rows((p[:-1, :, None], w[:-1, :, None], a[:-1, :, None]), -1)
-        given = given + self._rows((p[1:, :, None], w[1:, :, None], a[1:, :, None]), 1)
+        whole = slice(None)
+        given = self._rows((p[:-1, :, None], w[:-1, :, None], a[:-1, :, None]), -1, whole)
+        given = given + self._rows((p[1:, :, None], w[1:, :, None], a[1:, :, None]), 1, whole)
         inner = np.concatenate([_times(self.P, off.q), _times(self.P, off.v)], axis=-1) + given[..., 0]
         start, end = self.ends
         first = off.first + start.stable @ _stacked(start, p[0], w[0])
@@ -138,26 +156,41 @@ class Linearized:
 
 
 class _Band:
-    """A banded matrix of blocks: conditions at the first time, two neighbours in every row of blocks, conditions at the last."""
+    """A banded matrix of n blocks of b columns: `first` rows for the first time, then two neighbours in every row of blocks, then
+    the rest of the rows for the last time."""
 
-    def __init__(self, first: Array, left: Array, right: Array, last: Array, b: int):
-        n, ns = (len(left) + 1) * b, len(first)
-        self.kl, self.ku = ns + b - 1, 2 * b - 1 - ns
-        self.kl, self.ku = max(self.kl, b - 1), max(self.ku, b - 1)
-        held = np.zeros((len(left) + 1, b, 2 * self.kl + self.ku + 1))
-        top = self.kl + self.ku
+    def __init__(self, n: int, b: int, first: int):
+        self.b, self.count = b, first
+        self.kl, self.ku = max(first, 1) + b - 1, max(2 * b - 1 - first, b - 1)
+        self.top = self.kl + self.ku
+        self.held = np.zeros((n, b, 2 * self.kl + self.ku + 1))
+
+    def blocks(self, part: slice, left: Array, right: Array) -> None:
+        """Set rows of blocks, (k, b, b) for each neighbour."""
+        b, top = self.b, self.top + self.count
+        after = slice(part.start + 1, part.stop + 1)
         for c in range(b):
-            held[0, c, top - c : top - c + ns] = first[:, c]
-            held[:-1, c, top + ns - c : top + ns - c + b] = left[:, :, c]
-            held[1:, c, top + ns - b - c : top + ns - c] = right[:, :, c]
-            held[-1, c, top + ns - c : top + b - c] = last[:, c]
-        self.factors, self.pivots, info = dgbtrf(held.reshape(n, -1).T, self.kl, self.ku, overwrite_ab=True)
+            self.held[part, c, top - c : top - c + b] = left[:, :, c]
+            self.held[after, c, top - b - c : top - c] = right[:, :, c]
+
+    def ends(self, first: Array, last: Array) -> None:
+        """Set the rows of both ends."""
+        b, top = self.b, self.top
+        for c in range(b):
+            self.held[0, c, top - c : top - c + self.count] = first[:, c]
+            self.held[-1, c, top + self.count - c : top + b - c] = last[:, c]
+
+    def factor(self) -> None:
+        """Factor in place."""
+        flat = self.held.reshape(-1, self.held.shape[-1]).T
+        self.factors, self.pivots, info = dgbtrf(flat, self.kl, self.ku, overwrite_ab=True)
         if info:
             raise NumericalError(
                 "the linear equations of the whole trajectory are singular: the driven joints lose the outputs on the way"
             )
 
     def solve(self, right: Array) -> Array:
+        """Return the solution for a right-hand side."""
         return dgbtrs(self.factors, self.kl, self.ku, right, self.pivots)[0]
 
 

@@ -51,7 +51,7 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
     sizes: list[float] = []
     step = linear.correction(off)
     while len(sizes) < STEPS:
-        size = _size(off, q, v, grid, step)
+        size = _size(q, v, grid, step)
         sizes.append(size)
         if size < CONVERGED:
             return _finished(servo, grid, q, v, step, sizes, factored)
@@ -60,7 +60,7 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
             if size < ROUNDING:
                 return _finished(servo, grid, q, v, step, sizes, factored)
             break
-        rate = _size(after, *there, grid, next_step) / size
+        rate = _size(*there, grid, next_step) / size
         (q, v), off, step = there, after, next_step
         if share < 1 or rate > REUSED:
             linear, factored = Linearized(servo, grid, q, v, off), factored + 1
@@ -81,7 +81,7 @@ def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
     sizes: list[float] = []
     step = linear.correction(off)
     while len(sizes) < SUBSTITUTIONS and share >= SHORTEST:
-        size = _size(off, q, v, grid, step)
+        size = _size(q, v, grid, step)
         sizes.append(size)
         if size < CONVERGED:
             return _finished(servo, grid, q, v, step, sizes, 1)
@@ -109,7 +109,7 @@ def _shortened(
         off = _try(servo, grid, *there)
         if off is not None:
             following = linear.correction(off)
-            if _size(off, *there, grid, following) < (1 - share / 4) * size:
+            if _size(*there, grid, following) < (1 - share / 4) * size:
                 return share, there, off, following
         share /= 2
     return 0.0, (q, v), residual(servo, grid, q, v), step
@@ -130,17 +130,13 @@ def _finished(
     return Trajectory(q, v, residual(servo, grid, q, v), tuple(sizes), factored)
 
 
-def _size(off: Residual, q: Array, v: Array, grid: Grid, step: tuple[Array, Array]) -> float:
+def _size(q: Array, v: Array, grid: Grid, step: tuple[Array, Array]) -> float:
     """Return a step over the size of the motion, both weighted by the mass matrix: positions or velocities, whichever is larger."""
-    M = off.motion.matrix[:, : q.shape[1], : q.shape[1]]
     whole = q - grid.start.q + step[0], v + step[1]
-    parts = [_norm(M, d) / max(_norm(M, x), 1e-300) for d, x in zip(step, whole)]
-    return float(max(parts)) if np.isfinite(parts).all() else np.inf
-
-
-def _norm(M: Array, x: Array) -> float:
-    """Return the largest length of the rows of x."""
-    return float(np.sqrt(np.abs(np.einsum("ni,nij,nj->n", x, M, x)).max()))
+    found = [
+        grid.start.length(d).max() / max(grid.start.length(x).max(), 1e-300) for d, x in zip(step, whole)
+    ]
+    return float(max(found)) if np.isfinite(found).all() else np.inf
 
 
 def _listed(sizes: list[float]) -> str:

@@ -35,6 +35,8 @@ class Rest:
     q : array, (nq,)
     tau : array, (m,)
         Driven forces that hold it.
+    mass : array, (nv, nv)
+        Mass matrix.
     tangent : array, (nv, nz)
         Orthonormal directions that outputs and loops leave free.
     zeros : complex array, (2 nz,) [1/s]
@@ -45,10 +47,15 @@ class Rest:
 
     q: Array
     tau: Array
+    mass: Array
     tangent: Array
     zeros: Array
     stable: Array
     unstable: Array
+
+    def length(self, x: Array) -> Array:
+        """Return the lengths of displacements or velocities, (..., nv), weighted by the mass matrix: a common measure of joints and modes."""
+        return np.sqrt(np.maximum(((x @ self.mass) * x).sum(-1), 0.0))
 
     @property
     def growth(self) -> float:
@@ -87,7 +94,8 @@ def rest(servo: Servo, q: Array, at: Point, where: str) -> Rest:
     zeros = np.linalg.eigvals(A) if nz else np.zeros(0, complex)
     _require_hyperbolic(zeros, where)
     stable, unstable = (_left_rows(A, sort) for sort in ("lhp", "rhp"))
-    return Rest(q, motion.tau[0], N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
+    M = servo.mechanism.mass_matrix(q, params=servo.params)
+    return Rest(q, motion.tau[0], M, N, zeros[np.argsort(np.abs(zeros))], stable, unstable)
 
 
 def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
@@ -121,11 +129,15 @@ def balanced(servo: Servo, q: Array, v: Array, vdot: Array, at: Point) -> Array:
 
 def _least(A: Array, right: Array, nv: int) -> tuple[Array, Array]:
     """Return the smallest solutions of equations with scaled rows and columns, split after nv entries."""
-    rows = np.abs(A).max(2, keepdims=True)
-    columns = np.abs(A / rows).max(1, keepdims=True)
+    rows = _positive(np.abs(A).max(2, keepdims=True))
+    columns = _positive(np.abs(A / rows).max(1, keepdims=True))
     x = np.linalg.pinv(A / rows / columns, rcond=UNDETERMINED) @ (right[..., None] / rows)
     x = x[..., 0] / columns[:, 0]
     return x[:, :nv], x[:, nv:]
+
+
+def _positive(scale: Array) -> Array:
+    return np.where(scale > 0, scale, 1.0)
 
 
 def _require_hyperbolic(zeros: Array, where: str) -> None:

@@ -8,7 +8,7 @@ and lambda at every state, and what they leave free is the internal motion of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from articulus.mechanism.constraint.frame_coordinates import ANGLES, FrameCoordi
 Array = np.ndarray
 Params = Mapping[str, Any] | None
 
+PART = 256
+"""States whose matrices are worked on together."""
 ROWS = "outputs"
 """Name of the constraint that holds the rows of the outputs."""
 
@@ -35,6 +37,9 @@ class Point:
     rate: Array
     acceleration: Array
 
+    def __getitem__(self, part: slice) -> Point:
+        return Point(self.t[part], self.y[part], self.rate[part], self.acceleration[part])
+
 
 @dataclass(frozen=True)
 class Motion:
@@ -43,8 +48,9 @@ class Motion:
     vdot: Array
     tau: Array
     multipliers: Array
-    matrix: Array
-    """(n, nv + m + l, nv + m + l)."""
+
+    def __getitem__(self, part: slice) -> Motion:
+        return Motion(self.vdot[part], self.tau[part], self.multipliers[part])
 
 
 class Servo:
@@ -130,32 +136,50 @@ class Servo:
 
     def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> Motion:
         """Return accelerations and forces that keep to the path."""
+        nv, m = self.nv, len(self.driven)
         C = self.jacobian(q, at.t) if jacobian is None else jacobian
-        nv, rows = self.nv, C.shape[-2]
-        K = self._bordered(self.mechanism.mass_matrix(q, params=self.params), C, len(self.loop_rows))
-        right = np.empty((*q.shape[:-1], nv + rows))
-        right[..., :nv] = -self.mechanism.bias(q, v, params=self.params)
-        right[..., nv:] = -self.acceleration(q, v, at)
-        try:
-            x = np.linalg.solve(K, right[..., None])[..., 0]
-        except np.linalg.LinAlgError:
-            raise NumericalError(
-                "at some time of the path the driven joints cannot move the outputs, or a loop is locked"
-            ) from None
-        return Motion(x[..., :nv], x[..., nv : nv + len(self.driven)], x[..., nv + len(self.driven) :], K)
+        x = np.empty((len(q), nv + C.shape[-2]))
+        x[:, :nv] = -self.mechanism.bias(q, v, params=self.params)
+        x[:, nv:] = -self.acceleration(q, v, at)
+        for part in parts(len(q)):
+            K = self._bordered(self.mechanism.mass_matrix(q[part], params=self.params), C[part])
+            try:
+                x[part] = np.linalg.solve(K, x[part][..., None])[..., 0]
+            except np.linalg.LinAlgError:
+                raise NumericalError(
+                    "at some time of the path the driven joints cannot move the outputs, or a loop is locked"
+                ) from None
+        return Motion(x[:, :nv], x[:, nv : nv + m], x[:, nv + m :])
 
     def derivatives(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
         """Return d vdot/dq and d vdot/dv with path and loops kept, (n, nv, nv) each, and d rate/dq, (n, rows, nv)."""
+        nv = self.nv
+        K, right, rate = self._differentials(q, v, at, motion)
+        found = -np.linalg.solve(K, right)[..., :nv, :]
+        return found[..., :nv], found[..., nv:], rate
+
+    def projected_derivatives(
+        self, q: Array, v: Array, at: Point, motion: Motion, rows: Array
+    ) -> tuple[Array, Array]:
+        """Return rows, (n, k, nv), times d vdot/dq and d vdot/dv, (n, k, nv) each."""
+        nv = self.nv
+        K, right, _ = self._differentials(q, v, at, motion)
+        left = np.zeros((len(q), K.shape[-1], rows.shape[-2]))
+        left[:, :nv] = np.swapaxes(rows, -1, -2)
+        found = -np.swapaxes(np.linalg.solve(np.swapaxes(K, -1, -2), left), -1, -2) @ right
+        return found[..., :nv], found[..., nv:]
+
+    def _differentials(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
+        """Return the matrix of the equations, their derivatives by q and v at constant unknowns, and d rate/dq."""
         nv, vdot = self.nv, motion.vdot
-        by_q, by_v, _ = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
+        by_q, by_v, M = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
         force, rate, along_q, along_v = self.whole.constraint_derivatives(
             q, v, vdot, self._multipliers(motion.multipliers), at.t, params=self.params
         )
-        right = np.empty((*q.shape[:-1], nv + len(self.rows), 2 * nv))
+        right = np.empty((len(q), nv + len(self.rows), 2 * nv))
         right[..., :nv, :nv], right[..., :nv, nv:] = by_q + force, by_v
         right[..., nv:, :nv], right[..., nv:, nv:] = along_q[..., self.rows, :], along_v[..., self.rows, :]
-        found = -np.linalg.solve(motion.matrix, right)[..., :nv, :]
-        return found[..., :nv], found[..., nv:], rate[..., self.rows, :]
+        return self._bordered(M, self.jacobian(q, at.t)), right, rate[..., self.rows, :]
 
     def balance(self, q: Array, v: Array, vdot: Array, at: Point, forces: Array) -> tuple[Array, Array]:
         """Return the equations of a Newton step for positions and forces at given velocities and accelerations.
@@ -175,11 +199,12 @@ class Servo:
         by_q, _, _ = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
         kept = self._multipliers(forces[:, len(self.driven) :])
         turned = self.whole.constraint_derivatives(q, v, vdot, kept, at.t, params=self.params)[0]
-        A = self._bordered(by_q + turned, self.jacobian(q, at.t), len(self.loop_rows))
+        A = self._bordered(by_q + turned, self.jacobian(q, at.t))
         return A, self.mechanism.tree_inverse_dynamics(q, v, vdot, params=self.params)
 
-    def _bordered(self, square: Array, C: Array, loops: int) -> Array:
+    def _bordered(self, square: Array, C: Array) -> Array:
         """Return [[square, -B, G'], [C, 0, 0]]."""
+        loops = len(self.loop_rows)
         nv, m, rows = self.nv, len(self.driven), C.shape[-2]
         K = np.zeros((*square.shape[:-2], nv + rows, nv + rows))
         K[..., :nv, :nv] = square
@@ -201,6 +226,12 @@ class Servo:
         full = np.zeros((*kept.shape[:-1], len(self.whole.constraint_names)))
         full[..., self.loop_rows] = kept
         return full
+
+
+def parts(count: int) -> Iterator[slice]:
+    """Yield slices of at most `PART` rows: matrices of so many states stay in the cache of the processor."""
+    for first in range(0, count, PART):
+        yield slice(first, min(first + PART, count))
 
 
 def _driven(mechanism: Mechanism, joints: Sequence[str]) -> Array:

@@ -191,6 +191,7 @@ class _Task:
         start = rest(self.servo, first, self._at(self.path.start), "start")
         plain = self._plain(first, start, 1.0)
         require_access(self.servo, plain.q, plain.times)
+        _require_same_zeros(start, plain.end)
         coarse, horizon = self._long_enough(plain, pre, post)
         return self._result(coarse, self._solve(plain, horizon, 1, coarse))
 
@@ -334,18 +335,23 @@ def _ends(found: _Found) -> tuple[float, float]:
 def _inconsistency(found: _Found) -> float:
     """Return by how much velocities and accelerations differ from sixth-order differences of the motion, over their largest values."""
     x, h = found.trajectory, found.grid.step
-    M = x.off.motion.matrix[3:-3, : x.q.shape[1], : x.q.shape[1]]
+    length = found.plain.start.length
     worst = 0.0
     for value, rate in ((x.q, x.v), (x.v, x.off.motion.vdot)):
         ahead = [value[3 + k : len(value) - 3 + k] - value[3 - k : len(value) - 3 - k] for k in (1, 2, 3)]
         slope = (45 * ahead[0] - 9 * ahead[1] + ahead[2]) / (60 * h)
-        off = _lengths(M, slope - rate[3:-3]).max()
-        worst = max(worst, off / max(_lengths(M, rate[3:-3]).max(), 1e-300))
+        worst = max(worst, length(slope - rate[3:-3]).max() / max(length(rate).max(), 1e-300))
     return float(worst)
 
 
-def _lengths(M: Array, x: Array) -> Array:
-    return np.sqrt(np.abs(np.einsum("ni,nij,nj->n", x, M, x)))
+def _require_same_zeros(start: Rest, end: Rest) -> None:
+    """Raise InputError unless as many zeros lie in the right half plane at the end as at the start."""
+    if len(start.unstable) != len(end.unstable):
+        raise InputError(
+            f"{len(start.unstable)} zeros have a positive real part at the start of the path, {len(end.unstable)} at its end: on the way some cross the "
+            "imaginary axis or pass through infinity, where the driven joints lose the outputs. Expected a path along which their number stays, "
+            "other outputs or joints, or other modes of the flexible bodies"
+        )
 
 
 def _require_path(path: Path, servo: Servo) -> None:
