@@ -24,7 +24,7 @@ def c_source(law: LinearModel, name: str = "controller") -> str:
     """
     period = _sampled(law)
     n, p, m = len(law.A), len(law.inputs), len(law.outputs)
-    if not name.isidentifier():
+    if not (name.isidentifier() and name.isascii()):
         raise InputError(f"c_source: found the name '{name}'; expected letters, digits and underscores")
     lines = [
         f"/* {law.name or 'controller'}: {n} states, sampled every {period!r} s; call {name}_step once per period.",

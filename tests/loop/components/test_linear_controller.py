@@ -68,6 +68,9 @@ def test_design_goes_into_a_run():
         ({"D": np.eye(2), "measured": ("q.joint3", "v")}, "joint3.*joint2"),
         ({"D": np.eye(2), "measured": ("q",), "commands": ("elbow", "joint1")}, "'elbow'"),
         ({"D": np.eye(2)}, "4 numbers in"),
+        ({"D": [[1.0, 0.0], [1.0]], "measured": ("q",)}, "D: expected rows of the same length, found 2, 1"),
+        ({"D": [[np.inf, 0.0], [0.0, 1.0]], "measured": ("q",)}, "D: expected finite numbers, found inf"),
+        ({"D": np.eye(2), "measured": ("q",), "commands": ("joint1", "u.joint1")}, "'joint1' twice"),
         ({"A": np.eye(2), "B": np.eye(3), "C": np.eye(2)}, "B: found 3 x 3 numbers; expected 2 x 3"),
     ],
 )

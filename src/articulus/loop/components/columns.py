@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,11 +59,20 @@ def in_time(size: int) -> Callable[[Any], InTime]:
 
 def as_matrix(x: Any) -> Rows:
     """Return a matrix as a tuple of rows of Numbers; raise InputError for anything else."""
-    if np.ndim(x) != 2:
-        raise InputError(f"expected a matrix (rows of numbers), found {np.ndim(x)} dimensions")
-    rows = tuple(tuple(as_number(item) for item in row) for row in np.asarray(x, dtype=object))
+    given = x if isinstance(x, list | tuple) else np.asarray(x, dtype=object)
+    try:
+        rows = tuple(tuple(as_number(item) for item in row) for row in given)
+    except TypeError:
+        raise InputError(f"expected a matrix (rows of numbers), found {x!r}") from None
     if not rows or not rows[0]:
         raise InputError("expected a matrix, found an empty one")
+    if len({len(row) for row in rows}) > 1:
+        raise InputError(
+            f"expected rows of the same length, found {', '.join(str(len(row)) for row in rows)}"
+        )
+    for item in (item for row in rows for item in row if isinstance(item, float)):
+        if not math.isfinite(item):
+            raise InputError(f"expected finite numbers, found {item}")
     return rows
 
 

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import did_you_mean
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
 from articulus.loop.components.columns import as_in_time, as_matrix, at_time, matrix, plain
@@ -99,8 +99,9 @@ class LinearController(Controller):
 
     def work(self, s: Scope) -> None:
         p, m = len(self.D[0]), len(self.D)
-        step = self._displacement(s)
-        y = ca.vertcat(*(_entries(s, name, step) for name in self.measured))
+        named = any(name.startswith("q.") for name in self.measured)
+        step = self._displacement(s) if named or self.q0 is not None else SX(0, 1)
+        y = ca.vertcat(*(self._entries(s, name, step) for name in self.measured))
         if y.numel() != p:
             raise wrong(
                 self, "measured", f"{y.numel()} numbers in {list(self.measured)}", f"{p}, the columns of D"
@@ -137,14 +138,17 @@ class LinearController(Controller):
             raise wrong(
                 self, "commands", f"{len(self.commands)} names", f"{u.numel()}, one for each row of D"
             )
-        placed = SX.zeros(len(known))
+        placed, taken = SX.zeros(len(known)), set()
         for k, name in enumerate(self.commands):
             short = name.partition(".")[2] if name.startswith(("u.", "tau.")) and name not in known else name
             if short not in known:
                 raise wrong(
                     self, "commands", f"'{name}'", "something that is commanded", did_you_mean(short, known)
                 )
-            placed[known.index(short)] += u[k]
+            if short in taken:
+                raise wrong(self, "commands", f"'{short}' twice", "every command once")
+            taken.add(short)
+            placed[known.index(short)] = u[k]
         return placed
 
     def _displacement(self, s: Scope) -> SX:
@@ -160,23 +164,23 @@ class LinearController(Controller):
             parts += [q[modes] - start[modes]] if modes.stop > modes.start else []
         return ca.vertcat(*parts)
 
-
-def _entries(s: Scope, name: str, step: SX) -> SX:
-    """Return a signal, or the entry of one: "q.boom", "gyro.rate.2"; `step` is the displacement of the mechanism, (nv,)."""
-    kind, _, label = name.partition(".")
-    if kind in ("q", "v") and label:
-        labels, rates = (s.description.coordinate_names(rates=rates) for rates in (kind == "v", True))
-        if label in labels:
-            return s.read(kind)[labels.index(label)]
-        if label in rates:
-            return step[rates.index(label)]
-        raise InputError(f"no coordinate '{label}' in {kind}; {did_you_mean(label, labels)}")
-    signal, _, last = name.rpartition(".")
-    if last.isdigit():
-        values = s.read(signal)
-        if int(last) < values.numel():
-            return values[int(last)]
-        raise InputError(
-            f"signal '{signal}' has {values.numel()} entries; found the entry {last}, counted from 0"
-        )
-    return s.read(name)
+    def _entries(self, s: Scope, name: str, step: SX) -> SX:
+        """Return a signal, or the entry of one: "q.boom", "gyro.rate.2"; `step` is the displacement of the mechanism, (nv,)."""
+        kind, _, label = name.partition(".")
+        if kind in ("q", "v") and label:
+            labels, rates = (s.description.coordinate_names(rates=rates) for rates in (kind == "v", True))
+            if label in labels:
+                return s.read(kind)[labels.index(label)]
+            if label in rates:
+                return step[rates.index(label)]
+            raise wrong(self, "measured", f"'{name}'", f"a coordinate in {kind}", did_you_mean(label, labels))
+        signal, _, last = name.rpartition(".")
+        if last.isdigit():
+            values = s.read(signal)
+            if int(last) < values.numel():
+                return values[int(last)]
+            count = values.numel()
+            raise wrong(
+                self, "measured", f"'{name}'", f"an entry from 0 to {count - 1}: '{signal}' has {count}"
+            )
+        return s.read(name)
