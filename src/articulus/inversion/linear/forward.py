@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import factorial
+
 import numpy as np
 import scipy.linalg
 
@@ -9,7 +11,7 @@ from articulus.linear import LinearModel
 
 
 def response(model: LinearModel, t: np.ndarray, u: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the outputs (N, p) from a state x, with inputs in straight lines between the times (of a sampled plant: held), exactly."""
+    """Return the outputs (N, p) from a state x, with the cubic spline through the inputs (of a sampled plant: held), exactly."""
     Phi, force = _steps(model, t, u)
     states = np.empty((len(t), len(x)))
     states[0] = x
@@ -30,10 +32,16 @@ def _steps(model: LinearModel, t: np.ndarray, u: np.ndarray) -> tuple[np.ndarray
     """Return Phi and the forces (N - 1, n) of x_next = Phi x + force."""
     if model.period is not None:
         return model.A, u[:-1] @ model.B.T
+    from scipy.interpolate import CubicSpline
+
     n, m = model.B.shape
     step = t[1] - t[0]
-    whole = np.zeros((n + 2 * m,) * 2)
+    powers = CubicSpline(t, u).c[::-1]  # (4, N - 1, m)
+    whole = np.zeros((n + 4 * m,) * 2)
     whole[:n, :n], whole[:n, n : n + m] = step * model.A, step * model.B
-    whole[n : n + m, n + m :] = np.eye(m)
+    whole[n:-m, n + m :] = np.eye(3 * m)
     moved = scipy.linalg.expm(whole)[:n]
-    return moved[:, :n], u[:-1] @ moved[:, n : n + m].T + np.diff(u, axis=0) @ moved[:, n + m :].T
+    force = sum(
+        powers[k] * (factorial(k) * step**k) @ moved[:, n + k * m : n + (k + 1) * m].T for k in range(4)
+    )
+    return moved[:, :n], np.asarray(force)

@@ -237,7 +237,7 @@ def _result(
     for check in checks:
         if not check.passed:
             doubtful(
-                f"{name}: {check}; the step {figures['step']:.3g} s is too coarse for straight lines between the times"
+                f"{name}: {check}; the step {figures['step']:.3g} s is too coarse for a spline through the inputs"
             )
     return Inversion(
         name,
