@@ -8,6 +8,8 @@ from articulus.inversion.arms.accessibility import Accessibility, accessibility
 from articulus.inversion.arms.proof import Forward, forward, prove
 from articulus.inversion.arms.tip_torques import tip_torques
 from articulus.inversion.linear.invert import invert
+from articulus.inversion.linear.rigid import rigid
+from articulus.inversion.linear.tip_model import tip_model
 from articulus.inversion.links import link_by_link, minimal_vibration
 from articulus.inversion.paths import (
     Circle,
@@ -34,6 +36,8 @@ from articulus.inversion.stable.mechanisms import mechanism_system
 from articulus.inversion.stable.normal_form import NormalForm, normal_form
 from articulus.inversion.stable.regulator import Regulator, regulator
 from articulus.inversion.stable.system import NonlinearSystem
+from articulus.inversion.tracking.feedforward import feedforward, predicted
+from articulus.inversion.tracking.preview import Preview, preview
 
 __all__ = [
     "Accessibility",
@@ -56,6 +60,7 @@ __all__ = [
     "Path",
     "PiezoLayers",
     "Placement",
+    "Preview",
     "Profile",
     "Regulator",
     "SplinePath",
@@ -65,6 +70,7 @@ __all__ = [
     "bays",
     "beam_placement",
     "buckling_control",
+    "feedforward",
     "forward",
     "forward_run",
     "from_csv",
@@ -76,8 +82,12 @@ __all__ = [
     "mode_invariance",
     "normal_form",
     "placement",
+    "predicted",
+    "preview",
     "prove",
     "regulator",
+    "rigid",
     "stable_inversion",
+    "tip_model",
     "tip_torques",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.mechanism import Body, Connection, Description, Frame, Revolute
+from articulus.mechanism import Body, Connection, Description, Fixed, Frame, Parameter, Revolute
 from articulus.mechanism.modes import Level
 from articulus.structure import beam, beam_body, modes_of
 
@@ -14,7 +14,11 @@ EI, MASS_PER_LENGTH = YOUNG * SECOND_MOMENT, DENSITY * AREA
 
 
 def bayo_link(
-    modes: int | None = None, elements: int = 6, damping: float = 0.0, level: Level = "ruthless"
+    modes: int | None = None,
+    elements: int = 6,
+    damping: float = 0.0,
+    level: Level = "ruthless",
+    payload: float = 0.0,
 ) -> Description:
     """Return the outer link of an experimental arm alone: 0.66 m, 72 g, EI = 0.119 N m^2, on a hinge about z, no gravity.
 
@@ -28,6 +32,8 @@ def bayo_link(
         Ratio of every mode.
     level : str
         Terms of the deformation; those of the paper are linear.
+    payload : float [kg]
+        Mass at the tip, a parameter of that name, with moments of inertia of 1e-6 kg m^2; none if zero.
 
     Source: Ledesma & Bayo 1993, open chain; hub inertia, tip mass and damping are not given there and are zero.
     """
@@ -42,10 +48,17 @@ def bayo_link(
         held = beam_body(
             LENGTH, EI=EI, mass_per_length=MASS_PER_LENGTH, modes=modes, elements=elements, damping=damping
         )
+    bodies = [Body("link", modes=held.at_level(level))]
+    joints = [Connection("hinge", Revolute((0.0, 0.0, 1.0)), "ground", "link")]
+    if payload:
+        bodies.append(
+            Body("payload", Parameter("payload", payload), (0.0, 0.0, 0.0), (1e-6, 1e-6, 1e-6, 0.0, 0.0, 0.0))
+        )
+        joints.append(Connection("grip", Fixed(), "link", "payload", node="tip"))
     return Description.build(
         "bayo_link",
-        (Body("link", modes=held.at_level(level)),),
-        (Connection("hinge", Revolute((0.0, 0.0, 1.0)), "ground", "link"),),
+        tuple(bodies),
+        tuple(joints),
         (Frame("tip", "link", node="tip"),),
         gravity=(0.0, 0.0, 0.0),
         source="R. Ledesma and E. Bayo, IJNME 36, 1993, open chain, link 2",

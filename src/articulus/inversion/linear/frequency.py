@@ -78,7 +78,7 @@ def solve(
     motion += _static(model, weights, first) - motion[0]
     square = m == len(model.outputs)
     x = motion[:, :n] if square else np.zeros((count, 0))
-    return Solution(t, x, motion[:, n:], y, x[0])
+    return Solution(t, x[:, :0], x, motion[:, n:], y, x[0])
 
 
 def _at(

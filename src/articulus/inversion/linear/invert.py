@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,11 +19,12 @@ from articulus.inversion.linear import frequency
 from articulus.inversion.linear.forward import defect, response
 from articulus.inversion.linear.internal import Internal, least_errors, least_inputs, square
 from articulus.inversion.linear.two_sided import Horizon, Solution, slowest, solve
-from articulus.inversion.linear.zeros import halves, symplectic_zeros
+from articulus.inversion.linear.zeros import Halves, halves, symplectic_zeros
 from articulus.inversion.paths import Path, as_path, require_smooth
 from articulus.inversion.result import Inversion
 from articulus.linear import LinearModel, SecondOrder
 
+NAME = "invert"
 STEPS = 1000
 """Steps in the duration of the path, unless a step is given."""
 FOLLOWED = 1e-3
@@ -73,50 +75,145 @@ def invert(
     input_weights, output_weights : array, (m,) or (m, m); (p,) or (p, p)
         R and Q; ones if not given.
     """
-    name = "invert"
-    model, structure = _chosen(plant, inputs, outputs, period, name)
-    path = as_path(path)
-    m, p = len(model.inputs), len(model.outputs)
-    if path.count != p:
-        raise InputError(
-            f"{name}: found a path of {path.count} coordinates for {p} outputs ({', '.join(model.outputs[:8])}); expected one each"
-        )
     if method not in ("time", "frequency"):
-        raise InputError(f"{name}: found method {method!r}; expected 'time' or 'frequency'")
-    if not cut > 0:
-        raise InputError(f"{name}: found cut = {cut!r}; expected a positive part of the peak, such as 1e-8")
-    sampled = model.period is not None
-    h = model.period or step or (path.end - path.start) / STEPS
-    if not h > 0 or (sampled and step not in (None, h)):
-        raise InputError(
-            f"{name}: found step = {step!r} s; expected {'the sampling period' if sampled else 'a positive time'}"
-        )
-    weights = _weight(input_weights, m, "input_weights"), _weight(output_weights, p, "output_weights")
-    moved, basis = _moved(model)
-    if sampled and m != p:
-        if method == "time":
-            raise InputError(
-                f"{name}: found {m} inputs and {p} outputs of a sampled plant; expected as many, or method 'frequency'"
-            )
-        zeros, degree = symplectic_zeros(moved, weights, name), 0
-        rates = slowest(zeros, h, sampled)
-    else:
-        internal = _internal(moved, weights, name)
-        if not sampled:
-            require_smooth(path, internal.degree, name)
-        parts = halves(internal.A, model, _hidden(moved, m == p), name)
-        zeros, degree = parts.values, internal.degree
-        rates = slowest(zeros, h, sampled)
+        raise InputError(f"{NAME}: found method {method!r}; expected 'time' or 'frequency'")
+    given: dict[str, Any] = {"step": step, "period": period, "pre": pre, "post": post, "cut": cut}
+    given |= {"input_weights": input_weights, "output_weights": output_weights}
     if method == "time":
-        found = solve(internal, parts, path, Horizon(h, pre, post, cut), sampled, name)
-        found = dataclasses.replace(found, x=found.x @ basis.T, rest=basis @ found.rest)
+        return task(plant, path, inputs, outputs, **given).inversion()
+    return _by_frequency(plant, path, inputs, outputs, **given)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An inversion in the time domain: the plant, the path, the internal dynamics with its halves, and the solution.
+
+    `basis` gives the states of the plant from those that the inputs can move.
+    """
+
+    model: LinearModel
+    path: Path
+    step: float
+    internal: Internal
+    parts: Halves
+    basis: np.ndarray
+    found: Solution
+
+    def inversion(self) -> Inversion:
+        """Return the inputs with what was checked."""
+        return _result(
+            self.model, self.path, self.parts.values, self.internal.degree, self.found, f"{NAME} (time)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is to be inverted: checked, with the chosen inputs and outputs."""
+
+    model: LinearModel
+    structure: SecondOrder | None
+    path: Path
+    step: float
+    weights: tuple[np.ndarray, np.ndarray]
+
+    @staticmethod
+    def of(
+        plant: Any,
+        path: Any,
+        inputs: Group,
+        outputs: Group,
+        step: float | None,
+        period: float | None,
+        cut: float,
+        weights: tuple[Any, Any],
+    ) -> _Asked:
+        model, structure = chosen(plant, inputs, outputs, period, NAME)
+        path = as_path(path)
+        m, p = len(model.inputs), len(model.outputs)
+        if path.count != p:
+            raise InputError(
+                f"{NAME}: found a path of {path.count} coordinates for {p} outputs ({', '.join(model.outputs[:8])}); expected one each"
+            )
+        if not cut > 0:
+            raise InputError(
+                f"{NAME}: found cut = {cut!r}; expected a positive part of the peak, such as 1e-8"
+            )
+        sampled = model.period is not None
+        h = model.period or step or (path.end - path.start) / STEPS
+        if not h > 0 or (sampled and step not in (None, h)):
+            raise InputError(
+                f"{NAME}: found step = {step!r} s; expected {'the sampling period' if sampled else 'a positive time'}"
+            )
+        sizes = _weight(weights[0], m, "input_weights"), _weight(weights[1], p, "output_weights")
+        return _Asked(model, structure, path, h, sizes)
+
+
+def task(
+    plant: Any,
+    path: Any,
+    inputs: Group = None,
+    outputs: Group = None,
+    *,
+    step: float | None = None,
+    period: float | None = None,
+    pre: float | None = None,
+    post: float | None = None,
+    cut: float = 1e-8,
+    input_weights: Any = None,
+    output_weights: Any = None,
+) -> Task:
+    """Solve in the time domain; arguments as of `invert`."""
+    asked = _Asked.of(plant, path, inputs, outputs, step, period, cut, (input_weights, output_weights))
+    model, sampled = asked.model, asked.model.period is not None
+    m, p = len(model.inputs), len(model.outputs)
+    if sampled and m != p:
+        raise InputError(
+            f"{NAME}: found {m} inputs and {p} outputs of a sampled plant; expected as many, or method 'frequency'"
+        )
+    moved, basis = _moved(model)
+    internal, parts = _divided(moved, asked)
+    found = solve(internal, parts, asked.path, Horizon(asked.step, pre, post, cut), sampled, NAME)
+    found = dataclasses.replace(found, x=found.x @ basis.T, rest=basis @ found.rest)
+    return Task(model, asked.path, asked.step, internal, parts, basis, found)
+
+
+def _by_frequency(
+    plant: Any,
+    path: Any,
+    inputs: Group,
+    outputs: Group,
+    *,
+    step: float | None,
+    period: float | None,
+    pre: float | None,
+    post: float | None,
+    cut: float,
+    input_weights: Any,
+    output_weights: Any,
+) -> Inversion:
+    asked = _Asked.of(plant, path, inputs, outputs, step, period, cut, (input_weights, output_weights))
+    model, sampled = asked.model, asked.model.period is not None
+    moved, _ = _moved(model)
+    if sampled and len(model.inputs) != len(model.outputs):
+        zeros, degree = symplectic_zeros(moved, asked.weights, NAME), 0
     else:
-        lengths = _lengths(rates, h, (pre, post), cut)
-        found = frequency.solve(model, structure, path, h, lengths, weights, name)
-    return _result(model, path, zeros, degree, found, f"{name} ({method})")
+        internal, parts = _divided(moved, asked)
+        zeros, degree = parts.values, internal.degree
+    lengths = _lengths(slowest(zeros, asked.step, sampled), asked.step, (pre, post), cut)
+    found = frequency.solve(model, asked.structure, asked.path, asked.step, lengths, asked.weights, NAME)
+    return _result(model, asked.path, zeros, degree, found, f"{NAME} (frequency)")
 
 
-def _chosen(
+def _divided(moved: LinearModel, asked: _Asked) -> tuple[Internal, Halves]:
+    """Return the internal dynamics and its halves; refuse paths that are not smooth enough for it."""
+    internal = _internal(moved, asked.weights, NAME)
+    if moved.period is None:
+        require_smooth(asked.path, internal.degree, NAME)
+    square_plant = len(moved.inputs) == len(moved.outputs)
+    return internal, halves(internal.A, moved, _hidden(moved, square_plant), NAME)
+
+
+def chosen(
     plant: Any, inputs: Group, outputs: Group, period: float | None, name: str
 ) -> tuple[LinearModel, SecondOrder | None]:
     """Return the plant with the chosen inputs and outputs, and its second-order form where it has one."""
@@ -227,7 +324,7 @@ def _result(
         checks = (Check("equations of the plant, missed in a step", figures["defect"], FOLLOWED, good),)
     if m < p and found.x.shape[1]:
         figures["unreachable"] = float(np.abs(found.x @ model.C.T + found.u @ model.D.T - found.y).max())
-    elif found.x.shape[1] and not _grows(model, found.t[-1] - found.t[0]):
+    elif found.x.shape[1] and not grows(model, found.t[-1] - found.t[0]):
         followed = response(model, found.t, found.u, found.rest)
         way = float(np.ptp(found.y, axis=0).max())
         figures["error"] = float(np.abs(followed - found.y).max())
@@ -257,7 +354,7 @@ def _result(
     )
 
 
-def _grows(model: LinearModel, duration: float) -> bool:
+def grows(model: LinearModel, duration: float) -> bool:
     """Whether the plant itself makes more than 1000 of an error in the duration, so that it cannot be run without feedback."""
     rate = float(model.poles.real.max(initial=0.0))
     return rate * duration > np.log(1e3)

@@ -27,9 +27,10 @@ MOST = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Times (N,) [s], states (N, n), inputs (N, m), wanted outputs (N, p), and the state at rest before the motion (n,)."""
+    """Times (N,) [s], internal states (N, r), states (N, n), inputs (N, m), wanted outputs (N, p), and the state at rest before (n,)."""
 
     t: np.ndarray
+    z: np.ndarray
     x: np.ndarray
     u: np.ndarray
     y: np.ndarray
@@ -59,7 +60,7 @@ def solve(
     ends = [
         path.taylor(np.array([x]), 0, right)[0, 0] for x, right in ((path.start, False), (path.end, True))
     ]
-    before, after = (_equilibrium(internal, y, sampled) for y in ends)
+    before, after = (equilibrium(internal, y, sampled) for y in ends)
     nf = len(parts.A)
     low, high = parts.rows @ before, parts.rows @ after
     if sampled:
@@ -99,7 +100,7 @@ def solve(
     )
     if sampled:
         _alternating(u, peak, method)
-    return Solution(t, x, u, motion[0], rest)
+    return Solution(t, z, x, u, motion[0], rest)
 
 
 def _alternating(u: np.ndarray, peak: np.ndarray, method: str) -> None:
@@ -128,8 +129,8 @@ def slowest(values: np.ndarray, step: float, sampled: bool) -> tuple[float, floa
     return float(rates[rates > 0].min(initial=np.inf)), float((-rates[rates <= 0]).min(initial=np.inf))
 
 
-def _equilibrium(internal: Internal, y: np.ndarray, sampled: bool) -> np.ndarray:
-    """Return z at rest while the outputs rest at y; modes that rest anywhere, at zero."""
+def equilibrium(internal: Internal, y: np.ndarray, sampled: bool) -> np.ndarray:
+    """Return z at rest while the outputs rest at y, (p,) or (p, k); modes that rest anywhere, at zero."""
     if sampled:
         return np.linalg.lstsq(np.eye(len(internal.A)) - internal.A, internal.f.sum(0) @ y, rcond=None)[0]
     return -np.linalg.lstsq(internal.A, internal.f[0] @ y, rcond=None)[0]
