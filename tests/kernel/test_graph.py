@@ -9,7 +9,7 @@ import pytest
 from articulus import kernel
 from articulus.errors import UnsupportedOperation
 from articulus.kernel import program
-from articulus.kernel.graph import Call, Product, Run
+from articulus.kernel.graph import Call, Elementwise, Product, Run
 
 from .support import run, same_bits, targets
 
@@ -158,6 +158,22 @@ def test_long_copies():
     order = list(reversed(range(n)))
     stacked = ca.vertcat(a[order, :], b)
     check(ca.Function("f", [a, b], [stacked.T @ stacked[:, order], stacked[::3, :], ca.vec(a.T)]))
+
+
+@pytest.mark.parametrize("n", [48, 53, 64])
+def test_long_sums_are_loops(n):
+    """Sums and products of long columns with each other and with a number, as in a step of RK4; the same bits in every width."""
+    x = ca.SX.sym("x", n)
+    slope = ca.Function("slope", [x], [x * x[::-1] + 0.5])
+    q, h = ca.MX.sym("q", n), ca.MX.sym("h")
+    first = slope(q)
+    second = slope(q + h * first)
+    function = ca.Function("f", [q, h], [q - second * h, -first, first[::-1] + second[::-1], h + second])
+    built = check(function)
+    assert sum(isinstance(step, Elementwise) for step in built.steps) == 6
+    inputs = [x.reshape(5, -1) for x in arrays(function, 5)]
+    found = [run(function, inputs, target) for target in targets() if target.fma]
+    assert all(same_bits(a, b) for other in found[1:] for a, b in zip(found[0], other))
 
 
 def test_constant_arguments_of_a_shared_function():

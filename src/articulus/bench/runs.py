@@ -229,7 +229,7 @@ def first_run(effort: Effort) -> Iterator[Row]:
 
 
 def first_loops(effort: Effort) -> Iterator[Row]:
-    """Give the time after the import to the end of a first run of 0.1 s with closed loops, cache empty and filled."""
+    """Give the processor time after the import to the end of a first run of 0.1 s with closed loops, cache empty and filled."""
     sizes = (5,) if effort.quick else (10, 20, 40)
     platform = Named("stewart", art.load("stewart_platform"))
     rows = [Named(f"four_bars_{n}", art.load("n_four_bar", n=n)) for n in sizes]
@@ -239,7 +239,7 @@ def first_loops(effort: Effort) -> Iterator[Row]:
                 "cold first run, Stewart platform", platform, start.cold(platform, ONE_STATE, 3), 3.0
             )
             times = [start.cold(each, ONE_STATE, 3) for each in rows]
-            growth = exponent(sizes, [each.first for each in times])
+            growth = exponent(sizes, [each.processor for each in times])
             name = f"cold first run, {sizes[-1]} four-bar loops"
             yield _first_loops(
                 name, rows[-1], times[-1], 3.0, f"grows as n^{growth:.2f} from {sizes[0]} loops"
@@ -251,8 +251,8 @@ def first_loops(effort: Effort) -> Iterator[Row]:
 
 def _first_loops(name: str, model: Named, start: Start, limit: float, note: str = "") -> Row:
     bar = Bar(limit, at_least=False, unit="s")
-    ours = 1e6 * start.first
-    return Row(name, model.mechanism.nv, ours_us=ours, value=start.first, unit="s", bar=bar, note=note)
+    ours = 1e6 * start.processor
+    return Row(name, model.mechanism.nv, ours_us=ours, value=start.processor, unit="s", bar=bar, note=note)
 
 
 def _first(name: str, seconds: float, imported: float) -> Row:

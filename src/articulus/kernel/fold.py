@@ -11,11 +11,17 @@ import numpy as np
 from .graph import Body, Elementwise, Graph, Product, Step
 from .instructions import Instructions
 
+LOOPED_FROM = 48
+"""Elements from which an elementwise step is a loop: written out, each would be several instructions to compile."""
+
 
 def simplify(graph: Graph, results: list[np.ndarray]) -> list[Step]:
     """Return the steps that compute `results`: products take their sum along, dead steps are gone."""
     steps = _live(_fold_sums(_live(graph.steps, results), results), results)
-    return [_straight_line(step) if isinstance(step, Elementwise) else step for step in steps]
+    return [
+        straight_line(step) if isinstance(step, Elementwise) and len(step.result) < LOOPED_FROM else step
+        for step in steps
+    ]
 
 
 def _live(steps: list[Step], results: list[np.ndarray]) -> list[Step]:
@@ -47,7 +53,9 @@ def _fold_sums(steps: list[Step], results: list[np.ndarray]) -> list[Step]:
 def _folded(
     step: Elementwise, products: dict[int, int], folded: list[Step | None], readers: Counter[int]
 ) -> Step:
-    """Return the product that takes the place of the sum, or the sum itself."""
+    """Return the product that takes the place of the sum, or the step itself."""
+    if step.op == ca.OP_MUL or any(x.shape != step.result.shape for x in step.operands):
+        return step
     for position, operand in enumerate(step.operands):
         place = products.get(int(operand.min()), -1)
         product = folded[place] if place >= 0 else None
@@ -75,13 +83,22 @@ def _absorbed(step: Elementwise, position: int, product: Product) -> Product:
     return replace(product, start=start, sign=1 if step.op == ca.OP_ADD else -1, result=step.result[order])
 
 
-def _straight_line(step: Elementwise) -> Body:
+def straight_line(step: Elementwise) -> Body:
     """Return the body of an elementwise step."""
-    n, m = len(step.result), len(step.operands)
-    leaf = [k for k in range(m) for _ in range(n)]
-    op = [ca.OP_INPUT] * (n * m) + [step.op] * n
-    first = leaf + list(range(n))
-    second = list(range(n)) * m + (list(range(n, 2 * n)) if m == 2 else [-1] * n)
-    return Body(
-        Instructions(op, first, second, {}, [np.arange(n * m, n * m + n)]), list(step.operands), [step.result]
+    n = len(step.result)
+    op, first, second = list[int](), list[int](), list[int]()
+    rows = []
+    for k, operand in enumerate(step.operands):
+        rows.append(range(len(op), len(op) + n) if len(operand) == n else [len(op)] * n)
+        op += [ca.OP_INPUT] * len(operand)
+        first += [k] * len(operand)
+        second += range(len(operand))
+    results = np.arange(len(op), len(op) + n)
+    code = Instructions(
+        op + [step.op] * n,
+        [*first, *rows[0]],
+        [*second, *(rows[1] if len(rows) == 2 else [-1] * n)],
+        {},
+        [results],
     )
+    return Body(code, list(step.operands), [step.result])

@@ -26,6 +26,7 @@ CONDITIONAL = "when_"
 LOOKUP = "lookup_"
 """Begins the name, followed by the number of rows, of a function that reads a row of a table of constants (see `lookup`), and is in
 the names of its derivatives, which CasADi makes."""
+ELEMENTWISE = (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG)
 LOOP_SIZE = 1000  # multiply-adds from which a product is a loop and not straight-line code
 
 
@@ -87,7 +88,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Elementwise:
-    """`result = op(*operands)` element by element: a sum, a difference or a negation."""
+    """`result = op(*operands)` element by element: a sum, a difference, a product or a negation.
+
+    An operand of a single number serves all elements.
+    """
 
     op: int
     operands: list[np.ndarray]
@@ -345,35 +349,37 @@ def simplified(function: ca.Function) -> ca.Function:
 
 
 def _keeps_graph(function: ca.Function) -> bool:
-    return any(_multiply_adds(node) >= LOOP_SIZE for node in _nodes(function)) or any(
-        times > 1 and called.is_a("SXFunction") for called, times in _calls(function)
-    )
+    largest, calls = _survey(function)
+    return largest >= LOOP_SIZE or any(times > 1 and called.is_a("SXFunction") for called, times in calls)
 
 
-def _nodes(function: ca.Function) -> Iterable[ca.MX]:
-    """Yield the MX nodes of a function and of the MX functions it calls, without outputs."""
+def _survey(function: ca.Function) -> tuple[int, list[tuple[ca.Function, int]]]:
+    """Return the multiply-adds of the largest product of an MX function and how often it calls each function.
+
+    What the MX functions that it calls contain counts each time that they are called.
+    """
+    largest, called, times = 0, dict[int, ca.Function](), Counter[int]()
     for i in range(function.n_instructions()):
-        if function.instruction_id(i) != ca.OP_OUTPUT:
-            node = function.instruction_MX(i)
-            yield node
-            if node.is_call() and node.which_function().is_a("MXFunction"):
-                yield from _nodes(node.which_function())
+        kind = function.instruction_id(i)
+        if kind == ca.OP_MTIMES:
+            largest = max(largest, _multiply_adds(function.instruction_MX(i)))
+        elif kind == ca.OP_CALL:
+            found = function.instruction_MX(i).which_function()
+            called[found.__hash__()] = found
+            times[found.__hash__()] += 1
+    for inner, n in [(f, times[k]) for k, f in called.items() if f.is_a("MXFunction")]:
+        most, calls = _survey(inner)
+        largest = max(largest, most)
+        for each, again in calls:
+            called[each.__hash__()] = each
+            times[each.__hash__()] += n * again
+    return largest, [(called[key], n) for key, n in times.items()]
 
 
 def _multiply_adds(node: ca.MX) -> int:
     if node.op() != ca.OP_MTIMES or not all(node.dep(k).is_dense() for k in range(3)):
         return 0
     return node.dep(1).size1() * node.dep(1).size2() * node.dep(2).size2()
-
-
-def _calls(function: ca.Function) -> list[tuple[ca.Function, int]]:
-    called = {}
-    times: Counter[int] = Counter()
-    for node in _nodes(function):
-        if node.is_call():
-            called[node.which_function().__hash__()] = node.which_function()
-            times[node.which_function().__hash__()] += 1
-    return [(called[key], n) for key, n in times.items()]
 
 
 class Tracer:
@@ -389,7 +395,7 @@ class Tracer:
 
     def __init__(self, function: ca.Function, graph: Graph, routine: Callable[[ca.Function], Routine]):
         self.graph, self._routine = graph, routine
-        calls = _calls(function) if function.is_a("MXFunction") else []
+        calls = _survey(function)[1] if function.is_a("MXFunction") else []
         self.once = {called.__hash__() for called, times in calls if times == 1}
         self.procedures: dict[int, Procedure] = {}
         self.routines: dict[int, Routine] = {}
@@ -552,7 +558,7 @@ class Tracer:
             return [self.graph.constant(node.to_DM().nonzeros())]
         if _multiply_adds(node):
             return [self._product(node, operands)]
-        if node.op() in (ca.OP_ADD, ca.OP_SUB, ca.OP_NEG) and _same(node):
+        if node.op() in ELEMENTWISE and _same(node):
             result = self.graph.fresh(node.nnz())
             self.graph.steps.append(Elementwise(node.op(), operands, result))
             return [result]
@@ -567,8 +573,11 @@ class Tracer:
 
 
 def _same(node: ca.MX) -> bool:
-    """Tell whether the operands of a node have its own sparsity pattern."""
-    return all(node.dep(k).sparsity() == node.sparsity() for k in range(node.n_dep()))
+    """Tell whether the operands of a node have its own sparsity pattern; one of them may be a number."""
+    same = [node.dep(k).sparsity() == node.sparsity() for k in range(node.n_dep())]
+    return any(same) and all(
+        found or node.dep(k).nnz() == 1 == node.dep(k).numel() for k, found in enumerate(same)
+    )
 
 
 def _matrix(numbers: np.ndarray, node: ca.MX) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -39,12 +40,12 @@ class Instructions:
     def __len__(self) -> int:
         return len(self.op)
 
-    @property
+    @cached_property
     def flops(self) -> int:
         """Additions, multiplications, divisions and square roots (a fused pair counts as two)."""
         return sum(op in FLOPS for op in self.op)
 
-    @property
+    @cached_property
     def arithmetic_count(self) -> int:
         """Number of rows that compute something (neither input nor constant)."""
         return sum(op not in (ca.OP_INPUT, ca.OP_CONST) for op in self.op)

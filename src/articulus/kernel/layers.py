@@ -139,9 +139,7 @@ class Layers:
 
 def has_calls(function: ca.Function) -> bool:
     """Tell whether a function is SX code that calls functions."""
-    return function.is_a("SXFunction") and any(
-        function.instruction_id(i) == ca.OP_CALL for i in range(function.n_instructions())
-    )
+    return function.is_a("SXFunction") and bool(function.find_functions(0))
 
 
 def layers(function: ca.Function) -> Layers:

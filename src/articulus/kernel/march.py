@@ -215,26 +215,32 @@ class _Driver:
     def _keep(self) -> str:
         """Return the text of `@keep(ptr %w)`: the new state becomes the state, but not in lanes that failed."""
         w, t = Writer(self.target), self.target
+        mask, size = t.of("i1"), self.nx * t.bytes
         w.label("entry")
-        first_new = self.nx + self.np + self.nw + 1
-        zero = w.constant(0.0)
-        places = [w.offset("%w", i * t.bytes) for i in range(self.nx)]
-        fresh = [w.load(w.offset("%w", (first_new + i) * t.bytes)) for i in range(self.nx)]
-        mask, inside = t.of("i1"), []
-        for value in fresh:
-            inside.append(w.compare("ole", w.fabs(value), w.constant(BOUND)))
-        while len(inside) > 1:
-            inside = [
-                *(w.do(f"and {mask} {a}, {b}") for a, b in zip(inside[::2], inside[1::2])),
-                *inside[len(inside) & ~1 :],
-            ]
+        fresh = w.offset("%w", (self.nx + self.np + self.nw + 1) * t.bytes)
+        w.line("br label %look")
+        w.label("look")
+        at, inside = w.phi("i64", "0", "entry"), w.phi(mask, t.splat("i1", "true"), "entry")
+        near = w.compare("ole", w.fabs(w.load(w.offset(fresh, at))), w.constant(BOUND))
+        all_near, following = w.do(f"and {mask} {inside}, {near}"), w.do(f"add i64 {at}, {t.bytes}")
+        w.close(at, following, "look")
+        w.close(inside, all_near, "look")
+        w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {size}')}, label %look, label %judge")
+        w.label("judge")
         at_failed = w.offset("%w", (self.slots - 1) * t.bytes)
         failed = w.load(at_failed)
         number = w.load(w.offset("%w", (self.nx + self.np + self.nw) * t.bytes))
-        alive = w.compare("olt", failed, zero)
-        w.store(w.select(alive, w.select(inside[0], failed, number), failed), at_failed)
-        good = w.do(f"and {mask} {alive}, {inside[0]}")
-        for value, place in zip(fresh, places):
-            w.store(w.select(good, value, w.load(place)), place)
+        alive = w.compare("olt", failed, w.constant(0.0))
+        w.store(w.select(alive, w.select(all_near, failed, number), failed), at_failed)
+        good = w.do(f"and {mask} {alive}, {all_near}")
+        w.line("br label %take")
+        w.label("take")
+        at = w.phi("i64", "0", "judge")
+        place = w.offset("%w", at)
+        w.store(w.select(good, w.load(w.offset(fresh, at)), w.load(place)), place)
+        following = w.do(f"add i64 {at}, {t.bytes}")
+        w.close(at, following, "take")
+        w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {size}')}, label %take, label %kept")
+        w.label("kept")
         w.line("ret void")
         return w.function("internal void @keep(ptr noalias %w)")

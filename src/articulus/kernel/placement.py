@@ -9,8 +9,8 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 
-from . import graph, product
-from .graph import Body, Call, Graph, Lookup, Product, Run, Step, Sweep
+from . import fold, graph, product
+from .graph import Body, Call, Elementwise, Graph, Lookup, Product, Run, Step, Sweep
 from .instructions import Instructions
 
 
@@ -202,6 +202,10 @@ def _resolve(
             resolved.append(Run(step.routine, *places))
         elif isinstance(step, Sweep):
             ends.append(_resolve_sweep(step, slot, top, resolved))
+        elif isinstance(step, Elementwise):
+            placed = replace(step, operands=[slot[x] for x in step.operands], result=slot[step.result])
+            looped = all(map(_contiguous, (*placed.operands, placed.result)))
+            resolved.append(placed if looped else fold.straight_line(placed))
     return resolved, max(ends)
 
 

@@ -15,7 +15,8 @@ from . import fold, graph, lower, placement, product
 from .copies import Copies
 from .driver import driver
 from .elementary import helpers
-from .graph import Body, Call, Graph, Lookup, Product, Routine, Run, Step, Sweep
+from .elementwise import Loops
+from .graph import Body, Call, Elementwise, Graph, Lookup, Product, Routine, Run, Step, Sweep
 from .lookup import Lookups
 from .procedure import Procedures
 from .sweep import Sweeps
@@ -89,7 +90,7 @@ class Program:
         shared = Procedures([s for s in self.steps if isinstance(s, Call)], first, target, prefix)
         sweeps = Sweeps([s for s in self.steps if isinstance(s, Sweep)], first, target, prefix)
         lookups = Lookups([s for s in self.steps if isinstance(s, Lookup)], target, prefix)
-        copies = Copies(target, prefix)
+        copies, loops = Copies(target, prefix), Loops(target, prefix)
         parts, calls = [*shared.text, *sweeps.text, *lookups.text], list[list[str]]()
         scratch = max(shared.scratch, sweeps.scratch)
         for number, step in enumerate(self.steps):
@@ -101,6 +102,8 @@ class Program:
                 calls.append(sweeps.call(step))
             elif isinstance(step, Lookup):
                 calls.append(lookups.call(step))
+            elif isinstance(step, Elementwise):
+                calls.append(loops.call(step, number))
             elif isinstance(step, Body) and (looped := copies.call(step)):
                 calls.append([looped])
             else:
@@ -108,7 +111,7 @@ class Program:
                 parts += text
                 calls.append(call)
                 scratch = max(scratch, used)
-        parts += [shared.table(), *copies.text()]
+        parts += [shared.table(), *copies.text(), *loops.text()]
         products = [s for s in self.steps if isinstance(s, Product)]
         return Code(prefix, parts, calls, first + scratch, products, routines.codes)
 

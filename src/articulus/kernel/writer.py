@@ -108,6 +108,13 @@ class Writer:
             value = self.do(f"insertelement {self.target.type} {value}, double {scalar}, i64 {index}")
         return value
 
+    def splat(self, scalar: str, count: int) -> str:
+        """Return a vector of so many equal doubles."""
+        one = self.do(f"insertelement <{count} x double> poison, double {scalar}, i64 0")
+        return self.do(
+            f"shufflevector <{count} x double> {one}, <{count} x double> poison, <{count} x i32> zeroinitializer"
+        )
+
     def offset(self, pointer: str, count: int | str) -> str:
         """Return `pointer` moved by a number of bytes."""
         return self.do(f"getelementptr inbounds i8, ptr {pointer}, i64 {count}")

@@ -26,6 +26,10 @@ CALLS_FROM = 300
 """Constraint rows from which the equations are calls of procedures that loops of the same shape share. Up to there they are
 written out, and a step takes four fifths of the time: 18.6 us against 24.1 us with 120 rows (40 four-bar loops)."""
 
+REPORTED_BY_CALLS_FROM = 60
+"""Constraint rows from which the equations are such calls in what a run reports, which is computed once per sample: a third of the
+code to compile."""
+
 PIECES_FROM = 60
 """Constraint rows from which the projection is written out in pieces that its iterations share, not as a whole. That is a
 third less code to compile, and a step takes 1 to 3 % longer."""
@@ -141,13 +145,19 @@ class Closing:
     def acceleration(self, frames: Sequence[str]) -> ca.Function:
         """(q, v, tau, t, active, p, h, own, wrenches ...) -> accelerations, multipliers, rates of the own states."""
         if self.form.name == DEFAULT and self._by_branches:
-            return self._written(self._called(frames))
+            return self._written(self._graph(frames))
         given, symbols = self._given(frames)
         found = self.form.solve(given)
         out = ca.cse([ca.densify(x) for x in (found.vdot, found.multipliers, found.own_rate)])
         return ca.Function("closed", symbols, out)
 
-    def _called(self, frames: Sequence[str]) -> ca.Function:
+    def short_acceleration(self, frames: Sequence[str]) -> ca.Function:
+        """Return `acceleration` for code that is run rarely: where there are many rows, as calls of shared procedures."""
+        if self.form.name == DEFAULT and self._by_branches and len(self.names) >= REPORTED_BY_CALLS_FROM:
+            return self._graph(frames)
+        return self.acceleration(frames)
+
+    def _graph(self, frames: Sequence[str]) -> ca.Function:
         """Return the accelerations of the default form as calls of shared procedures."""
         s, h, own = self._state(), MX.sym("h"), MX.sym("own", 0)
         tau, wrenches = MX.sym("tau", self.description.nv), [MX.sym("wrench", 6) for _ in frames]

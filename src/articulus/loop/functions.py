@@ -201,7 +201,7 @@ class System:
         """The accelerations with no joint resting on a stop."""
         short = self._solving.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self.graph_symbols()
-        out = self._solved(symbols, self.loads.call(symbols))
+        out = self._solved(symbols, self.loads.call(symbols), self._solving)
         return ca.Function("acceleration", symbols, out, list(ARGUMENTS), list(SOLVED))
 
     @functools.cached_property
@@ -212,13 +212,13 @@ class System:
             return self.closing.acceleration(frames)
         return dynamics.compilable(self.description, "forward_dynamics", (), frames)
 
-    def _solved(self, symbols: list[Any], loads: list[Any]) -> list[Any]:
+    def _solved(self, symbols: list[Any], loads: list[Any], solving: ca.Function) -> list[Any]:
         """Return accelerations, multipliers and rates of the form's own states from arguments and loads."""
         if self.closing is not None:
-            return self._solving.call(self._placed(symbols, loads))
+            return solving.call(self._placed(symbols, loads))
         (c, _, p, *_), (tau, *wrenches) = symbols, loads
         model = [p[: len(self.description.parameters)]] if self.description.parameters else []
-        vdot = self._solving.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
+        vdot = solving.call([c[self.places["q"]], c[self.places["v"]], tau, *model, *wrenches])[0]
         none = type(vdot)(0, 1)
         return [vdot, none, none]
 
@@ -275,8 +275,13 @@ class System:
         found = self.network.ask(name, self.network.q, self.network.v)
         return SX(ca.vertcat(*found)) if isinstance(found, tuple) else found
 
-    def with_acceleration(self, name: str, expressions: Sequence[SX], names: Sequence[str]) -> ca.Function:
-        """Return expressions that may use accelerations, multipliers, energy and momentum as a function of the arguments."""
+    def with_acceleration(
+        self, name: str, expressions: Sequence[SX], names: Sequence[str], rarely: bool = False
+    ) -> ca.Function:
+        """Return expressions that may use accelerations, multipliers, energy and momentum as a function of the arguments.
+
+        Code that is run `rarely` is rather short than fast.
+        """
         expressions = [self._with_reactions(SX(e)) for e in expressions]
         dense = [ca.densify(SX(e)) for e in expressions]
         everything = ca.vertcat(*map(ca.vec, dense))
@@ -285,7 +290,10 @@ class System:
         if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
         solved = ca.depends_on(everything, ca.vertcat(*self._solution))
-        short = solved and self.acceleration.is_a("SXFunction")
+        solving = self._solving
+        if rarely and solved and self.closing is not None and not self.network.stops:
+            solving = self.closing.short_acceleration(tuple(self.network.wrenches()))
+        short = solved and solving.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self.graph_symbols()
         c, _, p, *_ = symbols
         state = [c[self.places["q"]], c[self.places["v"]]]
@@ -295,7 +303,7 @@ class System:
             inner = ca.Function(name, [*self.arguments, *found], ca.cse(dense))
             out: Any = inner.call([*symbols, *self._solution_at(symbols, everything), *quantities])
         else:
-            out = self._with_shared_loads(name, dense, symbols, found, quantities)
+            out = self._with_shared_loads(name, dense, symbols, found, quantities, solving)
         return ca.Function(name, symbols, ca.cse(out) if short else out, list(ARGUMENTS), list(names))
 
     @property
@@ -313,7 +321,13 @@ class System:
         return values
 
     def _with_shared_loads(
-        self, name: str, dense: list[SX], symbols: list[Any], found: list[SX], quantities: list[Any]
+        self,
+        name: str,
+        dense: list[SX],
+        symbols: list[Any],
+        found: list[SX],
+        quantities: list[Any],
+        solving: ca.Function,
     ) -> list[Any]:
         """Return expressions at the symbols of a graph. Elements that rest on nothing in `found` are computed with the loads.
 
@@ -326,7 +340,7 @@ class System:
         early, rest = (np.flatnonzero(which).tolist() for which in (~rests, rests))
         loads = [self.network.joint_forces(), *self.network.wrenches().values()]
         values, *pushes = self.function(f"{name}_loads", [everything[early], *loads]).call(symbols)
-        solved = [*self._solved(symbols, pushes), ca.DM.zeros(0)]
+        solved = [*self._solved(symbols, pushes, solving), ca.DM.zeros(0)]
         inner = ca.Function(name, [*self.arguments, *found], ca.cse([everything[rest]]))
         others = inner.call([*symbols, *solved, *quantities])[0]
         whole = _merged(rests, values, others)
@@ -592,7 +606,7 @@ class System:
         if key not in self._reports:
             labels = [f"o{i}" for i in range(len(key))]
             expressions = [self.outputs[name] for name in key]
-            self._reports[key] = self.with_acceleration("outputs", expressions, labels)
+            self._reports[key] = self.with_acceleration("outputs", expressions, labels, rarely=True)
         return self._reports[key]
 
 
