@@ -32,6 +32,7 @@ PAGES = [
     "docs/control/reduction.md",
     "docs/control/synthesis.md",
     "docs/control/robustness.md",
+    "docs/inversion/servo.md",
     "docs/inversion/stable.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",

@@ -30,6 +30,7 @@ from articulus.inversion.piezo.invariance import ModeInvariance, mode_invariance
 from articulus.inversion.piezo.layers import PiezoLayers, StackBay
 from articulus.inversion.piezo.locked import LockedModes, locked_modes
 from articulus.inversion.result import Inversion
+from articulus.inversion.servo import ServoPlan, servo_plan
 from articulus.inversion.stable.forward import ForwardRun, forward_run
 from articulus.inversion.stable.inverse import stable_inversion
 from articulus.inversion.stable.mechanisms import mechanism_system
@@ -63,6 +64,7 @@ __all__ = [
     "Preview",
     "Profile",
     "Regulator",
+    "ServoPlan",
     "SplinePath",
     "StackBay",
     "accessibility",
@@ -87,6 +89,7 @@ __all__ = [
     "prove",
     "regulator",
     "rigid",
+    "servo_plan",
     "stable_inversion",
     "tip_model",
     "tip_torques",

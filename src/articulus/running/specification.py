@@ -24,6 +24,7 @@ from articulus.mechanism.numbers import as_array, value_of
 from articulus.mechanism.physical import require_in_range
 from articulus.running.choose_engine import engine_for
 from articulus.running.runner import LOG_BYTES, Runner
+from articulus.running.servo_start import look_at_servos
 from articulus.running.settings import RunSettings
 from articulus.solve.assembly import assemble, independent_rows, moving_freedoms
 
@@ -93,6 +94,7 @@ class Specification:
         method = find_method(s.method)
         _check_jumps(system, method, s.t0, s.t_end, s.step)
         c0, p, independent, start = self.start()
+        look_at_servos(system, c0[0], p[0], s.t0, s.t_end)
         engine = engine_for(
             system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent, self.single
         )

@@ -85,3 +85,25 @@ def test_wrong_directions_are_named() -> None:
         servo(held.problem, SX.ones(1, 4))
     with pytest.raises(InputError, match="no joint 'k1' with one freedom; valid names: j0, j1"):
         joint_directions(held.mech.description, ["k1"])
+
+
+@pytest.mark.parametrize("form", ["augmented", "null_space"])
+def test_every_form_gives_the_same(form: str) -> None:
+    """Equation 17 and equations 18 and 19 against the mobility; the directions are joints, then combinations of joints."""
+    held = Held(5)
+    rng = np.random.default_rng(3)
+    for Z in (joint_directions(held.mech.description, ["j1", "j2", "j4"]), rng.normal(size=(3, 5))):
+        first = servo(held.problem, SX(Z), frequency=3.0)
+        other = servo(held.problem, SX(Z), frequency=3.0, form=form)
+        for a, b in zip(held(first.vdot, first.multipliers), held(other.vdot, other.multipliers)):
+            np.testing.assert_allclose(b, a, rtol=0, atol=1e-9 * np.abs(a).max())
+
+
+def test_forms_that_cannot_be_are_told() -> None:
+    held = Held(4)
+    with pytest.raises(InputError, match=r"no form 'schur'; .*mobility"):
+        servo(held.problem, held.problem.constraints.G, form="schur")
+    with pytest.raises(InputError, match="'null_space' takes directions that are numbers"):
+        servo(held.problem, held.problem.constraints.G, form="null_space")
+    with pytest.raises(InputError, match="depend on each other"):
+        servo(held.problem, SX(np.eye(4)[[0, 1, 1]]), form="null_space")

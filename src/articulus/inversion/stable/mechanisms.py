@@ -61,7 +61,7 @@ def mechanism_system(
         state_names=names,
         input_names=tuple(f"tau.{joint}" for joint in joints),
         input_units=tuple("N m or N" for _ in joints),
-        output_names=outputs.name_out() if isinstance(outputs, ca.Function) else tuple(outputs),
+        output_names=() if isinstance(outputs, ca.Function) else tuple(outputs),
         name=mechanism.name,
     )
 

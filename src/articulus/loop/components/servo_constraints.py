@@ -10,8 +10,9 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.closed_equations import ClosedEquations
+from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops.base import Problem
-from articulus.dynamics.loops.servo import joint_directions, servo
+from articulus.dynamics.loops.servo import FORMS, joint_directions, mobility, servo
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import at_least, one_freedom, positive, sampling, wrong
 from articulus.loop.components.tracking import names
@@ -48,8 +49,10 @@ class ServoConstraints(Controller):
     period : number [s]
         Sampling period; continuous if not given.
     name : str
+    form : str
+        How the equations are solved: "mobility", "augmented" or "null_space" (Ider 1989, equations 17 and 18); all give the same forces.
 
-    Sources: Ider 1989, equation 17; Ider & Amirouche 1989 for forces that prepare a constraint.
+    Sources: Ider 1989, equations 17 to 19; Ider & Amirouche 1989 for forces that prepare a constraint.
     """
 
     program: tuple[Constraint, ...]
@@ -59,6 +62,7 @@ class ServoConstraints(Controller):
     arrival: Any = quantity("s", "time at which the program is met without impact", default=None)
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "servo"
+    form: str = "mobility"
 
     type_name = "servo_constraints"
     signals: ClassVar = {"force": "N m or N"}
@@ -77,6 +81,8 @@ class ServoConstraints(Controller):
         if self.arrival is not None:
             convert(self, arrival=as_number)
             positive(self, frequency=self.frequency)
+        if self.form not in FORMS:
+            raise wrong(self, "form", repr(self.form), f"one of {', '.join(FORMS)}")
         sampling(self)
 
     def work(self, s: Scope) -> None:
@@ -128,11 +134,33 @@ class ServoConstraints(Controller):
     def _law(self, whole: Description) -> ca.Function:
         """(q, v, t, p, frequency, damping) -> forces of the motors; the last rows are those of the program."""
         t, w, mu = SX.sym("t"), SX.sym("w"), SX.sym("mu")
-        found = ClosedEquations(whole, t)
-        tree, rows, (M, bias) = found.symbols, found.rows, found.equations({})
-        loops = rows.g.numel() - len(self.joints)
-        held, program = rows.rows(range(loops)), rows.rows(range(loops, rows.g.numel()))
+        tree, problem, held = self._problem(whole, t)
         Z = SX(joint_directions(whole, self.joints))
-        solution = servo(Problem(M, -bias, program), Z, held, w, mu)
+        solution = servo(problem, Z, held, w, mu, self.form)
         out = ca.cse([ca.densify(-solution.multipliers)])
         return ca.Function("servo", [tree.q, tree.v, t, tree.p, w, mu], out)
+
+    def mobility(self, description: Description) -> ca.Function:
+        """(q, t, p) -> G M^-1 Z' (m, m) of a mechanism without the program: singular where the motors cannot produce the motion."""
+        whole, t = self._with_program(description), SX.sym("t")
+        tree, problem, held = self._problem(whole, t)
+        matrix = mobility(problem, SX(joint_directions(whole, self.joints)), held)
+        return ca.Function(
+            "mobility", [tree.q, t, tree.p], [ca.densify(ca.substitute(matrix, tree.v, SX.zeros(whole.nv)))]
+        )
+
+    def rows(self, description: Description) -> tuple[str, ...]:
+        """Return what each row of the program is about, such as "line.x"."""
+        whole = self._with_program(description)
+        return tuple(f"{c.name}.{row}" if row else c.name for c in self.program for row in c.row_names(whole))
+
+    def _problem(self, whole: Description, t: SX) -> tuple[Any, Problem, Constraints]:
+        """Return the symbols, the equations with the program, and the mechanism's own loops."""
+        found = ClosedEquations(whole, t)
+        rows, (M, bias) = found.rows, found.equations({})
+        loops = rows.g.numel() - len(self.joints)
+        return (
+            found.symbols,
+            Problem(M, -bias, rows.rows(range(loops, rows.g.numel()))),
+            rows.rows(range(loops)),
+        )

@@ -1,0 +1,1 @@
+"""Joint drives of a flexible arm, Ider 1989."""
