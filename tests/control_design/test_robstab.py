@@ -63,6 +63,9 @@ def test_narrow_peak_between_grid_points_is_found():
     assert found.everywhere
     assert exact * (1 - 1e-6) <= found.upper <= exact * 1.01
     assert found.frequency == pytest.approx(1.0, abs=1e-3)
+    drawn = found.plot().axes[0].lines
+    assert [line.get_label() for line in drawn[:2]] == ["upper bound", "lower bound"]
+    assert (np.diff(drawn[0].get_xdata()) > 0).all()  # refined frequencies are drawn in their order
 
 
 @pytest.mark.parametrize("period", [None, 0.2])

@@ -20,6 +20,7 @@ from articulus.control.analysis.open_loop import open_loop
 from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import close, select
 from articulus.control.design import Design
+from articulus.control.figure import over_frequency
 from articulus.control.plant import as_plant, of_matrices
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
@@ -167,14 +168,8 @@ class Margins:
         S = curve.sensitivity(w)
         peaks.loglog(w, np.linalg.norm(S, 2, axis=(1, 2)), label="sensitivity")
         peaks.loglog(w, np.linalg.norm(np.eye(S.shape[1]) - S, 2, axis=(1, 2)), label="complementary")
-        peaks.set(xlabel="frequency [rad/s]", ylabel="largest singular value")
-        for ax in axes:
-            ax.grid(color="#e5e5e5")
-            ax.minorticks_off()  # hundreds of them, which take most of the time of drawing
-            for side in (ax.xaxis, *([] if ax is phase else [ax.yaxis])):
-                side.set_major_formatter(lambda x, _: f"{x:g}")
-        for ax in (gain, peaks):
-            ax.legend(fontsize="small", frameon=False)
+        peaks.set_ylabel("largest singular value")
+        over_frequency(axes, linear=(phase,))
         return figure
 
 

@@ -13,6 +13,7 @@ from articulus.control.analysis.norms import Norm, peak_gain
 from articulus.control.analysis.scaling import scaled
 from articulus.control.analysis.stable import stabsep
 from articulus.control.connect import parallel
+from articulus.control.figure import over_frequency
 from articulus.control.plant import as_plant
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
@@ -86,12 +87,11 @@ class ReducedModel:
         for model, label, style in ((self.full, "full", "-"), (self.model, f"{self.order} states", "--")):
             above.loglog(w, np.linalg.norm(model.response(w), 2, axis=(1, 2)), style, label=label)
         above.set_ylabel("largest singular value")
-        above.legend()
         below.loglog(w, self.errors(w), label=f"{self.kind} error")
         if np.isfinite(self.bound) and self.bound > 0:
-            below.axhline(self.bound, color="k", ls=":", label="bound")
-        below.set(xlabel="frequency [rad/s]", ylabel=f"{self.kind} error")
-        below.legend()
+            below.axhline(self.bound, color="#404040", ls=":", label=f"bound {self.bound:.3g}")
+        below.set_ylabel(f"{self.kind} error")
+        over_frequency((above, below))
         return figure
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from articulus.control.connect import close
 from articulus.control.design import Check
+from articulus.control.figure import over_frequency
 from articulus.control.modes import heaviest, unstable
 from articulus.control.plant import as_plant
 from articulus.control.robust.allpass import interpolating
@@ -21,6 +22,9 @@ from articulus.control.robust.mussv import Mu, mussv
 from articulus.control.robust.uncertain import UncertainModel
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEVEL = 1e-3
 """Distance, over the peak, of the level that is shown to hold at all frequencies from the peak that was found."""
@@ -92,21 +96,24 @@ class RobustStability:
             lines.append("  these lie outside the ranges in which the model was fitted")
         return "\n".join(lines + [f"  {check}" for check in self.checks])
 
-    def plot(self) -> Any:
-        """Draw both bounds over frequency; return the axes."""
-        import matplotlib.pyplot as plt
+    def plot(self) -> Figure:
+        """Return a figure: both bounds of mu over frequency, and the bound for all of them."""
+        from matplotlib.figure import Figure
 
-        _, axes = plt.subplots()
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        axes = figure.subplots()
         shown = (self.omega > 0) & np.isfinite(self.omega)
-        axes.semilogx(self.omega[shown], self.mu.upper[shown], label="upper bound")
-        axes.semilogx(self.omega[shown], self.mu.lower[shown], label="lower bound")
-        axes.axhline(
-            self.upper, linestyle=":", label="all frequencies" if self.everywhere else "largest found"
-        )
-        axes.set_xlabel("frequency [rad/s]")
-        axes.set_ylabel("mu")
-        axes.legend()
-        return axes
+        order = np.argsort(self.omega[shown], kind="stable")
+        for bound, label, style in (
+            (self.mu.upper, "upper bound", "-"),
+            (self.mu.lower, "lower bound", "--"),
+        ):
+            axes.semilogx(self.omega[shown][order], bound[shown][order], style, label=label)
+        where = "all frequencies" if self.everywhere else "largest found"
+        axes.axhline(self.upper, color="#404040", ls=":", label=f"{where}: {self.upper:.3g}")
+        axes.set_ylabel("mu [-]")
+        over_frequency((axes,), linear=(axes,))
+        return figure
 
 
 def robstab(

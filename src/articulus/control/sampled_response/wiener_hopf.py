@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from articulus.control.figure import over_frequency
 from articulus.control.plant import of_matrices
 from articulus.control.sampled_response.grid import FrequencyGrid
 from articulus.control.sampled_response.spectral import spectral_factor
@@ -92,9 +93,8 @@ class WienerHopf:
             ("sensitivity", self.sensitivity()),
         ):
             axes.loglog(w, np.linalg.norm(values[keep], 2, axis=(1, 2)), label=name)
-        axes.set(xlabel="frequency [rad/s]", ylabel="largest singular value [-]")
-        axes.grid(True, which="both", alpha=0.3)
-        axes.legend()
+        axes.set_ylabel("largest singular value [-]")
+        over_frequency((axes,))
         return figure
 
 
