@@ -1,0 +1,56 @@
+"""Joint torques that move the tip of a spatial arm and the end point of a closed chain, proved by forward simulation."""
+
+import numpy as np
+
+from articulus.cases.ledesma_planar.case import error
+from articulus.cases.ledesma_spatial.models import arm, chain
+from articulus.inversion import Line, Profile, accessibility, tip_torques
+
+MOTORS = ("base1", "base2", "base3", "elbow")
+POSE = {"base1": 0.3, "base2": -0.4, "base3": 0.5, "elbow": 1.2}
+CLOSED = {"joint1": 2.2, "joint2": -1.4, "joint4": 0.9, "joint3": 1.4}
+
+
+def compute() -> dict:
+    return open_chain() | closed_chain()
+
+
+def open_chain() -> dict:
+    plain = arm()
+    q = plain.positions(POSE)
+    begin = np.append(plain.pose("tip", q)[:3, 3], plain.pose("knee", q)[2, 3])
+    path = Line(begin, begin + np.array([0, -0.3, 0.3, 0]), Profile(0.6, law="sine"))
+    found = tip_torques(plain, "tip", path, MOTORS, outputs=("x", "y", "z", "knee.z"), q=q)
+    off, rigid = (error(plain, found, inputs) for inputs in (None, found.figures["rigid_inputs"]))
+    flat = {"base1": 0.4, "base2": 0.0, "base3": 0.0, "elbow": 1.2}
+    two = accessibility(plain, "tip", ("base1", "elbow"), flat, outputs=("x", "z"))
+    return {
+        "arm: inverse torques move the tip to 1e-9 m, all checks hold (1 if so)": off.max() < 1e-9
+        and found.passed,
+        "arm: rigid torques are off by 5 mm (1 if so)": rigid.max() > 5e-3,
+        "arm: the tip stays in a plane x = const while the links bend out of theirs (1 if so)": np.ptp(
+            found.outputs[:, 0]
+        )
+        < 1e-12
+        and min(np.ptp(found.state(f"q.{body}.{mode}1")) for body in ("upper", "lower") for mode in "yz")
+        > 1e-4,
+        "arm in a plane, motors across it only: the direction that they cannot move is tip.z (1 if so)": not two.reached
+        and two.named() == "tip.z",
+    }
+
+
+def closed_chain() -> dict:
+    plain = chain()
+    path = Line((0.43, 1.43), (0.63, 1.23), Profile(1.0, law="sine"))
+    found = tip_torques(plain, "tip", path, ("joint2", "joint3"), q=CLOSED)
+    off, rigid = (error(plain, found, inputs) for inputs in (None, found.figures["rigid_inputs"]))
+    return {
+        "closed chain: inverse torques move the end point to 1e-9 m, all checks hold (1 if so)": off.max()
+        < 1e-9
+        and found.passed,
+        "closed chain: rigid torques are off by 2 mm (1 if so)": rigid.max() > 2e-3,
+        "closed chain: links twist and bend out of their plane (1 if so)": min(
+            np.ptp(found.state(f"q.link2.{mode}")) for mode in ("z1", "torsion1")
+        )
+        > 1e-7,
+    }
