@@ -63,7 +63,7 @@ def replay(arm: art.Mechanism, found: Inversion, inputs: np.ndarray) -> tuple[np
 def test_forward_integration_follows_the_path_where_rigid_torques_do_not() -> None:
     arm = flexible_arm()
     path = line(arm)
-    found = link_by_link(arm, path, "tip", q0=bent(arm))
+    found = link_by_link(arm, path, "tip", q=bent(arm))
     assert found.passed
     assert found.figures["tip_error"] < 1e-12
     assert found.pre > 0.05  # smallest zero near 27 1/s: the torques begin before the tip
@@ -90,7 +90,7 @@ def test_gravity_and_a_payload_held_at_both_ends(axis: int) -> None:
     gravity[axis] = -2.0
     arm = flexible_arm(tuple(gravity), payload=0.02, damping=0.01)
     path = line(arm, 1.5)
-    found = link_by_link(arm, path, "tip", q0=bent(arm))
+    found = link_by_link(arm, path, "tip", q=bent(arm))
     assert found.passed
     ends = [found.states[k, : arm.nq] for k in (0, -1)]
     held = [arm.gravity(q) for q in ends]  # statics: elastic forces carry the weight
@@ -121,7 +121,7 @@ def test_one_link_turning_slowly_is_the_linear_structure_with_the_least_vibratio
     turn = 1e-4
     found = link_by_link(
         arm, Line([0.0], [turn], Profile(2.0, law="sine")), "tip", path_of="joints", piezos=piezos,
-        step=2 / 256, before=4.0, after=4.0,
+        step=2 / 256, pre=4.0, post=4.0,
     )  # fmt: skip
     held = arm.description.bodies[0].modes
     M = arm.mass_matrix(arm.neutral)
@@ -214,13 +214,13 @@ def test_paths_that_do_not_fit() -> None:
     with pytest.raises(InputError, match=r"1 coordinates of the tip; expected 2"):
         link_by_link(arm, Line([0.5], [0.6], profile), "tip")
     with pytest.raises(InputError, match="within reach"):
-        link_by_link(arm, Line([0.7, 0.1], [3.0, 0.0], profile), "tip", q0=bent(arm))
+        link_by_link(arm, Line([0.7, 0.1], [3.0, 0.0], profile), "tip", q=bent(arm))
     with pytest.raises(InputError, match=r"derivative 1 .* jumps"):
-        link_by_link(arm, Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=0)), "tip", q0=bent(arm))
+        link_by_link(arm, Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=0)), "tip", q=bent(arm))
     with pytest.warns(DoubtfulResult, match=r"derivative 2 .* jumps"):
-        link_by_link(arm, Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=1)), "tip", q0=bent(arm))
+        link_by_link(arm, Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=1)), "tip", q=bent(arm))
     with pytest.raises(InputError, match=r"at t = .* no joint moves"):
-        link_by_link(arm, Line([0.0, 0.0], [0.5, 0.0], profile), "tip", path_of="tip", q0={"elbow": np.pi})
+        link_by_link(arm, Line([0.0, 0.0], [0.5, 0.0], profile), "tip", path_of="tip", q={"elbow": np.pi})
     with pytest.raises(InputError, match="no body or frame 'tipp'"):
         link_by_link(arm, line(arm), "tipp")
 
@@ -228,7 +228,7 @@ def test_paths_that_do_not_fit() -> None:
 def test_a_motion_that_is_too_fast_says_what_diverged() -> None:
     arm = flexible_arm()
     with pytest.raises(NumericalError, match=r"no convergence after .* sweeps.*more time"):
-        link_by_link(arm, line(arm, 0.05), "tip", q0=bent(arm), step=1e-3)
+        link_by_link(arm, line(arm, 0.05), "tip", q=bent(arm), step=1e-3)
 
 
 def test_a_link_that_can_vibrate_with_its_end_at_rest_is_refused() -> None:

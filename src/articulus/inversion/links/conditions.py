@@ -255,7 +255,7 @@ def followed(
         else:
             raise InputError(
                 f"{what}: '{tip}' cannot be brought to {np.array([row.y[0, k] for row in rows])} m, wanted at t = {t[k]:.4g} s (off by "
-                f"{np.abs(off).max():.3g} m); expected a path within reach. Give q0, a posture near the start"
+                f"{np.abs(off).max():.3g} m); expected a path within reach. Give q, a posture near the start"
             )
         found.append(q.copy())
     return np.stack([np.interp(t, t[knots], column) for column in np.array(found).T], axis=1)

@@ -46,12 +46,13 @@ def link_by_link(
     tip: str,
     *,
     path_of: Literal["tip", "joints"] = "tip",
-    axes: str = "",
-    q0: Any = None,
+    outputs: Sequence[str] = (),
+    times: Any = None,
+    q: Any = None,
     piezos: Sequence[PiezoPair] = (),
     step: float = 1e-3,
-    before: float | None = None,
-    after: float | None = None,
+    pre: float | None = None,
+    post: float | None = None,
     tolerance: float = 1e-8,
     sweeps: int = 60,
 ) -> Inversion:
@@ -62,8 +63,8 @@ def link_by_link(
     arm : Mechanism
         An open chain from the ground to the tip: joints with one degree of freedom, each with a motor; links of any of our flexible
         bodies, or rigid; hubs and tip bodies by fixed joints; gravity.
-    path : Path
-        Of the tip [m], or of the joints of the rigid arm [rad].
+    path : Path, or array (N, joints)
+        Of the tip [m], or of the joints of the rigid arm [rad]; an array needs its `times` [s].
     tip : str
         Frame at the end of the last link.
     path_of : str
@@ -71,16 +72,18 @@ def link_by_link(
         "joints": the path is that of the joints of the rigid arm; the end of every link follows the line on which that of the rigid link
         would be, and is not twisted where three joints meet at the hub. The distance along the line is not prescribed: it differs by
         second order in the deflection.
-    axes : str
-        Ground axes of the tip's path, such as "xz"; "xy" or "xyz" if not given.
-    q0 : array, (nq,), or dict of names
-        Posture near the start of a tip path; neutral if not given.
+    outputs : sequence of str
+        Ground axes of the tip's path, such as ("x", "z"); the first of x, y, z if not given.
+    times : array, (N,) [s]
+        Of a path that is given as an array.
+    q : array, (nq,), or dict of names
+        Posture near the start of a tip path, which chooses the branch (elbow up or down); neutral if not given.
     piezos : sequence of PiezoPair
         On the links; they take the voltages for which the integral of z'z is least, z being displacements [m] and rotations [rad] of all
         stations of the link from its nominal motion.
     step : float [s]
         Between samples.
-    before, after : float [s]
+    pre, post : float [s]
         How long the result begins before the motion and ends after it; from the zeros of the links if not given.
     tolerance : float
         Largest change of the inputs between sweeps, over their largest value.
@@ -96,18 +99,21 @@ def link_by_link(
 
     Raises NumericalError when the sweeps do not converge: then the arm is too flexible or too fast for this fixed point.
     """
+    if isinstance(path, str):
+        raise InputError(f"{WHAT}: the path is {path!r}; expected (arm, path, tip), the path before the tip")
     chain = chain_of(arm, tip, WHAT)
     arm = chain.arm
-    whole = as_path(path)
+    whole = as_path(path, times)
+    axes = "".join(outputs)
     _check(chain, whole, path_of, axes, piezos, step)
     axes = axes or "xyz"[: whole.count]
-    start = np.array(arm.positions(q0), dtype=float)
+    start = np.array(arm.positions(q), dtype=float)
     models = _models(chain, whole, tip, path_of, axes, start, piezos)
-    grid = _grid(whole, models, step, before, after)
+    grid = _grid(whole, models, step, pre, post)
     wanted = whole.derivatives(grid.t, 2)
-    conditions, q = _conditions(chain, grid, wanted, tip, path_of, axes, start)
-    condition = conditions.require_authority(q, grid.t, WHAT)
-    sweep = Sweeps(chain, conditions, models, grid, q)
+    conditions, rigid = _conditions(chain, grid, wanted, tip, path_of, axes, start)
+    condition = conditions.require_authority(rigid, grid.t, WHAT)
+    sweep = Sweeps(chain, conditions, models, grid, rigid)
     sweep.run(tolerance, sweeps)
     return _result(sweep, whole, wanted, tip, path_of, axes, condition)
 
@@ -239,7 +245,7 @@ def _check(
     if path_of == "tip" and joints > 3:
         raise InputError(f"{WHAT}: {joints} joints; expected at most 3 with path_of='tip'")
     if axes and (len(set(axes)) != path.count or set(axes) - set("xyz") or path_of != "tip"):
-        raise InputError(f"{WHAT}: axes = {axes!r}; expected {path.count} different ones of x, y, z")
+        raise InputError(f"{WHAT}: outputs = {tuple(axes)}; expected {path.count} different ones of x, y, z")
     if not (np.isfinite(step) and 0 < step <= (path.end - path.start) / 20):
         raise InputError(
             f"{WHAT}: step = {step!r} s; expected at most a twentieth of the motion, {(path.end - path.start) / 20:.3g} s"
@@ -296,7 +302,7 @@ def _conditions(
 
 
 def _grid(
-    path: Path, models: Sequence[LinkModel], step: float, before: float | None, after: float | None
+    path: Path, models: Sequence[LinkModel], step: float, pre: float | None, post: float | None
 ) -> Grid:
     """Return the times: as long before and after the motion as the zeros ask, if not given."""
     span = path.end - path.start
@@ -309,14 +315,14 @@ def _grid(
                     "at rest, and no bounded inverse exists. Give the body damping, leave out such modes, or put a motor there"
                 )
             need = max(need, DECAY / abs(s.real))
-    if before is None and after is None and need > LONGEST * span:
+    if pre is None and post is None and need > LONGEST * span:
         raise NumericalError(
-            f"{WHAT}: the slowest zero needs {need:.4g} s before and after a motion of {span:g} s. Give `before` and `after` if that is "
+            f"{WHAT}: the slowest zero needs {need:.4g} s before and after a motion of {span:g} s. Give `pre` and `post` if that is "
             "meant; more damping makes it shorter"
         )
-    early, late = (need if given is None else float(given) for given in (before, after))
+    early, late = (need if given is None else float(given) for given in (pre, post))
     if not (early > 0 and late > 0):
-        raise InputError(f"{WHAT}: before = {before!r}, after = {after!r} s; expected positive times")
+        raise InputError(f"{WHAT}: pre = {pre!r}, post = {post!r} s; expected positive times")
     first = int(np.ceil(early / step))
     count = next_fast_len(first + int(np.ceil((span + late) / step)) + 1, real=True)
     return Grid(path.start + step * (np.arange(count) - first), path.start, path.end)
