@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.inversion.links.chain import Chain
 from articulus.solve.inverse_kinematics import inverse_kinematics
@@ -69,32 +70,19 @@ class Conditions:
         joints, modes = chain.joints, chain.modes
         q, v, vdot = q.copy(), np.zeros_like(q), np.zeros_like(q)
         q[:, modes], v[:, modes], vdot[:, modes] = eta
-        J = self._close(q)
+        pose, J = self._close(q)
         inverse = np.linalg.inv(J[:, :, joints])
-        v[:, joints] = _times(inverse, self._velocity(q) - _times(J[:, :, modes], eta[1]))
-        vdot[:, joints] = _times(inverse, self._acceleration(q, v, vdot))
+        v[:, joints] = _times(inverse, self._velocity(pose) - _times(J[:, :, modes], eta[1]))
+        vdot[:, joints] = _times(inverse, self._acceleration(pose, v, vdot))
         return q, v, vdot
 
     def jacobian(self, q: np.ndarray, at: slice = slice(None)) -> np.ndarray:
         """Return d rows/d q at the times `at`, (N, rows, nv)."""
-        arm, frames = self.chain.arm, {}
-        out = np.zeros((len(q), len(self.rows), arm.nv))
-        for k, row in enumerate(self.rows):
-            for name in (row.end, row.hub):
-                if name and name not in frames:
-                    frames[name] = arm.jacobian(name, q)
-            e = row.e[0, at]
-            if row.axis is not None:
-                turned = np.cross(arm.pose(row.end, q)[:, :3, :3] @ row.axis, e)
-                out[:, k] = np.einsum("ti,tij->tj", turned, frames[row.end][:, :3])
-                continue
-            apart = frames[row.end][:, 3:] - (frames[row.hub][:, 3:] if row.hub else 0.0)
-            out[:, k] = np.einsum("ti,tij->tj", e, apart)
-        return out
+        return self._jacobian(Posture(self.chain.arm, q), at)
 
     def error(self, q: np.ndarray, at: slice = slice(None)) -> np.ndarray:
         """Return y less its value at the times `at`, (N, rows)."""
-        return np.stack([row.y[0, at] - _dot(row.e[0, at], self._apart(row, q)) for row in self.rows], axis=1)
+        return self._error(Posture(self.chain.arm, q), at)
 
     def require_authority(self, q: np.ndarray, t: np.ndarray, what: str) -> float:
         """Return the worst condition number of the rows; raise InputError that names a direction that no joint moves."""
@@ -109,57 +97,89 @@ class Conditions:
             )
         return float(s[worst, 0] / s[worst, -1])
 
-    def _close(self, q: np.ndarray) -> np.ndarray:
-        """Bring the joints onto the rows, in place, and return the Jacobian there."""
+    def _close(self, q: np.ndarray) -> tuple[Posture, np.ndarray]:
+        """Bring the joints onto the rows, in place, and return the posture and the Jacobian there."""
         joints = self.chain.joints
         reach = max(1.0, *(np.abs(row.y[0]).max() for row in self.rows))
         for _ in range(STEPS):
-            J = self.jacobian(q)
-            off = self.error(q)
+            pose = Posture(self.chain.arm, q.copy())
+            J, off = self._jacobian(pose), self._error(pose)
             if np.abs(off).max() <= CLOSE * reach:
-                return J
+                return pose, J
             with np.errstate(all="ignore"):
                 step = np.linalg.solve(J[:, :, joints], off[:, :, None])[:, :, 0]
             if not np.isfinite(step).all():
                 break
             q[:, joints] += np.clip(step, -0.5, 0.5)
         if np.isfinite(off).all() and np.abs(off).max() <= 1e-9 * reach:  # rounding of long chains
-            return J
+            return pose, J
         raise NumericalError(
             f"joint positions not found: {self.rows[int(np.argmax(np.abs(off).max(0)))].name} is off by {np.nanmax(np.abs(off)):.3g} after "
             f"{STEPS} steps of Newton's method; expected a path within reach, away from singular postures"
         )
 
-    def _velocity(self, q: np.ndarray) -> np.ndarray:
-        return np.stack([row.y[1] - _dot(row.e[1], self._apart(row, q)) for row in self.rows], axis=1)
+    def _jacobian(self, pose: Posture, at: slice = slice(None)) -> np.ndarray:
+        out = np.zeros((len(pose.q), len(self.rows), self.chain.arm.nv))
+        for k, row in enumerate(self.rows):
+            J, e = pose.jacobian(row.end), row.e[0, at]
+            if row.axis is None:
+                apart = J[:, 3:] - pose.jacobian(row.hub)[:, 3:] if row.hub else J[:, 3:]
+                out[:, k] = np.einsum("ti,tij->tj", e, apart)
+            else:
+                out[:, k] = np.einsum("ti,tij->tj", np.cross(pose.apart(row), e), J[:, :3])
+        return out
 
-    def _acceleration(self, q: np.ndarray, v: np.ndarray, vdot: np.ndarray) -> np.ndarray:
+    def _error(self, pose: Posture, at: slice = slice(None)) -> np.ndarray:
+        return np.stack([row.y[0, at] - _dot(row.e[0, at], pose.apart(row)) for row in self.rows], axis=1)
+
+    def _velocity(self, pose: Posture) -> np.ndarray:
+        return np.stack([row.y[1] - _dot(row.e[1], pose.apart(row)) for row in self.rows], axis=1)
+
+    def _acceleration(self, pose: Posture, v: np.ndarray, vdot: np.ndarray) -> np.ndarray:
+        frames = {name for row in self.rows for name in (row.end, row.hub) if name}
+        held = {name: self.chain.arm.acceleration(name, pose.q, v, vdot) for name in frames}
         out = []
         for row in self.rows:
-            place, rate, bias = self._derivatives(row, q, v, vdot)
-            out.append(row.y[2] - _dot(row.e[2], place) - 2 * _dot(row.e[1], rate) - _dot(row.e[0], bias))
+            place, rate, second = pose.apart(row), _times(pose.jacobian(row.end), v), held[row.end]
+            if row.axis is not None:
+                w = rate[:, :3]
+                first = np.cross(w, place)
+                bias = np.cross(second[:, :3], place) + np.cross(w, first)
+            elif row.hub:
+                first = (rate - _times(pose.jacobian(row.hub), v))[:, 3:]
+                bias = (second - held[row.hub])[:, 3:]
+            else:
+                first, bias = rate[:, 3:], second[:, 3:]
+            out.append(row.y[2] - _dot(row.e[2], place) - 2 * _dot(row.e[1], first) - _dot(row.e[0], bias))
         return np.stack(out, axis=1)
 
-    def _apart(self, row: Row, q: np.ndarray) -> np.ndarray:
-        pose = self.chain.arm.pose(row.end, q)
+
+class Posture:
+    """Positions of an arm over time with what was asked of them, each once."""
+
+    def __init__(self, arm: Mechanism, q: np.ndarray) -> None:
+        self.arm, self.q = arm, q
+        self._poses: dict[str, np.ndarray] = {}
+        self._jacobians: dict[str, np.ndarray] = {}
+
+    def pose(self, frame: str) -> np.ndarray:
+        """Return the poses of a frame, (N, 4, 4)."""
+        if frame not in self._poses:
+            self._poses[frame] = self.arm.pose(frame, self.q)
+        return self._poses[frame]
+
+    def jacobian(self, frame: str) -> np.ndarray:
+        """Return the Jacobians of a frame, (N, 6, nv)."""
+        if frame not in self._jacobians:
+            self._jacobians[frame] = self.arm.jacobian(frame, self.q)
+        return self._jacobians[frame]
+
+    def apart(self, row: Row) -> np.ndarray:
+        """Return what a row is about: the end from the hub, or the axis of the end, (N, 3)."""
+        pose = self.pose(row.end)
         if row.axis is not None:
             return pose[:, :3, :3] @ row.axis
-        return pose[:, :3, 3] - (self.chain.arm.pose(row.hub, q)[:, :3, 3] if row.hub else 0.0)
-
-    def _derivatives(
-        self, row: Row, q: np.ndarray, v: np.ndarray, vdot: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        arm = self.chain.arm
-        rate, second = _times(arm.jacobian(row.end, q), v), arm.acceleration(row.end, q, v, vdot)
-        place = self._apart(row, q)
-        if row.axis is not None:
-            w = rate[:, :3]
-            turn = np.cross(w, place)
-            return place, turn, np.cross(second[:, :3], place) + np.cross(w, turn)
-        if row.hub:
-            rate = rate - _times(arm.jacobian(row.hub, q), v)
-            second = second - arm.acceleration(row.hub, q, v, vdot)
-        return place, rate[:, 3:], second[:, 3:]
+        return pose[:, :3, 3] - (self.pose(row.hub)[:, :3, 3] if row.hub else 0.0)
 
 
 def tip_rows(tip: str, axes: str, wanted: np.ndarray) -> tuple[Row, ...]:

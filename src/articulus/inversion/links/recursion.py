@@ -34,6 +34,8 @@ LONGEST = 50.0
 """Longest time before and after the motion, in durations of the motion."""
 RESIDUAL = 1e-5
 """Largest error of the equations of motion over their largest term."""
+CUT = 0.7
+"""Part of the frequency at which changes grow up to which frequencies are kept."""
 LOWEST = 30
 """Highest frequency that is never left out, in inverse durations of the motion."""
 LEAST_RELAXATION = 1 / 32
@@ -166,9 +168,10 @@ class Sweeps:
             self.change, last = float(np.abs(moved).max()), now
             if self.change <= tolerance * self.relaxation:
                 return
-            if not np.isfinite(self.change) or (self.change > before and not self._calmed(moved)):
+            grows = self.change > before
+            if not np.isfinite(self.change) or (grows and not self._calmed(moved)):
                 break
-            before = self.change
+            before = np.inf if grows else self.change
         slow = [f"'{m.link.name}' {np.abs(m.zeros).min():.4g} 1/s" for m in self.models if len(m.places)]
         raise NumericalError(
             f"{WHAT}: no convergence after {self.count} sweeps{trouble}: inputs still change by {self.change:.3g} of their size, relaxation "
@@ -198,7 +201,7 @@ class Sweeps:
         grows = self.grid.w[int(np.argmax(spectrum))]
         least = LOWEST * 2 * np.pi / (self.grid.end - self.grid.start)
         if grows > 0.3 * min(self.highest, self.grid.w[-1]) and grows > least:
-            self.highest = max(0.5 * grows, least)
+            self.highest = max(CUT * grows, least)
         else:
             self.relaxation /= 2
         return self.relaxation >= LEAST_RELAXATION

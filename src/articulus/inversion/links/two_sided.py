@@ -18,7 +18,7 @@ from articulus.mechanism.numbers import as_array
 
 SETTLED = 1e-4
 """Part of the largest response that may be left at the ends of the grid."""
-NOISE = 1e-13
+NOISE = 1e-12
 """Part of the largest amplitude below which the tail of a spectrum is rounding, and is left out."""
 FAR = 1e9
 """Zeros larger than this times the median size count as infinite."""

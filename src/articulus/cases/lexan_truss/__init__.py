@@ -1,0 +1,1 @@
+"""Two-link lexan truss of Devasia & Bayo."""

@@ -1,0 +1,1 @@
+"""Spatial open chain of Ledesma, Devasia & Bayo."""
