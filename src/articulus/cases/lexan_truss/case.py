@@ -1,5 +1,7 @@
 """Torques and piezo voltages of least vibration: one link of a lexan truss as a linear structure, both links as an arm."""
 
+from typing import Literal
+
 import numpy as np
 
 import articulus as art
@@ -33,7 +35,7 @@ def compute() -> dict:
     )
 
 
-def link(load: float, root: str = "clamped") -> Structure:
+def link(load: float, root: Literal["clamped", "pinned"] = "clamped") -> Structure:
     """Return a link with its lumped masses spread along it and its tip load."""
     line = LUMPED / LENGTH + DENSITY * AREA
     whole = beam(LENGTH, EI=EI, mass_per_length=line, elements=SPANS, planes="y", tip_mass=load, root=root)
@@ -59,7 +61,10 @@ def one_link(active: tuple[int, ...] | list[int]) -> Inversion:
 
 def figures(found: Inversion, what: str) -> dict:
     places = [tuple(row) for row in link(LOADS[1], "pinned").freedoms]
-    hub, mid = (np.abs(found.states[:, places.index(at)]).max() for at in ((0, SLOPE), (SPANS // 2, ACROSS)))
+    hub, mid = (
+        np.abs(np.asarray(found.states)[:, places.index(at)]).max()
+        for at in ((0, SLOPE), (SPANS // 2, ACROSS))
+    )
     torque = np.abs(found.inputs[:, 0])
     acting = found.t[torque > 1e-3 * torque.max()]
     return {
@@ -95,12 +100,12 @@ def two_links() -> dict:
     torques = link_by_link(truss, path, "tip", path_of="joints", step=DURATION / 512)
     both = link_by_link(truss, path, "tip", path_of="joints", step=DURATION / 512, piezos=piezos)
     alone, helped = deflections(truss, torques), deflections(truss, both)
-    span = both.t[-1] - both.t[0]
+    span, n, states = both.t[-1] - both.t[0], truss.nq, np.asarray(both.states)
     run = art.simulate(
-        truss, span, q0=both.states[0, : truss.nq], v0=both.states[0, truss.nq :], step=DURATION / 4096, outputs=[],
+        truss, span, q0=states[0, :n], v0=states[0, n:], step=DURATION / 4096, outputs=[],
         components=[*both.components(), *piezos],
     )  # fmt: skip
-    off = np.abs(run.q[::8] - both.states[:, : truss.nq]).max(0) / np.abs(both.states[:, : truss.nq]).max(0)
+    off = np.abs(run.q[::8] - states[:, :n]).max(0) / np.abs(states[:, :n]).max(0)
     return {
         "both links: hub rotations and deflections at the middle fall when piezos help (1 = yes)": bool(
             (helped < alone).all()
@@ -119,7 +124,7 @@ def two_links() -> dict:
 
 def deflections(truss: art.Mechanism, found: Inversion) -> np.ndarray:
     """Return the largest hub rotations of links 1 and 2 [rad], then their largest deflections at the middle [m], from the nominal lines."""
-    q, nominal = found.states[:, : truss.nq], np.cumsum(found.outputs, axis=1)
+    q, nominal = np.asarray(found.states)[:, : truss.nq], np.cumsum(found.outputs, axis=1)
     turns, bends = [], []
     for i, angle in enumerate(nominal.T):
         pose, mid = truss.pose(f"link{i + 1}", q), truss.pose(f"link{i + 1}_{SPANS // 2}", q)

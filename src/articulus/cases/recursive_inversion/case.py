@@ -31,10 +31,8 @@ def compute() -> dict:
     rigid = np.array(whole.figures["rigid_inputs"])
     t = np.linspace(max(recursive.t[0], whole.t[0]), min(recursive.t[-1], whole.t[-1]), 2001)
     apart = CubicSpline(recursive.t, recursive.inputs)(t) - CubicSpline(whole.t, whole.inputs)(t)
-    n = chain.nq
-    exact = error(
-        chain, path, recursive.t, recursive.inputs, recursive.states[0, :n], recursive.states[0, n:]
-    )
+    n, first = chain.nq, np.asarray(recursive.states)[0]
+    exact = error(chain, path, recursive.t, recursive.inputs, first[:n], first[n:])
     stiff = error(chain, path, whole.t, rigid, chain.positions(START), np.zeros(n))
     return {
         "recursive and global torques agree to 1e-7 of the largest (1 = yes)": bool(

@@ -84,7 +84,7 @@ def compute() -> dict:
 
 def deflections(chain: art.Mechanism, found: Inversion) -> tuple[float, float, np.ndarray]:
     """Return how far the ends are off their lines [m] and twisted [rad], and deflections of the proximal thirds along y and z of each link [m]."""
-    q = found.states[:, : chain.nq]
+    q = np.asarray(found.states)[:, : chain.nq]
     rigid = np.zeros_like(q)
     rigid[:, [chain.v_names.index(name) for names in MOTORS for name in names]] = found.outputs
     across, twist, near = 0.0, 0.0, []
@@ -104,10 +104,10 @@ def deflections(chain: art.Mechanism, found: Inversion) -> tuple[float, float, n
 
 def played(chain: art.Mechanism, found: Inversion, piezos: list[PiezoPair]) -> float:
     """Return the largest distance of the tip from where it is predicted, without any feedback [m]."""
-    n = chain.nq
+    n, states = chain.nq, np.asarray(found.states)
     run = art.simulate(
-        chain, found.t[-1] - found.t[0], q0=found.states[0, :n], v0=found.states[0, n:], step=5e-5, outputs=[],
+        chain, found.t[-1] - found.t[0], q0=states[0, :n], v0=states[0, n:], step=5e-5, outputs=[],
         components=[*found.components(), *piezos],
     )  # fmt: skip
-    tip = [chain.pose("tip", q)[:, :3, 3] for q in (run.q[::20], found.states[:, :n])]
+    tip = [chain.pose("tip", q)[:, :3, 3] for q in (run.q[::20], states[:, :n])]
     return float(np.abs(tip[0] - tip[1]).max())
