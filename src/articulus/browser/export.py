@@ -65,7 +65,9 @@ def export_html(
     write_text(path, page(runs, title=title, params=params, wrenches=wrenches))
 
 
-def page_of(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None) -> str:
+def page_of(
+    shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | None = None, trail: str = ""
+) -> str:
     """Return the text of a page that plays recordings.
 
     Parameters
@@ -75,6 +77,8 @@ def page_of(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | 
     title : str
     live : dict
         What a page with a server behind it needs to know: it then has more panels.
+    trail : str
+        Body or frame whose trace is drawn from the start.
     """
     scripts = SCRIPTS if live is None else (*SCRIPTS, *LIVE_SCRIPTS)
     template = string.Template(asset("player.html"))
@@ -83,24 +87,34 @@ def page_of(shown: Sequence[dict[str, Any]], title: str, live: dict[str, Any] | 
         policy=f"{policy(scripts)}; style-src {_hash(asset('player.css'))}",
         style=asset("player.css"),
         scripts="\n".join(f"<script>{asset(script)}</script>" for script in scripts),
-        data=_json({"title": title, "runs": list(shown), "live": live}),
+        data=_json({"title": title, "runs": list(shown), "live": live, "trail": trail}),
     )
 
 
 def page(
-    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+    runs: Runs,
+    *,
+    title: str = "",
+    params: Params | None = None,
+    wrenches: Mapping[str, str] | None = None,
+    trail: str = "",
 ) -> str:
     """Return the text of the file that `export_html` writes."""
     shown = lanes(runs)
     data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
-    return page_of(data, title or shown[0].run.mechanism.name)
+    return page_of(data, title or shown[0].run.mechanism.name, trail=trail)
 
 
 def replay_fragment(
-    runs: Runs, *, title: str = "", params: Params | None = None, wrenches: Mapping[str, str] | None = None
+    runs: Runs,
+    *,
+    title: str = "",
+    params: Params | None = None,
+    wrenches: Mapping[str, str] | None = None,
+    trail: str = "",
 ) -> str:
     """Return an HTML element that plays runs inside another page; that page's Content-Security-Policy must allow `policy`."""
-    text = page(runs, title=title, params=params, wrenches=wrenches)
+    text = page(runs, title=title, params=params, wrenches=wrenches, trail=trail)
     return (
         '<iframe class="replay" title="Replay" sandbox="allow-scripts allow-downloads" allow="fullscreen" '
         f'srcdoc="{html.escape(text)}"></iframe>'

@@ -5,6 +5,7 @@ path starts before the tip does and ends after it. Every method returns an `Inve
 """
 
 from articulus.inversion.arms.accessibility import Accessibility, accessibility
+from articulus.inversion.arms.comparison import rigid_feedforward, vibration
 from articulus.inversion.arms.proof import Forward, forward, prove
 from articulus.inversion.arms.tip_torques import tip_torques
 from articulus.inversion.linear.invert import invert
@@ -89,8 +90,10 @@ __all__ = [
     "prove",
     "regulator",
     "rigid",
+    "rigid_feedforward",
     "servo_plan",
     "stable_inversion",
     "tip_model",
     "tip_torques",
+    "vibration",
 ]

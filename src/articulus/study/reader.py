@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,22 @@ from articulus.study.numbers import StudyNumbers
 from articulus.study.settings import read_settings
 from articulus.study.study import Settings, Study
 from articulus.study.sweep_reader import read_sweep
+from articulus.study.tip import TipMotion, read_tip
 
 SCHEMA = 1
-TOP = ("schema", "study", "parameters", "initial", "component", "run", "event", "outputs", "check", "sweep")
+TOP = (
+    "schema",
+    "study",
+    "parameters",
+    "initial",
+    "component",
+    "run",
+    "event",
+    "outputs",
+    "check",
+    "sweep",
+    "inversion",
+)
 HEAD = ("name", "purpose", "model", "options")
 TRUST = tuple(dict.fromkeys(signal for signal, _, _ in FIGURES.values()))
 """Signals that are always kept: the run diagnostics rest on them."""
@@ -102,9 +116,14 @@ class _Reader:
         description = mechanism.description if mechanism else None
         self.values.description = description
         self._declare_model_parameters(description)
-        settings = read_settings(self.values, self.table("run"))
+        settings = read_settings(self.values, self.table("run"), "inversion" not in self.data)
         components = self._components()
         q0, v0 = (read_state(self.values, self.table("initial"), key, description) for key in "qv")
+        tip = self._tip(mechanism, settings, q0)
+        if tip is not None and settings is not None:
+            settings = dataclasses.replace(settings, t_end=settings.t0 + tip.length)
+            components |= {c.name: c for c in tip.components}
+            q0, v0 = tip.first, np.zeros(tip.first.size)
         self._check_periods(components, settings)
         network = self.values.network(components)
         signals = None
@@ -130,8 +149,24 @@ class _Reader:
             q0, v0, params = _swept(sweep.drawn(), signals, q0, v0, params)
         return Study(
             head["name"], head["purpose"], self.report.name, self.text, mechanism, settings, tuple(components.values()),
-            events, q0, v0, params, tuple(kept), plots, checks, sweep,
+            events, q0, v0, params, tuple(kept), plots, checks, sweep, tip,
         )  # fmt: skip
+
+    def _tip(self, mechanism: Mechanism | None, settings: Settings | None, q0: Any) -> TipMotion | None:
+        """Return the motion of the table [inversion]; the whole length of the run is its own."""
+        table = self.data.get("inversion")
+        if table is None:
+            return None
+        if "t_end" in self.table("run") or self.data.get("sweep") is not None:
+            at = "run.t_end" if "t_end" in self.table("run") else "sweep"
+            self.report.add(
+                at,
+                "given with [inversion]",
+                "neither t_end nor a sweep",
+                "The forces begin before the motion and end after it; the run takes as long as they act.",
+            )
+            return None
+        return read_tip(self.values, table, mechanism, settings, self.folder, q0)
 
     # tables
 

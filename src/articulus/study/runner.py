@@ -17,6 +17,7 @@ from articulus.results.store import xarray_module
 from articulus.running.checkpoint import discard
 from articulus.study.check import Verdict
 from articulus.study.study import Study
+from articulus.study.tip import TipRun, compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +30,14 @@ class Outcome:
     run : Run
         As far as it got.
     verdicts : tuple of Verdict
+    tips : tuple of TipRun
+        Of a study with a tip motion: this run, and those with simpler feedforward.
     """
 
     study: Study
     run: Run
     verdicts: tuple[Verdict, ...]
+    tips: tuple[TipRun, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -47,18 +51,20 @@ class Files:
 
     Parameters
     ----------
-    results, report, checkpoint : Path
+    results, report, checkpoint, forces : Path
+        The last of a study with a tip motion.
     """
 
     results: Path
     report: Path
     checkpoint: Path
+    forces: Path
 
     @staticmethod
     def of(study: Study, folder: StrPath) -> Files:
         """Return the files of a study in a folder."""
         place = as_path(folder)
-        return Files(*(place / f"{study.name}.{end}" for end in ("nc", "html", "checkpoint")))
+        return Files(*(place / f"{study.name}.{end}" for end in ("nc", "html", "checkpoint", "forces.csv")))
 
 
 def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bool = True) -> Outcome:
@@ -91,6 +97,8 @@ def run_study(study: Study, folder: StrPath, *, resume: bool = False, report: bo
         )
     outcome = run_only(study, files.checkpoint)
     outcome.run.save(files.results)
+    if study.tip is not None:
+        study.tip.inversion.to_csv(files.forces)
     discard(files.checkpoint)
     if report:
         write_text(files.report, report_text(outcome, replay(outcome)))
@@ -106,14 +114,17 @@ def replay(outcome: Outcome) -> str:
         return ""
     acting = {f"{c.name}.wrench": c.frame for c in study.components if isinstance(c, FrameWrench)}
     shown = {signal: frame for signal, frame in acting.items() if signal in run.signals}
-    return replay_fragment(run, title=study.name, params=study.params, wrenches=shown)
+    runs = {tip.name: tip.run for tip in outcome.tips[:2]} or run
+    trail = study.tip.tip if study.tip is not None else ""
+    return replay_fragment(runs, title=study.name, params=study.params, wrenches=shown, trail=trail)
 
 
 def run_only(study: Study, checkpoint: Path | None = None) -> Outcome:
     """Run a study and check what it gives; write nothing but the checkpoint."""
     run = _run(study, checkpoint)
     run = dataclasses.replace(run, meta={**run.meta, "study": study.text})
-    return Outcome(study, run, tuple(check.verdict(run) for check in study.checks))
+    tips = () if study.tip is None or run.failed.size else compared(study, run)
+    return Outcome(study, run, tuple(check.verdict(run) for check in study.checks), tips)
 
 
 def _run(study: Study, checkpoint: Path | None) -> Run:

@@ -35,8 +35,8 @@ CHOICES = (
 )
 
 
-def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
-    """Return how to run a study; None when anything is wrong."""
+def read_settings(values: Courses, table: dict[str, Any], ends: bool = True) -> Settings | None:
+    """Return how to run a study; None when anything is wrong. Without `ends` its length may be left out: it is one step then."""
     report, before = values.report, len(values.report.findings)
     values.unknown_keys(table, KEYS, "run")
     held: dict[str, Any] = {}
@@ -54,8 +54,10 @@ def read_settings(values: Courses, table: dict[str, Any]) -> Settings | None:
     for key in ("rtol", "atol"):
         if key in table:
             held[key] = _plain(values, table[key], "-", f"run.{key}", positive=True)
-    if "t_end" not in table:
+    if "t_end" not in table and ends:
         report.add("run", "no t_end", "t_end [s]")
+    elif "t_end" not in table:
+        held["t_end"] = held.get("t0", 0.0) + held.get("step", Settings.step)
     for key, names, expected in CHOICES:
         if key in table:
             held[key] = values.text(table, key, "run")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from articulus.loop.events import Event
 from articulus.running.loop import Loop
 from articulus.study.check import Check
 from articulus.study.sweep import Sweep
+
+if TYPE_CHECKING:
+    from articulus.study.tip import TipMotion
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Study:
         Signals or entries of each figure.
     checks : tuple of Check
     sweep : Sweep or None
+    tip : TipMotion or None
+        Of the table [inversion]; its forces are among the components.
     """
 
     name: str
@@ -91,6 +96,7 @@ class Study:
     plots: tuple[tuple[str, ...], ...] = ()
     checks: tuple[Check, ...] = ()
     sweep: Sweep | None = None
+    tip: TipMotion | None = None
 
     @functools.cached_property
     def loop(self) -> Loop:

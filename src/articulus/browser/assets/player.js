@@ -138,6 +138,7 @@
   class Player {
     constructor(data, tracks) {
       this.title = data.title;
+      this.firstTrail = data.trail ?? "";
       this.playing = false;
       this.speed = 1;
       this.tracks = [];
@@ -266,7 +267,8 @@
 
     #trails(scene) {
       const names = [...scene.frames.map((f) => f.name), ...scene.bodies.map((b) => b.name)];
-      const before = $("trail").value;
+      const before = $("trail").value || this.firstTrail;
+      this.firstTrail = "";
       $("trail").replaceChildren(new Option("nothing", ""), ...names.map((n) => new Option(n, n)));
       $("trail").value = names.includes(before) ? before : "";
       this.trail($("trail").value);

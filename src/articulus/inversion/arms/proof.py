@@ -59,7 +59,7 @@ def forward(
 
     Explicit Runge-Kutta steps of order 8 (DOP853 of SciPy), tolerance 1e-9.
     """
-    servo = _servo(mechanism, inversion, params)
+    servo = servo_of(mechanism, inversion, params)
     start = _start(servo, inversion, q)
     force = CubicSpline(inversion.t, inversion.inputs if inputs is None else np.asarray(inputs, dtype=float))
     n, tau = servo.nv, np.zeros(servo.nv)
@@ -73,9 +73,21 @@ def forward(
     if not found.success:
         raise NumericalError(f"forward simulation: {found.message}")
     motion = found.y.T
-    still = np.zeros_like(inversion.outputs)
-    outputs = servo.residual(motion[:, :n], Point(inversion.t, still, still, still))[:, -still.shape[1] :]
-    return Forward(inversion.t, outputs, motion[:, :n], motion[:, n:])
+    return Forward(inversion.t, _outputs(servo, inversion.t, motion[:, :n]), motion[:, :n], motion[:, n:])
+
+
+def outputs_of(
+    mechanism: Mechanism, inversion: Inversion, t: Array, q: Array, params: Mapping[str, Any] | None = None
+) -> Array:
+    """Return the outputs of an inversion at positions (N, nq) at times (N,) of a motion, (N, p)."""
+    servo = servo_of(mechanism, inversion, params)
+    servo.keep_independent_rows(q[0], float(t[0]))
+    return _outputs(servo, t, q)
+
+
+def _outputs(servo: Servo, t: Array, q: Array) -> Array:
+    still = np.zeros((len(t), len(servo.outputs)))
+    return servo.residual(q, Point(t, still, still, still))[:, -still.shape[1] :]
 
 
 def prove(
@@ -110,7 +122,7 @@ def prove(
     )
 
 
-def _servo(mechanism: Mechanism, inversion: Inversion, params: Mapping[str, Any] | None) -> Servo:
+def servo_of(mechanism: Mechanism, inversion: Inversion, params: Mapping[str, Any] | None) -> Servo:
     """Return the servo of the same inputs and outputs."""
     outputs = [name.rpartition(".") for name in inversion.output_names]
     joints = [name.removeprefix("tau.") for name in inversion.input_names]

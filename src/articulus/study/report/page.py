@@ -11,6 +11,7 @@ from articulus.results.status import RunStatus
 from articulus.study.report import sections
 from articulus.study.report.margins import margins_section
 from articulus.study.report.markup import Markup, element, escaped, joined, ratio
+from articulus.study.report.tip import tip_section
 
 if TYPE_CHECKING:
     from articulus.study.runner import Outcome
@@ -33,6 +34,7 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
         "Checks": sections.checks(outcome),
         "Failures": sections.failures(outcome),
         "Run diagnostics": sections.trust(outcome),
+        "Tip motion": tip_section(outcome),
         "Plots": sections.plots(outcome),
         "Key values": sections.key_values(outcome),
         "Stability margins": margins_section(outcome),

@@ -27,6 +27,7 @@ ANCHORS = {
     "Checks": "checks",
     "Failures": "failures",
     "Run diagnostics": "trust",
+    "Tip motion": "tip",
     "Plots": "plots",
     "Key values": "values",
     "Stability margins": "margins",

@@ -1,0 +1,276 @@
+"""The [inversion] table of a study: a tip that follows a path, forces for it, and what simpler feedforward would give."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.files.toml.numbers import shown
+from articulus.loop.component import Component
+from articulus.mechanism import values_of
+from articulus.study.courses import Courses
+from articulus.study.study import Settings, Study
+
+if TYPE_CHECKING:
+    from articulus.inversion import Inversion
+    from articulus.inversion.paths import Path, Profile
+    from articulus.results.run import Run
+
+KEYS = ("tip", "joints", "outputs", "path", "method", "shaper")
+PATHS = {
+    "line": ("begin", "finish"),
+    "circle": ("center", "begin", "sweep", "normal"),
+    "spline": ("points",),
+    "csv": ("file", "columns"),
+}
+PROFILE = ("duration", "order", "law")
+LENGTHS = ("x", "y", "z")
+
+
+@dataclass(frozen=True, eq=False)
+class TipMotion:
+    """What a tip shall do, and the forces for it.
+
+    Parameters
+    ----------
+    tip : str
+        Body or frame.
+    path : Path
+    inversion : Inversion
+    shaper : str
+        Of the comparison.
+    """
+
+    tip: str
+    path: Path
+    inversion: Inversion
+    shaper: str
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The forces as components, from the time 0 of the run on."""
+        return self.inversion.components()
+
+    @property
+    def first(self) -> np.ndarray:
+        """Position at the start of the run, (nq,)."""
+        assert self.inversion.states is not None
+        return self.inversion.states[0, : self.inversion.states.shape[1] // 2]
+
+    @property
+    def length(self) -> float:
+        """Of the run [s]."""
+        return float(self.inversion.t[-1] - self.inversion.t[0])
+
+
+@dataclass(frozen=True, eq=False)
+class TipRun:
+    """One way of moving the tip: its name, its forces, the simulated motion and how far the outputs are off the path.
+
+    Parameters
+    ----------
+    name : str
+    inversion : Inversion
+        Holds the forces.
+    run : Run
+    error : array, (times, outputs) [m, rad]
+    """
+
+    name: str
+    inversion: Inversion
+    run: Run
+    error: np.ndarray
+
+    @property
+    def largest(self) -> float:
+        """Largest distance from the path [m]."""
+        return float(np.nanmax(np.linalg.norm(self.error, axis=1)))
+
+    def after(self, t: float) -> float:
+        """Return the largest distance from the end of the path after a time of the run [m]: what still vibrates."""
+        late = self.run.t >= t
+        return float(np.nanmax(np.linalg.norm(self.error[late], axis=1), initial=0.0))
+
+
+def read_tip(
+    values: Courses,
+    table: Any,
+    mechanism: Mechanism | None,
+    settings: Settings | None,
+    folder: FilePath,
+    q0: Any,
+) -> TipMotion | None:
+    """Return the tip motion of a study, None without one or when anything is wrong."""
+    if table is None:
+        return None
+    report, before = values.report, len(values.report.findings)
+    if not isinstance(table, dict):
+        report.add("inversion", shown(table), "a table", "Write [inversion], then its keys.")
+        return None
+    values.unknown_keys(table, KEYS, "inversion")
+    tip = values.text(table, "tip", "inversion")
+    joints = _names(values, table, "joints")
+    outputs = _names(values, table, "outputs") if "outputs" in table else ("x", "y")
+    shaper = values.text(table, "shaper", "inversion") if "shaper" in table else "zv"
+    method = values.text(table, "method", "inversion") if "method" in table else "newton"
+    path = _path(values, table.get("path"), outputs, folder)
+    if len(report.findings) > before or mechanism is None or settings is None or path is None or tip is None:
+        return None
+    from articulus.inversion import tip_torques
+
+    try:
+        found = tip_torques(
+            mechanism,
+            tip,
+            path,
+            joints,
+            outputs=outputs,
+            q=q0,
+            step=settings.step,
+            method=method,  # type: ignore[arg-type]
+        )
+    except (InputError, NumericalError) as error:
+        report.add("inversion", str(error), "a path that the tip can follow")
+        return None
+    return TipMotion(tip, path, found, shaper or "zv")
+
+
+def _names(values: Courses, table: dict[str, Any], key: str) -> tuple[str, ...]:
+    given = table.get(key)
+    if not isinstance(given, list) or not given or not all(isinstance(x, str) for x in given):
+        found = f"no {key}" if given is None else shown(given)
+        values.report.add(
+            f"inversion.{key}" if key in table else "inversion",
+            found,
+            f'{key}, a list of names such as ["shoulder"]',
+        )
+        return ()
+    return tuple(given)
+
+
+def _path(values: Courses, given: Any, outputs: tuple[str, ...], folder: FilePath) -> Path | None:
+    """Return the path of a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}."""
+    report, at = values.report, "inversion.path"
+    if not isinstance(given, dict) or "type" not in given:
+        report.add(
+            at if given is not None else "inversion",
+            shown(given) if given is not None else "no path",
+            'path, a table such as {type = "line", begin = [...], finish = [...], duration = "1 s"}',
+        )
+        return None
+    kind = given["type"]
+    if kind not in PATHS:
+        report.add(f"{at}.type", shown(kind), f"one of {', '.join(PATHS)}", did_you_mean(str(kind), PATHS))
+        return None
+    values.unknown_keys(given, ("type", *PATHS[kind], *(() if kind == "csv" else PROFILE)), at)
+    before = len(report.findings)
+    units = ["m" if name.rpartition(".")[2] in LENGTHS else "rad" for name in outputs]
+    profile = None if kind == "csv" else _profile(values, given, at)
+    try:
+        return (
+            _made(values, kind, given, units, profile, at, folder) if len(report.findings) == before else None
+        )
+    except InputError as error:
+        report.add(at, str(error), "a path")
+        return None
+
+
+def _made(
+    values: Courses,
+    kind: str,
+    given: dict[str, Any],
+    units: list[str],
+    profile: Profile | None,
+    at: str,
+    folder: FilePath,
+) -> Path | None:
+    from articulus.inversion import paths
+
+    report, before = values.report, len(values.report.findings)
+    numbers: dict[str, Any] = {}
+    for key in ("begin", "finish", "center"):
+        if key in PATHS[kind]:
+            numbers[key] = _numbers(values, given.get(key), units, f"{at}.{key}")
+    if kind == "circle":
+        sweep = values.numbers.number(given.get("sweep", "360 deg"), "rad", f"{at}.sweep")
+        numbers["sweep"] = None if sweep is None else values_of((sweep,))[0]
+        if "normal" in given:
+            numbers["normal"] = _numbers(values, given["normal"], ["-"] * 3, f"{at}.normal")
+    if kind == "spline":
+        rows = given.get("points")
+        if not isinstance(rows, list) or len(rows) < 2:
+            report.add(f"{at}.points", shown(rows), "two points or more, each a list of numbers")
+            return None
+        numbers["points"] = [_numbers(values, row, units, f"{at}.points[{k}]") for k, row in enumerate(rows)]
+    if kind == "csv":
+        name = values.text(given, "file", at)
+        return None if name is None else paths.from_csv(folder / name, tuple(given.get("columns", ())))
+    if len(report.findings) > before:
+        return None
+    kinds = {"line": paths.Line, "circle": paths.Circle, "spline": paths.SplinePath}
+    return kinds[kind](**numbers, profile=profile)
+
+
+def _profile(values: Courses, given: dict[str, Any], at: str) -> Profile | None:
+    from articulus.inversion.paths import Profile
+
+    if "duration" not in given:
+        values.report.add(at, "no duration", "duration [s]")
+        return None
+    duration = values.numbers.number(given["duration"], "s", f"{at}.duration")
+    if duration is None:
+        return None
+    try:
+        return Profile(values_of((duration,))[0], **{k: given[k] for k in ("order", "law") if k in given})
+    except InputError as error:
+        values.report.add(at, str(error), "a duration above zero, order from 0 to 10, law polynomial or sine")
+        return None
+
+
+def _numbers(values: Courses, given: Any, units: list[str], path: str) -> tuple[float, ...] | None:
+    found = values.numbers.vector(given, units, path)
+    return None if found is None else values_of(found)
+
+
+def compared(study: Study, run: Run) -> tuple[TipRun, ...]:
+    """Return the run of a study with a tip motion, and those with the forces of rigid links, plain and after an input shaper."""
+    from articulus.inversion import rigid_feedforward
+
+    motion, m = study.tip, study.mechanism
+    assert motion is not None
+    params = study.params or None
+    found = [_tip_run("non-causal", motion.inversion, run, m, params)]
+    for name, shaper in (("rigid", None), ("rigid, shaped", motion.shaper)):
+        forces = rigid_feedforward(m, motion.inversion, motion.path, shaper=shaper, params=params)
+        own = motion.inversion.components()
+        others = tuple(c for c in study.components if c.name not in {o.name for o in own})
+        other = dataclasses.replace(study, components=(*others, *forces.components()), tip=None)
+        try:
+            simulated = other.loop.simulate(
+                study.settings.t_end,
+                q0=study.q0,
+                v0=study.v0,
+                method=study.settings.method,
+                step=study.settings.step,
+                params=study.params,
+            )
+        except NumericalError as error:
+            if error.result is None:
+                raise
+            simulated = error.result
+        found.append(_tip_run(name, forces, simulated, m, params))
+    return tuple(found)
+
+
+def _tip_run(name: str, forces: Inversion, run: Run, m: Mechanism, params: Any) -> TipRun:
+    """Return how far the outputs of a run are off the path."""
+    from articulus.inversion.arms.proof import outputs_of
+
+    wanted = np.column_stack([np.interp(run.t, forces.t - forces.t[0], y) for y in forces.outputs.T])
+    return TipRun(name, forces, run, outputs_of(m, forces, run.t, run.q, params) - wanted)
