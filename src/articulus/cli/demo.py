@@ -1,4 +1,4 @@
-"""`articulus demo`: the excavator on its hydraulics, with a report that plays it."""
+"""`articulus demo`: the excavator on its hydraulics and a light arm whose tip follows a line, with a report that plays both."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ def demo(
         "articulus-demo"
     ),
 ) -> None:
-    """Run the Cat 215B study: an excavator on its hydraulics in RESOLVED mode, with a report that plays it."""
+    """Run two studies, with a report that plays them: an excavator on its hydraulics, and the tip of a light arm on a line."""
     import importlib.util
 
     from articulus.library.cat215b_drives import JOINTS
-    from articulus.study.demo import by_joint, overall, run_demo
+    from articulus.study.demo import by_joint, overall, run_demo, tip_rows
 
     notes, console = new_console(stderr=True), new_console()
     notes.print(
-        "Caterpillar 215B on its hydraulics, RESOLVED mode: the bucket goes 1.5 m outwards and 15 deg around the cab"
+        "Caterpillar 215B on its hydraulics, RESOLVED mode: the bucket goes 1.5 m outwards and 15 deg around the cab; then a light arm "
+        "of two flexible links, whose tip follows a line: its torques begin before the tip moves"
     )
     with notes.status("starting") as status:
         made = run_demo(folder, status.update if notes.is_terminal else notes.print)
@@ -38,11 +39,21 @@ def demo(
     figures = new_table("the run", "figure", "value")
     for row in overall(run):
         figures.add_row(*row)
-    console.print(joints, figures)
+    tips = new_table(
+        "light arm: distance of the tip from its line", "forces", "largest [m]", "after the motion [m]"
+    )
+    for column in tips.columns[1:]:
+        column.justify = "right"
+    for row in tip_rows(made.tip):
+        tips.add_row(*row)
+    console.print(joints, figures, tips)
     program = _program()
     first = "" if importlib.util.find_spec("websockets") else "   (first: pip install 'articulus[view,data]')"
     console.print(f"report, with a replay:  {made.report.resolve().as_uri()}", soft_wrap=True)
-    console.print(f"run it again, changed:  copy {made.study}, then {program} run COPY.toml", soft_wrap=True)
+    console.print(
+        f"run it again, changed:  copy {made.study} or {made.tip_study.name}, then {program} run COPY.toml",
+        soft_wrap=True,
+    )
     console.print(f"pose it, see its modes: {program} view {made.study}{first}", soft_wrap=True)
     console.print(f"drive the machine:      {program} drive cat215b{first}", soft_wrap=True)
 

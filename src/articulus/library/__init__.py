@@ -22,6 +22,7 @@ GENERATORS = (
     "cat215b_cylinders",
     "hub_with_appendages",
     "king_arm",
+    "ledesma_arm",
     "n_four_bar",
     "padilla_arm",
     "pendulum_chain",

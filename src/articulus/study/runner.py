@@ -114,7 +114,7 @@ def replay(outcome: Outcome) -> str:
         return ""
     acting = {f"{c.name}.wrench": c.frame for c in study.components if isinstance(c, FrameWrench)}
     shown = {signal: frame for signal, frame in acting.items() if signal in run.signals}
-    runs = {tip.name: tip.run for tip in outcome.tips[:2]} or run
+    runs = {tip.name: tip.run for tip in outcome.tips if tip.run is not None} or run
     trail = study.tip.tip if study.tip is not None else ""
     return replay_fragment(runs, title=study.name, params=study.params, wrenches=shown, trail=trail)
 

@@ -71,21 +71,25 @@ class TipMotion:
 
 @dataclass(frozen=True, eq=False)
 class TipRun:
-    """One way of moving the tip: its name, its forces, the simulated motion and how far the outputs are off the path.
+    """One way of moving the tip: its forces, and how far the simulated outputs are off the path.
 
     Parameters
     ----------
     name : str
     inversion : Inversion
         Holds the forces.
-    run : Run
+    t : array, (times,) [s]
+        Of the run: the forces begin at 0.
     error : array, (times, outputs) [m, rad]
+    run : Run or None
+        The simulation, where it can be replayed.
     """
 
     name: str
     inversion: Inversion
-    run: Run
+    t: np.ndarray
     error: np.ndarray
+    run: Run | None = None
 
     @property
     def largest(self) -> float:
@@ -94,8 +98,7 @@ class TipRun:
 
     def after(self, t: float) -> float:
         """Return the largest distance from the end of the path after a time of the run [m]: what still vibrates."""
-        late = self.run.t >= t
-        return float(np.nanmax(np.linalg.norm(self.error[late], axis=1), initial=0.0))
+        return float(np.nanmax(np.linalg.norm(self.error[self.t >= t], axis=1), initial=0.0))
 
 
 def read_tip(
@@ -239,38 +242,46 @@ def _numbers(values: Courses, given: Any, units: list[str], path: str) -> tuple[
 
 
 def compared(study: Study, run: Run) -> tuple[TipRun, ...]:
-    """Return the run of a study with a tip motion, and those with the forces of rigid links, plain and after an input shaper."""
-    from articulus.inversion import rigid_feedforward
+    """Return the run of a study with a tip motion, and motions with the forces of rigid links, plain and after an input shaper.
 
-    motion, m = study.tip, study.mechanism
+    The study's other components act in the first two.
+    """
+    from articulus.inversion import forward, rigid_feedforward
+
+    motion, m, params = study.tip, study.mechanism, study.params or None
     assert motion is not None
-    params = study.params or None
-    found = [_tip_run("non-causal", motion.inversion, run, m, params)]
-    for name, shaper in (("rigid", None), ("rigid, shaped", motion.shaper)):
-        forces = rigid_feedforward(m, motion.inversion, motion.path, shaper=shaper, params=params)
-        own = motion.inversion.components()
-        others = tuple(c for c in study.components if c.name not in {o.name for o in own})
-        other = dataclasses.replace(study, components=(*others, *forces.components()), tip=None)
-        try:
-            simulated = other.loop.simulate(
-                study.settings.t_end,
-                q0=study.q0,
-                v0=study.v0,
-                method=study.settings.method,
-                step=study.settings.step,
-                params=study.params,
-            )
-        except NumericalError as error:
-            if error.result is None:
-                raise
-            simulated = error.result
-        found.append(_tip_run(name, forces, simulated, m, params))
-    return tuple(found)
+    exact = motion.inversion
+    plain = rigid_feedforward(m, exact, motion.path, params=params)
+    shaped = rigid_feedforward(m, exact, motion.path, shaper=motion.shaper, params=params)
+    after = forward(m, dataclasses.replace(exact, inputs=shaped.inputs), params=params)
+    return (
+        _of_run("non-causal", exact, run, m, params),
+        _of_run("rigid", plain, _with_forces(study, plain), m, params),
+        TipRun("rigid, shaped", shaped, after.t - after.t[0], after.outputs - exact.outputs),
+    )
 
 
-def _tip_run(name: str, forces: Inversion, run: Run, m: Mechanism, params: Any) -> TipRun:
-    """Return how far the outputs of a run are off the path."""
+def _with_forces(study: Study, forces: Inversion) -> Run:
+    """Return the run of a study with other forces in place of its own."""
+    assert study.tip is not None
+    own = {c.name for c in study.tip.components}
+    others = tuple(c for c in study.components if c.name not in own)
+    s = study.settings
+    loop = dataclasses.replace(study, components=(*others, *forces.components()), tip=None).loop
+    try:
+        return loop.simulate(
+            s.t_end, q0=study.q0, v0=study.v0, method=s.method, step=s.step, params=study.params
+        )
+    except NumericalError as error:
+        from articulus.results.run import Run as Held
+
+        if not isinstance(error.result, Held):
+            raise
+        return error.result
+
+
+def _of_run(name: str, forces: Inversion, run: Run, m: Mechanism, params: Any) -> TipRun:
     from articulus.inversion.arms.proof import outputs_of
 
     wanted = np.column_stack([np.interp(run.t, forces.t - forces.t[0], y) for y in forces.outputs.T])
-    return TipRun(name, forces, run, outputs_of(m, forces, run.t, run.q, params) - wanted)
+    return TipRun(name, forces, run.t, outputs_of(m, forces, run.t, run.q, params) - wanted, run)

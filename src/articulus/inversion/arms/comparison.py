@@ -74,7 +74,9 @@ def vibration(
     rows = [(k, mechanism.v_names.index(s[2:])) for k, s in enumerate(model.states) if s.startswith("v.")]
     moving, freedom = (np.array(x, dtype=int) for x in zip(*rows))
     energy = np.abs(shapes[moving]) ** 2 * np.diag(mechanism.mass_matrix(q, params=params))[freedom, None]
-    share = energy[modal_freedoms(mechanism)[freedom]].sum(0) / energy.sum(0)
+    share = energy[modal_freedoms(mechanism)[freedom]].sum(0) / np.maximum(
+        energy.sum(0), np.finfo(float).tiny
+    )
     swinging = poles[(poles.imag > 0) & (share > BENDING)]
     if not len(swinging):
         raise InputError(f"'{mechanism.name}' does not vibrate: no mode at the end bends its bodies")

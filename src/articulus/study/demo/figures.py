@@ -1,4 +1,4 @@
-"""The key figures of the demo: what was asked for, how well the machine followed, what its hydraulics did."""
+"""The key figures of the demo: what was asked for, how well the machines followed, what the hydraulics did."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from articulus.library.cat215b_drives import JOINTS, SUPPLY
 from articulus.loop.components import HydraulicRotary
 from articulus.results.diagnostics import energy_error
 from articulus.results.run import Run
+from articulus.study.runner import Outcome
 
 LITRES_PER_MINUTE = 0.0254**3 * 1e3 * 60
 """Of one in^3/s."""
@@ -62,3 +63,11 @@ def overall(run: Run) -> list[tuple[str, str]]:
             f"{s['wall_seconds']:.2g} s for {run.t[-1]:g} s: {s['real_time_ratio']:.0f} times real time",
         ),
     ]
+
+
+def tip_rows(outcome: Outcome) -> list[tuple[str, str, str]]:
+    """Return rows of forces, and the distance of the tip from its line with them: at worst, and after the motion [m]."""
+    motion = outcome.study.tip
+    assert motion is not None
+    end = motion.inversion.end - motion.inversion.t[0]
+    return [(tip.name, f"{tip.largest:.2g}", f"{tip.after(end):.2g}") for tip in outcome.tips]

@@ -12,7 +12,7 @@ from articulus.study.reader import read_study
 from articulus.study.report import report_text
 from articulus.study.runner import Outcome, make_folder, replay, run_only
 
-NAME = "cat215b_resolved"
+NAME, TIP = "cat215b_resolved", "light_arm_tip"
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,18 +21,21 @@ class Demo:
 
     Parameters
     ----------
-    outcome : Outcome
-    study, report : Path
-        Files that were written: the study, to change and run again, and its report.
+    outcome, tip : Outcome
+        Of the excavator, and of the light arm.
+    study, tip_study, report : Path
+        Files that were written: the studies, to change and run again, and the report of both.
     """
 
     outcome: Outcome
+    tip: Outcome
     study: Path
+    tip_study: Path
     report: Path
 
 
 def run_demo(folder: Path, tell: Callable[[str], None]) -> Demo:
-    """Write the study to a folder, run it, and write its report; `tell` is called with what is being done.
+    """Write the studies to a folder, run them, and write their report; `tell` is called with what is being done.
 
     Raises
     ------
@@ -40,12 +43,16 @@ def run_demo(folder: Path, tell: Callable[[str], None]) -> Demo:
         The folder cannot be made, or a file in it not be written.
     """
     make_folder(folder)
-    study, report = folder / f"{NAME}.toml", folder / f"{NAME}.html"
-    write_text(study, (files(__package__) / study.name).read_text(encoding="utf-8"))
-    tell("reading the study")
-    read = read_study(study)
-    tell("deriving the equations, compiling them, running 15 s")
+    report = folder / f"{NAME}.html"
+    first, second = (folder / f"{name}.toml" for name in (NAME, TIP))
+    for study in (first, second):
+        write_text(study, (files(__package__) / study.name).read_text(encoding="utf-8"))
+    tell("excavator: reading the study")
+    read = read_study(first)
+    tell("excavator: deriving the equations, compiling them, running 15 s")
     outcome = run_only(read)
+    tell("light arm: finding the torques that move its tip along a line")
+    tip = run_only(read_study(second))
     tell("writing the report")
-    write_text(report, report_text(outcome, replay(outcome)))
-    return Demo(outcome, study, report)
+    write_text(report, report_text(outcome, replay(outcome), (tip, replay(tip))))
+    return Demo(outcome, tip, first, second, report)

@@ -20,7 +20,7 @@ STRICT = "default-src 'none'; img-src data:"
 """What a report without a replay may load."""
 
 
-def report_text(outcome: Outcome, replay: str = "") -> str:
+def report_text(outcome: Outcome, replay: str = "", also: tuple[Outcome, str] | None = None) -> str:
     """Return the report as one HTML text that loads nothing.
 
     Parameters
@@ -28,13 +28,15 @@ def report_text(outcome: Outcome, replay: str = "") -> str:
     outcome : Outcome
     replay : str
         HTML to put in the place for a moving picture, as from `articulus.browser.replay_fragment`.
+    also : (Outcome, str)
+        Another study, of the motion of a tip, and its replay: shown in a section of their own.
     """
     study = outcome.study
     parts = {
         "Checks": sections.checks(outcome),
         "Failures": sections.failures(outcome),
         "Run diagnostics": sections.trust(outcome),
-        "Tip motion": tip_section(outcome),
+        "Tip motion": tip_section(outcome) if also is None else tip_section(*also),
         "Plots": sections.plots(outcome),
         "Key values": sections.key_values(outcome),
         "Stability margins": margins_section(outcome),

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 TITLE = "Tip motion"
 
 
-def tip_section(outcome: Outcome) -> Markup:
-    """Return a table and figures of the ways in which the tip was moved; nothing for a study without a path of a tip."""
+def tip_section(outcome: Outcome, replay: str = "") -> Markup:
+    """Return a table and figures of the ways in which the tip was moved; nothing for a study without a path of a tip.
+
+    With a replay, that of a study other than the one of the report, its purpose and its replay come first.
+    """
     motion = outcome.study.tip
     if motion is None or not outcome.tips:
         return Markup()
@@ -52,8 +55,10 @@ def tip_section(outcome: Outcome) -> Markup:
         rows,
         numbers=tuple(range(1, len(columns))),
     )
+    other = [element("p", outcome.study.purpose), Markup(replay)] if replay else []
     return section(
         TITLE,
+        *other,
         element("p", readable(text + note)),
         made,
         drawing(lambda: _errors(outcome.tips, begin, end), "distance from the path over time", "tip-error"),
@@ -68,9 +73,11 @@ def _errors(tips: tuple[TipRun, ...], begin: float, end: float) -> Figure:
     figure = Figure(figsize=(8, 3), layout="constrained")
     ax = figure.subplots()
     for tip in tips:
-        ax.semilogy(tip.run.t, np.maximum(np.linalg.norm(tip.error, axis=1), 1e-12), label=tip.name)
+        ax.semilogy(tip.t, np.maximum(np.linalg.norm(tip.error, axis=1), 1e-12), label=tip.name)
     ax.axvspan(begin, end, color="0.5", alpha=0.12, lw=0)
-    ax.yaxis.set_major_formatter(lambda x, _: f"{x:.0e}")  # plain text: pages show no mathematics of matplotlib
+    ax.yaxis.set_major_formatter(
+        lambda x, _: f"{x:.0e}"
+    )  # plain text: pages show no mathematics of matplotlib
     ax.set(xlabel="t [s]", ylabel="distance from the path [m]")
     ax.legend(frameon=False)
     return figure
