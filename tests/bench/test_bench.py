@@ -81,7 +81,7 @@ FIRST = (rows.cold_start, first.cold_quantities, first.cold_parameters, runs.fir
 def test_seconds_of_new_processes_are_figures(section, monkeypatch):
     """The processes themselves are not started here."""
     monkeypatch.setattr(Starter, "_saved", lambda self, model: model.name)
-    monkeypatch.setattr(Starter, "_start", lambda self, path, rows, cache: Start(0.1, 0.25, 0.25))
+    monkeypatch.setattr(Starter, "_start", lambda self, path, rows, cache: Start(0.1, 0.25, 0.25, 0.0))
     for row in section(rows.Effort()):
         assert row.value == (pytest.approx(1.0) if row.unit == "x" else 0.25)
         assert row.ours_us == pytest.approx(2.5e5)

@@ -132,6 +132,23 @@ def test_real_corners():
     assert mussv([[-2.0]], [(-1, 0)]).delta == pytest.approx(-0.5)
 
 
+def test_two_real_numbers_are_the_solution_of_a_quadratic_equation():
+    """1 - a x - b y + det(M) x y = 0 for real x, y: the least max(|x|, |y|) of at most two solutions, where it is in reach."""
+    rng = np.random.default_rng(1)
+    M = rng.normal(size=(200, 2, 2)) + 1j * rng.normal(size=(200, 2, 2))
+    found = mussv(M, [(-1, 0), (-1, 0)])
+    exact = np.zeros(len(M))
+    for k, m in enumerate(M):
+        a, b, d = m[0, 0], m[1, 1], np.linalg.det(m)
+        roots = np.roots([(a * d.conj()).imag, -(a * b.conj() + d.conj()).imag, b.conj().imag])
+        for x in roots[np.abs(roots.imag) < 1e-9].real:
+            exact[k] = max(exact[k], 1 / max(abs(x), abs((1 - a * x) / (b - d * x))))
+    near = exact > 0.25 * found.upper  # farther ones are searched from a few starts only
+    assert near.sum() > 60
+    np.testing.assert_allclose(found.lower[near], exact[near], rtol=1e-8)
+    assert (found.lower <= exact * (1 + 1e-8)).all()
+
+
 def test_real_block_that_is_worst_alone():
     """Of a triangular matrix the larger block decides: here a real number, exactly singular at 1 / upper."""
     for M in ([[2.0, 0.0], [0.5, 1.0]], [[2.0, 1e-3], [0.0, 1.0j]]):

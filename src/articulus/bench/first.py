@@ -91,6 +91,9 @@ def first_runs(effort: Effort) -> Iterator[Row]:
     with starter(LINEARIZE) as start:
         warm = start.warm(chain(7), ONE_STATE, 1 if effort.quick else 5).processor
         yield _seconds("warm first linearize", 7, warm, 0.6, "python-control is not imported")
+        cold = start.cold(chain(7), ONE_STATE, 1 if effort.quick else 3)
+        note = f"{cold.before:.2f} s of it for the import; python-control is not imported"
+        yield _seconds("cold first linearize", 7, cold.before + cold.processor, 1.0, note)
 
 
 def _cold(start: Starter, model: Model, note: str) -> Row:

@@ -119,11 +119,11 @@ class Search:
         values, vectors = np.linalg.eig(inner @ Q[:, c][:, :, c])
         at, f = np.argmax(np.abs(values), axis=1), np.arange(len(N))
         lam = np.where(np.abs(values[f, at]) > 0, values[f, at], 1.0)
-        inverse = _inverse(vectors)
+        left = inverse(vectors)
         D = k[:, None, None] * Q
         D[:, c] /= (k * lam)[:, None, None]
         x, y = np.zeros(N.shape[:2], dtype=complex), np.zeros(N.shape[:2], dtype=complex)
-        x[:, c], y[:, c] = vectors[f, :, at], inverse[f, at].conj()
+        x[:, c], y[:, c] = vectors[f, :, at], left[f, at].conj()
         if r.any():  # rows of (I - N D) x = 0 and y* (I - N D) = 0 of the real channels
             ND = N @ D
             rr = np.eye(r.sum()) - ND[:, r][:, :, r]
@@ -225,7 +225,7 @@ def _solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return np.linalg.solve(a + 1e-14 * (1 + 1j) * np.eye(a.shape[-1]), b)
 
 
-def _inverse(vectors: np.ndarray) -> np.ndarray:
+def inverse(vectors: np.ndarray) -> np.ndarray:
     """Return inverses of matrices of eigenvectors; those of defective matrices by least squares."""
     try:
         return np.linalg.inv(vectors)

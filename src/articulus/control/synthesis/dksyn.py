@@ -51,8 +51,8 @@ def dksyn(
         See `hinfsyn`; the errors and disturbances are, in their order, the inputs and outputs of the blocks.
     measured, commands : names or number of outputs and of inputs
     blocks : sequence of pairs or `Block`
-        Of Delta, from errors to disturbances; see `mussv`. Repeated and real ones are taken as full complex ones, which is
-        on the safe side; `robstab` of the closed loop tells what the true structure gives.
+        Of Delta, from errors to disturbances; see `mussv`. Repeated and real ones are taken as full complex ones while the
+        controller is found, which is on the safe side; the figures `true_peak` and `true_lower` are of the blocks as they are.
     order : int
         Of the scaling of every block but the last; even.
     rounds : int
@@ -66,7 +66,10 @@ def dksyn(
     -------
     Design
         Figures: `mu`, an upper bound over all frequencies, the Hinf norm of the scaled closed loop; `peak`, the largest mu on a
-        grid; `history`, the peaks of every round. The controller has the states of the plant and of the scalings.
+        grid; `history`, the peaks of every round, all of full complex blocks; `true_peak` and `true_lower`, upper and lower
+        bound of the largest mu on the grid of the structure as it is: real blocks by D-G scalings, repeated ones as repeated.
+        `robstab` of the closed loop finds the peak between grid points. The controller has the states of the plant and of the
+        scalings.
     """
     parts = Partition.of(plant, commands, measured, "dksyn")
     structure = BlockStructure.of(blocks, "dksyn")
@@ -79,9 +82,12 @@ def dksyn(
     found = _iterated(inner, structure, order, rounds, relax, time.monotonic() + time_limit)
     law = found.law if parts.model.period is None else trapezoidal(found.law, parts.model.period)
     peak = float(min(found.history))
+    true_peak, true_lower = _as_they_are(inner, found.law, structure)
     figures = {
         "mu": found.bound,
         "peak": peak,
+        "true_peak": true_peak,
+        "true_lower": true_lower,
         "history": np.array(found.history),
         "complete": found.complete,
     }
@@ -92,6 +98,13 @@ def dksyn(
         np.isfinite(found.bound),
     )
     return checked("dksyn", parts.model, law, parts.u, parts.y, figures, [check])
+
+
+def _as_they_are(parts: Partition, law: LinearModel, structure: BlockStructure) -> tuple[float, float]:
+    """Return bounds of the largest mu of the closed loop on a grid, real and repeated blocks as they are."""
+    loop = select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)
+    mu = mussv(loop.response(_grid(loop)), structure)
+    return float(mu.upper.max()), float(mu.lower.max())
 
 
 @dataclass
