@@ -12,7 +12,8 @@ Several blocks go through long code together, chunk by chunk: a chunk is fetched
 block, and one block's work hides the waiting of another.
 
 One function per row length moves the rows of a block, by square transposes of as many columns as there are lanes.
-Where the length is no multiple, the last square overlaps its neighbour.
+Where the length is no multiple, the last square overlaps its neighbour; rows of less than a square are moved as two halves of
+one that overlap.
 """
 
 from __future__ import annotations
@@ -165,8 +166,10 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
     w = Writer(target)
     w.label("entry")
     rows = ["%row", *(w.offset("%row", f"%ahead{lane}") for lane in range(1, target.lanes))]
-    if n < target.lanes:
+    if n < target.lanes and (target.lanes == 2 or n < target.lanes // 2):
         check = (_gather_narrow if gather else _scatter_narrow)(w, n, rows, "%check")
+    elif n < target.lanes:
+        check = _halves(w, n, rows, gather)
     elif n <= UNROLL:
         check = _squares(w, n, rows, gather)
     else:
@@ -258,8 +261,33 @@ def transpose(w: Writer, rows: list[str]) -> list[str]:
     return rows
 
 
+def _halves(w: Writer, n: int, rows: list[str], gather: bool) -> str:
+    """Move rows of half as many elements as there are lanes, or more: the first and the last half of a square, which overlap."""
+    lanes, t = w.target.lanes, w.target.type
+    half, kind = lanes // 2, f"<{lanes // 2} x double>"
+    places = [w.offset("%lanes", k * w.target.bytes) for k in (*range(half), *range(n - half, n))]
+    ends = [(row, w.offset(row, 8 * (n - half))) for row in rows]
+    if gather:
+        parts = [[w.load(end, kind, 8) for end in each] for each in ends]
+        values = transpose(w, [_shuffled(w, kind, a, b, range(lanes)) for a, b in parts])
+        for value, place in zip(values, places):
+            w.store(value, place)
+    else:
+        values = [w.load(place) for place in places]
+        for value, each in zip(transpose(w, values), ends):
+            for end, chosen in zip(each, (range(half), range(half, lanes))):
+                w.store(_shuffled(w, t, value, "poison", chosen), end, kind, 8)
+    return w.add("%check", w.add(*_watched(w, values, [w.constant(0.0)] * 2)))
+
+
+def _shuffled(w: Writer, kind: str, a: str, b: str, chosen: Sequence[int]) -> str:
+    """Return chosen elements of two vectors."""
+    places = ", ".join(f"i32 {k}" for k in chosen)
+    return w.do(f"shufflevector {kind} {a}, {kind} {b}, <{len(chosen)} x i32> <{places}>")
+
+
 def _gather_narrow(w: Writer, n: int, rows: list[str], check: str) -> str:
-    """Rows shorter than the lane count: element by element."""
+    """Rows shorter than half the lane count: element by element."""
     values = []
     for k in range(n):
         values.append(w.pack([w.load(w.offset(row, 8 * k), "double", 8) for row in rows]))
