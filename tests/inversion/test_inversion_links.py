@@ -208,6 +208,19 @@ def test_a_saturated_piezo_is_doubted() -> None:
     assert not found.passed
 
 
+def test_as_many_piezos_as_modes_undo_all_deformation_and_are_doubted() -> None:
+    arm = art.Mechanism("coarse", gravity=(0, 0, 0))
+    arm.flexible("link", beam_body(1.2, EI=33.0, mass_per_length=1.73, modes=1, damping=0.0))
+    arm.joint("hub", HINGE, "ground", "link")
+    arm.frame("root", "link", node="root").frame("tip", "link", node="tip")
+    patch = PiezoPair("root", "tip", gain=0.02, name="patch")
+    path = Line([0.0], [0.2], Profile(2.0))
+    with pytest.warns(DoubtfulResult, match="1 modes and 1 piezos"):
+        found = link_by_link(arm, path, "tip", path_of="joints", piezos=[patch], step=0.01)
+    assert found.passed
+    assert found.figures["J"] < 1e-20
+
+
 def test_paths_that_do_not_fit() -> None:
     arm = flexible_arm()
     profile = Profile(1.0)

@@ -282,6 +282,11 @@ def _models(
     conditions.require_authority(q, at, WHAT)
     models = tuple(link_model(chain, conditions, link, piezos, q[0]) for link in chain.links)
     for model in models:
+        if model.piezos and len(model.piezos) >= len(model.places):
+            doubtful(
+                f"{WHAT}: link '{model.link.name}' has {len(model.places)} modes and {len(model.piezos)} piezos: they can undo all of its "
+                "deformation, which those of a real link cannot. Give the body more modes"
+            )
         if rank_of(model.B) < len(model.piezos):
             doubtful(
                 f"{WHAT}: the piezos of link '{model.link.name}' have rank {rank_of(model.B)}, not {len(model.piezos)}: some do the same. "
@@ -385,14 +390,13 @@ def _result(
 
 
 def _size(sweep: Sweeps, model: LinkModel) -> float:
-    """Return the largest elastic force of a link, or of what drives it, to compare residuals with."""
+    """Return the largest elastic, inertia or piezo force of a link, to compare residuals with."""
     own = np.searchsorted(sweep.chain.modes, model.places)
-    eta = sweep.eta
-    size = max(
-        np.abs(eta[0][:, own] @ model.k.T).max(),
-        np.abs(eta[2][:, own] @ model.m.T).max(),
-    )
-    return float(max(size, 1e-12 * np.abs(sweep.forces).max(), 1e-300))
+    eta, size = sweep.eta, 1e-12 * np.abs(sweep.forces).max()
+    size = max(size, np.abs(eta[0][:, own] @ model.k.T).max(), np.abs(eta[2][:, own] @ model.m.T).max())
+    for p, column in zip(model.piezos, model.B.T):
+        size = max(size, np.abs(sweep.volts[p.name]).max() * np.abs(column).max())
+    return float(max(size, 1e-300))
 
 
 def _tip_error(chain: Chain, q: np.ndarray, wanted: np.ndarray, tip: str, path_of: str, axes: str) -> float:
