@@ -71,6 +71,26 @@ def test_an_operating_point_that_is_none_is_doubted():
         art.control.check(arm, design, q=[0.4, 0.2], u0=0.0)
 
 
+def test_mu_of_uncertain_parameters():
+    """A rod that stands on its hinge falls when m g l/2 is more than the stiffness of the controller, whatever the damping."""
+    rod = art.Mechanism("rod").body("rod", art.Parameter("mass", 2.0), (0, 0, 0.5), (0.2, 0.2, 0.01))
+    rod.joint("hinge", art.Revolute((0, 1, 0)), "ground", "rod")
+    design = art.control.lqr(rod.linearize(), [10.0, 1.0], 1.0)
+    critical = -float(design.law.D[0, 0]) / (-rod.gravity_vector[2] * 0.5)
+    for high, robust in ((0.9 * critical, True), (1.1 * critical, False)):
+        proof = art.control.check(rod, design, uncertain={"mass": (1.0, high)})
+        (check,) = (c for c in proof.checks if c.what == "mu over the ranges of mass")
+        # the bound is searched to 1e-3
+        assert check.found == pytest.approx(0.5 * (high - 1) / (critical - 0.5 * (high + 1)), rel=3e-3)
+        assert check.passed == robust
+        assert proof.robust.worst["mass"] == pytest.approx(critical, rel=3e-3)
+    proof = art.control.check(rod, design, uncertain={"mass": (1.0, 1.5)}, deviations=0.01, runs=4, t_end=0.5)
+    assert len(set(proof.runs.parameters[0].value)) == 4
+    proof = art.control.check(rod, design, uncertain={"mass": (1.1 * critical, 2 * critical)})
+    assert proof.robust is None
+    assert not proof.passed
+
+
 def test_delays_and_periods():
     law = of_matrices([[0.5]], [[1.0]], [[1.0]], [[2.0]], 0.1)
     omega = np.array([1.0, 7.0])

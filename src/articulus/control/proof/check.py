@@ -13,9 +13,12 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.control.analysis.margins import Margins, margins
+from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import select
 from articulus.control.design import Check, Design
 from articulus.control.proof.spillover import Mode, modes_of
+from articulus.control.robust.robstab import RobustStability, robstab
+from articulus.control.robust.uncertain import uncertain as uncertain_model
 from articulus.control.sampling import sample
 from articulus.errors import DoubtfulResult, InputError, MovedStart, doubtful
 from articulus.linear import LinearModel
@@ -49,6 +52,8 @@ class Proof:
         Oscillations of the plant without and with the controller.
     runs : Run or None
         Nonlinear runs from deviations, if any were asked for.
+    robust : RobustStability or None
+        Of the loop with uncertain parameters, if any were given; None also if the loop is not stable without their changes.
     """
 
     checks: tuple[Check, ...]
@@ -57,6 +62,7 @@ class Proof:
     margins: Margins
     modes: tuple[Mode, ...]
     runs: Run | None = None
+    robust: RobustStability | None = None
 
     @property
     def passed(self) -> bool:
@@ -65,6 +71,8 @@ class Proof:
 
     def __str__(self) -> str:
         lines = [str(check) for check in self.checks]
+        if self.robust is not None:
+            lines.append(str(self.robust))
         lines += ["mode [rad/s]   damping before -> after"] if self.modes else []
         for mode in self.modes:
             a, b = mode.damping
@@ -109,6 +117,7 @@ def check(
     runs: int = 64,
     t_end: float | None = None,
     spread: Mapping[str, tuple[float, float]] | None = None,
+    uncertain: Mapping[str, tuple[float, float]] | None = None,
     limits: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Proof:
@@ -141,7 +150,10 @@ def check(
     t_end : float [s]
         Their length; ten times the slowest time constant of the loop if not given.
     spread : dict of parameter name to (low, high)
-        Parameters that differ from run to run, uniformly.
+        Parameters that differ from run to run, uniformly; those of `uncertain` if not given.
+    uncertain : dict of parameter name to (low, high)
+        Parameters of the mechanism or of components that may have any value in these ranges: the structured singular value of the
+        loop, sampled as it is, must stay below 1 (`uncertain` and `robstab`; parameters count as real).
     limits : dict of signal entry to number
         Largest allowed size of signals in the runs, such as {"u.joint1_torque": 40.0}.
     seed : int
@@ -167,11 +179,31 @@ def check(
         found = margins(dataclasses.replace(cut, C=-cut.C, D=-cut.D))
     modes = modes_of(cut, still.linearize(q0, **settings).poles, known)
     checks = [*_linear_checks(closed, found, gain, phase, peak), *_spillover_checks(modes)]
-    batch = None
-    if deviations is not None:
-        batch, more = _runs(loop, q0, closed, deviations, runs, t_end, spread, limits, params, step, seed)
+    batch = robust = None
+    if uncertain:
+        robust, more = _robust(loop, q0, uncertain, params, step)
         checks += more
-    return Proof(tuple(checks), loop, closed, found, modes, batch)
+    if deviations is not None:
+        varied = uncertain if spread is None else spread
+        batch, more = _runs(loop, q0, closed, deviations, runs, t_end, varied, limits, params, step, seed)
+        checks += more
+    return Proof(tuple(checks), loop, closed, found, modes, batch, robust)
+
+
+def _robust(
+    loop: Loop,
+    q: np.ndarray,
+    ranges: Mapping[str, tuple[float, float]],
+    params: Mapping[str, float] | None,
+    step: float,
+) -> tuple[RobustStability | None, list[Check]]:
+    """Return the robust stability of a loop over ranges of its parameters, and that mu is below 1."""
+    model = uncertain_model(loop, ranges, q, step=step, params=params)
+    what = f"mu over the ranges of {', '.join(ranges)}"
+    if not asymptotically_stable(np.linalg.eigvals(model.nominal.A), model.nominal.period).all():
+        return None, [Check(f"{what}: unstable in their middle", np.inf, 1.0, False)]
+    found = robstab(model)
+    return found, [Check(what, found.upper, 1.0, found.robust)]
 
 
 def late(law: LinearModel, periods: int) -> LinearModel:

@@ -180,7 +180,7 @@ def uncertain(
     tolerance : float [-]
         Largest `error` that is accepted.
     **linearize
-        Further arguments of `linearize`: `inputs`, `outputs`, `opened`, `t`. Outputs of a loop are "q" and "v" if not given;
+        Further arguments of `linearize`: `inputs`, `outputs`, `opened`, `t`, `params` (of other parameters). Outputs of a loop are "q" and "v" if not given;
         accelerations and forces are not polynomials of masses and need more repetitions.
     """
     names = tuple(ranges)
@@ -280,6 +280,7 @@ def _with_inertia(
     """Return the model and E = diag(I, M, I): E A and E B are polynomials of masses and stiffnesses, where A and B are not."""
     mechanism = getattr(source, "mechanism", source)
     given = dict(options) if mechanism is source else {"outputs": ("q", "v"), **options}
+    params = {**(given.pop("params", None) or {}), **params}
     model = as_plant(source.linearize(q, params=params, **given), "uncertain")
     speeds = [model.states.index(f"v.{n}") for n in mechanism.v_names if f"v.{n}" in model.states]
     E = np.eye(len(model.A))
