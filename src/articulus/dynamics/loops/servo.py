@@ -32,7 +32,7 @@ def servo(
 
     Row i of Z is the direction in which what holds row i of the constraints pulls: a row of G itself where a joint or
     guide reacts (an ideal constraint), a row of one's choice where an actuator does the work. The applied joint forces are -Z' nu, as
-    -G' lambda for ideal constraints. Three forms give the same:
+    -G' lambda for ideal constraints. Three forms give the same::
 
         mobility     (G M^-1 Z') nu = G M^-1 f + gamma, which is `lagrange` for Z = G; in a mechanism with loops M^-1
                      stands for the response under them
