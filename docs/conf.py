@@ -21,7 +21,9 @@ html_title = f"articulus {release}"
 html_copy_source = False
 
 nitpicky = False
-suppress_warnings = ["ref.python"]  # words of a type such as q or count are names of several attributes: no link then
+suppress_warnings = [
+    "ref.python"
+]  # words of a type such as q or count are names of several attributes: no link then
 default_role = "literal"
 pygments_style = "default"
 

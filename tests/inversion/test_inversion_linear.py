@@ -52,6 +52,28 @@ def test_link_of_the_digest(link: SecondOrder, duration: float, peak: float) -> 
     assert difference(found, invert(link, path, method="frequency")) < 1e-6
 
 
+def test_sparse_equations_of_a_structure_give_the_same(
+    link: SecondOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from articulus.inversion.linear import frequency
+
+    path = Line(0.0, 0.462, Profile(0.5, law="sine"))
+    dense = invert(link, path, method="frequency", step=5e-3, cut=1e-4)
+    monkeypatch.setattr(frequency, "DENSE", 0)
+    sparse = invert(link, path, method="frequency", step=5e-3, cut=1e-4)
+    assert np.allclose(sparse.inputs, dense.inputs, atol=1e-9)
+    assert np.allclose(sparse.states, dense.states, atol=1e-8)
+
+
+def test_sampled_link_with_a_delay_begins_a_period_earlier(link: SecondOrder) -> None:
+    mass = ([[0.0, 1.0], [0.0, -1.0]], [[0.0], [1.0]], [[1.0, 0.0]], [[0.0]])
+    now, late = (invert(sample(mass, 0.01, delay=x), WAY) for x in (0.0, 0.01))
+    assert late.figures["error"] < 1e-8
+    assert np.interp(0.3, now.t, now.inputs[:, 0]) == pytest.approx(
+        np.interp(0.29, late.t, late.inputs[:, 0]), abs=1e-7
+    )
+
+
 def test_link_before_and_after_the_motion_follows_its_zeros(link: SecondOrder) -> None:
     found = invert(link, Line(0.0, 0.462, Profile(0.5, law="sine")))
     t, u = found.t, found.inputs[:, 0]

@@ -9,6 +9,7 @@ from articulus.errors import InputError
 from articulus.inversion import (
     Line,
     Profile,
+    about,
     feedforward,
     invert,
     predicted,
@@ -116,6 +117,35 @@ def test_feedback_around_the_inverse_against_a_wrong_payload(arm: art.Mechanism,
     assert exact[1] < 1e-5  # the payload that it was made for
     assert (stiff > 0.08).all()
     assert (exact < 0.4 * stiff).all()
+
+
+def test_held_torques_of_a_sampled_inverse_move_the_mechanism(arm: art.Mechanism, plant: LinearModel) -> None:
+    found = invert(plant, PATH, inputs="tau.hinge", period=0.004)
+    run = art.simulate(arm, 1.6, components=found.components(), step=4e-4, sample=4e-3, outputs=[])
+    wanted = PATH.position(run.t + found.t[0])[:, 0]
+    assert (
+        np.abs(run.q @ plant.C[0, : arm.nv] - wanted).max() < 1e-6
+    )  # at the instants; a spline would be half a period late
+    assert found.plot().axes[1].lines[0].get_drawstyle() == "steps-post"
+
+
+def test_inverse_about_a_position_held_against_gravity() -> None:
+    arm = art.load("two_link")
+    q, frame = np.array([0.4, -0.7]), arm.frame_names[-1]
+    names = [
+        f"{frame}.{axis}"
+        for axis in "xyz"
+        if np.abs(arm.jacobian(frame, q)[3 + "xyz".index(axis)]).max() > 1e-3
+    ]
+    path = Line((0.0, 0.0), (1e-4, -1e-4), Profile(0.5))
+    found = about(invert(tip_model(arm, names, q), path), arm, q)
+    assert np.abs(found.inputs[0]).max() > 0.1  # gravity
+    run = art.simulate(arm, 0.5, q0=q, components=found.components(), step=1e-3, outputs=[])
+    place = arm.pose(frame, run.q)[:, ["xyz".index(name[-1]) for name in names], 3]
+    assert (
+        np.abs(place - found.outputs[:: len(found.t) // 500][: len(place)]).max() < 2e-7
+    )  # the way squared over a length
+    assert np.allclose(found.states[0, :2], q)
 
 
 def test_targets_are_the_predicted_joint_motion(plant: LinearModel) -> None:

@@ -10,7 +10,7 @@ from articulus.inversion.arms.proof import Forward, forward, prove
 from articulus.inversion.arms.tip_torques import tip_torques
 from articulus.inversion.linear.invert import invert
 from articulus.inversion.linear.rigid import rigid
-from articulus.inversion.linear.tip_model import tip_model
+from articulus.inversion.linear.tip_model import about, tip_model
 from articulus.inversion.links import link_by_link, minimal_vibration
 from articulus.inversion.paths import (
     Circle,
@@ -68,6 +68,7 @@ __all__ = [
     "ServoPlan",
     "SplinePath",
     "StackBay",
+    "about",
     "accessibility",
     "as_motion",
     "bays",

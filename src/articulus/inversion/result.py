@@ -15,6 +15,7 @@ from articulus.errors import InputError
 from articulus.files.storage import write_text
 from articulus.loop.components.prescribed_command import PrescribedCommand
 from articulus.loop.components.prescribed_force import PrescribedForce
+from articulus.loop.table import Table
 from articulus.mechanism import Spline
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Inversion:
     figures : dict of str to number or array
         What the method found: zeros, iterations, residuals, by name.
     checks : tuple of Check
+    held : bool
+        Whether the inputs hold their values from each time to the next, as those of a digital controller.
     """
 
     method: str
@@ -65,6 +68,7 @@ class Inversion:
     state_names: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
+    held: bool = False
 
     @property
     def support(self) -> tuple[float, float]:
@@ -106,7 +110,7 @@ class Inversion:
 
     def components(self, *, shift: float | None = None) -> tuple[PrescribedForce | PrescribedCommand, ...]:
         """Return the inputs as components for `simulate` and `Loop`: a joint force per "tau.<joint>", a command per "u.<actuator>";
-        splines through the samples.
+        splines through the samples, or held samples.
 
         Parameters
         ----------
@@ -121,7 +125,8 @@ class Inversion:
                 raise InputError(
                     f"{self.method}: input '{name}' is neither a joint force nor a command; expected tau.<joint> or u.<actuator>"
                 )
-            course = Spline(tuple(times), tuple(column))
+            made_of = tuple(times), tuple(column)
+            course = Table(*made_of, held=True) if self.held else Spline(*made_of)
             made.append(
                 PrescribedForce(target, course) if kind == "tau" else PrescribedCommand(target, course)
             )
@@ -148,8 +153,9 @@ class Inversion:
             (axes[0], self.outputs, self.output_names, self.output_units),
             (axes[1], self.inputs, self.input_names, self.input_units),
         ):
+            drawn = "steps-post" if self.held and values is self.inputs else "default"
             for name, column in zip(names, values.T):
-                ax.plot(self.t, column, label=name)
+                ax.plot(self.t, column, label=name, drawstyle=drawn)
             ax.axvspan(self.start, self.end, color="0.92", zorder=0)
             ax.set_ylabel(", ".join(dict.fromkeys(units)))
             ax.legend(frameon=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.analysis.zeros import tzero
@@ -31,6 +32,7 @@ FOLLOWED = 1e-3
 """Error of the outputs in the forward simulation, over the way, above which the step is called too coarse."""
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
 def invert(
     plant: Any,
     path: Path,
@@ -351,6 +353,7 @@ def _result(
         model.states if found.x.shape[1] else (),
         figures,
         checks,
+        held=model.period is not None,
     )
 
 

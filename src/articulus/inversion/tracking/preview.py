@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
+from threadpoolctl import threadpool_limits
 
 from articulus.control.plant import Group
 from articulus.errors import InputError
@@ -83,6 +84,7 @@ class Preview:
         return figure
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
 def preview(
     plant: Any,
     path: Path,
