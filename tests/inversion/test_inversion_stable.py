@@ -85,6 +85,32 @@ def test_a_linear_system_has_the_inverse_of_its_frequency_response(
     assert found.passed
 
 
+def test_a_linear_system_has_its_linear_inverse() -> None:
+    """`invert`, exact exponentials on its own steps: 1e-6 of the largest input apart (its path is a polynomial between steps)."""
+    A, B, C = random_plant(7, 2)
+    line = art.inversion.Line((0.0, 0.0), (1.0, -0.5), art.inversion.Profile(T, order=4))
+    plant = (A, B, C, np.zeros((2, 2)))
+    ours, other = stable_inversion(plant, line, step=T / 500), art.inversion.invert(plant, line, step=T / 500)
+    near = (ours.t > -4) & (ours.t < 6)
+    values = np.array([np.interp(ours.t[near], other.t, column) for column in other.inputs.T]).T
+    assert np.abs(values - ours.inputs[near]).max() < 1e-5 * np.abs(ours.inputs).max()
+
+
+@pytest.mark.parametrize("method", ["collocation", "picard"])
+def test_a_system_without_inside_is_inverted_at_every_time_by_itself(method: str) -> None:
+    """x1'' = x2 x1 + u1, x2' = sin(x1) + x1 u1 + u2: u by hand. Tolerance: rounding of the polynomial of degree 12 by its powers."""
+    x, u = SX.sym("x", 3), SX.sym("u", 2)
+    rate = ca.vertcat(x[1], x[2] * x[0] + u[0], ca.sin(x[0]) + x[0] * u[0] + u[1])
+    system = NonlinearSystem.affine(x, u, rate, ca.vertcat(x[0], x[2]))
+    found = stable_inversion(system, (TIME, ca.vertcat(bump(), 2 * bump())), method, start=0, end=T)
+    y = bump_values(found.t, 2)
+    first = y[:, 2] - 2 * y[:, 0] ** 2
+    second = 2 * y[:, 1] - np.sin(y[:, 0]) - y[:, 0] * first
+    assert found.figures["relative_degree"] == (2, 1)
+    assert found.inputs == pytest.approx(np.stack([first, second], 1), abs=1e-8)
+    assert (found.pre, found.post) == (0.0, 0.0)
+
+
 # nonlinear systems with a known inside
 
 

@@ -19,6 +19,7 @@ from articulus.bench import (
     rows,
     runs,
     shells,
+    stable_inversion,
 )
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
@@ -60,6 +61,7 @@ def sections(quick: bool) -> list[Section]:
         Section("control-structure interaction", interaction.partition),
         Section("structured singular value", robust.mu),
         Section("Hinf synthesis", hinf.synthesis),
+        Section("stable inversion", stable_inversion.example),
     ]
     new = [
         Section("warm start", rows.warm_start),

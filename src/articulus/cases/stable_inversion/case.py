@@ -29,11 +29,11 @@ def plant() -> NonlinearSystem:
     return NonlinearSystem(x, f, g, x[0] - 3 * x[2], name="Chen and Paden's plant")
 
 
-def inverse(amplitude: float, method: str = "collocation") -> Inversion:
+def inverse(amplitude: float, method: str = "collocation", tolerance: float = 1e-10) -> Inversion:
     """Return the inverse for amplitude (1 - cos t), from 0 to 2 pi; x3 and x4 are the internal coordinates."""
     system, t = plant(), SX.sym("t")
     goal = (t, amplitude * (1 - ca.cos(t)))
-    return stable_inversion(system, goal, method, start=0.0, end=END, eta=system.x[2:], tolerance=1e-10)
+    return stable_inversion(system, goal, method, start=0.0, end=END, eta=system.x[2:], tolerance=tolerance)
 
 
 def compute() -> dict:

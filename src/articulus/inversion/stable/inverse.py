@@ -101,6 +101,8 @@ def _result(
     x = problem.states(t, eta)
     u = problem.inputs(t, x)
     flow = flow_residual(problem, inside)
+    if flow > FLOW:  # intervals long for the whole state, though not for the motion inside
+        flow = flow_residual(problem, inside, parts=16)
     form = problem.form
     figures = {
         "relative_degree": form.relative_degree,
@@ -156,16 +158,18 @@ def sample_times(problem: Problem, step: float | None) -> np.ndarray:
     return np.union1d(t[~near], extra)
 
 
-def flow_residual(problem: Problem, inside: Internal) -> float:
+def flow_residual(problem: Problem, inside: Internal, parts: int = 2) -> float:
     """Return how far the states are from what the inputs alone make of them over an interval, relative to their way.
 
-    The equations of the system itself are integrated from every node to the next, in two steps of Gauss's method with the inputs as functions of time.
+    The equations of the system itself are integrated from every node to the next, in some steps of Gauss's method with the inputs as
+    functions of time.
     """
-    t, h = inside.t[:-1], np.diff(inside.t) / 2
+    h = np.diff(inside.t) / parts
     nodes = problem.states(inside.t, inside.eta)
     flow = Rows(_flow(problem.form.system))
     x = nodes[:-1]
-    for begin in (t, t + h):
+    for part in range(parts):
+        begin = inside.t[:-1] + part * h
         times = (begin[:, None] + C * h[:, None]).ravel()
         known = problem.states(times, inside(problem, times))
         u = problem.inputs(times, known)

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.linalg
 
 from articulus.errors import NumericalError
-from articulus.inversion.stable.collocation import Internal
+from articulus.inversion.stable.collocation import Internal, collocation
 from articulus.inversion.stable.gauss import C
 from articulus.inversion.stable.problem import Problem
 
@@ -40,9 +40,8 @@ def picard(problem: Problem, tolerance: float) -> Internal:
     tolerance : float [-]
         Error of eta, over its largest distance from rest.
     """
-    if not problem.form.internal:
-        t = np.array(problem.wanted.marks)
-        return Internal(t, np.zeros((len(t), 0)), np.zeros((len(t) - 1, 3, 0)), 0.0, 0, 1)
+    if not problem.form.internal:  # nothing inside, nothing to sweep
+        return collocation(problem, tolerance)
     fastest = np.abs(problem.before.zeros).max()
     length = problem.wanted.end - problem.wanted.start
     h = min(REACH / fastest, length / 24)
