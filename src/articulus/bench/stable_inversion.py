@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,9 +23,8 @@ def example(effort: Effort) -> Iterator[Row]:
     for method in ("collocation", "picard"):
         found = inverse(2.0, method, tolerance=1e-8)
         off = abs(float(np.interp(np.pi, found.t, found.inputs[:, 0])) - EXACT)
-        (time,) = race(
-            [Contender("articulus", lambda m=method: inverse(2.0, m, tolerance=1e-8))], effort.seconds, 2
-        )
+        ours = Contender("articulus", functools.partial(inverse, 2.0, method, tolerance=1e-8))
+        (time,) = race([ours], effort.seconds, 2)
         bar = Bar(LIMIT, at_least=False, unit="s") if method == "collocation" and not effort.quick else None
         yield Row(
             f"stable inversion, {method}",
