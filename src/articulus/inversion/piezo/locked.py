@@ -63,7 +63,7 @@ def locked_modes(
     at = np.array(mechanism.positions(q), dtype=float)
     still = np.zeros(mechanism.nv)
     if not mechanism.description.constraints:
-        at = _at_rest(mechanism, at, places, in_q)
+        at = at_rest(mechanism, at, places, in_q)
     K, D, M = (
         x[np.ix_(places, places)] for x in mechanism.tree_inverse_dynamics_derivatives(at, still, still)
     )
@@ -97,7 +97,7 @@ def _places(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     return v, q
 
 
-def _at_rest(mechanism: Mechanism, q: np.ndarray, places: np.ndarray, in_q: np.ndarray) -> np.ndarray:
+def at_rest(mechanism: Mechanism, q: np.ndarray, places: np.ndarray, in_q: np.ndarray) -> np.ndarray:
     """Return the position with the deflection at which the weight is held by the stiffness, joints as they are."""
     still = np.zeros(mechanism.nv)
     for _ in range(DEFLECTION_STEPS):

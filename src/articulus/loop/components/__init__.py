@@ -13,6 +13,7 @@ from articulus.loop.components.computed_torque import ComputedTorque
 from articulus.loop.components.contact import Contact
 from articulus.loop.components.contacts import Contacts
 from articulus.loop.components.dead_band import DeadBand
+from articulus.loop.components.deflection_feedback import DeflectionFeedback
 from articulus.loop.components.drag import Drag
 from articulus.loop.components.expression import Expression
 from articulus.loop.components.first_order import FirstOrderActuator
@@ -40,6 +41,7 @@ from articulus.loop.components.piezo_pair import PiezoPair
 from articulus.loop.components.prescribed_command import PrescribedCommand
 from articulus.loop.components.prescribed_force import PrescribedForce
 from articulus.loop.components.proof_mass import ProofMass
+from articulus.loop.components.pseudolink import Pseudolink
 from articulus.loop.components.rate_gyro import RateGyro
 from articulus.loop.components.rate_limit import RateLimit
 from articulus.loop.components.resolved_rate import ResolvedRate
@@ -74,6 +76,8 @@ CONTROLLERS = (
     PD,
     PID,
     ComputedTorque,
+    Pseudolink,
+    DeflectionFeedback,
     StateFeedback,
     LinearController,
     Expression,
@@ -143,6 +147,7 @@ __all__ = [
     "Contact",
     "Contacts",
     "DeadBand",
+    "DeflectionFeedback",
     "Drag",
     "Expression",
     "FirstOrderActuator",
@@ -168,6 +173,7 @@ __all__ = [
     "PrescribedCommand",
     "PrescribedForce",
     "ProofMass",
+    "Pseudolink",
     "RateGyro",
     "RateLimit",
     "ResolvedRate",

@@ -1,0 +1,293 @@
+"""King's composite controller of the tip of a flexible arm: slow computed torque of pseudolinks, fast feedback of the deflection.
+
+Pseudolinks are the links of the rigid arm whose tip is where that of the flexible arm is; gamma are their angles, gamma' = E (q' + F delta').
+Joint forces under which gamma'' = nu leave for the deflection, about rest,
+
+    S delta'' + D delta' + K delta + H21 E^-1 nu = 0,  S = H22 - H21 F,
+
+the zero dynamics of the tip. S is not definite, so they are not stable: nu = nu_slow + nu_fast, where nu_fast = -G (delta - delta_0,
+delta') makes the deflection decay to delta_0, that which nu_slow would hold, by a linear quadratic regulator.
+
+Source: King 1988, chapter 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from articulus.api import Mechanism
+from articulus.control.design import Check
+from articulus.control.synthesis.lqr import lqr
+from articulus.control.synthesis.sampled_lq import lqrd
+from articulus.errors import InputError, NumericalError
+from articulus.inversion.piezo.locked import at_rest
+from articulus.loop.components import DeflectionFeedback, Pseudolink
+from articulus.loop.components.pseudolink import places
+from articulus.running import Loop
+
+
+@dataclass(frozen=True, eq=False)
+class PseudolinkDesign:
+    """A composite controller of the tip.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    tip : str
+    angular : bool
+    kp, kv : array, (n,) [1/s^2], [1/s]
+    positions : array, (k, nq)
+        Of the arm at the configurations of the design, deflected by its weight.
+    angles : array, (k, n) [rad or m]
+        Of the pseudolinks there: what `target` has to be to hold the arm.
+    gains : array, (k, n, 2 m)
+        G at each configuration.
+    zeros : complex array, (k, 2 m) [1/s]
+        Poles of the deflection without the fast part: the zero dynamics of the tip.
+    fast_poles : complex array, (k, 2 m) [1/s]
+        With it.
+    poles : complex array, (k, 2 n + 2 m) [1/s]
+        Of the whole loop, slow and fast together, for small motion and without sampling.
+    checks : tuple of Check
+    """
+
+    mechanism: Mechanism
+    tip: str
+    angular: bool
+    kp: np.ndarray
+    kv: np.ndarray
+    positions: np.ndarray
+    angles: np.ndarray
+    gains: np.ndarray
+    zeros: np.ndarray
+    fast_poles: np.ndarray
+    poles: np.ndarray
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the whole loop is stable at every configuration."""
+        return all(check.passed for check in self.checks)
+
+    def components(
+        self, target: Any, *, slow: float | None = None, fast: float | None = None, **fields: Any
+    ) -> tuple[Pseudolink, DeflectionFeedback]:
+        """Return the controller as components for `simulate` and `Loop`: the slow part, then the fast one.
+
+        Parameters
+        ----------
+        target : numbers, Table or casadi.Function of t [rad or m]
+            Angles of the pseudolinks: joint angles of the rigid arm on the wanted motion of the tip.
+        slow, fast : float [s]
+            Sampling periods of the two parts; continuous if not given.
+        **fields
+            Of `Pseudolink`: rate, acceleration, model.
+        """
+        k, n, width = self.gains.shape
+        joints = places(self.mechanism.description)[0]
+        part = Pseudolink(
+            self.tip, tuple(self.kp), tuple(self.kv), target, angular=self.angular, period=slow, **fields
+        )
+        feedback = DeflectionFeedback(
+            self.gains.reshape(k * n, width),
+            self.positions[:, joints] if k > 1 else None,
+            f"{part.name}.deflection",
+            f"{part.name}.authority",
+            period=fast,
+        )
+        return part, feedback
+
+    def sampled_poles(self, slow: float, fast: float, *, at: int = 0) -> np.ndarray:
+        """Return the poles of the whole loop with sampled parts about a configuration of the design [1/s].
+
+        Parameters
+        ----------
+        slow, fast : float [s]
+            Sampling periods; one a whole number of the other.
+        at : int
+            Number of the configuration.
+        """
+        step = min(slow, fast)
+        if not step > 0 or abs(max(slow, fast) / step - round(max(slow, fast) / step)) > 1e-9:
+            raise InputError(
+                f"pseudolink: found sampling periods {slow:g} and {fast:g} s; expected one to be a whole number of the other"
+            )
+        parts = self.components(tuple(self.angles[at]), slow=slow, fast=fast)
+        return Loop(self.mechanism, components=parts).linearize(self.positions[at], step=step).poles
+
+    def __str__(self) -> str:
+        return "\n".join(["pseudolink: slow and fast part", *(f"  {check}" for check in self.checks)])
+
+
+def pseudolink(
+    mechanism: Mechanism,
+    tip: str,
+    *,
+    at: Any,
+    kp: Any = 100.0,
+    kv: Any = 20.0,
+    weight: float = 1.0,
+    R: Any = None,
+    angular: bool = False,
+    fast: float | None = None,
+) -> PseudolinkDesign:
+    """Return the composite controller of the tip of a flexible arm, checked for small motion at its configurations.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Open arm with flexible bodies, of any number of modes.
+    tip : str
+        Frame to be controlled; its place tells all joints.
+    at : position (nq,) or dict of joint to number, or a sequence of them
+        Configurations of the design; on the way the gain of the nearest is taken.
+    kp, kv : numbers [1/s^2], [1/s]
+        Of the slow part: e'' + kv e' + kp e = 0.
+    weight : float
+        Of the elastic and kinetic energy of the deflection.
+    R : number or (n, n) [kg m^2 s^2]
+        Weight of the accelerations that the fast part adds; the mean inertia of the joints over kp if not given.
+    angular : bool
+        Whether the orientation of the tip counts as well; see `Pseudolink`.
+    fast : float [s]
+        Sampling period of the fast part for which its gain is to be the best; continuous if not given.
+
+    Raises
+    ------
+    NumericalError
+        The whole loop is not stable at a configuration: the slow part is too fast for the vibration, or the fast one too weak.
+    """
+    joints, modal = places(mechanism.description)
+    n = len(joints)
+    slow = [np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kv)]
+    found = [
+        _at(mechanism, tip, q, joints, modal, *slow, weight, R, angular, fast) for q in _configurations(at)
+    ]
+    poles = np.stack([each["poles"] for each in found])
+    worst = poles.real.max(1)
+    checks = tuple(
+        Check(f"largest real part of the whole loop at configuration {k} [1/s]", float(x), 0.0, bool(x < 0))
+        for k, x in enumerate(worst)
+    )
+    if worst.max() >= 0:
+        k = int(worst.argmax())
+        raise NumericalError(
+            f"pseudolink: the whole loop has a pole at {worst[k]:.4g} 1/s at configuration {k}, whose zero dynamics are at "
+            f"{np.abs(found[k]['zeros']).min():.4g} 1/s or faster; lower kp and kv, or R"
+        )
+    names = ("positions", "angles", "gains", "zeros", "fast_poles")
+    return PseudolinkDesign(
+        mechanism, tip, angular, *slow, *(np.stack([each[name] for each in found]) for name in names), poles, checks
+    )  # fmt: skip
+
+
+def _configurations(at: Any) -> Sequence[Any]:
+    if isinstance(at, Mapping) or (not isinstance(at, Sequence) and np.ndim(at) == 1):
+        return [at]
+    if isinstance(at, Sequence) and at and isinstance(at[0], int | float):
+        return [np.asarray(at, dtype=float)]
+    return list(at)
+
+
+def _at(
+    mechanism: Mechanism,
+    tip: str,
+    q: Any,
+    joints: list[int],
+    modal: list[int],
+    kp: np.ndarray,
+    kv: np.ndarray,
+    weight: float,
+    R: Any,
+    angular: bool,
+    fast: float | None,
+) -> dict[str, np.ndarray]:
+    """Return the design at one configuration."""
+    straight = np.array(mechanism.positions(q), dtype=float)
+    straight[modal] = 0.0
+    position = at_rest(mechanism, straight, np.array(modal), np.array(modal))
+    angles = _rigid_angles(mechanism, tip, position, joints, modal, angular)
+    rows = slice(0 if angular else 3, 6)
+    straight[joints] = angles
+    own, moved = (mechanism.jacobian(tip, x)[rows] for x in (straight, position))
+    moves = np.linalg.lstsq(own[:, joints], moved, rcond=None)[0]
+    P = np.linalg.inv(moves[:, joints])
+    F = P @ moves[:, modal]
+    still = np.zeros(mechanism.nv)
+    tangent, damping, H = mechanism.inverse_dynamics_derivatives(position, still, still)
+    H11, H22, H21 = H[np.ix_(joints, joints)], H[np.ix_(modal, modal)], H[np.ix_(modal, joints)]
+    K, D = (x[np.ix_(modal, modal)] - x[np.ix_(modal, joints)] @ F for x in (tangent, damping))
+    m, n = len(modal), len(joints)
+    push = np.hstack([H21 @ P, tangent[np.ix_(modal, joints)] @ P])
+    solved = np.linalg.solve(H22 - H21 @ F, np.hstack([K, D, push]))
+    A = np.block([[np.zeros((m, m)), np.eye(m)], [-solved[:, : 2 * m]]])
+    B = np.vstack([np.zeros((m, n)), -solved[:, 2 * m : 2 * m + n]])
+    by_angle = np.vstack([np.zeros((m, n)), -solved[:, 2 * m + n :]])
+    R = float(np.diag(H11).mean() / kp.mean()) if R is None else R
+    stiffness = block_diag(*(b.modes.stiffness for b in mechanism.description.bodies if b.modes is not None))
+    Q = weight * block_diag(stiffness, H22)
+    design = lqr((A, B), Q, R) if fast is None else lqrd((A, B), Q, R, fast)
+    held = np.linalg.solve(stiffness, np.hstack([push, K, D]))
+    return {
+        "positions": position,
+        "angles": angles,
+        "gains": design.gain,
+        "zeros": np.sort_complex(np.linalg.eigvals(A)),
+        "fast_poles": np.sort_complex(np.linalg.eigvals(A - B @ design.gain)),
+        "poles": np.sort_complex(np.linalg.eigvals(_whole(A, B, by_angle, design.gain, held, kp, kv))),
+    }
+
+
+def _rigid_angles(
+    mechanism: Mechanism, tip: str, position: np.ndarray, joints: list[int], modal: list[int], angular: bool
+) -> np.ndarray:
+    """Return the joint angles of the rigid arm whose tip is where that of the arm is, (n,)."""
+    rows = slice(0 if angular else 3, 6)
+    place, straight = mechanism.pose(tip, position), position.copy()
+    straight[modal] = 0.0
+    for _ in range(30):
+        J = mechanism.jacobian(tip, straight)[rows][:, joints]
+        found = mechanism.pose(tip, straight)
+        turn = place[:3, :3] @ found[:3, :3].T
+        axis = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+        step, _, rank, _ = np.linalg.lstsq(J, np.concatenate([axis, place[:3, 3] - found[:3, 3]])[rows], rcond=1e-9)  # fmt: skip
+        if rank < len(joints):
+            raise InputError(
+                f"pseudolink, at: the place of '{tip}' tells {rank} of {len(joints)} joints in this configuration (singular); choose "
+                "another, or angular = True for arms with more joints than a place needs"
+            )
+        straight[joints] += step
+        if np.abs(step).max() < 1e-12:
+            return straight[joints]
+    raise NumericalError(f"pseudolink: no rigid arm has its tip where '{tip}' is; the deflection may be too large")
+
+
+def _whole(
+    A: np.ndarray,
+    B: np.ndarray,
+    by_angle: np.ndarray,
+    G: np.ndarray,
+    held: np.ndarray,
+    kp: np.ndarray,
+    kv: np.ndarray,
+) -> np.ndarray:
+    """Return A of the whole loop; states: error of the pseudolinks and its rate, deflection and its rate.
+
+    `by_angle` is what an error adds to the rates of the deflection, `held` (m, 2 n + 2 m) the deflection over that which the present
+    acceleration, error, deflection and its rate hold.
+    """
+    n, m = len(kp), len(held)
+    slow = np.hstack([-np.diag(kp), -np.diag(kv), np.zeros((n, 2 * m))])
+    over = held[:, :n] @ slow
+    over[:, :n] += held[:, n : 2 * n]
+    over[:, 2 * n :] += held[:, 2 * n :]
+    rates = np.hstack([np.zeros((m, 2 * n + m)), np.eye(m)])
+    nu = slow - G @ np.vstack([over, rates])
+    top = np.hstack([np.zeros((n, n)), np.eye(n), np.zeros((n, 2 * m))])
+    bottom = np.hstack([by_angle, np.zeros((2 * m, n)), A]) + B @ nu
+    return np.vstack([top, nu, bottom])

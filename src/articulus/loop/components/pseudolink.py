@@ -1,0 +1,223 @@
+"""Computed torque for the tip of a flexible arm: the joints of the rigid arm that has its tip at the same place are driven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.dynamics import function
+from articulus.dynamics.flexible.data import BodyData
+from articulus.dynamics.flexible.integrals import sparse
+from articulus.dynamics.loops.factor import Factored
+from articulus.loop.component import Controller, Scope
+from articulus.loop.components.checks import sampling, wrong
+from articulus.loop.components.columns import as_in_time, at_time, column, freedoms, rate_at_time
+from articulus.loop.components.tracking import optional, wanted
+from articulus.mechanism import Description
+from articulus.mechanism.numbers import as_numbers, convert, quantity
+
+
+NEWTON = 4
+"""Steps from the joint angles to those of the rigid arm; after each the error is squared."""
+
+
+@dataclass(frozen=True)
+class Pseudolink(Controller):
+    """Computed torque in the angles gamma of pseudolinks: the joints of the rigid arm whose tip is where that of the flexible arm is.
+
+    With nu = a_d + kv (gamma_d' - gamma') + kp (gamma_d - gamma) the joint forces are those under which gamma'' = nu, so that the tip
+    follows the rigid arm that has the target for its joints. The deflections are then left to themselves, and in general they are
+    not stable (the zero dynamics of the tip): add `DeflectionFeedback`, whose gain `articulus.inversion.pseudolink` designs.
+
+    Parameters
+    ----------
+    tip : str
+        Frame whose place the rigid arm shares.
+    kp : numbers [1/s^2]
+        One for all joints, or one each.
+    kv : numbers [1/s]
+    target : numbers, Table or casadi.Function of t [rad or m]
+        gamma_d, one for each joint: the joint angles of the rigid arm.
+    rate, acceleration
+        Time derivatives of the target if not given.
+    angular : bool
+        Whether the rigid arm shares the orientation of the tip too, for arms with more joints than a place needs.
+    model : Mechanism or Description
+        What the controller believes; the mechanism of the run if not given.
+    period : number [s]
+        Sampling period; continuous if not given.
+    name : str
+
+    Signals: `angles` gamma [rad or m], `deflection` that the present nu would hold, by modal coordinate [-], `authority`: joint forces
+    by nu, column by column [kg m^2].
+
+    Source: King 1988, section 4.7.
+    """
+
+    tip: str
+    kp: Any = quantity("1/s^2", "stiffness over inertia", size="1 or n")
+    kv: Any = quantity("1/s", "damping over inertia", size="1 or n")
+    target: Any = quantity("rad or m", "angles of the pseudolinks to follow", size="1 or n", default=0.0)
+    rate: Any = quantity(
+        "rad/s or m/s", "their rates; those of the target if not given", size="1 or n", default=None
+    )
+    acceleration: Any = quantity(
+        "rad/s^2 or m/s^2",
+        "their accelerations; those of the target if not given",
+        size="1 or n",
+        default=None,
+    )
+    angular: bool = False
+    model: Description | None = None
+    period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
+    name: str = "pseudolink"
+
+    type_name = "pseudolink"
+    signals: ClassVar = {"angles": "rad or m", "deflection": "-", "authority": "kg m^2"}
+
+    def __post_init__(self) -> None:
+        convert(self, kp=as_numbers, kv=as_numbers, target=as_in_time)
+        convert(self, rate=optional, acceleration=optional)
+        model = getattr(self.model, "description", self.model)
+        if not isinstance(model, Description | None):
+            raise wrong(self, "model", repr(model), "a mechanism")
+        object.__setattr__(self, "model", model)
+        sampling(self)
+
+    def work(self, s: Scope) -> None:
+        joints, modal = self._check(s)
+        q, v = freedoms(s, self, ())
+        n = len(joints)
+        arm = self._rigid(s, q, v, joints)
+        H, bias = self._model(s, "mass_matrix", q), self._model(s, "bias", q, v)
+        P = ca.solve(ca.densify(arm.moves[:, joints]), SX.eye(n))
+        F = ca.mtimes(P, arm.moves[:, modal])
+        target, rate = wanted(s, self, n)
+        nu = self._acceleration(s, n) + column(s, self, "kv", n) * (rate - arm.rates)
+        nu += column(s, self, "kp", n) * (target - arm.angles)
+        H21, S = ca.mtimes(H[modal, joints], P), H[modal, modal] - ca.mtimes(H[modal, joints], F)
+        across = H[joints, modal] - ca.mtimes(H[joints, joints], F)
+        solved = ca.solve(ca.densify(S), ca.densify(ca.horzcat(H21, bias[modal])))
+        authority = ca.mtimes(H[joints, joints], P) - ca.mtimes(across, solved[:, :n])
+        force = ca.mtimes(authority, nu - arm.drift) + bias[joints] - ca.mtimes(across, solved[:, n])
+        loads = ca.mtimes(H21, nu - arm.drift) + bias[modal]
+        s.write("angles", arm.angles)
+        s.write("deflection", q[modal] - Factored(self._stiffness(s)).solve(loads))
+        s.write("authority", ca.vec(ca.densify(authority)))
+        s.command(spread(s, self, force, joints))
+
+    def _check(self, s: Scope) -> tuple[list[int], list[int]]:
+        """Return the places of joints and of modal coordinates; raise InputError unless the law can be kept."""
+        d, model = s.description, self.model or s.description
+        if d.constraints or d.couplings:
+            raise wrong(self, "tip", f"'{d.name}' with constraints or coupled joints", "an open arm")
+        if model.nv != d.nv or places(model) != places(d):
+            raise wrong(self, "model", f"'{model.name}' with {model.nv} velocities", f"those of '{d.name}'")
+        if self.tip not in {f.name for f in model.frames} | {b.name for b in model.bodies}:
+            raise wrong(self, "tip", f"'{self.tip}'", "the name of a frame or a body")
+        joints, modal = places(d)
+        if not modal:
+            raise wrong(
+                self, "tip", f"'{d.name}' without flexible bodies", "a flexible arm", "Take ComputedTorque"
+            )
+        if not joints:
+            raise wrong(self, "tip", f"'{d.name}' without joints", "an arm with joints")
+        self._check_rank(s, joints)
+        return joints, modal
+
+    def _check_rank(self, s: Scope, joints: list[int]) -> None:
+        """Raise InputError unless the joints can be told from where the tip is, in a position that is not singular."""
+        model = self.model or s.description
+        rng = np.random.default_rng(0)
+        q = np.array(model.neutral, dtype=float)
+        q[joints] = rng.uniform(0.2, 1.2, len(joints))
+        p = [np.array([x.value for x in model.parameters])] if model.parameters else []
+        J = np.array(function(model, "jacobian", (self.tip,))(q, *p))[0 if self.angular else 3 :, joints]
+        rank = int(np.linalg.matrix_rank(J, tol=1e-9 * np.abs(J).max(initial=1e-300)))
+        if rank < len(joints):
+            hint = "" if self.angular else "With angular = true its orientation counts as well"
+            raise wrong(self, "tip", f"'{self.tip}', whose place tells {rank} of {len(joints)} joints", "one that tells all", hint)  # fmt: skip
+
+    def _rigid(self, s: Scope, q: SX, v: SX, joints: list[int]) -> _Rigid:
+        """Return the motion of the rigid arm whose tip is where that of the flexible arm is."""
+        rows = slice(0 if self.angular else 3, 6)
+        straight, angles = SX(SX.zeros(q.numel())), q[joints]
+        place = self._model(s, "pose", q, frames=(self.tip,))
+        for _ in range(NEWTON):
+            straight[joints] = angles
+            own = self._model(s, "jacobian", straight, frames=(self.tip,))[rows, joints]
+            off = _off(place, self._model(s, "pose", straight, frames=(self.tip,)))[rows]
+            angles = angles + Factored(ca.mtimes(own.T, own)).solve(ca.mtimes(own.T, off))
+        straight[joints] = angles
+        own = self._model(s, "jacobian", straight, frames=(self.tip,))[rows, joints]
+        moved = self._model(s, "jacobian", q, frames=(self.tip,))[rows, :]
+        normal = Factored(ca.mtimes(own.T, own))
+        moves = normal.solve(ca.mtimes(own.T, moved))
+        speed = SX(SX.zeros(v.numel()))
+        speed[joints] = ca.mtimes(moves, v)
+        turned = self._model(s, "jacobian_rate", straight, speed, frames=(self.tip,))[rows, :]
+        bent = self._model(s, "jacobian_rate", q, v, frames=(self.tip,))[rows, :]
+        drift = normal.solve(ca.mtimes(own.T, ca.mtimes(bent, v) - ca.mtimes(turned, speed)))
+        return _Rigid(angles, speed[joints], moves, drift)
+
+    def _stiffness(self, s: Scope) -> SX:
+        """Return the stiffness of all modal coordinates."""
+        held = [b.modes for b in (self.model or s.description).bodies if b.modes is not None]
+        return ca.diagcat(*(ca.densify(sparse(BodyData(m, s.number).integrals.stiffness)) for m in held))
+
+    def _acceleration(self, s: Scope, n: int) -> SX:
+        if self.acceleration is not None:
+            return at_time(s, self, "acceleration", n)
+        if self.rate is not None:
+            return rate_at_time(s, self, "rate", n)
+        return rate_at_time(s, self, "target", n, order=2)
+
+    def _model(self, s: Scope, name: str, *inputs: SX, frames: Sequence[str] = ()) -> SX:
+        """Return a quantity of what the controller believes."""
+        if self.model is None:
+            return s.ask(name, *inputs, frames=frames)
+        parameters = [ca.vertcat(*map(s.number, self.model.parameters))] if self.model.parameters else []
+        return function(self.model, name, tuple(frames))(*inputs, *parameters)
+
+
+@dataclass(frozen=True)
+class _Rigid:
+    """Angles and rates of the rigid arm, its rates by all velocities (n, nv), and its accelerations where these do not accelerate."""
+
+    angles: SX
+    rates: SX
+    moves: SX
+    drift: SX
+
+
+def _off(place: SX, found: SX) -> SX:
+    """Return rotation and displacement from one pose to another, (6,); the rotation to first order."""
+    turn = ca.mtimes(place[:3, :3], found[:3, :3].T)
+    axis = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]) / 2
+    return ca.vertcat(axis, place[:3, 3] - found[:3, 3])
+
+
+def places(description: Description) -> tuple[list[int], list[int]]:
+    """Return the places of joints and of modal coordinates in v; bodies in the order in which their coordinates are."""
+    slices = [description.mode_slices(b.name)[0] for b in description.bodies if b.modes is not None]
+    modal = [k for at in slices for k in range(at.start, at.stop)]
+    return [k for k in range(description.nv) if k not in modal], modal
+
+
+def spread(s: Scope, component: Controller, force: SX, joints: Sequence[int]) -> SX:
+    """Return joint forces as commands: of one actuator for each joint, or of all degrees of freedom in a run without actuators."""
+    n = s.commands.numel()
+    if n == len(joints):
+        return force
+    if n != s.description.nv:
+        raise wrong(
+            component, "name", f"{n} commands", f"{len(joints)}, an actuator for each joint in their order"
+        )
+    every = SX.zeros(n)
+    every[list(joints)] = force
+    return every
