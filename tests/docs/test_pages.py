@@ -40,6 +40,7 @@ PAGES = [
     "docs/inversion/links.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
+    "docs/inversion/pseudolink.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",
     "docs/theory/events.md",

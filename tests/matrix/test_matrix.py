@@ -35,6 +35,7 @@ from articulus.loop.components import (
     Contact,
     Contacts,
     DeadBand,
+    DeflectionFeedback,
     Drag,
     Expression,
     FirstOrderActuator,
@@ -59,6 +60,7 @@ from articulus.loop.components import (
     PrescribedCommand,
     PrescribedForce,
     ProofMass,
+    Pseudolink,
     RateGyro,
     RateLimit,
     ResolvedRate,
@@ -81,7 +83,7 @@ from articulus.mechanism import Polynomial, Prescribed
 from articulus.results.diagnostics import energy_error
 from selection import EVERYTHING, in_turn
 
-from .hosts import HOSTS, MASS, ROD, host, start
+from .hosts import HOSTS, MASS, POSITION, ROD, host, start
 
 STEP, END = 5e-4, 0.01
 
@@ -110,6 +112,8 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     ComputedTorque: lambda m: ComputedTorque(
         kp=30.0, kv=3.0, joints=("swing", "boom", "stick") if m.description.constraints else ()
     ),
+    Pseudolink: lambda m: Pseudolink("wrist", kp=30.0, kv=10.0, target=tuple(POSITION.values()), angular=True),
+    DeflectionFeedback: lambda m: DeflectionFeedback(0.5 * np.ones((4, 2))),
     StateFeedback: lambda m: StateFeedback(0.5 * np.ones((m.nv, m.nq + m.nv)), period=0.001),
     LinearController: lambda m: LinearController(
         -30.0 * np.eye(2), np.ones((2, m.nq + m.nv)), np.ones((m.nv, 2))
@@ -191,6 +195,7 @@ BENDS = {
 
 
 ONLY = {StrainSensor: ("flexible",), PiezoPair: ("flexible",), ResolvedRate: ("tree",)}
+ONLY |= {Pseudolink: ("flexible",), DeflectionFeedback: ("flexible",)}
 ONLY |= {Accelerometer: ("tree",), Velocimeter: ("tree",), BeamForces: ("beam",)}
 """Where a component has a place: strain is of flexible bodies, resolved rates are of trees of four coordinates. What some
 sensors rest on (acceleration, velocity, pose of a frame) others show everywhere."""

@@ -40,6 +40,7 @@ from articulus.inversion.stable.regulator import Regulator, regulator
 from articulus.inversion.stable.system import NonlinearSystem
 from articulus.inversion.tracking.feedforward import feedforward, predicted
 from articulus.inversion.tracking.preview import Preview, preview
+from articulus.inversion.tracking.pseudolink import PseudolinkDesign, pseudolink
 
 __all__ = [
     "Accessibility",
@@ -64,6 +65,7 @@ __all__ = [
     "Placement",
     "Preview",
     "Profile",
+    "PseudolinkDesign",
     "Regulator",
     "ServoPlan",
     "SplinePath",
@@ -89,6 +91,7 @@ __all__ = [
     "predicted",
     "preview",
     "prove",
+    "pseudolink",
     "regulator",
     "rigid",
     "rigid_feedforward",

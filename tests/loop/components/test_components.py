@@ -33,6 +33,7 @@ from articulus.loop.components import (
     Contact,
     Contacts,
     DeadBand,
+    DeflectionFeedback,
     Drag,
     Expression,
     FirstOrderActuator,
@@ -58,6 +59,7 @@ from articulus.loop.components import (
     PrescribedCommand,
     PrescribedForce,
     ProofMass,
+    Pseudolink,
     RateGyro,
     RateLimit,
     ResolvedRate,
@@ -102,6 +104,8 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     PD: lambda: PD(kp=1.0, kd=1.0),
     PID: lambda: PID(kp=1.0, ki=1.0, kd=1.0),
     ComputedTorque: lambda: ComputedTorque(kp=1.0, kv=1.0),
+    Pseudolink: lambda: Pseudolink(("far",), kp=1.0, kv=1.0, target=0.2),
+    DeflectionFeedback: lambda: DeflectionFeedback(np.ones((1, 6)), period=0.02),
     StateFeedback: lambda: StateFeedback(np.ones((4, 8)), observer=OBSERVER, period=0.02),
     LinearController: lambda: LinearController(-np.eye(2), np.ones((2, 8)), np.ones((4, 2)), period=0.02),
     Expression: lambda: Expression(_zero()),
@@ -201,7 +205,7 @@ def _with_rod() -> tuple[art.Mechanism, BeamForces]:
     return m.joint("clamp", art.Fixed(), "ground", "rod_0"), forces
 
 
-HOSTS = dict.fromkeys((StrainSensor, PiezoPair), _with_boom())
+HOSTS = dict.fromkeys((StrainSensor, PiezoPair, Pseudolink, DeflectionFeedback), _with_boom())
 HOSTS |= {CentralGravity: _in_orbit(), BeamForces: _with_rod()[0]}
 """Mechanisms for components that the digger has no place for."""
 
@@ -250,6 +254,10 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "bodies",
             "driver",
             "commands",
+            "tip",
+            "angular",
+            "reference",
+            "authority",
         }
         held = f.name in {"actuator", "sensor", "observer", "model", "function", "program", "follows"}
         assert named or held or (f.metadata["unit"] and f.metadata["meaning"]), f.name

@@ -13,6 +13,7 @@ Source: King 1988, chapter 4.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,7 @@ class PseudolinkDesign:
     Parameters
     ----------
     mechanism : Mechanism
-    tip : str
+    tip : tuple of str
     angular : bool
     kp, kv : array, (n,) [1/s^2], [1/s]
     positions : array, (k, nq)
@@ -57,7 +58,7 @@ class PseudolinkDesign:
     """
 
     mechanism: Mechanism
-    tip: str
+    tip: tuple[str, ...]
     angular: bool
     kp: np.ndarray
     kv: np.ndarray
@@ -67,7 +68,7 @@ class PseudolinkDesign:
     zeros: np.ndarray
     fast_poles: np.ndarray
     poles: np.ndarray
-    checks: tuple[Check, ...]
+    checks: tuple[Check, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -126,7 +127,7 @@ class PseudolinkDesign:
 
 def pseudolink(
     mechanism: Mechanism,
-    tip: str,
+    tip: str | Sequence[str],
     *,
     at: Any,
     kp: Any = 100.0,
@@ -142,8 +143,8 @@ def pseudolink(
     ----------
     mechanism : Mechanism
         Open arm with flexible bodies, of any number of modes.
-    tip : str
-        Frame to be controlled; its place tells all joints.
+    tip : str, or one name for each joint
+        Frame to be controlled, whose place tells all joints; or the frame of each joint, such as the ends of the links (see `Pseudolink`).
     at : position (nq,) or dict of joint to number, or a sequence of them
         Configurations of the design; on the way the gain of the nearest is taken.
     kp, kv : numbers [1/s^2], [1/s]
@@ -164,26 +165,42 @@ def pseudolink(
     """
     joints, modal = places(mechanism.description)
     n = len(joints)
+    frames = (tip,) if isinstance(tip, str) else tuple(tip)
+    if not modal or not joints or mechanism.description.constraints:
+        raise InputError(
+            f"pseudolink: found '{mechanism.name}'; expected an open arm with joints and flexible bodies"
+        )
+    if len(frames) not in (1, n):
+        raise InputError(
+            f"pseudolink, tip: found {len(frames)} frames; expected 1 or {n}, one for each joint"
+        )
     slow = [np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kv)]
     found = [
-        _at(mechanism, tip, q, joints, modal, *slow, weight, R, angular, fast) for q in _configurations(at)
+        _at(mechanism, frames, q, joints, modal, *slow, weight, R, angular, fast) for q in _configurations(at)
     ]
     poles = np.stack([each["poles"] for each in found])
+    names = ("positions", "angles", "gains", "zeros", "fast_poles")
+    design = PseudolinkDesign(
+        mechanism, frames, angular, *slow, *(np.stack([each[name] for each in found]) for name in names), poles
+    )  # fmt: skip
     worst = poles.real.max(1)
-    checks = tuple(
-        Check(f"largest real part of the whole loop at configuration {k} [1/s]", float(x), 0.0, bool(x < 0))
-        for k, x in enumerate(worst)
-    )
+    if fast is not None:
+        worst = np.array([design.sampled_poles(fast, fast, at=k).real.max() for k in range(len(found))])
     if worst.max() >= 0:
         k = int(worst.argmax())
         raise NumericalError(
             f"pseudolink: the whole loop has a pole at {worst[k]:.4g} 1/s at configuration {k}, whose zero dynamics are at "
-            f"{np.abs(found[k]['zeros']).min():.4g} 1/s or faster; lower kp and kv, or R"
+            f"{np.abs(found[k]['zeros']).min():.4g} 1/s or faster; lower kp and kv, weight or R, or sample faster"
         )
-    names = ("positions", "angles", "gains", "zeros", "fast_poles")
-    return PseudolinkDesign(
-        mechanism, tip, angular, *slow, *(np.stack([each[name] for each in found]) for name in names), poles, checks
-    )  # fmt: skip
+    return dataclasses.replace(
+        design,
+        checks=tuple(
+            Check(
+                f"largest real part of the whole loop at configuration {k} [1/s]", float(x), 0.0, bool(x < 0)
+            )
+            for k, x in enumerate(worst)
+        ),
+    )
 
 
 def _configurations(at: Any) -> Sequence[Any]:
@@ -196,7 +213,7 @@ def _configurations(at: Any) -> Sequence[Any]:
 
 def _at(
     mechanism: Mechanism,
-    tip: str,
+    tip: tuple[str, ...],
     q: Any,
     joints: list[int],
     modal: list[int],
@@ -211,11 +228,16 @@ def _at(
     straight = np.array(mechanism.positions(q), dtype=float)
     straight[modal] = 0.0
     position = at_rest(mechanism, straight, np.array(modal), np.array(modal))
-    angles = _rigid_angles(mechanism, tip, position, joints, modal, angular)
     rows = slice(0 if angular else 3, 6)
+    frames = tip if len(tip) == len(joints) else tip * len(joints)
+    angles = _rigid_angles(mechanism, frames, position, joints, modal, rows)
     straight[joints] = angles
-    own, moved = (mechanism.jacobian(tip, x)[rows] for x in (straight, position))
-    moves = np.linalg.lstsq(own[:, joints], moved, rcond=None)[0]
+    own = _along(mechanism, frames, straight, joints, rows)
+    W, moved = (
+        np.array([a @ mechanism.jacobian(f, x)[rows] for a, f in zip(own, frames)])
+        for x in (straight, position)
+    )
+    moves = np.linalg.solve(W[:, joints], moved)
     P = np.linalg.inv(moves[:, joints])
     F = P @ moves[:, modal]
     still = np.zeros(mechanism.nv)
@@ -244,27 +266,46 @@ def _at(
 
 
 def _rigid_angles(
-    mechanism: Mechanism, tip: str, position: np.ndarray, joints: list[int], modal: list[int], angular: bool
+    mechanism: Mechanism,
+    frames: Sequence[str],
+    position: np.ndarray,
+    joints: list[int],
+    modal: list[int],
+    rows: slice,
 ) -> np.ndarray:
-    """Return the joint angles of the rigid arm whose tip is where that of the arm is, (n,)."""
-    rows = slice(0 if angular else 3, 6)
-    place, straight = mechanism.pose(tip, position), position.copy()
+    """Return the joint angles of the rigid arm whose frames are where those of the arm are, (n,)."""
+    place, straight = {f: mechanism.pose(f, position) for f in set(frames)}, position.copy()
     straight[modal] = 0.0
     for _ in range(30):
-        J = mechanism.jacobian(tip, straight)[rows][:, joints]
-        found = mechanism.pose(tip, straight)
-        turn = place[:3, :3] @ found[:3, :3].T
-        axis = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-        step, _, rank, _ = np.linalg.lstsq(J, np.concatenate([axis, place[:3, 3] - found[:3, 3]])[rows], rcond=1e-9)  # fmt: skip
-        if rank < len(joints):
+        own = _along(mechanism, frames, straight, joints, rows)
+        W = np.array([a @ mechanism.jacobian(f, straight)[rows][:, joints] for a, f in zip(own, frames)])
+        if np.linalg.matrix_rank(W, tol=1e-9 * np.abs(W).max()) < len(joints):
             raise InputError(
-                f"pseudolink, at: the place of '{tip}' tells {rank} of {len(joints)} joints in this configuration (singular); choose "
-                "another, or angular = True for arms with more joints than a place needs"
+                f"pseudolink, at: the places of {list(dict.fromkeys(frames))} do not tell all joints in this configuration (singular); "
+                "choose another, name the ends of the links, one for each joint, or let orientations count: angular = True"
             )
+        off = [a @ _off(place[f], mechanism.pose(f, straight))[rows] for a, f in zip(own, frames)]
+        step = np.linalg.solve(W, off)
         straight[joints] += step
         if np.abs(step).max() < 1e-12:
             return straight[joints]
-    raise NumericalError(f"pseudolink: no rigid arm has its tip where '{tip}' is; the deflection may be too large")
+    raise NumericalError(
+        "pseudolink: no rigid arm has its frames where those of the arm are; the deflection may be too large"
+    )
+
+
+def _along(
+    mechanism: Mechanism, frames: Sequence[str], straight: np.ndarray, joints: list[int], rows: slice
+) -> list[np.ndarray]:
+    """Return the direction in which each joint of the rigid arm moves its frame."""
+    return [mechanism.jacobian(f, straight)[rows, joints[k]] for k, f in enumerate(frames)]
+
+
+def _off(place: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Return rotation and displacement from one pose to another, (6,); the rotation to first order."""
+    turn = place[:3, :3] @ found[:3, :3].T
+    axis = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+    return np.concatenate([axis, place[:3, 3] - found[:3, 3]])
 
 
 def _whole(

@@ -14,13 +14,13 @@ from articulus.dynamics import function
 from articulus.dynamics.flexible.data import BodyData
 from articulus.dynamics.flexible.integrals import sparse
 from articulus.dynamics.loops.factor import Factored
+from articulus.errors import did_you_mean
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
 from articulus.loop.components.columns import as_in_time, at_time, column, freedoms, rate_at_time
-from articulus.loop.components.tracking import optional, wanted
+from articulus.loop.components.tracking import names, optional, wanted
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import as_numbers, convert, quantity
-
 
 NEWTON = 4
 """Steps from the joint angles to those of the rigid arm; after each the error is squared."""
@@ -36,8 +36,10 @@ class Pseudolink(Controller):
 
     Parameters
     ----------
-    tip : str
-        Frame whose place the rigid arm shares.
+    tip : str, or one name for each joint
+        Frame whose place the rigid arm shares. With one frame for each joint, each joint of the rigid arm has its own frame where the
+        flexible arm has it, in the direction in which this joint moves it: with the ends of the links, an arm that passes its
+        straight position, where the place of the tip alone does not tell the joints, can be driven.
     kp : numbers [1/s^2]
         One for all joints, or one each.
     kv : numbers [1/s]
@@ -46,7 +48,7 @@ class Pseudolink(Controller):
     rate, acceleration
         Time derivatives of the target if not given.
     angular : bool
-        Whether the rigid arm shares the orientation of the tip too, for arms with more joints than a place needs.
+        Whether the rigid arm shares the orientation of the frames too, for arms with more joints than a place needs.
     model : Mechanism or Description
         What the controller believes; the mechanism of the run if not given.
     period : number [s]
@@ -59,7 +61,7 @@ class Pseudolink(Controller):
     Source: King 1988, section 4.7.
     """
 
-    tip: str
+    tip: tuple[str, ...]
     kp: Any = quantity("1/s^2", "stiffness over inertia", size="1 or n")
     kv: Any = quantity("1/s", "damping over inertia", size="1 or n")
     target: Any = quantity("rad or m", "angles of the pseudolinks to follow", size="1 or n", default=0.0)
@@ -81,7 +83,7 @@ class Pseudolink(Controller):
     signals: ClassVar = {"angles": "rad or m", "deflection": "-", "authority": "kg m^2"}
 
     def __post_init__(self) -> None:
-        convert(self, kp=as_numbers, kv=as_numbers, target=as_in_time)
+        convert(self, tip=names, kp=as_numbers, kv=as_numbers, target=as_in_time)
         convert(self, rate=optional, acceleration=optional)
         model = getattr(self.model, "description", self.model)
         if not isinstance(model, Description | None):
@@ -118,8 +120,10 @@ class Pseudolink(Controller):
             raise wrong(self, "tip", f"'{d.name}' with constraints or coupled joints", "an open arm")
         if model.nv != d.nv or places(model) != places(d):
             raise wrong(self, "model", f"'{model.name}' with {model.nv} velocities", f"those of '{d.name}'")
-        if self.tip not in {f.name for f in model.frames} | {b.name for b in model.bodies}:
-            raise wrong(self, "tip", f"'{self.tip}'", "the name of a frame or a body")
+        known = [*(f.name for f in model.frames), *(b.name for b in model.bodies)]
+        for name in self.tip:
+            if name not in known:
+                raise wrong(self, "tip", f"'{name}'", "names of frames or bodies", did_you_mean(name, known))
         joints, modal = places(d)
         if not modal:
             raise wrong(
@@ -127,6 +131,8 @@ class Pseudolink(Controller):
             )
         if not joints:
             raise wrong(self, "tip", f"'{d.name}' without joints", "an arm with joints")
+        if len(self.tip) not in (1, len(joints)):
+            raise wrong(self, "tip", f"{len(self.tip)} frames", f"1 or {len(joints)}, one for each joint")
         self._check_rank(s, joints)
         return joints, modal
 
@@ -137,33 +143,61 @@ class Pseudolink(Controller):
         q = np.array(model.neutral, dtype=float)
         q[joints] = rng.uniform(0.2, 1.2, len(joints))
         p = [np.array([x.value for x in model.parameters])] if model.parameters else []
-        J = np.array(function(model, "jacobian", (self.tip,))(q, *p))[0 if self.angular else 3 :, joints]
-        rank = int(np.linalg.matrix_rank(J, tol=1e-9 * np.abs(J).max(initial=1e-300)))
+        frames = self._frames(len(joints))
+        J = {
+            name: np.array(function(model, "jacobian", (name,))(q, *p))[self._rows, joints]
+            for name in set(frames)
+        }
+        W = np.array([J[name][:, k] @ J[name] for k, name in enumerate(frames)])
+        rank = int(np.linalg.matrix_rank(W, tol=1e-9 * np.abs(W).max(initial=1e-300)))
         if rank < len(joints):
-            hint = "" if self.angular else "With angular = true its orientation counts as well"
-            raise wrong(self, "tip", f"'{self.tip}', whose place tells {rank} of {len(joints)} joints", "one that tells all", hint)  # fmt: skip
+            hint = (
+                ""
+                if self.angular
+                else "Name the ends of the links, or let orientations count: angular = true"
+            )
+            raise wrong(self, "tip", f"{list(self.tip)}, whose places tell {rank} of {len(joints)} joints", "frames that tell all", hint)  # fmt: skip
+
+    @property
+    def _rows(self) -> slice:
+        return slice(0 if self.angular else 3, 6)
+
+    def _frames(self, n: int) -> tuple[str, ...]:
+        """Return the frame of each joint."""
+        return self.tip if len(self.tip) == n else self.tip * n
 
     def _rigid(self, s: Scope, q: SX, v: SX, joints: list[int]) -> _Rigid:
-        """Return the motion of the rigid arm whose tip is where that of the flexible arm is."""
-        rows = slice(0 if self.angular else 3, 6)
-        straight, angles = SX(SX.zeros(q.numel())), q[joints]
-        place = self._model(s, "pose", q, frames=(self.tip,))
+        """Return the motion of the rigid arm whose frames are where those of the flexible arm are."""
+        n = len(joints)
+        frames = self._frames(n)
+
+        def of(name: str, *state: SX) -> dict[str, SX]:
+            return {f: self._model(s, name, *state, frames=(f,)) for f in dict.fromkeys(frames)}
+
+        def along(own: dict[str, SX], held: dict[str, SX]) -> SX:
+            """Return one row for each joint: what is held of its frame, in the direction in which it moves this."""
+            return ca.vertcat(
+                *(ca.mtimes(own[f][self._rows, joints[k]].T, held[f]) for k, f in enumerate(frames))
+            )
+
+        straight, angles, place = SX(SX.zeros(q.numel())), q[joints], of("pose", q)
         for _ in range(NEWTON):
             straight[joints] = angles
-            own = self._model(s, "jacobian", straight, frames=(self.tip,))[rows, joints]
-            off = _off(place, self._model(s, "pose", straight, frames=(self.tip,)))[rows]
-            angles = angles + Factored(ca.mtimes(own.T, own)).solve(ca.mtimes(own.T, off))
+            own, found = of("jacobian", straight), of("pose", straight)
+            W = along(own, {f: J[self._rows, joints] for f, J in own.items()})
+            off = along(own, {f: _off(place[f], found[f])[self._rows] for f in own})
+            angles = angles + ca.solve(ca.densify(W), ca.densify(off))
         straight[joints] = angles
-        own = self._model(s, "jacobian", straight, frames=(self.tip,))[rows, joints]
-        moved = self._model(s, "jacobian", q, frames=(self.tip,))[rows, :]
-        normal = Factored(ca.mtimes(own.T, own))
-        moves = normal.solve(ca.mtimes(own.T, moved))
+        own = of("jacobian", straight)
+        W = ca.densify(along(own, {f: J[self._rows, joints] for f, J in own.items()}))
+        moves = ca.solve(
+            W, ca.densify(along(own, {f: J[self._rows, :] for f, J in of("jacobian", q).items()}))
+        )
         speed = SX(SX.zeros(v.numel()))
         speed[joints] = ca.mtimes(moves, v)
-        turned = self._model(s, "jacobian_rate", straight, speed, frames=(self.tip,))[rows, :]
-        bent = self._model(s, "jacobian_rate", q, v, frames=(self.tip,))[rows, :]
-        drift = normal.solve(ca.mtimes(own.T, ca.mtimes(bent, v) - ca.mtimes(turned, speed)))
-        return _Rigid(angles, speed[joints], moves, drift)
+        turned, bent = of("jacobian_rate", straight, speed), of("jacobian_rate", q, v)
+        pushed = {f: (ca.mtimes(bent[f], v) - ca.mtimes(turned[f], speed))[self._rows] for f in own}
+        return _Rigid(angles, speed[joints], moves, ca.solve(W, ca.densify(along(own, pushed))))
 
     def _stiffness(self, s: Scope) -> SX:
         """Return the stiffness of all modal coordinates."""

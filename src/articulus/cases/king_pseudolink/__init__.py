@@ -1,0 +1,1 @@
+"""Composite tip controller of a flexible arm, King 1988, chapter 4."""
