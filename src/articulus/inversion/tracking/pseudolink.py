@@ -174,15 +174,19 @@ def pseudolink(
         raise InputError(
             f"pseudolink, tip: found {len(frames)} frames; expected 1 or {n}, one for each joint"
         )
-    slow = [np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kv)]
+    stiff, damped = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kv))
     found = [
-        _at(mechanism, frames, q, joints, modal, *slow, weight, R, angular, fast) for q in _configurations(at)
+        _at(mechanism, frames, q, joints, modal, stiff, damped, weight, R, angular, fast)
+        for q in _configurations(at)
     ]
     poles = np.stack([each["poles"] for each in found])
-    names = ("positions", "angles", "gains", "zeros", "fast_poles")
+    positions, angles, gains, zeros, fast_poles = (
+        np.stack([each[name] for each in found])
+        for name in ("positions", "angles", "gains", "zeros", "fast_poles")
+    )
     design = PseudolinkDesign(
-        mechanism, frames, angular, *slow, *(np.stack([each[name] for each in found]) for name in names), poles
-    )  # fmt: skip
+        mechanism, frames, angular, stiff, damped, positions, angles, gains, zeros, fast_poles, poles
+    )
     worst = poles.real.max(1)
     if fast is not None:
         worst = np.array([design.sampled_poles(fast, fast, at=k).real.max() for k in range(len(found))])

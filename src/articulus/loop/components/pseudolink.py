@@ -22,7 +22,7 @@ from articulus.loop.components.tracking import names, optional, wanted
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
-NEWTON = 4
+NEWTON = 3
 """Steps from the joint angles to those of the rigid arm; after each the error is squared."""
 
 
