@@ -113,6 +113,11 @@ def test_both_domains_agree(plant: dict, m: int, p: int) -> None:
     )
     assert difference(time, frequency) < 1e-6
     assert time.passed
+    assert frequency.passed
+    if m < p:
+        missed = [list(x.figures["unreachable_outputs"].values()) for x in (time, frequency)]
+        assert missed[0] == pytest.approx(missed[1], rel=1e-5)
+        assert min(missed[0]) > 1e-3
 
 
 def test_outputs_without_a_vector_relative_degree(plant: dict) -> None:

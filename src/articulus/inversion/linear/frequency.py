@@ -32,7 +32,7 @@ def solve(
     weights: tuple[np.ndarray, np.ndarray],
     method: str,
 ) -> Solution:
-    """Return the inputs and, of plants with as many inputs as outputs, the states.
+    """Return the inputs and the states.
 
     Parameters
     ----------
@@ -76,9 +76,7 @@ def solve(
     motion = np.fft.irfft(found, count, axis=0)
     motion += _static(model, weights, slope) * np.arange(count)[:, None] * (1.0 if sampled else step)
     motion += _static(model, weights, first) - motion[0]
-    square = m == len(model.outputs)
-    x = motion[:, :n] if square else np.zeros((count, 0))
-    return Solution(t, x[:, :0], x, motion[:, n:], y, x[0])
+    return Solution(t, motion[:, :0], motion[:, :n], motion[:, n:], y, motion[0, :n])
 
 
 def _at(
@@ -90,18 +88,36 @@ def _at(
 ) -> np.ndarray:
     """Return (states, inputs) for spectra of outputs, (N, n + m)."""
     n, m, p = len(model.A), len(model.inputs), len(model.outputs)
-    found = np.zeros((len(omega), n + m), dtype=complex)
     if m != p:
         G = model.response(omega) if structure is None else structure.response(omega)
-        found[:, n:] = _weighted(G, y, weights)
-        return found
+        u = _weighted(G, y, weights)
+        return np.hstack([_states(model, structure, omega, u), u])
     if structure is not None and structure.count > DENSE:
         return _second_order(structure, omega, y, n)
-    places = 1j * omega if model.period is None else np.exp(1j * omega * model.period)
     whole = np.block([[model.A, model.B], [model.C, model.D]]).astype(complex)[None].repeat(len(omega), 0)
-    whole[:, range(n), range(n)] -= places[:, None]
+    whole[:, range(n), range(n)] -= _places(model, omega)[:, None]
     right = np.concatenate([np.zeros((len(omega), n)), y], axis=1)
     return np.linalg.solve(whole, right[..., None])[..., 0]
+
+
+def _states(model: LinearModel, structure: Any, omega: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Return the states for spectra of inputs, (N, n)."""
+    import scipy.sparse as sp
+    from scipy.sparse.linalg import splu
+
+    if structure is None or structure.count <= DENSE:
+        s = _places(model, omega)[:, None, None]
+        return np.linalg.solve(s * np.eye(len(model.A)) - model.A, (u @ model.B.T)[..., None])[..., 0]
+    found = []
+    for w, force in zip(omega, u @ structure.B.T):
+        q = splu(sp.csc_array(structure.K + 1j * w * structure.D - w * w * structure.M)).solve(force)
+        found.append(np.concatenate([q, 1j * w * q]))
+    return np.array(found)
+
+
+def _places(model: LinearModel, omega: np.ndarray) -> np.ndarray:
+    """Return s, or z of a sampled plant, at frequencies."""
+    return 1j * omega if model.period is None else np.exp(1j * omega * model.period)
 
 
 def _second_order(structure: SecondOrder, omega: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:

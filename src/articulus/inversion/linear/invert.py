@@ -51,7 +51,7 @@ def invert(
     """Return the bounded inputs that make outputs of a linear plant follow a path; they may begin before it and end after it.
 
     With more inputs than outputs they are those with the least integral of u' R u; with fewer, those with the least integral
-    of e' Q e, and `figures["unreachable"]` tells the largest error that is left. The result is checked by a forward
+    of e' Q e, and `figures["unreachable_outputs"]` tells the largest error that is left of each. The result is checked by a forward
     simulation from rest: `figures["error"]` (not of a plant that is so unstable that its own growth would hide it).
 
     Parameters
@@ -320,13 +320,15 @@ def _result(
         "step": float(found.t[1] - found.t[0]),
     }
     checks: tuple[Check, ...] = ()
-    if found.x.shape[1]:
+    if len(model.A):
         figures["defect"] = defect(model, found.t, found.u, found.x)
         good = figures["defect"] <= FOLLOWED
         checks = (Check("equations of the plant, missed in a step", figures["defect"], FOLLOWED, good),)
-    if m < p and found.x.shape[1]:
-        figures["unreachable"] = float(np.abs(found.x @ model.C.T + found.u @ model.D.T - found.y).max())
-    elif found.x.shape[1] and not grows(model, found.t[-1] - found.t[0]):
+    if m < p:
+        left = np.abs(found.x @ model.C.T + found.u @ model.D.T - found.y).max(0)
+        figures["unreachable"] = float(left.max())
+        figures["unreachable_outputs"] = dict(zip(model.outputs, left.tolist()))
+    elif not grows(model, found.t[-1] - found.t[0]):
         followed = response(model, found.t, found.u, found.rest)
         way = float(np.ptp(found.y, axis=0).max())
         figures["error"] = float(np.abs(followed - found.y).max())
@@ -349,8 +351,8 @@ def _result(
         model.output_units,
         path.start,
         path.end,
-        found.x if found.x.shape[1] else None,
-        model.states if found.x.shape[1] else (),
+        found.x,
+        model.states,
         figures,
         checks,
         held=model.period is not None,
