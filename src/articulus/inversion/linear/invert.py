@@ -317,7 +317,7 @@ def _result(
     figures: dict[str, Any] = {
         "zeros": zeros[np.argsort(np.abs(zeros), kind="stable")],
         "degree": degree,
-        "step": float(found.t[1] - found.t[0]),
+        "step": float((found.t[-1] - found.t[0]) / (len(found.t) - 1)),
     }
     checks: tuple[Check, ...] = ()
     if len(model.A):
