@@ -50,6 +50,15 @@ def test_modes_that_one_input_of_a_free_body_does_not_move_are_named_once():
     assert ";" not in str(refused.value).partition(", which")[0]  # the two modes are named once
 
 
+def test_hinge_with_a_strong_damper_is_in_reach():
+    """Little inertia, strong damper (the fingers of a robot hand): u holds the angle though one pole is 1e9 times faster."""
+    A = np.array([[0.0, 1.0], [0.0, -1e9]])
+    K = lqr((A, [[0.0], [1e7]]), 1.0, 1.0).gain
+    np.testing.assert_allclose(
+        K[0, 0], 1.0, rtol=1e-6
+    )  # at low rates q' = 0.01 u: an integrator, K = sqrt(Q / R)
+
+
 def test_law_of_a_mechanism_keeps_its_units():
     model = art.load("two_link").linearize(q=[0.3, 0.5])
     law = lqr(model, 1.0, 1.0).law

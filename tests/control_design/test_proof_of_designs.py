@@ -91,6 +91,15 @@ def test_mu_of_uncertain_parameters():
     assert not proof.passed
 
 
+def test_runs_with_a_step_too_long_for_the_loop_are_doubted():
+    arm = art.load("two_link")
+    design = art.control.decoupling_pd(arm.linearize(q=[0.4, 0.2]), frequency=4000.0)
+    with pytest.warns(
+        DoubtfulResult, match=r"step of the runs, 0\.001 s, is too long for the fastest pole, 4000 rad/s"
+    ):
+        art.control.check(arm, design, q=[0.4, 0.2], deviations=1e-3, runs=1, t_end=0.2)
+
+
 def test_delays_and_periods():
     law = of_matrices([[0.5]], [[1.0]], [[1.0]], [[2.0]], 0.1)
     omega = np.array([1.0, 7.0])

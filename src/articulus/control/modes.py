@@ -10,7 +10,9 @@ from articulus.errors import InputError
 from articulus.linear import LinearModel
 
 UNSEEN = 1e-10
-"""Smallest singular value of [A - s I, B], over the norm of [A, B], below which a mode counts as out of reach."""
+"""Smallest singular value of [A - s I, B], with rows and columns of like size, below which a mode counts as out of reach."""
+ROUNDING = 1e-13
+"""Rows and columns smaller than this, over the largest, count as rounding and are not scaled up further."""
 ON_AXIS = 1e-12
 """Distance from the stability boundary, over the largest pole, within which a pole counts as lying on it."""
 
@@ -34,13 +36,24 @@ def _unmoved(A: np.ndarray, B: np.ndarray, values: np.ndarray) -> list[complex]:
     limits=1, user_api="blas"
 )  # a small problem per mode: threads only wait for each other
 def _null(A: np.ndarray, B: np.ndarray, s: complex) -> np.ndarray:
-    """Return the left null space of [A - s I, B], (n, k)."""
-    size = max(np.linalg.norm(A), np.linalg.norm(B), np.finfo(float).tiny)
+    """Return the left null space of [A - s I, B], (n, k): rows and columns are brought to like size, which changes no rank.
+
+    Without it a slow mode beside very fast ones (a hinge with a strong damper and little inertia) would count as out of reach.
+    """
     pencil = np.hstack([A - (s if s.imag else s.real) * np.eye(len(A)), B])
-    if np.linalg.svd(pencil, compute_uv=False)[-1] >= UNSEEN * size:
+    rows, columns = np.ones(len(pencil)), np.ones(pencil.shape[1])
+    for _ in range(2):
+        sizes = np.linalg.norm(pencil * columns, axis=1)
+        rows = 1.0 / np.maximum(sizes, ROUNDING * max(sizes.max(initial=0.0), np.finfo(float).tiny))
+        sizes = np.linalg.norm(rows[:, None] * pencil, axis=0)
+        columns = 1.0 / np.maximum(sizes, ROUNDING * max(sizes.max(initial=0.0), np.finfo(float).tiny))
+    even = rows[:, None] * pencil * columns
+    # what rounding of s itself, which is that of the largest pole, makes of a zero
+    least = max(UNSEEN, 10 * np.finfo(float).eps * np.linalg.norm(A) * rows.max(initial=0.0))
+    if np.linalg.svd(even, compute_uv=False)[-1] >= least:
         return np.zeros((len(A), 0))
-    U, sizes, _ = np.linalg.svd(pencil, full_matrices=False)
-    return U[:, sizes < UNSEEN * size]
+    U, sizes, _ = np.linalg.svd(even, full_matrices=False)
+    return rows[:, None] * U[:, sizes < least]
 
 
 def unstable(s: np.ndarray | complex, period: float | None, size: float = 1.0) -> np.ndarray:

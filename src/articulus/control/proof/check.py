@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SETTLED = 0.05
 """Part of its largest deviation to which a run must have come back."""
+STEP = 2.7
+"""Step times the size of a pole up to which the Runge-Kutta method of the runs is stable."""
 GAIN, PHASE, PEAK = 2.0, np.radians(30.0), 2.0
 """What is asked of margins unless something else is: gain factor either way, phase [rad], peak of the sensitivity."""
 
@@ -177,13 +179,15 @@ def check(
             "ignore", DoubtfulResult
         )  # that the loop is unstable is the first of the checks
         found = margins(dataclasses.replace(cut, C=-cut.C, D=-cut.D))
-    modes = modes_of(cut, still.linearize(q0, **settings).poles, known)
+    alone = still.linearize(q0, **settings).poles
+    modes = modes_of(cut, alone, known)
     checks = [*_linear_checks(closed, found, gain, phase, peak), *_spillover_checks(modes)]
     batch = robust = None
     if uncertain:
         robust, more = _robust(loop, q0, uncertain, params, step)
         checks += more
     if deviations is not None:
+        _doubt_step(step, alone if law.period is not None else closed.poles)
         varied = uncertain if spread is None else spread
         batch, more = _runs(loop, q0, closed, deviations, runs, t_end, varied, limits, params, step, seed)
         checks += more
@@ -308,6 +312,15 @@ def _spillover_checks(modes: Sequence[Mode]) -> list[Check]:
         if left
         else []
     )
+
+
+def _doubt_step(step: float, poles: np.ndarray) -> None:
+    fastest = float(np.abs(poles[np.isfinite(poles)]).max(initial=0.0))
+    if step * fastest > STEP:
+        doubtful(
+            f"check: the step of the runs, {step:g} s, is too long for the fastest pole, {fastest:.4g} rad/s: the runs may grow though "
+            f"the loop is stable; expected a step of at most {STEP / fastest:.2g} s, or weights that ask for slower poles"
+        )
 
 
 def _runs(

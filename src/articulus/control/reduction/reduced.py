@@ -116,7 +116,7 @@ def order_within(
 ) -> int:
     """Return how many states of the stable part to keep.
 
-    `tails` (n + 1,) are the bounds of the error for 0, 1, ..., n of them; `kept` states come on top in any case.
+    `tails` (n + 1,) are the bounds of the error for 0, 1, ..., n of them; `kept` states are in the model in any case.
     """
     n = len(tails) - 1
     if (order is None) == (max_error is None):

@@ -193,7 +193,7 @@ class Problem:
 
     @staticmethod
     def of(parts: Partition, method: str) -> Problem:
-        """Return the problem of a continuous plant; raise InputError naming what stands against any controller."""
+        """Return the problem of a continuous plant; raise InputError naming what no controller can overcome."""
         model = scaled(parts.model)[0]
         p = Partition(model, parts.w, parts.u, parts.z, parts.y)
         names = tuple(model.inputs[i] for i in p.u), tuple(model.outputs[i] for i in p.y)
