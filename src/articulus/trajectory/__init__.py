@@ -1,7 +1,8 @@
 """The best motion for a task: one `Problem` for all methods, one transcription one file."""
 
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
-from articulus.trajectory.plan import Plan, Violation, plan, solve_problem
+from articulus.trajectory.path_speed import PathMotion, path_speed
+from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
 
 __all__ = [
@@ -12,12 +13,14 @@ __all__ = [
     "Hull",
     "Link",
     "Obstacle",
+    "PathMotion",
     "Phase",
     "Plan",
     "Problem",
     "Rod",
     "Violation",
     "ode",
+    "path_speed",
     "plan",
     "solve_problem",
 ]

@@ -85,7 +85,7 @@ class Block:
 
     @cached_property
     def _key(self) -> str:
-        return f"block 1 {hashlib.sha256(self.function.serialize().encode()).hexdigest()}"
+        return f"block 3 {hashlib.sha256(self.function.serialize().encode()).hexdigest()}"
 
     @cached_property
     def _value(self) -> Any:
@@ -96,7 +96,8 @@ class Block:
     def _jacobian(self) -> Any:
         z, d, _, r = self._symbols
         return _compiled(
-            f"{self._key} jacobian", lambda: ca.Function("jacobian", [z, d], [_nonzeros(ca.jacobian(r, z))])
+            f"{self._key} jacobian",
+            lambda: ca.Function("jacobian", [z, d], [_entries(ca.jacobian(r, z), self.jacobian_pattern)]),
         )
 
     @cached_property
@@ -105,7 +106,7 @@ class Block:
 
         def build() -> ca.Function:
             whole = ca.jacobian(self._lagrangian_gradient, z, {"symmetric": True})
-            return ca.Function("hessian", [z, d, multipliers], [_nonzeros(ca.triu(whole))])
+            return ca.Function("hessian", [z, d, multipliers], [_entries(whole, self.hessian_pattern)])
 
         return _compiled(f"{self._key} hessian", build)
 
@@ -114,8 +115,12 @@ def _compiled(key: str, build: Callable[[], ca.Function]) -> kernel.Kernel:
     return kernel.cached(key, build, finite=False, ranks=lambda: ((1, 1, 1)[: build().n_in()], (1,)))
 
 
-def _nonzeros(matrix: SX) -> SX:
-    return ca.vertcat(SX(0, 1), matrix.nz[:])
+def _entries(matrix: SX, pattern: tuple[np.ndarray, np.ndarray]) -> SX:
+    """Return the entries of a matrix at the places of a pattern; CasADi may have found out that some are zero."""
+    if not len(pattern[0]):
+        return SX(0, 1)
+    shape = ca.Sparsity.triplet(*matrix.shape, *(x.tolist() for x in pattern))
+    return ca.project(matrix, shape).nz[:]
 
 
 def _triplet(sparsity: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
