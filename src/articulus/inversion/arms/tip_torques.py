@@ -12,7 +12,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from articulus.api import Mechanism
 from articulus.control.design import Check
-from articulus.errors import InputError, NumericalError
+from articulus.errors import InputError, NumericalError, doubtful
 from articulus.inversion.arms import nominal
 from articulus.inversion.arms.accessibility import require_access
 from articulus.inversion.arms.collocation import Grid
@@ -242,13 +242,30 @@ class _Task:
             plain = whole if share == 1.0 else self._plain(whole.q[0], whole.start, share)
             try:
                 done = self._solve(plain, horizon, COARSE, done)
-            except NumericalError:
+            except NumericalError as reason:
                 stride /= 2
                 if self.method != "newton" or stride < 0.5**AMPLITUDES:
-                    raise
+                    raise NumericalError(f"{reason}. {self._diagnosis(whole)}") from None
                 continue
             if share == 1.0:
                 return done
+
+    def _diagnosis(self, whole: _Plain) -> str:
+        """Return what the zeros at rest along the path say about a method that diverges."""
+        expected = len(whole.start.unstable)
+        for t, q in zip(whole.times, whole.q):
+            y = self._at(t).y
+            at = Point(np.array([t]), y, 0 * y, 0 * y)
+            try:
+                found = len(rest(self.servo, q, at, "middle").unstable)
+            except (InputError, NumericalError):
+                found = -1
+            if found != expected:
+                return (
+                    f"The likely reason: at t = {t:.4g} s zeros cross the imaginary axis or the driven joints lose the outputs ({expected} zeros have "
+                    "a positive real part at the start); expected a path that keeps away from such poses, other joints or outputs, or other modes"
+                )
+        return "Expected a slower or shorter path, stiffer bodies, or a smaller step"
 
     def _solve(self, plain: _Plain, horizon: _Horizon, every: int, near: _Found | None) -> _Found:
         """Return the trajectory from the nominal motion or, by Newton's method, from another trajectory."""
@@ -284,7 +301,7 @@ class _Task:
         off = np.abs(x.off.position).max()
         slip = _inconsistency(fine)
         units = np.array(servo.mechanism.description.velocity_units("N m", "N", "J"))
-        return Inversion(
+        found = Inversion(
             self.method,
             at.t,
             tau,
@@ -321,6 +338,10 @@ class _Task:
                 ),
             ),
         )
+        for check in found.checks:
+            if not check.passed:
+                doubtful(f"tip_torques: {check}; a smaller step, or a smoother path, may mend it")
+        return found
 
 
 def _ends(found: _Found) -> tuple[float, float]:
