@@ -20,6 +20,7 @@ from articulus.bench import (
     runs,
     shells,
     stable_inversion,
+    tips,
 )
 from articulus.bench.row import Row
 from articulus.bench.rows import Effort
@@ -62,6 +63,7 @@ def sections(quick: bool) -> list[Section]:
         Section("structured singular value", robust.mu),
         Section("Hinf synthesis", hinf.synthesis),
         Section("stable inversion", stable_inversion.example),
+        Section("tip torques", tips.torques),
     ]
     new = [
         Section("warm start", rows.warm_start),
@@ -73,6 +75,7 @@ def sections(quick: bool) -> list[Section]:
         Section("cold start, all quantities", first.cold_quantities),
         Section("cold start, parameters", first.cold_parameters),
         Section("cold start, flexible arms", flexible.cold_arms),
+        Section("cold start, tip torques", tips.cold_torques),
         Section("first run with loops", runs.first_loops),
         Section("first runs and linear models", first.first_runs),
     ]

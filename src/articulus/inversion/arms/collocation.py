@@ -169,9 +169,10 @@ class _Band:
         """Set rows of blocks, (k, b, b) for each neighbour."""
         b, top = self.b, self.top + self.count
         after = slice(part.start + 1, part.stop + 1)
+        left, right = (np.ascontiguousarray(_T(x)) for x in (left, right))
         for c in range(b):
-            self.held[part, c, top - c : top - c + b] = left[:, :, c]
-            self.held[after, c, top - b - c : top - c] = right[:, :, c]
+            self.held[part, c, top - c : top - c + b] = left[:, c]
+            self.held[after, c, top - b - c : top - c] = right[:, c]
 
     def ends(self, first: Array, last: Array) -> None:
         """Set the rows of both ends."""

@@ -78,6 +78,7 @@ class Servo:
         self.mechanism, self.params = mechanism, params
         self.outputs = tuple(outputs)
         self.driven = _driven(mechanism, joints)
+        self.undriven = np.setdiff1d(np.arange(d.nv), self.driven)
         if len(self.driven) != len(self.outputs):
             raise InputError(
                 f"found {len(self.outputs)} outputs ({', '.join(self.output_names)}) and {len(self.driven)} driven degrees of freedom "
@@ -136,20 +137,21 @@ class Servo:
 
     def motion(self, q: Array, v: Array, at: Point, jacobian: Array | None = None) -> Motion:
         """Return accelerations and forces that keep to the path."""
-        nv, m = self.nv, len(self.driven)
+        nv, loops, free = self.nv, len(self.loop_rows), self.undriven
         C = self.jacobian(q, at.t) if jacobian is None else jacobian
-        x = np.empty((len(q), nv + C.shape[-2]))
-        x[:, :nv] = -self.mechanism.bias(q, v, params=self.params)
-        x[:, nv:] = -self.acceleration(q, v, at)
+        h, off = self.mechanism.bias(q, v, params=self.params), self.acceleration(q, v, at)
+        x, tau = np.concatenate([-h[:, free], -off], axis=1), h[:, self.driven]
         for part in parts(len(q)):
-            K = self._bordered(self.mechanism.mass_matrix(q[part], params=self.params), C[part])
+            M = self.mechanism.mass_matrix(q[part], params=self.params)
             try:
-                x[part] = np.linalg.solve(K, x[part][..., None])[..., 0]
+                x[part] = np.linalg.solve(self._reduced(M, C[part]), x[part][..., None])[..., 0]
             except np.linalg.LinAlgError:
                 raise NumericalError(
                     "at some time of the path the driven joints cannot move the outputs, or a loop is locked"
                 ) from None
-        return Motion(x[:, :nv], x[:, nv : nv + m], x[:, nv + m :])
+            tau[part] += (M[:, self.driven] @ x[part, :nv, None])[..., 0]
+        pull = np.swapaxes(C[:, :loops, self.driven], -1, -2) @ x[:, nv:, None]
+        return Motion(x[:, :nv], tau + pull[..., 0], x[:, nv:])
 
     def derivatives(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
         """Return d vdot/dq and d vdot/dv with path and loops kept, (n, nv, nv) each, and d rate/dq, (n, rows, nv)."""
@@ -176,10 +178,11 @@ class Servo:
         force, rate, along_q, along_v = self.whole.constraint_derivatives(
             q, v, vdot, self._multipliers(motion.multipliers), at.t, params=self.params
         )
-        right = np.empty((len(q), nv + len(self.rows), 2 * nv))
-        right[..., :nv, :nv], right[..., :nv, nv:] = by_q + force, by_v
-        right[..., nv:, :nv], right[..., nv:, nv:] = along_q[..., self.rows, :], along_v[..., self.rows, :]
-        return self._bordered(M, self.jacobian(q, at.t)), right, rate[..., self.rows, :]
+        free, n = self.undriven, len(self.undriven)
+        right = np.empty((len(q), n + len(self.rows), 2 * nv))
+        right[:, :n, :nv], right[:, :n, nv:] = (by_q + force)[:, free], by_v[:, free]
+        right[:, n:, :nv], right[:, n:, nv:] = along_q[:, self.rows], along_v[:, self.rows]
+        return self._reduced(M, self.jacobian(q, at.t)), right, rate[:, self.rows]
 
     def balance(self, q: Array, v: Array, vdot: Array, at: Point, forces: Array) -> tuple[Array, Array]:
         """Return the equations of a Newton step for positions and forces at given velocities and accelerations.
@@ -211,6 +214,15 @@ class Servo:
         K[..., self.driven, nv + np.arange(m)] = -1.0
         K[..., :nv, nv + m :] = np.swapaxes(C[..., :loops, :], -1, -2)
         K[..., nv:, :nv] = C
+        return K
+
+    def _reduced(self, M: Array, C: Array) -> Array:
+        """Return the matrix of accelerations and multipliers: [M, G'] without the driven rows, over [C, 0]."""
+        free, loops = self.undriven, len(self.loop_rows)
+        K = np.zeros((len(M), self.nv + loops, self.nv + loops))
+        K[:, : len(free), : self.nv] = M[:, free]
+        K[:, : len(free), self.nv :] = np.swapaxes(C[:, :loops, free], -1, -2)
+        K[:, len(free) :, : self.nv] = C
         return K
 
     def acceleration(self, q: Array, v: Array, at: Point) -> Array:
