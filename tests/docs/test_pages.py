@@ -37,6 +37,7 @@ PAGES = [
     "docs/control/robustness.md",
     "docs/inversion/servo.md",
     "docs/inversion/stable.md",
+    "docs/inversion/arms.md",
     "docs/inversion/links.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",

@@ -63,7 +63,10 @@ class Accessibility:
 
     def __str__(self) -> str:
         what = "cannot move" if not self.reached else "hardly move" if self.least < WEAK else "move least"
-        return f"driven joints {what} {self.named()}: authority {self.least:.3g} (elastic {self.authority.min():.3g}, rigid {self.rigid.min():.3g})"
+        least, elastic, rigid = (
+            f"{x:.3g}" if x > LOST else "0" for x in (self.least, self.authority.min(), self.rigid.min())
+        )
+        return f"driven joints {what} {self.named()}: authority {least} (elastic {elastic}, rigid {rigid})"
 
 
 def accessibility(
