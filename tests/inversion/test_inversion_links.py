@@ -7,7 +7,7 @@ from scipy.interpolate import CubicSpline
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.inversion import Inversion, Line, Profile, link_by_link, minimal_vibration
+from articulus.inversion import Inversion, Line, Profile, feedforward, link_by_link, minimal_vibration
 from articulus.loop.components import PiezoPair
 from articulus.structure import beam_body
 
@@ -156,6 +156,30 @@ def test_voltages_played_in_a_simulation_keep_the_tip_and_the_prediction() -> No
     place = arm.pose("tip", run.q)[:, :2, 3]
     wanted = path.position(run.t + found.t[0])[:, 0]
     assert np.abs(np.arctan2(place[:, 1], place[:, 0]) - wanted).max() < 1e-6
+
+
+def test_voltages_and_joint_feedback_together_hold_against_another_payload() -> None:
+    """Feedback around torques and voltages: silent on the arm of the inversion, and it keeps another one near."""
+    arm, piezos = one_link()
+    path = Line([0.0], [0.4], Profile(2.0, law="sine"))
+    found = link_by_link(arm, path, "tip", path_of="joints", piezos=piezos, step=2 / 512)
+    parts = [*feedforward(found, kp=50.0, kd=20.0), *piezos]
+    span = {"t_end": found.t[-1] - found.t[0], "step": 2 / 2048}
+    run = art.simulate(arm, q0=found.states[0, :5], v0=found.states[0, 5:], components=parts, **span)
+    assert np.abs(run["hub_torque.force"]).max() < 1e-4 * np.abs(found.input("tau.hub")).max()
+    heavy, _ = one_link(tip_mass=1.3)
+    with_feedback = art.simulate(
+        heavy, q0=found.states[0, :5], v0=found.states[0, 5:], components=parts, **span
+    )
+    alone = art.simulate(
+        heavy,
+        q0=found.states[0, :5],
+        v0=found.states[0, 5:],
+        components=[*found.components(), *piezos],
+        **span,
+    )
+    off = [np.abs(r.q[-1, 0] - 0.4) for r in (with_feedback, alone)]
+    assert off[0] < 0.05 * off[1]
 
 
 def test_three_motors_at_one_hub_hold_both_deflections_and_the_twist() -> None:

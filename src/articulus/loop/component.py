@@ -83,6 +83,10 @@ class Scope(Protocol):
     def command_names(self) -> tuple[str, ...]:
         """Return what is commanded: the actuators, or the coordinates of all velocities in a run without actuators."""
 
+    @property
+    def command_joints(self) -> tuple[str, ...]:
+        """Return the joint that each command drives, empty for actuators that push elsewhere."""
+
     def commanded(self) -> SX:
         """Return the command of the actuator that is working."""
 

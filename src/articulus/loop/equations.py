@@ -399,6 +399,11 @@ class _Scope:
     def command_names(self) -> tuple[str, ...]:
         return tuple(self.network.command_names)
 
+    @property
+    def command_joints(self) -> tuple[str, ...]:
+        joints = tuple(c.joint for c in self.network.components if isinstance(c, Actuator))
+        return joints if self.network.driven else self.command_names
+
     def reaction(self, joint: str) -> SX:
         self._slice(joint, self.description.v_slices)
         row = next(i for i, c in enumerate(self.description.connections) if c.name == joint)

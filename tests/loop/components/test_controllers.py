@@ -11,6 +11,7 @@ import pytest
 import scipy.linalg
 
 import articulus as art
+from articulus.errors import InputError
 from articulus.loop.components import (
     PD,
     PID,
@@ -24,6 +25,7 @@ from articulus.loop.components import (
     ResolvedRate,
     StateFeedback,
     Table,
+    Thruster,
     Torque,
 )
 from closed_zoo import closed, four_bar
@@ -54,6 +56,30 @@ def test_pd_follows_a_table_with_its_slope() -> None:
     loop = Loop(slider(), PD(kp=10.0, kd=2.0, target=Table([0, 1, 3], [0.0, 2.0, 1.0])))
     loop.t = 2.0
     assert loop.signal("u") == pytest.approx(10 * 1.5 + 2 * -0.5)
+
+
+def test_pd_on_named_joints_finds_their_actuators_among_others() -> None:
+    """Piezos and thrusters beside the motors of the joints do not take part in joint feedback."""
+    names = ARM.joint_names
+    others = [
+        Torque(names[5]),
+        Thruster("tool" if "tool" in ARM.frame_names else ARM.body_names[-1], axis=(0, 0, 1), largest=1.0),
+    ]
+    chosen = (names[3], names[1])
+    loop = Loop(
+        ARM,
+        PD(kp=(2.0, 5.0), kd=0.0, joints=chosen),
+        others[0],
+        Torque(names[1]),
+        others[1],
+        Torque(names[3]),
+    )
+    loop.put(q=np.arange(6.0))
+    assert loop.signal("u") == pytest.approx([0, -5.0, 0, -6.0])
+    none = Loop(ARM, PD(kp=2.0, kd=0.0, joints=(names[2],))).put(q=np.arange(6.0))
+    assert none.signal("tau") == pytest.approx([0, 0, -4.0, 0, 0, 0])
+    with pytest.raises(InputError, match="found a command of 1 elements; expected 2"):
+        Loop(ARM, PD(kp=2.0, kd=0.0, joints=(names[2],)), Torque(names[0]), Torque(names[1]))
 
 
 def test_pd_on_named_joints_drives_their_actuators() -> None:

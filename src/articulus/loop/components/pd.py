@@ -8,7 +8,13 @@ from typing import Any
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling
 from articulus.loop.components.columns import as_in_time, column
-from articulus.loop.components.tracking import names, optional, tracking_errors, two_signals
+from articulus.loop.components.tracking import (
+    command_joints,
+    names,
+    optional,
+    tracking_errors,
+    two_signals,
+)
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
 
@@ -25,7 +31,7 @@ class PD(Controller):
     rate : numbers, Table or casadi.Function of t [rad/s or m/s]
         The time derivative of the target if not given.
     joints : names
-        Joints that it works on, in the order of its commands; all if not given.
+        Joints that it works on, in the order of its commands; all if not given. In a run with more actuators, those that drive them.
     measured : two names
         Signals taken for position and velocity; the true ones of the joints if not given.
     period : number [s]
@@ -54,4 +60,4 @@ class PD(Controller):
     def work(self, s: Scope) -> None:
         error, rate = tracking_errors(s, self)
         n = error.numel()
-        s.command(column(s, self, "kp", n) * error + column(s, self, "kd", n) * rate)
+        command_joints(s, self, column(s, self, "kp", n) * error + column(s, self, "kd", n) * rate)

@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import at_least, sampling
 from articulus.loop.components.columns import as_in_time, column, integral
-from articulus.loop.components.tracking import names, optional, tracking_errors, two_signals
+from articulus.loop.components.tracking import (
+    command_joints,
+    names,
+    optional,
+    tracking_errors,
+    two_signals,
+)
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
 
@@ -30,7 +36,7 @@ class PID(Controller):
     limit : numbers [rad s or m s]
         Largest size of the integral.
     joints : names
-        Joints that it works on, in the order of its commands; all if not given.
+        Joints that it works on, in the order of its commands; all if not given. In a run with more actuators, those that drive them.
     measured : two names
         Signals taken for position and velocity; the true ones of the joints if not given.
     period : number [s]
@@ -66,4 +72,4 @@ class PID(Controller):
         kp, ki, kd, limit = (column(s, self, field, n) for field in ("kp", "ki", "kd", "limit"))
         z = integral(s, self, "integral", error, limit)
         s.write("integral", z)
-        s.command(kp * error + ki * z + kd * rate)
+        command_joints(s, self, kp * error + ki * z + kd * rate)

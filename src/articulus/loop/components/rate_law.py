@@ -13,7 +13,7 @@ from articulus.integrate.rk4 import RK4
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling
 from articulus.loop.components.columns import as_in_time, at_time, carried, column, freedoms
-from articulus.loop.components.tracking import names
+from articulus.loop.components.tracking import command_joints, names
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
 
@@ -33,7 +33,7 @@ class RateLaw(Controller):
     period : number [s]
         Sampling period.
     joints : names
-        Joints that it works on, in the order of its commands; all if not given.
+        Joints that it works on, in the order of its commands; all if not given. In a run with more actuators, those that drive them.
     name : str
 
     Source: Wong 1991, section 5.4.3, eq. 5.5.
@@ -69,7 +69,7 @@ class RateLaw(Controller):
         s.remember("before", q)
         s.write("wanted", wanted)
         kp, kv = column(s, self, "kp", n), column(s, self, "kv", n)
-        s.command(kv * (rates(s.t, wanted) - (q - before) / h) + kp * (wanted - q))
+        command_joints(s, self, kv * (rates(s.t, wanted) - (q - before) / h) + kp * (wanted - q))
 
     def asked(self, s: Scope, size: int) -> SX:
         """Return the operator's command now, (size,)."""

@@ -55,3 +55,16 @@ def tracking_errors(s: Scope, c: Component) -> tuple[SX, SX]:
     q, v = present(s, c)
     q_d, v_d = wanted(s, c, q.numel())
     return q_d - q, v_d - v
+
+
+def command_joints(s: Scope, c: Any, value: SX) -> None:
+    """Add a command per joint of a controller: in the order of the actuators, or to those of its joints where the run has others too."""
+    places = s.command_joints
+    if value.numel() in (len(places), 0) or value.numel() != len(c.joints):
+        return s.command(value)
+    if any(places.count(joint) != 1 for joint in c.joints):
+        return s.command(value)  # refused with the names of the actuators
+    every = SX.zeros(len(places))
+    for k, joint in enumerate(c.joints):
+        every[places.index(joint)] = value[k]
+    return s.command(every)
