@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from casadi import SX
+from threadpoolctl import threadpool_limits
 
 from articulus.control.design import Check
 from articulus.errors import InputError, NumericalError
@@ -24,6 +25,7 @@ FLOW = 1e-5
 """Largest distance of the states from what the inputs make of them over an interval, over their largest distance from rest."""
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
 def stable_inversion(
     system: Any,
     motion: Any,
