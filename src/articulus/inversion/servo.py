@@ -129,7 +129,7 @@ class ServoPlan:
 
     def _outputs(self) -> tuple[ca.Function, ca.Function]:
         """Return q -> h and t -> y of the program h(q) = y(t)."""
-        whole, t = self.servo._with_program(self.loop.mechanism.description), SX.sym("t")
+        whole, t = self.servo.with_program(self.loop.mechanism.description), SX.sym("t")
         found = ClosedEquations(whole, t)
         own = len(self.rows)
         g = found.rows.g[found.rows.g.numel() - own :]
@@ -199,7 +199,7 @@ def servo_plan(
     if isinstance(position, Mapping):
         position = loop.mechanism.positions(position, "q")
     position = np.asarray(position, dtype=float)
-    values = [p.value for p in servo._with_program(d).parameters]
+    values = [p.value for p in servo.with_program(d).parameters]
     matrix = np.array(servo.mobility(d)(position, t, values))
     rows = servo.rows(d)
     plan = ServoPlan(loop, servo, position, t, matrix, rows, np.zeros(0, dtype=complex))

@@ -40,7 +40,7 @@ def _require_solvable(
     servo: ServoConstraints, system: System, c: np.ndarray, p: np.ndarray, t: float
 ) -> None:
     values = dict(zip((parameter.name for parameter in system.network.parameters), p))
-    own = [values[x.name] for x in servo._with_program(system.description).parameters]
+    own = [values[x.name] for x in servo.with_program(system.description).parameters]
     matrix = np.array(servo.mobility(system.description)(c[system.places["q"]], t, own))
     require_full_rank(
         matrix,

@@ -153,7 +153,7 @@ def sample_times(problem: Problem, step: float | None) -> np.ndarray:
         t = np.append(t, w.end)
     marks = np.array(w.marks)
     before = marks - 1e-9 * (w.end - w.start)
-    top = [problem._top(w(x)) for x in (before, marks)]
+    top = [problem.top(w(x)) for x in (before, marks)]
     jumps = np.abs(top[1] - top[0]).max(1) > 1e-6 * np.abs(w(t)[:, -1]).max(initial=1e-300)
     extra = np.concatenate([marks[jumps], before[jumps & (before > problem.first)]])
     near = (np.abs(t[:, None] - marks[jumps]) < 1e-7 * h).any(1)

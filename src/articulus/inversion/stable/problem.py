@@ -58,11 +58,11 @@ class Problem:
         if guess is None:
             guess = np.array([np.interp(t, self.stations, column) for column in self.estimate.T]).T
         x = self.form.state(self._xi(y), eta, guess)
-        return (*self.form.inside(x, self._top(y)), x)
+        return (*self.form.inside(x, self.top(y)), x)
 
     def inputs(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return u (N, m) at states x on the wanted motion."""
-        return self.form.input(x, self._top(self.wanted(t)))
+        return self.form.input(x, self.top(self.wanted(t)))
 
     def first_eta(self, t: np.ndarray) -> np.ndarray:
         """Return the internal coordinates of rest along the motion, (N, k)."""
@@ -73,7 +73,8 @@ class Problem:
         degrees = self.form.relative_degree
         return np.concatenate([y[:, :r, j] for j, r in enumerate(degrees)], axis=1)
 
-    def _top(self, y: np.ndarray) -> np.ndarray:
+    def top(self, y: np.ndarray) -> np.ndarray:
+        """Return y^(r) (N, m) out of derivatives (N, order + 1, m)."""
         return np.stack([y[:, r, j] for j, r in enumerate(self.form.relative_degree)], axis=1)
 
 

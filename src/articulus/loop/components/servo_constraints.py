@@ -86,7 +86,7 @@ class ServoConstraints(Controller):
         sampling(self)
 
     def work(self, s: Scope) -> None:
-        whole = self._with_program(s.description)
+        whole = self.with_program(s.description)
         for joint in self.joints:
             one_freedom(s, self, joint)
         parameters = ca.vertcat(SX(0, 1), *map(s.number, whole.parameters))
@@ -118,7 +118,7 @@ class ServoConstraints(Controller):
         left = s.number(self.arrival) - s.t
         return math.sqrt(12) / ca.fmax(left, math.sqrt(12) / w), SX(math.sqrt(3) / 2)
 
-    def _with_program(self, description: Description) -> Description:
+    def with_program(self, description: Description) -> Description:
         """Return the mechanism with the program as constraints after its own others."""
         d = description
         parts = (d.name, d.bodies, d.connections, d.frames, d.gravity, d.source)
@@ -142,7 +142,7 @@ class ServoConstraints(Controller):
 
     def mobility(self, description: Description) -> ca.Function:
         """(q, t, p) -> G M^-1 Z' (m, m) of a mechanism without the program: singular where the motors cannot produce the motion."""
-        whole, t = self._with_program(description), SX.sym("t")
+        whole, t = self.with_program(description), SX.sym("t")
         tree, problem, held = self._problem(whole, t)
         matrix = mobility(problem, SX(joint_directions(whole, self.joints)), held)
         return ca.Function(
@@ -151,7 +151,7 @@ class ServoConstraints(Controller):
 
     def rows(self, description: Description) -> tuple[str, ...]:
         """Return what each row of the program is about, such as "line.x"."""
-        whole = self._with_program(description)
+        whole = self.with_program(description)
         return tuple(f"{c.name}.{row}" if row else c.name for c in self.program for row in c.row_names(whole))
 
     def _problem(self, whole: Description, t: SX) -> tuple[Any, Problem, Constraints]:
