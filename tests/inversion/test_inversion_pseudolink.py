@@ -18,17 +18,21 @@ from articulus.structure import beam_body
 START = {"shoulder": 0.3, "elbow": -0.8}
 
 
-@pytest.fixture(scope="module")
-def arm() -> art.Mechanism:
-    """Two links in a vertical plane, one mode each."""
+def arm_of(payload: float) -> art.Mechanism:
+    """Return two links in a vertical plane, one mode each."""
     out = art.Mechanism("arm", gravity=(0, 0, -9.81))
-    for k, tip_mass in ((1, 0.5), (2, 0.3)):
+    for k, tip_mass in ((1, 0.5), (2, payload)):
         held = beam_body(1.0, EI=100.0, mass_per_length=0.5, modes=1, planes="z", tip_mass=tip_mass)
         out.flexible(f"link{k}", held)
     out.joint("shoulder", art.Revolute((0, -1, 0)), "ground", "link1")
     out.joint("elbow", art.Revolute((0, -1, 0)), "link1", "link2", node="tip")
     out.frame("end1", "link1", node="tip")
     return out.frame("tip", "link2", node="tip")
+
+
+@pytest.fixture(scope="module")
+def arm() -> art.Mechanism:
+    return arm_of(0.3)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +134,21 @@ def test_a_gain_for_a_sampling_period_and_for_the_nearest_configuration(arm: art
     parts = found.components(tuple(found.angles[1]), slow=0.002, fast=0.002)
     model = art.Loop(arm, components=parts).linearize(found.positions[1], step=0.002)
     assert model.poles.real.max() == pytest.approx(found.checks[1].found, rel=1e-6)
+
+
+def test_a_controller_that_believes_in_a_lighter_payload(
+    arm: art.Mechanism, design: PseudolinkDesign
+) -> None:
+    """It holds the arm, a little lower: the slow part has no integral."""
+    lighter = arm_of(0.25)
+    parts = design.components(tuple(design.angles[0]), model=lighter)
+    assert art.Loop(arm, components=parts).linearize(design.positions[0]).poles.real.max() < -5.0
+    run = art.simulate(
+        arm, 1.0, q0=design.positions[0], components=parts, step=1e-3, outputs=["pseudolink.angles"]
+    )
+    off = run["pseudolink.angles"][-1] - design.angles[0]
+    assert 1e-3 < np.abs(off).max() < 0.03
+    assert arm.pose("tip", run.q[-1])[2, 3] < arm.pose("tip", design.positions[0])[2, 3]
 
 
 def test_a_stretched_arm_needs_the_ends_of_its_links(arm: art.Mechanism) -> None:
