@@ -181,9 +181,9 @@ def test_regulator_has_its_guaranteed_margins():
         assert channel.gain_up == np.inf
         assert channel.gain_down <= 0.5
         assert np.degrees(channel.phase) >= 60
-    late = margins(open_loop(delayed(design.plant, 0.01), design.law))
+    late = margins(open_loop(delayed(design.plant, [0.01, 0.0]), design.law))
     assert late.sensitivity.value > 1.0
-    assert late.channels[0].delay == pytest.approx(found.channels[0].delay - 0.01, rel=0.5)
+    assert late.channels[0].delay == pytest.approx(found.channels[0].delay - 0.01, rel=1e-9)  # both are exact
     assert len(margins(design).plot().axes) == 3
 
 
@@ -207,5 +207,6 @@ def test_lightly_damped_mode_between_coarse_frequencies_is_seen():
     )
     with pytest.warns(DoubtfulResult):
         found = margins(L)
-    assert found.channels[0].omega_phase == pytest.approx(w0, rel=0.05)
+    # |L| = 1 where |w0^2 - w^2| = w0^2 / 2 / sqrt(1 + w^2), 0.7 percent beside w0
+    assert found.channels[0].omega_phase == pytest.approx(w0, rel=0.008)
     assert found.channels[0].gain_down < 1
