@@ -7,7 +7,7 @@ from scipy.interpolate import CubicSpline
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.inversion import Inversion, Line, Profile, feedforward, link_by_link, minimal_vibration
+from articulus.inversion import Inversion, Line, Profile, feedforward, link_by_link, minimal_vibration, prove
 from articulus.loop.components import PiezoPair
 from articulus.structure import beam_body
 
@@ -147,6 +147,8 @@ def test_voltages_played_in_a_simulation_keep_the_tip_and_the_prediction() -> No
     path = Line([0.0], [0.4], Profile(2.0, law="sine"))
     found = link_by_link(arm, path, "tip", path_of="joints", piezos=piezos, step=2 / 512)
     assert found.input_names == ("tau.hub", "u.p1", "u.p8")
+    with pytest.raises(InputError, match=r"'u\.p1'.*Play other inversions with simulate"):
+        prove(arm, found)
     run = art.simulate(
         arm, found.t[-1] - found.t[0], q0=found.states[0, :5], v0=found.states[0, 5:], step=2 / 2048,
         components=[*found.components(), *piezos],

@@ -124,6 +124,13 @@ def prove(
 
 def servo_of(mechanism: Mechanism, inversion: Inversion, params: Mapping[str, Any] | None) -> Servo:
     """Return the servo of the same inputs and outputs."""
+    volts = [name for name in inversion.input_names if name.startswith("u.")]
+    if volts or not all("." in name for name in inversion.output_names):
+        found = f"the input '{volts[0]}'" if volts else f"the output '{inversion.output_names[0]}', a joint"
+        raise InputError(
+            f"{inversion.method}: found {found}; expected joint forces that move frames. Play other inversions with simulate, "
+            "components=[*inversion.components(), *actuators], and compare the coordinates with `states`"
+        )
     outputs = [name.rpartition(".") for name in inversion.output_names]
     joints = [name.removeprefix("tau.") for name in inversion.input_names]
     unknown = [joint for joint in joints if joint not in mechanism.v_names]
