@@ -15,8 +15,9 @@ build/robots: requirements/robots.txt | $(VENV)/.test
 	$(PIP) install --no-deps --require-hashes --upgrade --target $@ -r $<
 	@touch $@
 
+# tests start many processes, each of which would compile all modules again if no bytecode were written
 test: $(VENV)/.test build/robots
-	PYTHONPATH=build/robots $(BIN)/python -m pytest
+	PYTHONDONTWRITEBYTECODE= PYTHONPATH=build/robots $(BIN)/python -m pytest
 
 # native code and cases at every vector width of this processor, with one thread and with several
 widths: $(VENV)/.test

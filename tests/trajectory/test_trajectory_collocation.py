@@ -10,6 +10,7 @@ from casadi import SX
 from articulus.errors import InputError, NumericalError
 from articulus.trajectory import Phase, Problem, ode, solve_problem
 from articulus.trajectory.collocation import first_guess, transcribe
+from articulus.trajectory.program import Block
 from articulus.trajectory.schemes import lobatto, radau, scheme
 
 SCHEMES = ("hermite_simpson", "radau 3", "lobatto 4")
@@ -199,3 +200,13 @@ def test_points_and_weights_integrate_polynomials(points: int) -> None:
     for made, degree in ((radau(points), 2 * points - 2), (lobatto(points + 1), 2 * points - 1)):
         for k in range(degree + 1):
             assert made.weights @ made.points**k == pytest.approx(1 / (k + 1), abs=1e-13)
+
+
+def test_derivatives_of_a_single_number_by_all_unknowns():
+    """A dense row of derivatives, whose nonzeros CasADi gives as a row."""
+    z, d = ca.SX.sym("z", 3), ca.SX.sym("d", 1)
+    function = ca.Function("cost", [z, d], [d * ca.dot(z, z)])
+    index, none = np.array([[0, 1, 2], [2, 1, 0]]), np.zeros((2, 1))
+    block = Block("cost", function, index, np.array([[1.0], [2.0]]), none, none)
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(block.jacobian(x), [[2.0, 4.0, 6.0], [12.0, 8.0, 4.0]])

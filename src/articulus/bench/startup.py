@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from typing import Protocol
 
 from articulus import Mechanism
 from articulus.bench.child import one_core_json
-from articulus.bench.models import chain
 
 ONE_STATE, BATCH = 0, 8
 
@@ -93,25 +91,8 @@ class Starter:
         return path
 
     def _start(self, path: Path, rows: int, cache: str) -> Start:
-        variables = _with_bytecode(_bytecode().name) | {"ARTICULUS_CACHE": cache}
+        variables = {"ARTICULUS_CACHE": cache, "PYTHONDONTWRITEBYTECODE": ""}  # bytecode is kept
         return Start(*one_core_json(["-c", self._code, str(path), str(rows)], variables))
-
-
-def _with_bytecode(folder: str) -> dict[str, str]:
-    """Return the variables of a process that keeps the bytecode of Python modules in a folder."""
-    return {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
-
-
-@functools.cache
-def _bytecode() -> TemporaryDirectory[str]:
-    """Return a folder with the bytecode of the modules, which an installed package has and a checkout may lack."""
-    folder = TemporaryDirectory(prefix="articulus-bench-")
-    with TemporaryDirectory(prefix="articulus-bench-") as model:
-        path = Path(model) / "chain.toml"
-        chain(3).mechanism.save(path)
-        code = _CHILD.format(first="\n".join((DYNAMICS, RUN, "mechanism.linearize()")))
-        one_core_json(["-c", code, str(path), "0"], _with_bytecode(folder.name) | {"ARTICULUS_CACHE": model})
-    return folder
 
 
 @contextmanager

@@ -85,7 +85,7 @@ class Block:
 
     @cached_property
     def _key(self) -> str:
-        return f"block 3 {hashlib.sha256(self.function.serialize().encode()).hexdigest()}"
+        return f"block 4 {hashlib.sha256(self.function.serialize().encode()).hexdigest()}"
 
     @cached_property
     def _value(self) -> Any:
@@ -120,7 +120,7 @@ def _entries(matrix: SX, pattern: tuple[np.ndarray, np.ndarray]) -> SX:
     if not len(pattern[0]):
         return SX(0, 1)
     shape = ca.Sparsity.triplet(*matrix.shape, *(x.tolist() for x in pattern))
-    return ca.project(matrix, shape).nz[:]
+    return ca.vec(ca.project(matrix, shape).nz[:])
 
 
 def _triplet(sparsity: ca.Sparsity) -> tuple[np.ndarray, np.ndarray]:
