@@ -250,6 +250,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
             "shapes",
             "frames",
             "side",
+            "form",
             "reversed",
             "bodies",
             "driver",
