@@ -1,5 +1,7 @@
 """Peaks of mu between grid points, the perturbation and the poles it leads to, named parameters."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,19 @@ def test_parameters_of_a_loop(rod):
         params = {"payload": report.worst["payload"] + more, "kp": report.worst["kp"]}
         run = loop.simulate(4.0, q0=[1e-3], params=params, sample=4.0)
         assert bool(abs(np.asarray(run["q"])[-1, 0]) > 1e-3) is grows
+
+
+def test_real_parameters_are_found_between_frequencies():
+    """Real perturbations are singular at single frequencies: no larger ones than at the corners, looked at step by step."""
+    rng = np.random.default_rng(4)
+    for _ in range(3):
+        A = rng.normal(size=(5, 5))
+        A -= (np.linalg.eigvals(A).real.max() + 0.3) * np.eye(5)
+        B, C = rng.normal(size=(5, 3)), rng.normal(size=(3, 5))
+        found = robstab((A, B, C, np.zeros((3, 3))), [(-1, 0)] * 3)
+        sizes = found.margin * np.linspace(0.9, 3.0, 400)
+        first = [
+            next((k for k in sizes if np.linalg.eigvals(A + k * (B * s) @ C).real.max() > 0), np.inf)
+            for s in itertools.product((1.0, -1.0), repeat=3)
+        ]
+        assert found.margin <= 1 / found.lower <= min(first) * (1 + 1e-9)

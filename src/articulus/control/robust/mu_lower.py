@@ -127,9 +127,9 @@ class Search:
         if r.any():  # rows of (I - N D) x = 0 and y* (I - N D) = 0 of the real channels
             ND = N @ D
             rr = np.eye(r.sum()) - ND[:, r][:, :, r]
-            x[:, r] = _solved(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
+            x[:, r] = solved(rr, ND[:, r][:, :, c] @ x[:, c, None])[..., 0]
             left = y[:, None, c].conj() @ ND[:, c][:, :, r]
-            y[:, r] = _solved(_conjugate(rr), _conjugate(left))[..., 0]
+            y[:, r] = solved(_conjugate(rr), _conjugate(left))[..., 0]
         w = (_conjugate(N) @ y[:, :, None])[..., 0]
         s = np.sum(w[:, c].conj() * (D[:, c][:, :, c] @ x[:, c, None])[..., 0], axis=1)
         w = w / np.where(np.abs(s) > 0, s, 1.0).conj()[:, None]
@@ -143,7 +143,7 @@ class Search:
             return N
         D = k[:, None, None] * Q[:, r][:, :, r]
         rr = np.eye(r.sum()) - N[:, r][:, :, r] @ D
-        return N[:, c][:, :, c] + N[:, c][:, :, r] @ D @ _solved(rr, N[:, r][:, :, c])
+        return N[:, c][:, :, c] + N[:, c][:, :, r] @ D @ solved(rr, N[:, r][:, :, c])
 
     def _keep(self, active: np.ndarray, Q: np.ndarray) -> None:
         """Find the least k at which k Q, but for a phase of the complex blocks, makes I - N k Q singular; keep what is better."""
@@ -217,7 +217,7 @@ def unit(v: np.ndarray) -> np.ndarray:
     return np.where(size > 0, v / np.where(size > 0, size, 1.0), np.eye(1, v.shape[-1])[0])
 
 
-def _solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def solved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a^-1 b; of singular matrices, with rounding added to them: the answer is large, as it should be."""
     try:
         return np.linalg.solve(a, b)

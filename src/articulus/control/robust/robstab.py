@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from articulus.control.analysis.scaling import scaled
 from articulus.control.connect import close
 from articulus.control.design import Check
 from articulus.control.figure import over_frequency
@@ -16,6 +17,7 @@ from articulus.control.modes import heaviest, unstable
 from articulus.control.plant import as_plant
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.blocks import BlockStructure
+from articulus.control.robust.corners import Corner, least_corner
 from articulus.control.robust.hamiltonian import continuous, singular_frequencies
 from articulus.control.robust.mu_upper import upper
 from articulus.control.robust.mussv import Mu, mussv
@@ -144,7 +146,7 @@ def robstab(
             f"robstab: found the eigenvalue {s:.6g} of M ({heaviest(model, s)}), which is not stable; expected a system that is "
             "stable without perturbation; close the loop first"
         )
-    search = _Search(model, structure, time.monotonic() + time_limit)
+    search = _Search(scaled(model)[0], structure, time.monotonic() + time_limit)
     try:
         search.add(_grid(model) if omega is None else np.unique(np.abs(np.asarray(omega, dtype=float))))
         for _ in range(4):
@@ -154,12 +156,21 @@ def robstab(
         if not len(search.omega):
             raise
         everywhere = False
-    if not everywhere:
+    corner = least_corner(search.model, structure, search.level)
+    if corner is not None and 1.0 / corner.size > search.level:
+        before = search.level
+        if not search.contradicted(corner):
+            everywhere = False
+            doubtful(
+                f"robstab: parameters of size {corner.size:.4g} destabilize at {corner.omega:.4g} rad/s, where the bound shows that those below "
+                f"{1 / before:.4g} are borne; likely the model is ill-conditioned (fast and slow states); the bound is raised to that"
+            )
+    elif not everywhere:
         doubtful(
             f"robstab: the bound {search.level:.4g} is shown at {len(search.omega)} frequencies, not between all of them; "
             "raise time_limit"
         )
-    return _result(search, ranges, everywhere, exact)
+    return _result(search, corner, ranges, everywhere, exact)
 
 
 def _given(
@@ -253,6 +264,13 @@ class _Search:
             done, count = self._step(done), count + 1
         return True
 
+    def contradicted(self, corner: Corner) -> bool:
+        """Raise the level above a perturbation that destabilizes at a frequency that was passed over; return whether it is shown."""
+        self.add(np.array([corner.omega]))
+        shown = 1.0 / corner.size <= self.level and self.cover()
+        self.level = max(self.level, (1.0 + LEVEL) / corner.size)
+        return shown
+
     def _step(self, done: float) -> float:
         """Return up to where the level is shown to hold, beyond `done`, in the variable of `continuous`."""
         places = self._variable(self.omega)
@@ -301,7 +319,11 @@ class _Search:
 
 
 def _result(
-    search: _Search, ranges: Mapping[str, tuple[float, float]], everywhere: bool, exact: bool
+    search: _Search,
+    corner: Corner | None,
+    ranges: Mapping[str, tuple[float, float]],
+    everywhere: bool,
+    exact: bool,
 ) -> RobustStability:
     mu, omega, model = search.mu, search.omega, search.model
     assert mu is not None
@@ -310,24 +332,40 @@ def _result(
         axis=(1, 2), initial=0.0
     )
     usable = np.where(interior | plain, mu.lower, 0.0)
+    if corner is not None and 1.0 / corner.size > usable.max():
+        return _perturbed(search, 1.0 / corner.size, corner.omega, corner.delta, ranges, everywhere, exact)
     k = int(np.argmax(usable)) if usable.max() > 0 else int(np.argmax(mu.upper))
     if usable.max() <= 0:
         return RobustStability(
             search.level, 0.0, float(omega[k]), omega, mu, mu.delta[k], None, {}, everywhere
         )
-    perturbation = interpolating(mu.delta[k], search.structure, float(omega[k]), model.period)
-    check = _confirmed(model, perturbation, float(omega[k]))
-    values = _deltas(search.structure, mu.delta[k])
+    return _perturbed(search, float(usable[k]), float(omega[k]), mu.delta[k], ranges, everywhere, exact)
+
+
+def _perturbed(
+    search: _Search,
+    lower: float,
+    omega: float,
+    delta: np.ndarray,
+    ranges: Mapping[str, tuple[float, float]],
+    everywhere: bool,
+    exact: bool,
+) -> RobustStability:
+    """Return what was found, with a perturbation that destabilizes at a frequency."""
+    perturbation = interpolating(delta, search.structure, omega, search.model.period)
+    check = _confirmed(search.model, perturbation, omega)
+    values = _deltas(search.structure, delta)
     worst = {
         n: 0.5 * (r[0] + r[1]) + 0.5 * (r[1] - r[0]) * values[n] for n, r in ranges.items() if n in values
     }
+    assert search.mu is not None
     return RobustStability(
         upper=search.level,
-        lower=float(usable[k]),
-        frequency=float(omega[k]),
-        omega=omega,
-        mu=mu,
-        delta=mu.delta[k],
+        lower=lower,
+        frequency=omega,
+        omega=search.omega,
+        mu=search.mu,
+        delta=delta,
         perturbation=perturbation,
         worst=worst,
         everywhere=everywhere,
