@@ -1,5 +1,7 @@
 """Two carts joined by a spring: a force on the first, the place of the second measured, masses and stiffness uncertain."""
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -43,7 +45,7 @@ def controller() -> LinearModel:
 
 def compute() -> dict:
     loop, law = carts(), controller()
-    ports = {"inputs": ("u",), "outputs": ("first.position", "second.position")}
+    ports: dict[str, Any] = {"inputs": ("u",), "outputs": ("first.position", "second.position")}
     plant = loop.linearize(**ports)
     near, far = (plant.between("u.push", f"{name}.position.0") for name in ("first", "second"))
     all_three = dict.fromkeys(("k", "m1", "m2"), (0.8, 1.2))
