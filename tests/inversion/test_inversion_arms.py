@@ -79,6 +79,16 @@ def test_fixed_point_reaches_the_same_forces(plain, solved) -> None:
     )  # last steps of 1e-8 of the motion, times its stiffness
 
 
+def test_newton_solves_what_the_fixed_point_does_not(plain) -> None:
+    fast = Line((0.5, 0.3), (0.983, 0.3), Profile(0.25, law="sine"))
+    with pytest.raises(NumericalError, match=r"fixed point diverges.*'newton'"):
+        tip_torques(plain, "tip", fast, JOINTS, q=POSE, step=2e-3, method="fixed_point")
+    found = tip_torques(plain, "tip", fast, JOINTS, q=POSE, step=2e-3)
+    assert prove(
+        plain, found, tolerance=1e-6
+    ).passed  # links bend by a tenth of their length; steps of 2e-3 s
+
+
 def test_error_is_of_fourth_order_in_the_step(plain) -> None:
     found = {
         h: tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=h, pre=0.4, post=0.4)
@@ -132,6 +142,13 @@ def test_refusals(plain) -> None:
     refused(r"pre = 0.012 s is too short.*27\.\d* 1/s", pre=0.01)
     refused("cannot move tip.z", outputs=("x", "z"), path=Line((0.5, 0.0), (0.9, 0.0), Profile(0.8)))
     refused("method: found 'shooting'", method="shooting")
+
+
+def test_joints_of_several_degrees_of_freedom_are_refused() -> None:
+    m = art.Mechanism("wrist").body("hand", 1.0, (0, 0, 0.1), (1e-3, 1e-3, 1e-3))
+    m.joint("wrist", art.Universal((1, 0, 0), (0, 1, 0)), "ground", "hand").frame("tip", "hand", (0, 0, 0.3))
+    with pytest.raises(InputError, match="'wrist' has 2 degrees of freedom"):
+        tip_torques(m, "tip", PATH, ["wrist"])
 
 
 def test_undamped_zeros_are_named(plain) -> None:

@@ -38,7 +38,7 @@ def torques(effort: Effort) -> Iterator[Row]:
         bar = None if effort.quick else Bar(limit, at_least=False, unit="s")
         yield _timed(name, mechanism, call, bar, effort)
     if not effort.quick:
-        lengths = (1.0, 2.0, 4.0)
+        lengths = (4.0, 8.0, 16.0)
         calls_by_length = [partial(_planar, plain, length, step, 0.5) for length in lengths]
         yield _growth("tip torques, growth with the length", plain.nv, lengths, calls_by_length, 1.1, effort)
         links = (2, 4, 8)

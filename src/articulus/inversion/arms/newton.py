@@ -40,6 +40,7 @@ class Trajectory:
     factored: int
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def newton(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
     """Return the trajectory that Newton's method reaches from an estimate.
 
@@ -70,6 +71,7 @@ def newton(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
     )
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
     """Return the trajectory that substitution reaches: linear equations about the nominal motion, set up once, everything else on the
     right-hand side.

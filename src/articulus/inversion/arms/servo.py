@@ -254,7 +254,12 @@ def _driven(mechanism: Mechanism, joints: Sequence[str]) -> Array:
         if name not in slices:
             raise InputError(f"joints: no joint '{name}' to drive; {did_you_mean(str(name), slices)}")
         mechanism.description.require_independent(name, "joints")
-        found += range(slices[name].start, slices[name].stop)
+        if slices[name].stop - slices[name].start != 1:
+            raise InputError(
+                f"joints: '{name}' has {slices[name].stop - slices[name].start} degrees of freedom; expected driven joints of one each, for example "
+                "revolute joints in a row in place of a universal or cylindrical one"
+            )
+        found.append(slices[name].start)
     if len(set(found)) != len(found):
         raise InputError(f"joints: found {list(joints)}; expected each joint once")
     return np.array(found, dtype=int)

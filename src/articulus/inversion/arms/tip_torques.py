@@ -35,7 +35,7 @@ CUT = 1e-3
 LONGEST = 8.0
 """Pre- or post-actuation over the duration of the path, at most, unless it is given. It is tried from once the duration on."""
 COARSE = 4
-"""Steps that are one of the first, coarse grid."""
+"""Steps that are one of the first, coarse grid; half as many where that fails."""
 AMPLITUDES = 6
 """Halvings of the share of the path by which it is approached where Newton's method diverges."""
 ACCURATE = 1e-3
@@ -159,7 +159,12 @@ class _Plain:
     end: Rest
 
     def motion(self, t: Array) -> tuple[Array, Array]:
+        """Return positions and velocities of the bent mechanism."""
         return nominal.spline(self.times, self.bent, t)
+
+    def rigid(self, t: Array) -> tuple[Array, Array]:
+        """Return positions and velocities of the rigid one."""
+        return nominal.spline(self.times, self.q, t)
 
 
 @dataclass(frozen=True)
@@ -201,7 +206,10 @@ class _Task:
         longest = duration
         while True:
             horizon = self._horizon(plain, pre, post, longest)
-            found = self._continued(plain, horizon)
+            try:
+                found = self._continued(plain, horizon, COARSE)
+            except NumericalError:
+                found = self._continued(plain, horizon, COARSE // 2)
             short = [share > CUT and given is None for share, given in zip(_ends(found), (pre, post))]
             longest *= 2
             if not any(short) or longest > LONGEST * duration:
@@ -234,17 +242,19 @@ class _Task:
         steps = COARSE * max(math.ceil(whole / coarse - 1e-9), 2)
         return _Horizon(self.path.start - before, self.step, steps)
 
-    def _continued(self, whole: _Plain, horizon: _Horizon) -> _Found:
-        """Return the trajectory on the coarse grid: at once, or in steps of the amplitude of the path."""
+    def _continued(self, whole: _Plain, horizon: _Horizon, every: int) -> _Found:
+        """Return the trajectory on a coarse grid: at once, or by Newton's method in steps of the amplitude of the path."""
         done, stride = None, 1.0
         while True:
             share = min(1.0, (done.plain.share if done else 0.0) + stride)
             plain = whole if share == 1.0 else self._plain(whole.q[0], whole.start, share)
             try:
-                done = self._solve(plain, horizon, COARSE, done)
+                done = self._solve(plain, horizon, every, done)
             except NumericalError as reason:
+                if self.method != "newton":
+                    raise
                 stride /= 2
-                if self.method != "newton" or stride < 0.5**AMPLITUDES:
+                if stride < 0.5**AMPLITUDES:
                     raise NumericalError(f"{reason}. {self._diagnosis(whole)}") from None
                 continue
             if share == 1.0:
@@ -274,8 +284,7 @@ class _Task:
         grid = Grid(h, nodes, middles, plain.start, plain.end)
         estimate = plain.motion(t)
         if near is not None and self.method == "newton":
-            other = near.plain.motion(t)
-            estimate = tuple(x + y - z for x, y, z in zip(near.at(t), estimate, other))
+            estimate = tuple(x + y - z for x, y, z in zip(near.at(t), plain.rigid(t), near.plain.rigid(t)))
         return _Found(plain, grid, SOLVERS[self.method](self.servo, grid, *estimate))
 
     def _require_rest(self, found: _Found) -> None:
@@ -297,7 +306,8 @@ class _Task:
         servo, at, x = self.servo, fine.grid.nodes, fine.trajectory
         tau, names = x.off.motion.tau, servo.mechanism.v_names
         change = max(float(np.ptp(tau, axis=0).max()), 1e-300)
-        error = np.abs(tau[::COARSE] - coarse.trajectory.off.motion.tau).max() / (COARSE**4 - 1) / change
+        every = round(coarse.grid.step / fine.grid.step)
+        error = np.abs(tau[::every] - coarse.trajectory.off.motion.tau).max() / (every**4 - 1) / change
         off = np.abs(x.off.position).max()
         slip = _inconsistency(fine)
         units = np.array(servo.mechanism.description.velocity_units("N m", "N", "J"))
@@ -320,9 +330,7 @@ class _Task:
                 "iterations": len(x.sizes) + len(coarse.trajectory.sizes),
                 "steps": coarse.trajectory.sizes + x.sizes,
                 "force_error": float(error),
-                "rigid_inputs": nominal.rigid_forces(
-                    servo, nominal.spline(fine.plain.times, fine.plain.q, at.t)[0], at
-                ),
+                "rigid_inputs": nominal.rigid_forces(servo, fine.plain.rigid(at.t)[0], at),
                 "hold_start": fine.grid.start.tau,
                 "hold_end": fine.grid.end.tau,
             },
