@@ -62,7 +62,8 @@ def test_the_required_cases_are_there():
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
 def test_a_case_says_where_it_comes_from(case):
     assert case.title
-    assert case.source in case.reference.replace(" ", "").lower() or case.source[-4:] in case.reference
+    year = case.source.rstrip("ab")[-4:]  # a letter where an author has two of a year
+    assert case.source in case.reference.replace(" ", "").lower() or year in case.reference
     for expected in case.expected:
         assert expected.where, expected.quantity
         assert expected.reason, expected.quantity

@@ -236,7 +236,8 @@ def methods(kind: type[Component], where: str) -> list[Integrator]:
     """Return the methods of a combination; those of one kind differ by coefficients, in the same code."""
     if EVERYTHING:
         return list(ALL_METHODS)
-    turn = list(EXAMPLES).index(kind) + (*HOSTS, "coupled").index(where)
+    places = [*HOSTS, "coupled"]
+    turn = list(EXAMPLES).index(kind) + (places.index(where) if where in places else len(places))
     named = MUST_RUN if kind in WHOLE else (*MUST_RUN[:2], *in_turn(MUST_RUN[2:], turn))
     found = [m for m in ALL_METHODS if m.name in named]
     if kind in WHOLE:
