@@ -174,3 +174,20 @@ def test_real_parameters_are_found_between_frequencies():
             for s in itertools.product((1.0, -1.0), repeat=3)
         ]
         assert found.margin <= 1 / found.lower <= min(first) * (1 + 1e-9)
+
+
+def test_hidden_crossings_do_not_make_a_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop with gains of 1e9, whose Hamiltonian's eigenvalues rounding moves far off the axis: the bound by frequencies alone, without
+    the search over corners, stays below the least change of stiffness that destabilizes, found from the poles (bisection)."""
+    from scipy.optimize import brentq
+
+    from articulus.cases.two_carts.case import carts, controller
+
+    monkeypatch.setattr("articulus.control.robust.robstab.least_corner", lambda *_: None)
+    ports = {"inputs": ("u",), "outputs": ("first.position", "second.position")}
+    loop = uncertain(carts(), {"k": (0.5, 2.0)}, **ports).close(controller())
+    least = brentq(lambda k: loop.at(k=k).poles.real.max(), 0.005, 0.5)
+    found = robstab(loop)
+    assert found.everywhere
+    assert found.margin < (1.25 - least) / 0.75
+    assert found.margin > 0.99 * (1.25 - least) / 0.75

@@ -25,7 +25,9 @@ def continuous(model: LinearModel) -> tuple[np.ndarray, ...]:
     )
 
 
-def singular_frequencies(matrices: tuple[np.ndarray, ...], form: np.ndarray) -> np.ndarray:
+def singular_frequencies(
+    matrices: tuple[np.ndarray, ...], form: np.ndarray, on_axis: float = ON_AXIS
+) -> np.ndarray:
     """Return the frequencies w >= 0, sorted, at which [H; I]* form [H; I] is singular, H = C (j w I - A)^-1 B + D.
 
     Parameters
@@ -33,6 +35,8 @@ def singular_frequencies(matrices: tuple[np.ndarray, ...], form: np.ndarray) -> 
     matrices : A, B, C, D
     form : complex array, (p + m, p + m)
         Hermitian; [D; I]* form [D; I] must be regular (that is the form at infinite frequency).
+    on_axis : float
+        Real part of an eigenvalue, over its size, that counts as zero. More than rounding gives candidates, not all of them singular.
     """
     A, B, C, D = matrices
     p = len(C)
@@ -44,6 +48,16 @@ def singular_frequencies(matrices: tuple[np.ndarray, ...], form: np.ndarray) -> 
     inner = A - B @ inverse @ S.conj().T
     H = np.block([[inner, -B @ inverse @ B.T], [-Q + S @ inverse @ S.conj().T, -inner.conj().T]])
     values = np.linalg.eigvals(H)
-    limit = ON_AXIS * np.maximum(np.abs(values), 1e-6 * np.linalg.norm(H))
+    limit = on_axis * np.maximum(np.abs(values), 1e-6 * np.linalg.norm(H))
     found = values[np.abs(values.real) <= limit].imag
     return np.sort(found[found >= 0.0])
+
+
+def positive(matrices: tuple[np.ndarray, ...], form: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """Tell whether [H; I]* form [H; I] is positive definite, at each of some frequencies."""
+    A, B, C, D = matrices
+    H = C @ np.linalg.solve(1j * omega[:, None, None] * np.eye(len(A)) - A, B[None].astype(complex)) + D
+    tall = np.concatenate(
+        [H, np.broadcast_to(np.eye(B.shape[1]), (len(omega), B.shape[1], B.shape[1]))], axis=1
+    )
+    return np.linalg.eigvalsh(np.conj(np.swapaxes(tall, 1, 2)) @ form @ tall)[:, 0] > 0

@@ -18,7 +18,7 @@ from articulus.control.plant import as_plant
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.blocks import BlockStructure
 from articulus.control.robust.corners import Corner, least_corner
-from articulus.control.robust.hamiltonian import continuous, singular_frequencies
+from articulus.control.robust.hamiltonian import continuous, positive, singular_frequencies
 from articulus.control.robust.mu_upper import upper
 from articulus.control.robust.mussv import Mu, mussv
 from articulus.control.robust.uncertain import UncertainModel
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 LEVEL = 1e-3
 """Distance, over the peak, of the level that is shown to hold at all frequencies from the peak that was found."""
 MOST_INTERVALS = 400
+NEAR_AXIS = 0.05
+"""Real part of an eigenvalue of a Hamiltonian, over its size, up to which it may belong on the axis."""
 HALVINGS = 6
 """Of the distance to the next frequency, before the scalings are found anew at the end of what is shown."""
 
@@ -220,6 +222,7 @@ class _Search:
         self.mu: Mu | None = None
         self.level = 0.0
         self.matrices = continuous(model)
+        self.poles = np.linalg.eigvals(self.matrices[0])
 
     def add(self, omega: np.ndarray) -> None:
         """Compute mu at further frequencies."""
@@ -311,11 +314,39 @@ class _Search:
         D, G = self.structure.cut_form(found.D[0]), self.structure.cut_form(found.G[0])
         form = np.block([[-D[0], 1j * G[1]], [-1j * G[1].conj().T, self.level**2 * D[2]]])
         try:
-            crossings = singular_frequencies(self.matrices, form)
+            crossings = self._crossings(form, place)
         except np.linalg.LinAlgError:
             return place, place
         below, above = crossings[crossings <= place], crossings[crossings > place]
         return float(below.max(initial=0.0)), float(above.min(initial=np.inf))
+
+    def _crossings(self, form: np.ndarray, place: float) -> np.ndarray:
+        """Return frequencies at which the form stops to be positive, the nearest to a place among them.
+
+        Rounding moves eigenvalues of ill-conditioned models off the axis, or elsewhere. So all that are near it count as ends of pieces,
+        and the form itself is looked at within the pieces; where it is not positive, bisection finds the way back to the place.
+        """
+        found = singular_frequencies(self.matrices, form)
+        if not np.isfinite(place):
+            return found
+        ends = np.unique(
+            [0.0, place, *singular_frequencies(self.matrices, form, NEAR_AXIS), *np.abs(self.poles)]
+        )
+        ends = np.append(ends, 10.0 * max(ends[-1], 1.0))
+        x = (ends[:-1, None] + np.diff(ends)[:, None] * np.array([0.1, 0.5, 0.9])).ravel()
+        bad = x[~positive(self.matrices, form, x)]
+        nearest = [*bad[bad < place][-1:], *bad[bad > place][:1]]
+        return np.concatenate([found, [self._edge(form, place, float(y)) for y in nearest]])
+
+    def _edge(self, form: np.ndarray, good: float, bad: float) -> float:
+        """Return the last frequency at which the form is positive, on the way from a good one to a bad one."""
+        for _ in range(HALVINGS * 4):
+            middle = 0.5 * (good + bad)
+            if positive(self.matrices, form, np.array([middle]))[0]:
+                good = middle
+            else:
+                bad = middle
+        return good
 
 
 def _result(
