@@ -120,7 +120,7 @@ class Hull:
 
 
 @dataclass(frozen=True)
-class Clear(Obstacle):
+class Clear:
     """An obstacle and the hulls that must not touch it.
 
     Parameters
@@ -135,17 +135,9 @@ class Clear(Obstacle):
     hulls: tuple[Hull, ...]
     margin: float = 0.0
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Name of the obstacle."""
-        return self.obstacle.name
-
-    def distance(self, point: SX) -> SX:
-        return self.obstacle.distance(point)
-
 
 def clearances(
-    mechanism: Mechanism, obstacles: Sequence[Obstacle], size: int, q: slice
+    mechanism: Mechanism, obstacles: Sequence[Clear], size: int, q: slice
 ) -> tuple[Constraint, ...]:
     """Return the constraints on z that keep hulls clear of obstacles."""
     made = []
@@ -158,12 +150,14 @@ def clearances(
             z = SX.sym("z", size)
             pose = mechanism.function("pose", [hull.body])(z[q])
             rows = [
-                clear.distance(pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p))) - hull.radius - clear.margin
+                clear.obstacle.distance(pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p)))
+                - hull.radius
+                - clear.margin
                 for p in hull.points()
             ]
             made.append(
                 Constraint(
-                    f"{hull.body} clear of {clear.name}",
+                    f"{hull.body} clear of {clear.obstacle.name}",
                     ca.Function("clearance", [z], [ca.vertcat(*rows)]),
                     np.zeros(len(rows)),
                     np.full(len(rows), np.inf),

@@ -51,6 +51,8 @@ class Phase:
         Of the entries of z.
     rates : dict of int to int
         For each state its place in z, and the place of its rate.
+    inputs : tuple of int
+        Places of what may be chosen freely; states and inputs determine the rest of z by the equations.
     equations : casadi.Function
         z -> residuals, zero at every time.
     duration : (float, float) [s]
@@ -74,6 +76,7 @@ class Phase:
     name: str
     names: tuple[str, ...]
     rates: Mapping[int, int]
+    inputs: tuple[int, ...]
     equations: ca.Function
     duration: tuple[float, float]
     lower: np.ndarray
@@ -94,6 +97,12 @@ class Phase:
             raise InputError(
                 f"phase '{self.name}': found a duration between {low:g} and {high:g} s; expected positive, finite bounds, the lower "
                 "one first. Without them the motion may shrink to nothing or never end"
+            )
+        determined = self.size - len(self.rates) - len(self.inputs)
+        if self.equations.numel_out(0) != determined:
+            raise InputError(
+                f"phase '{self.name}': found {self.equations.numel_out(0)} equations for {determined} unknowns that are neither states nor "
+                "inputs; expected as many"
             )
         for where, (lower, upper) in (
             ("every time", (self.lower, self.upper)),
@@ -219,6 +228,7 @@ def ode(
         name,
         names,
         {k: nx + k for k in range(nx)},
+        tuple(range(2 * nx, 2 * nx + nu)),
         ca.Function("equations", [z], [f - rates]),
         span(duration),
         bounds[:, 0],

@@ -39,7 +39,7 @@ def interval_errors(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray)
     moving = np.einsum("gp,ipn->ign", slopes[0], z[:, :, states]) / h + np.einsum(
         "gp,ipn->ign", slopes[1], z[:, :, rates]
     )
-    solved = np.array([k for k in others if k in set(rates) or _is_algebraic(phase, int(k))], dtype=int)
+    solved = np.setdiff1d(others, phase.inputs)
     full = _with_rates(phase, solved, at.reshape(-1, phase.size)).reshape(at.shape)
     wrong = np.abs(full[:, :, rates] - moving) * h / _sizes(phase, x[layout.z], states)
     return wrong.max(axis=(1, 2))
@@ -49,17 +49,10 @@ def _sizes(phase: Phase, z: np.ndarray, states: np.ndarray) -> np.ndarray:
     return np.maximum(np.abs(z[:, states]).max(0), 1e-3 * phase.scale[states])
 
 
-def _is_algebraic(phase: Phase, k: int) -> bool:
-    """Tell whether an entry is determined by the equations rather than chosen."""
-    return phase.names[k].startswith(("loop force", "rate of"))
-
-
 def _with_rates(phase: Phase, solved: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Return z with those entries that the equations determine, by one step of Newton's method from what they are."""
     symbol = SX.sym("z", phase.size)
     residual = phase.equations(symbol)
-    if residual.numel() != len(solved):
-        return z
     J = ca.jacobian(residual, symbol)[:, solved.tolist()]
     function = ca.Function("rates", [symbol], [ca.densify(residual), ca.densify(J)])
     r, matrix = kernel.compile(function, ranks=((1,), (1, 2)))(z)

@@ -21,7 +21,7 @@ from articulus.errors import InputError, did_you_mean
 from articulus.mechanism.numbers import values_of
 from articulus.solve.goals import FramePoint, FramePose, Goal
 from articulus.solve.inverse_kinematics import inverse_kinematics
-from articulus.trajectory.obstacles import Obstacle, clearances
+from articulus.trajectory.obstacles import Clear, clearances
 from articulus.trajectory.problem import Constraint, Guess, Phase, span
 
 COSTS = ("time", "effort", "acceleration")
@@ -61,7 +61,7 @@ class Task:
         Limits in place of those of the joints.
     velocity : dict of joint to float [rad/s or m/s]
         Likewise.
-    obstacles : sequence of Obstacle
+    obstacles : sequence of Clear
         What the bodies keep away from.
     """
 
@@ -73,7 +73,7 @@ class Task:
     joints: tuple[str, ...] = ()
     effort: Mapping[str, float] | None = None
     velocity: Mapping[str, float] | None = None
-    obstacles: tuple[Obstacle, ...] = ()
+    obstacles: tuple[Clear, ...] = ()
 
     @property
     def columns(self) -> Columns:
@@ -155,6 +155,7 @@ class Task:
             "motion",
             self._names(),
             rates,
+            tuple(range(c.u.start, c.u.stop)),
             self._equations(z),
             duration,
             lower,
