@@ -8,13 +8,21 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.dynamics import function
 from articulus.dynamics.loops.factor import Factored
 from articulus.errors import NumericalError
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
-from articulus.loop.components.columns import as_in_time, at_time, column, freedoms, rate_at_time
-from articulus.loop.components.tracking import names, optional, present, two_signals, wanted
+from articulus.loop.components.columns import as_in_time, column, freedoms
+from articulus.loop.components.tracking import (
+    believed,
+    names,
+    optional,
+    present,
+    take_model,
+    two_signals,
+    wanted,
+    wanted_acceleration,
+)
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
@@ -77,10 +85,7 @@ class ComputedTorque(Controller):
     def __post_init__(self) -> None:
         convert(self, kp=as_numbers, kv=as_numbers, target=as_in_time, measured=two_signals)
         convert(self, joints=names, rate=optional, acceleration=optional)
-        model = getattr(self.model, "description", self.model)
-        if not isinstance(model, Description | None):
-            raise wrong(self, "model", repr(model), "a mechanism")
-        object.__setattr__(self, "model", model)
+        take_model(self)
         sampling(self)
 
     def work(self, s: Scope) -> None:
@@ -98,9 +103,9 @@ class ComputedTorque(Controller):
         n = len(driven)
         q_d, v_d = wanted(s, self, n)
         feedback = column(s, self, "kv", n) * (v_d - own_v) + column(s, self, "kp", n) * (q_d - own_q)
-        acceleration = self._acceleration(s, n) + feedback
+        acceleration = wanted_acceleration(s, self, n) + feedback
         if not self.joints:
-            s.command(self._model(s, "inverse_dynamics", q, v, acceleration))
+            s.command(believed(s, self, "inverse_dynamics", q, v, acceleration))
             return
         forces = self._closed(s, q, v, driven, acceleration)
         every = SX.zeros(s.description.nv)
@@ -161,29 +166,15 @@ class ComputedTorque(Controller):
         so that redundant rows do no harm: tau_i = (M vdot + bias)_i + G_i' (-lambda).
         """
         others = [k for k in range(s.description.nv) if k not in driven]
-        G = self._model(s, "constraint_jacobian", q, s.t)
-        gamma = self._model(s, "constraint_acceleration", q, v, SX.zeros(v.numel()), s.t)
+        G = believed(s, self, "constraint_jacobian", q, s.t)
+        gamma = believed(s, self, "constraint_acceleration", q, v, SX.zeros(v.numel()), s.t)
         own, rest = G[:, driven], G[:, others]
         normal = Factored(ca.mtimes(rest.T, rest))
         vdot = SX.zeros(v.numel())
         vdot[driven] = acceleration
         vdot[others] = -normal.solve(ca.mtimes(rest.T, gamma + ca.mtimes(own, acceleration)))
-        force = self._model(s, "tree_inverse_dynamics", q, v, vdot)
+        force = believed(s, self, "tree_inverse_dynamics", q, v, vdot)
         return force[driven] - ca.mtimes(own.T, ca.mtimes(rest, normal.solve(force[others])))
-
-    def _acceleration(self, s: Scope, n: int) -> SX:
-        if self.acceleration is not None:
-            return at_time(s, self, "acceleration", n)
-        if self.rate is not None:
-            return rate_at_time(s, self, "rate", n)
-        return rate_at_time(s, self, "target", n, order=2)
-
-    def _model(self, s: Scope, quantity: str, *inputs: SX) -> SX:
-        """Return a quantity of what the controller believes."""
-        if self.model is None:
-            return s.ask(quantity, *inputs)
-        parameters = [ca.vertcat(*map(s.number, self.model.parameters))] if self.model.parameters else []
-        return function(self.model, quantity)(*inputs, *parameters)
 
 
 def degrees_of_freedom(description: Description) -> int | None:

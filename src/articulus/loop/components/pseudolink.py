@@ -17,8 +17,15 @@ from articulus.dynamics.loops.factor import Factored
 from articulus.errors import did_you_mean
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
-from articulus.loop.components.columns import as_in_time, at_time, column, freedoms, rate_at_time
-from articulus.loop.components.tracking import names, optional, wanted
+from articulus.loop.components.columns import as_in_time, column, freedoms
+from articulus.loop.components.tracking import (
+    believed,
+    names,
+    optional,
+    take_model,
+    wanted,
+    wanted_acceleration,
+)
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
@@ -85,10 +92,7 @@ class Pseudolink(Controller):
     def __post_init__(self) -> None:
         convert(self, tip=names, kp=as_numbers, kv=as_numbers, target=as_in_time)
         convert(self, rate=optional, acceleration=optional)
-        model = getattr(self.model, "description", self.model)
-        if not isinstance(model, Description | None):
-            raise wrong(self, "model", repr(model), "a mechanism")
-        object.__setattr__(self, "model", model)
+        take_model(self)
         sampling(self)
 
     def work(self, s: Scope) -> None:
@@ -96,11 +100,11 @@ class Pseudolink(Controller):
         q, v = freedoms(s, self, ())
         n = len(joints)
         arm = self._rigid(s, q, v, joints)
-        H, bias = self._model(s, "mass_matrix", q), self._model(s, "bias", q, v)
+        H, bias = believed(s, self, "mass_matrix", q), believed(s, self, "bias", q, v)
         P = ca.solve(ca.densify(arm.moves[:, joints]), SX.eye(n))
         F = ca.mtimes(P, arm.moves[:, modal])
         target, rate = wanted(s, self, n)
-        nu = self._acceleration(s, n) + column(s, self, "kv", n) * (rate - arm.rates)
+        nu = wanted_acceleration(s, self, n) + column(s, self, "kv", n) * (rate - arm.rates)
         nu += column(s, self, "kp", n) * (target - arm.angles)
         H21, S = ca.mtimes(H[modal, joints], P), H[modal, modal] - ca.mtimes(H[modal, joints], F)
         across = H[joints, modal] - ca.mtimes(H[joints, joints], F)
@@ -172,7 +176,7 @@ class Pseudolink(Controller):
         frames = self._frames(n)
 
         def of(name: str, *state: SX) -> dict[str, SX]:
-            return {f: self._model(s, name, *state, frames=(f,)) for f in dict.fromkeys(frames)}
+            return {f: believed(s, self, name, *state, frames=(f,)) for f in dict.fromkeys(frames)}
 
         def along(own: dict[str, SX], held: dict[str, SX]) -> SX:
             """Return one row for each joint: what is held of its frame, in the direction in which it moves this."""
@@ -203,20 +207,6 @@ class Pseudolink(Controller):
         """Return the stiffness of all modal coordinates."""
         held = [b.modes for b in (self.model or s.description).bodies if b.modes is not None]
         return ca.diagcat(*(ca.densify(sparse(BodyData(m, s.number).integrals.stiffness)) for m in held))
-
-    def _acceleration(self, s: Scope, n: int) -> SX:
-        if self.acceleration is not None:
-            return at_time(s, self, "acceleration", n)
-        if self.rate is not None:
-            return rate_at_time(s, self, "rate", n)
-        return rate_at_time(s, self, "target", n, order=2)
-
-    def _model(self, s: Scope, name: str, *inputs: SX, frames: Sequence[str] = ()) -> SX:
-        """Return a quantity of what the controller believes."""
-        if self.model is None:
-            return s.ask(name, *inputs, frames=frames)
-        parameters = [ca.vertcat(*map(s.number, self.model.parameters))] if self.model.parameters else []
-        return function(self.model, name, tuple(frames))(*inputs, *parameters)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import casadi as ca
 from casadi import SX
 
+from articulus.dynamics import function
 from articulus.errors import InputError
 from articulus.loop.component import Component, Scope
 from articulus.loop.components.checks import wrong
 from articulus.loop.components.columns import as_in_time, at_time, freedoms, rate_at_time
+from articulus.mechanism import Description
 
 
 def optional(x: Any) -> Any:
@@ -68,3 +72,28 @@ def command_joints(s: Scope, c: Any, value: SX) -> None:
     for k, joint in enumerate(c.joints):
         every[places.index(joint)] = value[k]
     return s.command(every)
+
+
+def wanted_acceleration(s: Scope, c: Any, size: int) -> SX:
+    """Return the acceleration of the target; that of its rate, or of its position, when none is given."""
+    if c.acceleration is not None:
+        return at_time(s, c, "acceleration", size)
+    if c.rate is not None:
+        return rate_at_time(s, c, "rate", size)
+    return rate_at_time(s, c, "target", size, order=2)
+
+
+def believed(s: Scope, c: Any, name: str, *inputs: SX, frames: Sequence[str] = ()) -> SX:
+    """Return a quantity of what a controller believes: its own model, or the mechanism of the run."""
+    if c.model is None:
+        return s.ask(name, *inputs, frames=frames)
+    parameters = [ca.vertcat(*map(s.number, c.model.parameters))] if c.model.parameters else []
+    return function(c.model, name, tuple(frames))(*inputs, *parameters)
+
+
+def take_model(c: Any) -> None:
+    """Hold the description of the mechanism that a controller is given as its model."""
+    model = getattr(c.model, "description", c.model)
+    if not isinstance(model, Description | None):
+        raise wrong(c, "model", repr(model), "a mechanism")
+    object.__setattr__(c, "model", model)
