@@ -1,5 +1,6 @@
 """The best motion for a task: one `Problem` for all methods, one transcription one file."""
 
+from articulus.trajectory.keeping import Facing, InBox, Keep, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.trajectory.path_speed import PathMotion, path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
@@ -10,9 +11,13 @@ __all__ = [
     "Clear",
     "Constraint",
     "Crate",
+    "Facing",
     "Hull",
+    "InBox",
+    "Keep",
     "Link",
     "Obstacle",
+    "OnLine",
     "PathMotion",
     "Phase",
     "Plan",

@@ -445,6 +445,7 @@ def plan(
     effort: Mapping[str, float] | float | None = None,
     velocity: Mapping[str, float] | float | None = None,
     obstacles: Sequence[Any] = (),
+    keep: Sequence[Any] = (),
     scheme: str = "hermite_simpson",
     intervals: int = 50,
     error: float | None = None,
@@ -474,6 +475,8 @@ def plan(
         Likewise.
     obstacles : sequence of Clear
         Obstacles and the hulls that keep away from them.
+    keep : sequence of OnLine, InBox or Facing
+        What frames keep to all the way.
     scheme : str
         "hermite_simpson", "radau <points>" or "lobatto <points>".
     intervals : int
@@ -500,6 +503,7 @@ def plan(
         _by_joint(mechanism, effort, "effort"),
         _by_joint(mechanism, velocity, "velocity"),
         tuple(obstacles),
+        tuple(keep),
     )
     return solve_problem(
         task.phase(),

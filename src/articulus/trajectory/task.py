@@ -7,13 +7,14 @@ tau(q, v, a) = B u + G' f. Mechanisms whose velocities are not the rates of thei
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 from casadi import SX
+from scipy.interpolate import CubicSpline, make_interp_spline
 
 from articulus.api import Mechanism
 from articulus.dynamics.loops.free_coordinates import rows_of_split, split
@@ -21,10 +22,17 @@ from articulus.errors import InputError, did_you_mean
 from articulus.mechanism.numbers import values_of
 from articulus.solve.goals import FramePoint, FramePose, Goal
 from articulus.solve.inverse_kinematics import inverse_kinematics
+from articulus.trajectory.keeping import Keep, kept
 from articulus.trajectory.obstacles import Clear, clearances
 from articulus.trajectory.problem import Constraint, Guess, Phase, span
 
 COSTS = ("time", "effort", "acceleration")
+WAYPOINTS = 9
+"""Points of a line at which inverse kinematics makes a first guess."""
+ALLOWED = 1e-6
+"""By how much what has to hold everywhere may be off at a given end [m or 1]."""
+SETTLED = 1e-9
+"""Step of the coordinates of flexible bodies, over 1, at which they count as settled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +71,8 @@ class Task:
         Likewise.
     obstacles : sequence of Clear
         What the bodies keep away from.
+    keep : sequence of Keep
+        What frames keep to: `OnLine`, `InBox`, `Facing`.
     """
 
     mechanism: Mechanism
@@ -74,6 +84,7 @@ class Task:
     effort: Mapping[str, float] | None = None
     velocity: Mapping[str, float] | None = None
     obstacles: tuple[Clear, ...] = ()
+    keep: tuple[Keep, ...] = ()
 
     @property
     def columns(self) -> Columns:
@@ -108,8 +119,37 @@ class Task:
 
     @property
     def first(self) -> np.ndarray:
-        """Position at the start, (nq,)."""
-        return np.asarray(self.mechanism.positions(self.start), dtype=float)
+        """Position at the start, (nq,); flexible bodies bent as they rest there, unless their coordinates are given."""
+        return self._settled(np.asarray(self.mechanism.positions(self.start), dtype=float))
+
+    @property
+    def _modes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the velocities and of the coordinates of flexible bodies."""
+        d = self.mechanism.description
+        pairs = [d.mode_slices(b.name) for b in d.bodies if b.modes is not None]
+        return tuple(  # type: ignore[return-value]
+            np.array([k for pair in pairs for k in range(pair[side].start, pair[side].stop)], dtype=int)
+            for side in (0, 1)
+        )
+
+    @property
+    def _rests(self) -> bool:
+        """Whether flexible bodies of an open mechanism have to come to rest, which their coordinates have to fit."""
+        return bool(self._modes[0].size) and not self.mechanism.constraint_names
+
+    def _settled(self, q: np.ndarray) -> np.ndarray:
+        """Return a position with flexible bodies bent as they rest there, where their coordinates are zero."""
+        m, (rows, places) = self.mechanism, self._modes
+        if not self._rests or q[places].any():
+            return q
+        q, still = q.copy(), np.zeros(m.nv)
+        for _ in range(20):
+            slope = np.asarray(m.inverse_dynamics_derivatives(q, still, still)[0])[np.ix_(rows, rows)]
+            step = np.linalg.solve(slope, m.inverse_dynamics(q, still, still)[rows])
+            q[places] -= step
+            if np.abs(step).max() < SETTLED:
+                break
+        return q
 
     @property
     def _goals(self) -> tuple[Goal, ...]:
@@ -121,7 +161,7 @@ class Task:
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
         if not (goals := self._goals):
-            return np.asarray(self.mechanism.positions(self.goal), dtype=float)
+            return self._settled(np.asarray(self.mechanism.positions(self.goal), dtype=float))
         reach = inverse_kinematics(self.mechanism, goals, q=self.first)
         if not reach.reached:
             raise InputError(
@@ -146,8 +186,13 @@ class Task:
         at_end: tuple[Constraint, ...] = ()
         if self._goals:
             at_end = tuple(_frame_goal(m, goal, c) for goal in self._goals)
+            at_end += (self._rest(z),) if self._rests else ()
         else:
             _fix(end, c.q, last, free_q)
+        path = kept(m, self.keep, c.size, c.q, first) + clearances(m, self.obstacles, c.size, c.q)
+        self._check(path, "start", first)
+        if not self._goals:
+            self._check(path, "goal", last)
         rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
         rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
         duration = span(self.duration)
@@ -163,12 +208,36 @@ class Task:
             scale,
             start,
             end,
-            path=clearances(m, self.obstacles, c.size, c.q),
+            path=path,
             at_end=at_end,
             running=self._running(z),
             final=self._final(c.size, duration),
             guess=self._guess(first, last),
         )
+
+    def _rest(self, z: SX) -> Constraint:
+        """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
+        m, c, rows = self.mechanism, self.columns, self._modes[0].tolist()
+        still = SX.zeros(m.nv)
+        force = m.function("inverse_dynamics")(z[c.q], still, still)[rows]
+        return Constraint(
+            "flexible bodies at rest",
+            ca.Function("rest", [z], [force]),
+            np.zeros(len(rows)),
+            np.zeros(len(rows)),
+        )
+
+    def _check(self, path: tuple[Constraint, ...], where: str, q: np.ndarray) -> None:
+        """Refuse an end that is not where the whole motion has to be."""
+        z = np.zeros(self.columns.size)
+        z[self.columns.q] = q
+        for each in path:
+            found = np.array(each.function(z)).ravel()
+            off = np.maximum(each.lower - found, found - each.upper)
+            if off.max() > ALLOWED:
+                raise InputError(
+                    f"{where}: found {each.name} off by {off.max():.4g}; expected it kept there, as everywhere on the way"
+                )
 
     def _free(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which coordinates and which velocities say where the mechanism is: closed loops determine the others."""
@@ -259,17 +328,17 @@ class Task:
         return ca.Function("final", [z, T], [weight * T])
 
     def _guess(self, first: np.ndarray, last: np.ndarray) -> Guess:
-        """Return the straight line between the ends, smooth in time, with the forces of inverse dynamics."""
-        m, c = self.mechanism, self.columns
+        """Return a way between the ends, smooth in time, with the forces of inverse dynamics."""
+        m, c, way = self.mechanism, self.columns, self._way(first, last)
 
         def at(s: np.ndarray, T: float) -> np.ndarray:
-            along = (s**3 * (10 - 15 * s + 6 * s**2))[:, None]
+            along = s**3 * (10 - 15 * s + 6 * s**2)
             rate = (30 * s**2 * (1 - s) ** 2)[:, None] / T
             bend = (60 * s * (1 - s) * (1 - 2 * s))[:, None] / T**2
-            step = m.position_difference(first, last)
             z = np.zeros((len(s), c.size))
-            z[:, c.q] = m.integrate_position(np.broadcast_to(first, (len(s), m.nq)), along * step)
-            z[:, c.v], z[:, c.a] = rate * step, bend * step
+            z[:, c.q] = m.integrate_position(np.broadcast_to(first, (len(s), m.nq)), way(along))
+            z[:, c.v] = rate * way(along, 1)
+            z[:, c.a] = bend * way(along, 1) + rate**2 * way(along, 2)
             if not m.constraint_names:
                 z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, self._motors]
             if self._turning:
@@ -277,6 +346,22 @@ class Task:
             return z
 
         return at
+
+    def _way(self, first: np.ndarray, last: np.ndarray) -> Callable[..., np.ndarray]:
+        """Return the steps from the start at fractions of the way: straight, or through positions on the line of a frame."""
+        m = self.mechanism
+        steps = np.array([np.zeros(m.nv), m.position_difference(first, last)])
+        line = next((each for each in self.keep if each.way(2) is not None), None)
+        if line is not None:
+            points, q = line.way(WAYPOINTS), first
+            assert points is not None
+            passed = [steps[0]]
+            for point in points[1:-1]:
+                q = inverse_kinematics(m, FramePoint(line.frame, point), q=q).q
+                passed.append(m.position_difference(first, q))
+            steps = np.array([*passed, steps[1]])
+        s = np.linspace(0, 1, len(steps))
+        return CubicSpline(s, steps) if len(steps) > 2 else make_interp_spline(s, steps, k=1)
 
 
 def _width(mechanism: Mechanism, joint: str) -> int:

@@ -1,0 +1,123 @@
+"""Frames that keep to a line, a box, a direction; flexible links at rest in both energies; ends that contradict the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.errors import InputError
+from articulus.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, path_speed, plan
+
+START, GOAL = np.array([-0.4, 1.3]), np.array([0.9, 0.5])
+
+
+@pytest.fixture(scope="module")
+def arm() -> art.Mechanism:
+    return art.load("two_link").with_gravity((0.0, 0.0, 0.0))
+
+
+@pytest.fixture(scope="module")
+def line(arm: art.Mechanism) -> tuple[np.ndarray, np.ndarray]:
+    return arm.pose("tip", START)[:3, 3], arm.pose("tip", GOAL)[:3, 3]
+
+
+def test_fastest_line_is_that_of_path_speed(arm: art.Mechanism, line) -> None:
+    """Two methods: the tip on a line as a constraint, and the speed along the given path by reachability, to 0.5 % (their grids)."""
+    begin, finish = line
+    tolerance = 1e-5
+    found = plan(
+        arm,
+        START,
+        art.goals.FramePoint("tip", finish),
+        duration=(0.1, 9.0),
+        cost={"time": 1.0},
+        effort=3e3,
+        intervals=40,
+        keep=[OnLine("tip", begin, finish, tolerance)],
+    )
+    off = arm.pose("tip", found.q)[:, :3, 3] - begin
+    along = (finish - begin) / np.linalg.norm(finish - begin)
+    assert np.linalg.norm(off - np.outer(off @ along, along), axis=1).max() <= tolerance * (1 + 1e-3)
+    q = [START]
+    for s in np.linspace(0, 1, 41)[1:]:
+        point = art.goals.FramePoint("tip", begin + s * (finish - begin))
+        q.append(art.inverse_kinematics(arm, point, q=q[-1]).q)
+    assert found.duration == pytest.approx(
+        path_speed(arm, np.array(q), effort=3e3, grid=400).duration, rel=5e-3
+    )
+
+
+def test_boxes_are_kept(arm: art.Mechanism) -> None:
+    """The tip would swing lower on the way than at either end."""
+    start, goal = [-0.4, 0.3], [0.9, -0.5]
+    free = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20)
+    floor = -3.86
+    assert arm.pose("tip", free.q)[:, 2, 3].min() < floor - 0.03
+    box = InBox("tip", (0, 0, floor + 5), (20, 1, 10))
+    boxed = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20, keep=[box])
+    assert arm.pose("tip", boxed.q)[:, 2, 3].min() > floor - 1e-6
+    assert boxed.cost > free.cost
+
+
+def test_directions_are_kept(arm: art.Mechanism) -> None:
+    """The second link has the same attitude at both ends, and would turn on the way."""
+    start, goal = [-0.4, 0.3], [0.9, -1.0]
+    axis = arm.pose("tip", start)[:3, 2]
+
+    def widest(q: np.ndarray) -> float:
+        return float(np.arccos((arm.pose("tip", q)[:, :3, 2] @ axis).clip(-1, 1)).max())
+
+    free = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20)
+    angle = widest(free.q) / 2
+    assert angle > 0.01
+    facing = Facing("tip", (0, 0, 1), tuple(axis), angle)
+    held = plan(arm, start, goal, duration=1.0, effort=1e5, intervals=20, keep=[facing])
+    assert widest(held.q) < angle * (1 + 1e-3)
+
+
+def test_flexible_links_end_at_rest_in_both_energies() -> None:
+    """At a frame goal, under gravity: nothing pushes the modes at the end, nor at the start; velocities are zero."""
+    king = art.load("king_arm")
+    point = king.pose("tip2", king.positions({"joint1": 0.1, "joint2": 0.1}))[:3, 3]
+    moved = plan(
+        king,
+        king.neutral,
+        art.goals.FramePoint("tip2", point),
+        duration=1.0,
+        effort=30.0,
+        velocity=2.0,
+        joints=["joint1", "joint2"],
+        intervals=40,
+    )
+    assert king.pose("tip2", moved.q[-1])[:3, 3] == pytest.approx(point, abs=1e-6)
+    for k in (0, -1):
+        left = king.inverse_dynamics(moved.q[k], np.zeros(4), np.zeros(4))[[1, 3]]
+        assert (
+            np.abs(left).max()
+            < 1e-5 * np.abs(king.inverse_dynamics(moved.q[k], np.zeros(4), np.zeros(4))).max()
+        )
+    assert np.abs(moved.v[-1]).max() < 1e-7
+
+
+def test_ends_that_contradict_the_way_are_named(arm: art.Mechanism, line) -> None:
+    begin, finish = line
+    aside = np.add(begin, [0.0, 0.0, 0.2])
+    with pytest.raises(InputError, match=r"start: found tip on its line off by"):
+        plan(arm, START, GOAL, duration=1.0, keep=[OnLine("tip", aside, finish)])
+    ball = Clear(Ball(tuple(finish), 0.1, "post"), (Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1),))
+    with pytest.raises(InputError, match=r"goal: found tip clear of post off by 0\.15"):
+        plan(arm, START, GOAL, duration=1.0, obstacles=[ball])
+    with pytest.raises(InputError, match=r"found 0 whatever the position; expected between 0\.5 and 1\.5"):
+        plan(arm, START, GOAL, duration=1.0, keep=[InBox("tip", (0, 1, 0), (9, 1, 9))])
+
+
+def test_bad_numbers_are_named() -> None:
+    with pytest.raises(InputError, match=r"OnLine: start and end are both"):
+        OnLine("tip", (0, 0, 0), (0, 0, 0))
+    with pytest.raises(InputError, match=r"OnLine\.tolerance: found 0"):
+        OnLine("tip", (0, 0, 0), (1, 0, 0), 0.0)
+    with pytest.raises(InputError, match=r"Facing\.angle: found 0"):
+        Facing("tip", (0, 0, 1), (0, 0, 1), 0.0)
+    with pytest.raises(InputError, match=r"InBox\.size: found"):
+        InBox("tip", (0, 0, 0), (1, 1, -1))
