@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+import numpy as np
+
 from articulus.errors import Finding, ModelError, did_you_mean
 from articulus.files.storage import load_text
 from articulus.files.units import UnitError, parse_unit
@@ -49,12 +51,7 @@ def read_columns(path: Path, wanted: Sequence[str] = ()) -> Columns:
 def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> Columns:
     """Return the columns of the text of a CSV file; `name` stands for the file in messages."""
     path = PurePath(name)
-    content = csv.reader(io.StringIO(text))
-    try:
-        lines = [(i, row) for i, row in enumerate(content, 1) if any(map(str.strip, row))]
-    except csv.Error as error:
-        where = f"{path.name}:{content.line_num}"
-        raise ModelError(Finding(where, f"no table ({error})", "numbers, separated by commas")) from None
+    lines = _lines(text, path)
     if not lines:
         raise ModelError(Finding(f"{path.name}:1", "no numbers", "times and numbers, separated by commas"))
     heading = None if _all_numbers(lines[0][1]) else lines.pop(0)
@@ -80,6 +77,35 @@ def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> Columns:
     )
 
 
+def read_samples(path: Path, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return names and numbers, (rows, columns), of a CSV file with a heading and without times, in SI units.
+
+    All columns, or the wanted ones in their order; raise ModelError with the line.
+    """
+    lines = _lines(load_text(path), path)
+    if len(lines) < 2 or _all_numbers(lines[0][1]):
+        raise ModelError(
+            Finding(
+                f"{path.name}:1", "no heading with numbers below", "names of columns, such as 'mass [kg],c'"
+            )
+        )
+    names, units = _heading(path, *lines[0], timed=False)
+    table = np.array([_numbers(path, i, row, len(names)) for i, row in lines[1:]])
+    picked = [_pick(path, name, ("", *names)) - 1 for name in wanted] or list(range(len(names)))
+    factors = [float(parse_unit(units[k] or "-").factor) for k in picked]
+    return tuple(names[k] for k in picked), table[:, picked] * factors
+
+
+def _lines(text: str, path: PurePath) -> list[tuple[int, list[str]]]:
+    """Return the lines of a CSV text that hold anything, each with its number."""
+    content = csv.reader(io.StringIO(text))
+    try:
+        return [(i, row) for i, row in enumerate(content, 1) if any(map(str.strip, row))]
+    except csv.Error as error:
+        where = f"{path.name}:{content.line_num}"
+        raise ModelError(Finding(where, f"no table ({error})", "numbers, separated by commas")) from None
+
+
 def _all_numbers(row: list[str]) -> bool:
     try:
         return all(math.isfinite(float(cell)) for cell in row)
@@ -87,18 +113,20 @@ def _all_numbers(row: list[str]) -> bool:
         return False
 
 
-def _heading(path: PurePath, line: int, row: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _heading(
+    path: PurePath, line: int, row: list[str], timed: bool = True
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names, units = [], []
     for k, cell in enumerate(row):
         match = _HEADING.fullmatch(cell)
         name, unit = (match[1], match[2] or "") if match else (cell, "")
         try:
-            found = parse_unit(unit or ("s" if k == 0 else "-"))
+            found = parse_unit(unit or ("s" if timed and k == 0 else "-"))
         except UnitError as error:
             raise ModelError(
                 Finding(f"{path.name}:{line}: column '{name}'", str(error), "a known unit")
             ) from None
-        if k == 0 and found.dimension != parse_unit("s").dimension:
+        if timed and k == 0 and found.dimension != parse_unit("s").dimension:
             raise ModelError(
                 Finding(f"{path.name}:{line}", f"'{cell}' first", "the times first, such as 't [s]'")
             )

@@ -45,15 +45,15 @@ def read_sweep(values: Courses, table: Any, description: Description | None) -> 
 
 def _axis(values: Courses, name: str, given: Any, description: Description | None) -> Axis | None:
     path = f"sweep.values.{name}"
-    unit = _unit(values, name, description, path)
+    unit = unit_of(values, name, description, path)
     if isinstance(given, dict) and len(given) == 1 and (kind := next(iter(given))) in RANDOM:
-        numbers = _numbers(values, given[kind], unit, f"{path}.{kind}", 2)
+        numbers = plain_numbers(values, given[kind], unit, f"{path}.{kind}", 2)
         low, high = numbers or (0.0, 1.0)
         if (kind == "normal" and high < 0) or (kind == "uniform" and high < low):
             values.report.add(f"{path}.{kind}", shown(given[kind]), FORMS)
         return Axis(name, kind, (low, high))
     if isinstance(given, dict) and set(given) == {"from", "to", "count"}:
-        ends = _numbers(values, [given["from"], given["to"]], unit, path, 2)
+        ends = plain_numbers(values, [given["from"], given["to"]], unit, path, 2)
         count = given["count"]
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_RUNS:
             values.report.add(f"{path}.count", shown(count), f"a whole number from 1 to {MAX_RUNS}")
@@ -62,11 +62,11 @@ def _axis(values: Courses, name: str, given: Any, description: Description | Non
     if not isinstance(given, list) or not given:
         values.report.add(path, shown(given), FORMS)
         return None
-    numbers = _numbers(values, given, unit, path, len(given))
+    numbers = plain_numbers(values, given, unit, path, len(given))
     return Axis(name, "values", numbers) if numbers else None
 
 
-def _unit(values: Courses, name: str, description: Description | None, path: str) -> str:
+def unit_of(values: Courses, name: str, description: Description | None, path: str) -> str:
     """Return the unit of a number that is swept; parameters take any, as its SI value."""
     if name[:2] not in ("q.", "v.") or description is None:
         return "any"
@@ -79,7 +79,8 @@ def _unit(values: Courses, name: str, description: Description | None, path: str
     return coordinate_units(description, name[0])[names.index(name)]
 
 
-def _numbers(values: Courses, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
+def plain_numbers(values: Courses, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
+    """Return as many finite numbers, none of them a parameter."""
     found = values.numbers.vector(given, [unit] * count, path)
     if found is None:
         return None
