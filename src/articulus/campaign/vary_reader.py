@@ -148,7 +148,7 @@ class _Reader:
             self.report.add(f"{path}.count", shown(count), "a whole number from 1 to 1000000")
             return None
         ends = self._numbers([given["from"], given.get("to")], unit, path, 2)
-        return self._made(path, lambda x: Rows.of(np.linspace(*x, count).tolist()), ends)
+        return self._made(path, lambda x: Rows.of(np.linspace(x[0], x[1], count).tolist()), ends)
 
     def _column(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("table", "column", "weights"), path)
