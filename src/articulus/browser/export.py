@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from articulus.browser.recording import Params, Runs, lanes, recording
+from articulus.browser.recording import Params, Runs, lanes, recording, trail_of
 from articulus.files.storage import StrPath, write_text
 
 SCRIPTS = (
@@ -102,7 +102,7 @@ def page(
     """Return the text of the file that `export_html` writes."""
     shown = lanes(runs)
     data = [recording(lane, 1 / len(shown), params, wrenches) for lane in shown]
-    return page_of(data, title or shown[0].run.mechanism.name, trail=trail)
+    return page_of(data, title or shown[0].run.mechanism.name, trail=trail or trail_of(shown))
 
 
 def replay_fragment(

@@ -14,7 +14,7 @@ from articulus.browser.poses import body_poses
 from articulus.browser.scene import moved, outline, scene_of
 from articulus.browser.solids import MESH_BYTES
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism import GROUND, Description
+from articulus.mechanism import GROUND, Box, Capsule, Description, Pose, Sphere, Visual
 from articulus.results import Run
 from articulus.results.status import RunStatus
 
@@ -27,6 +27,8 @@ SIGNAL_BYTES = 2e6
 """The same for signals."""
 TOUCHING = 200
 """Most pairs of `Contacts` that are drawn: those with the largest forces of the run."""
+OBSTACLE = "#8d6e63"
+"""Colour of obstacles."""
 LANES = 8
 """Most runs of a batch that are shown; of more, evenly chosen ones."""
 
@@ -111,7 +113,7 @@ def recording(
     rows = good[chosen_rows(good.size, 28 * len(d.bodies), MOTION_BYTES * share)]
     arrows = _wrench_signals(run, d) | dict(wrenches or {})
     return {
-        **motion(mechanism, lane.name, run.t[rows], q[rows], share, _paths(run, d)),
+        **motion(mechanism, lane.name, run.t[rows], q[rows], share, _paths(run, d), obstacles_of(run)),
         "status": lane.status.name.lower(),
         "events": [{"t": e.time, "name": e.name} for e in run.events if e.run == lane.index],
         "arrows": [_arrow(run, d, *pair) for pair in arrows.items()] + _contact_arrows(lane),
@@ -126,18 +128,19 @@ def motion(
     q: np.ndarray,
     share: float = 1.0,
     paths: Sequence[Sequence[str]] = (),
+    obstacles: Sequence[Visual] = (),
 ) -> dict[str, Any]:
     """Return positions (time, nq) at times (time,) as a recording without signals: what a player needs to show them.
 
-    `paths` are those of components that are drawn as lines (`scene_of`).
+    `paths` are those of components that are drawn as lines, `obstacles` what stands around the mechanism (`scene_of`).
     """
     d = mechanism.description
     poses = body_poses(mechanism, q)
-    low, high = _bounds(d, poses)
+    low, high = _bounds(d, poses, obstacles)
     return {
         "name": name,
         "status": "complete",
-        "scene": scene_of(mechanism, MESH_BYTES * share, paths).plain(),
+        "scene": scene_of(mechanism, MESH_BYTES * share, paths, obstacles).plain(),
         "bounds": [low.tolist(), high.tolist()],
         "t": pack(t[:, None]),
         "poses": pack(poses.reshape(t.size, -1)),
@@ -156,9 +159,33 @@ def _paths(run: Run, d: Description) -> list[list[str]]:
     return [path for path in run.meta.get("settings", {}).get("paths", []) if known.issuperset(path)]
 
 
-def _bounds(d: Description, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def obstacles_of(run: Run) -> list[Visual]:
+    """Return what stands around the mechanism of a run: `meta["settings"]["obstacles"]`, a list of shapes with poses.
+
+    Each is a dict with "shape" ("sphere", "capsule" or "box"), "size" (radius; radius and length; three lengths [m]) and "pose",
+    a 4 x 4 matrix in the ground frame.
+    """
+    made: list[Visual] = []
+    for given in run.meta.get("settings", {}).get("obstacles", []):
+        size, at = given["size"], Pose.from_matrix(np.array(given["pose"]))
+        match given["shape"]:
+            case "sphere":
+                made.append(Sphere(size[0], at=at, colour=OBSTACLE))
+            case "capsule":
+                made.append(Capsule(*size, at=at, colour=OBSTACLE))
+            case "box":
+                made.append(Box(tuple(size), at=at, colour=OBSTACLE))
+    return made
+
+
+def trail_of(runs: Sequence[Lane]) -> str:
+    """Return the body or frame whose trace is drawn from the start: `meta["settings"]["trail"]` of the first run."""
+    return str(runs[0].run.meta.get("settings", {}).get("trail", ""))
+
+
+def _bounds(d: Description, poses: np.ndarray, obstacles: Sequence[Visual]) -> tuple[np.ndarray, np.ndarray]:
     """Return the corners of the box in which everything stays, each (3,) [m]."""
-    points = [outline(d, GROUND)]
+    points = [outline(d, GROUND), *(v.corners() for v in obstacles)]
     points += [moved(poses[:, k], outline(d, b.name)).reshape(-1, 3) for k, b in enumerate(d.bodies)]
     cloud = np.concatenate(points)
     return cloud.min(axis=0), cloud.max(axis=0)

@@ -17,7 +17,7 @@ from articulus.browser import skeleton
 from articulus.browser.poses import body_poses
 from articulus.browser.skeleton import Point, Shape
 from articulus.browser.solids import MESH_BYTES, PackedMesh, Solid, packed_meshes, solids
-from articulus.mechanism import GROUND, Body, Description, Distance, Frame
+from articulus.mechanism import GROUND, Body, Description, Distance, Frame, Visual
 from articulus.mechanism.pose import quaternion_of
 from articulus.mechanism.visual import box_corners
 
@@ -151,6 +151,8 @@ class Scene:
         To which solids refer.
     depth : float [m]
         How far the visuals of ground reach below its origin.
+    obstacles : tuple of Solid
+        What stands around the mechanism and is no part of it.
     """
 
     name: str
@@ -163,6 +165,7 @@ class Scene:
     standing: tuple[Solid, ...] = ()
     meshes: tuple[PackedMesh, ...] = ()
     depth: float = 0.0
+    obstacles: tuple[Solid, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return everything as dicts, lists, texts and numbers."""
@@ -170,7 +173,10 @@ class Scene:
 
 
 def scene_of(
-    mechanism: Mechanism, mesh_bytes: float = MESH_BYTES, paths: Sequence[Sequence[str]] = ()
+    mechanism: Mechanism,
+    mesh_bytes: float = MESH_BYTES,
+    paths: Sequence[Sequence[str]] = (),
+    obstacles: Sequence[Visual] = (),
 ) -> Scene:
     """Return what a mechanism looks like: its visuals, and a skeleton from its geometry.
 
@@ -181,6 +187,8 @@ def scene_of(
         Most characters of all meshes; they lose detail where they would need more.
     paths : sequence of sequences of str
         Frames or bodies along which components are drawn (`Component.path`).
+    obstacles : sequence of Visual
+        What stands around it, in the ground frame.
     """
     d = mechanism.description
     size = mechanism_size(mechanism)
@@ -210,6 +218,7 @@ def scene_of(
         standing,
         meshes,
         _depth(d, up),
+        solids(obstacles, {}),
     )
 
 

@@ -64,12 +64,12 @@ def save(run: Run, path: StrPath) -> None:
     data = dataset(run)
     data.attrs |= {
         "format": FORMAT,
-        "model_toml": _model_text(run.mechanism),
+        "model_toml": model_text(run.mechanism),
         "meta": _json(run.meta),
         "statistics": _json(run.statistics),
         "doubts": _json([dataclasses.asdict(d) for d in run.doubts]),
     }
-    _put_files(data, run.mechanism)
+    put_files(data, run.mechanism)
     _put_failures(data, run.failures)
     _put_events(data, run.events)
     if run.final is not None:
@@ -77,7 +77,7 @@ def save(run: Run, path: StrPath) -> None:
         rest = {"step": run.final.step, "t": run.final.t, "rng": _json(run.final.rng)}
         data["final_x"] = (dims, run.final.x, {"long_name": "complete state at the end", **rest})
     _put_recipe(data, run.recipe)
-    data.attrs["checksum"] = _checksum(data)
+    data.attrs["checksum"] = checksum(data)
     write_bytes(path, data.to_netcdf(engine=ENGINE))
 
 
@@ -106,7 +106,7 @@ def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Ru
     status = data["status"].values
     return Run(
         mechanism=mechanism
-        or Mechanism.from_description(parse_toml(text, attached=_files(data).__getitem__)),
+        or Mechanism.from_description(parse_toml(text, attached=files_of(data).__getitem__)),
         t=data["time"].values,
         signals={s.name: s for s in sorted(signals, key=lambda s: order[s.name])},
         status=status if status.ndim else RunStatus(int(status)),
@@ -134,7 +134,7 @@ def _read(path: StrPath) -> xarray.Dataset:
     if found not in (FORMAT, WITHOUT_CHECKSUM):
         raise InputError(f"{place}: found {brief(found)}; expected {FORMAT}")
     held = data.attrs.pop("checksum", None)
-    if found == FORMAT and held != _checksum(data):
+    if found == FORMAT and held != checksum(data):
         raise InputError(
             f"{place}: found a file whose content does not give its checksum; expected it as `Run.save` wrote it. "
             "It is damaged, or another program changed it"
@@ -142,7 +142,7 @@ def _read(path: StrPath) -> xarray.Dataset:
     return data
 
 
-def _checksum(data: xarray.Dataset) -> str:
+def checksum(data: xarray.Dataset) -> str:
     """Return the SHA-256 of all variables and attributes."""
     digest = hashlib.sha256(_canonical(data.attrs))
     for name, variable in sorted(data.variables.items(), key=lambda item: str(item[0])):
@@ -223,7 +223,7 @@ def _put_events(data: xarray.Dataset, events: tuple[Occurrence, ...]) -> None:
     data["event_stop"] = ("event", np.array([e.stop for e in events], dtype=np.int8))
 
 
-def _model_text(mechanism: Mechanism) -> str:
+def model_text(mechanism: Mechanism) -> str:
     """Return the mechanism as TOML; empty when text cannot hold all of it."""
     try:
         text = toml_text(mechanism.description)
@@ -234,7 +234,7 @@ def _model_text(mechanism: Mechanism) -> str:
     return text if same else ""
 
 
-def _put_files(data: xarray.Dataset, mechanism: Mechanism) -> None:
+def put_files(data: xarray.Dataset, mechanism: Mechanism) -> None:
     """Keep the files that the text of a mechanism with flexible bodies or meshes names, byte by byte."""
     for k, (filename, content) in enumerate(attached_files(mechanism.description).items()):
         held = np.frombuffer(content, dtype=np.uint8)
@@ -266,7 +266,7 @@ def _plain(value: Any) -> Any:
 # what comes out
 
 
-def _files(data: xarray.Dataset) -> dict[str, bytes]:
+def files_of(data: xarray.Dataset) -> dict[str, bytes]:
     return {v.attrs["filename"]: v.values.tobytes() for v in data.data_vars.values() if "filename" in v.attrs}
 
 

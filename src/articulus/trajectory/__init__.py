@@ -5,6 +5,7 @@ from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, R
 from articulus.trajectory.path_speed import PathMotion, path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
+from articulus.trajectory.store import load_plan
 
 __all__ = [
     "Ball",
@@ -24,6 +25,7 @@ __all__ = [
     "Problem",
     "Rod",
     "Violation",
+    "load_plan",
     "ode",
     "path_speed",
     "plan",

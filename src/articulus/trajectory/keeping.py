@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -13,14 +12,13 @@ from casadi import SX
 
 from articulus.api import Mechanism
 from articulus.errors import InputError
+from articulus.trajectory.points import Point, point_of
 from articulus.trajectory.problem import Constraint
 
 MOVES = 1e-9
 """Derivative by the coordinates below which a row counts as constant."""
 SAMPLES = 5
 """Positions at which it is looked whether a row is constant."""
-
-Point = tuple[float, float, float]
 
 
 class Keep(abc.ABC):
@@ -67,7 +65,7 @@ class OnLine(Keep):
 
     def __post_init__(self) -> None:
         for name in ("start", "end"):
-            object.__setattr__(self, name, _point(getattr(self, name), f"OnLine.{name}"))
+            object.__setattr__(self, name, point_of(getattr(self, name), f"OnLine.{name}"))
         if self.start == self.end:
             raise InputError(f"OnLine: start and end are both {self.start}; expected two points")
         if not 0 < self.tolerance < np.inf:
@@ -113,7 +111,7 @@ class InBox(Keep):
 
     def __post_init__(self) -> None:
         for name in ("center", "size"):
-            object.__setattr__(self, name, _point(getattr(self, name), f"InBox.{name}"))
+            object.__setattr__(self, name, point_of(getattr(self, name), f"InBox.{name}"))
         if min(self.size) < 0:
             raise InputError(f"InBox.size: found {self.size}; expected lengths, not negative")
 
@@ -149,7 +147,7 @@ class Facing(Keep):
 
     def __post_init__(self) -> None:
         for name in ("axis", "direction"):
-            found = np.array(_point(getattr(self, name), f"Facing.{name}"))
+            found = np.array(point_of(getattr(self, name), f"Facing.{name}"))
             if not (length := np.linalg.norm(found)):
                 raise InputError(f"Facing.{name}: found zero; expected a direction")
             object.__setattr__(self, name, tuple((found / length).tolist()))
@@ -215,10 +213,3 @@ def _across(along: np.ndarray) -> np.ndarray:
     side = np.cross(along, other)
     side /= np.linalg.norm(side)
     return np.array([side, np.cross(along, side)])
-
-
-def _point(given: Any, what: str) -> Point:
-    found = np.asarray(given, dtype=float)
-    if found.shape != (3,) or not np.isfinite(found).all():
-        raise InputError(f"{what}: found {given!r}; expected three numbers")
-    return float(found[0]), float(found[1]), float(found[2])

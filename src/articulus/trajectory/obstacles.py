@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,12 +13,12 @@ from casadi import SX
 
 from articulus.api import Mechanism
 from articulus.errors import InputError
+from articulus.spatial.rotation import frame_with_z
+from articulus.trajectory.points import Point, point_of
 from articulus.trajectory.problem import Constraint
 
 SMALL = 1e-9
 """Squared length below which a distance is smoothed [m^2]."""
-
-Point = tuple[float, float, float]
 
 
 class Obstacle(abc.ABC):
@@ -28,6 +29,10 @@ class Obstacle(abc.ABC):
     @abc.abstractmethod
     def distance(self, point: SX) -> SX:
         """Return the distance of a point (3,) in the ground frame from the surface [m], negative inside."""
+
+    def shape(self) -> dict[str, Any]:
+        """Return how it is drawn: shape, size [m] and pose in the ground frame; empty if it is not."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,15 @@ class Ball(Obstacle):
     radius: float
     name: str = "ball"
 
+    def __post_init__(self) -> None:
+        _checked(self, "center")
+        _positive(self, self.radius, "radius")
+
     def distance(self, point: SX) -> SX:
         return _length(point - ca.DM(self.center)) - self.radius
+
+    def shape(self) -> dict[str, Any]:
+        return {"shape": "sphere", "size": [self.radius], "pose": _pose(np.eye(3), self.center)}
 
 
 @dataclass(frozen=True)
@@ -65,10 +77,22 @@ class Rod(Obstacle):
     radius: float
     name: str = "rod"
 
+    def __post_init__(self) -> None:
+        _checked(self, "start", "end")
+        _positive(self, self.radius, "radius")
+        if self.start == self.end:
+            raise InputError(f"Rod: start and end are both {self.start}; expected two points. A Ball has one")
+
     def distance(self, point: SX) -> SX:
         a, along = np.array(self.start), np.subtract(self.end, self.start)
         s = ca.fmin(ca.fmax(ca.dot(point - ca.DM(a), ca.DM(along)) / float(along @ along), 0), 1)
         return _length(point - ca.DM(a) - s * ca.DM(along)) - self.radius
+
+    def shape(self) -> dict[str, Any]:
+        along = np.subtract(self.end, self.start)
+        length, middle = float(np.linalg.norm(along)), np.add(self.start, self.end) / 2
+        pose = _pose(frame_with_z(along / length), middle)
+        return {"shape": "capsule", "size": [self.radius, length], "pose": pose}
 
 
 @dataclass(frozen=True)
@@ -87,10 +111,17 @@ class Crate(Obstacle):
     size: Point
     name: str = "crate"
 
+    def __post_init__(self) -> None:
+        _checked(self, "center", "size")
+        _positive(self, min(self.size), "size")
+
     def distance(self, point: SX) -> SX:
         beyond = ca.fabs(point - ca.DM(self.center)) - ca.DM(np.array(self.size) / 2)
         outside = _length(ca.fmax(beyond, 0))
         return outside + ca.fmin(ca.mmax(beyond), 0)
+
+    def shape(self) -> dict[str, Any]:
+        return {"shape": "box", "size": [float(x) for x in self.size], "pose": _pose(np.eye(3), self.center)}
 
 
 @dataclass(frozen=True)
@@ -113,6 +144,13 @@ class Hull:
     end: Point
     radius: float
     balls: int = 5
+
+    def __post_init__(self) -> None:
+        _checked(self, "start", "end")
+        if self.balls < 1:
+            raise InputError(f"Hull.balls: found {self.balls}; expected 1 or more")
+        if not 0 <= self.radius < np.inf:
+            raise InputError(f"Hull.radius: found {self.radius!r}; expected metres, not negative")
 
     def points(self) -> np.ndarray:
         """Return the centres, (balls, 3)."""
@@ -164,6 +202,23 @@ def clearances(
                 )
             )
     return tuple(made)
+
+
+def _checked(shape: object, *fields: str) -> None:
+    """Make points of a frozen shape three plain numbers each."""
+    for field in fields:
+        object.__setattr__(shape, field, point_of(getattr(shape, field), f"{type(shape).__name__}.{field}"))
+
+
+def _positive(shape: object, number: float, field: str) -> None:
+    if not 0 < number < np.inf:
+        raise InputError(f"{type(shape).__name__}.{field}: found {number!r}; expected metres, above 0")
+
+
+def _pose(R: np.ndarray, position: Any) -> list[list[float]]:
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = R, position
+    return X.tolist()
 
 
 def _length(x: SX) -> SX:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from articulus.loop.components.pd import PD
 from articulus.loop.components.prescribed_force import PrescribedForce
 from articulus.loop.course import Course
 from articulus.mechanism import Spline
+from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.trajectory.ipopt import Solution, solve
 from articulus.trajectory.problem import Phase, Problem
@@ -278,7 +279,19 @@ class Plan:
             "step": step,
         } | settings
         loop = Loop(self.mechanism, components=list(forces))
-        return loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen)
+        return self.shown(loop.simulate(self.duration, q0=self.q[0], v0=self.v[0], **chosen))
+
+    def shown(self, run: Run) -> Run:
+        """Return a run of the mechanism which, when it is viewed or replayed, shows the obstacles and the trace of the tip."""
+        assert self.task is not None
+        obstacles = {id(c.obstacle): c.obstacle.shape() for c in self.task.obstacles}
+        frames = [g.frame for g in self.task.goals if isinstance(g, FramePose | FramePoint)]
+        frames += [k.frame for k in self.task.keep] + [
+            h.body for c in self.task.obstacles for h in c.hulls[-1:]
+        ]
+        frames += [f.name for f in self.mechanism.description.frames[-1:]]
+        drawn = {"obstacles": [s for s in obstacles.values() if s], "trail": frames[0] if frames else ""}
+        return replace(run, meta={**run.meta, "settings": {**run.meta.get("settings", {}), **drawn}})
 
     @cached_property
     def end_error(self) -> float:
@@ -287,8 +300,14 @@ class Plan:
         return float(np.abs(self.mechanism.position_difference(self.q[-1], run.q[-1])).max())
 
     def view(self, **settings: Any) -> Any:
-        """Show the motion in the browser: a simulation with the planned forces."""
+        """Show the motion in the browser: a simulation with the planned forces, the obstacles, and the trace of the tip."""
         return self.run().view(**settings)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to a netCDF4 file, whole or not at all; `load_plan` reads it. Needs the extra `data`."""
+        from articulus.trajectory.store import save
+
+        save(self, path)
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the times and all unknowns of the first phase to a file of comma-separated values; an existing one is replaced."""

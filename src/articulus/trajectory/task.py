@@ -152,7 +152,8 @@ class Task:
         return q
 
     @property
-    def _goals(self) -> tuple[Goal, ...]:
+    def goals(self) -> tuple[Goal, ...]:
+        """Goals of frames; none if positions are given."""
         if isinstance(self.goal, Goal):
             return (self.goal,)
         held = tuple(self.goal) if isinstance(self.goal, list | tuple) else ()
@@ -160,7 +161,7 @@ class Task:
 
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
-        if not (goals := self._goals):
+        if not (goals := self.goals):
             return self._settled(np.asarray(self.mechanism.positions(self.goal), dtype=float))
         reach = inverse_kinematics(self.mechanism, goals, q=self.first)
         if not reach.reached:
@@ -184,14 +185,14 @@ class Task:
         free_q, free_v = self._free(last)
         _fix(end, c.v, np.zeros(m.nv), free_v)
         at_end: tuple[Constraint, ...] = ()
-        if self._goals:
-            at_end = tuple(_frame_goal(m, goal, c) for goal in self._goals)
+        if self.goals:
+            at_end = tuple(_frame_goal(m, goal, c) for goal in self.goals)
             at_end += (self._rest(z),) if self._rests else ()
         else:
             _fix(end, c.q, last, free_q)
         path = kept(m, self.keep, c.size, c.q, first) + clearances(m, self.obstacles, c.size, c.q)
         self._check(path, "start", first)
-        if not self._goals:
+        if not self.goals:
             self._check(path, "goal", last)
         rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
         rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}

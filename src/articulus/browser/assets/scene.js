@@ -356,6 +356,7 @@
         this.root.add(mesh);
       }
       this.#solids(this.scene.standing, this.root, {}, { colour: JOINT });
+      this.#solids(this.scene.obstacles, this.root, {}, { colour: JOINT });
       const world = triad(0.07 * this.scene.size);
       this.parts.frame.push(world);
       this.root.add(world);

@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.browser.export import page_of
-from articulus.browser.recording import Params, Runs, lanes, motion, recording
+from articulus.browser.recording import Params, Runs, lanes, motion, recording, trail_of
 from articulus.browser.viewer.posing import Posing, pose_of
 from articulus.browser.viewer.shapes import mode_motion, natural_modes
 from articulus.browser.web import MessageError
@@ -62,6 +62,7 @@ class Session:
         ranges: Mapping[str, tuple[float, float]] | None = None,
     ):
         self.desk: Desk | None = None
+        self._trail = ""
         if isinstance(what, Mechanism):
             self.mechanism = what.with_values(params or {})
             start = one_state("q", what.positions(q), what.nq)
@@ -72,6 +73,7 @@ class Session:
             runs = lanes(what)
             self.mechanism, start = runs[0].mechanism(params), runs[0].values("q")[0]
             shown = [recording(lane, 1 / len(runs), params, wrenches) for lane in runs]
+            self._trail = trail_of(runs)
             self.desk = _desk(runs[0].run, ranges, wrenches)
         if ranges and self.desk is None:
             raise InputError(
@@ -90,7 +92,7 @@ class Session:
             "freedoms": self.posing.freedoms(),
             "desk": self.desk.describe() if self.desk else None,
         }
-        return page_of(self._shown, self.title, live)
+        return page_of(self._shown, self.title, live, self._trail)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answer to a message, {"error": text} where there is none; raise MessageError for one without sense."""

@@ -1,0 +1,22 @@
+"""Points that users give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from articulus.errors import InputError
+
+Point = tuple[float, float, float]
+
+
+def point_of(given: Any, what: str) -> Point:
+    """Return three plain numbers; raise InputError for anything else."""
+    try:
+        found = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise InputError(f"{what}: found {given!r}; expected three numbers")
+    return float(found[0]), float(found[1]), float(found[2])
