@@ -116,11 +116,11 @@ def test_a_large_and_fast_motion_is_reached_in_steps_of_its_amplitude(plain, mon
 
     tried = []
 
-    def stubborn(servo, grid, q, v):
+    def stubborn(servo, grid, q, v, *slopes):
         tried.append(np.ptp(grid.nodes.y[:, 0]))
         if len(tried) == 1:
             raise NumericalError("does not converge")
-        return module.newton(servo, grid, q, v)
+        return module.newton(servo, grid, q, v, *slopes)
 
     monkeypatch.setitem(module.SOLVERS, "newton", stubborn)
     found = tip_torques(plain, "tip", PATH, JOINTS, q=POSE, step=4e-3)

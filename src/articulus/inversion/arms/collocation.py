@@ -85,15 +85,39 @@ def _internal(rest: Rest, q: Array, v: Array) -> Array:
     return np.concatenate([rest.tangent.T @ (q - rest.q), rest.tangent.T @ v])
 
 
-class Linearized:
-    """The equations linearised about a trajectory, factored: corrections for as many residuals as wanted."""
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of accelerations and rates at equidistant times of a trajectory: `by_q`, `by_v` (n, nv, nv), `rate_by_q` (n, rows, nv)."""
 
-    def __init__(self, servo: Servo, grid: Grid, q: Array, v: Array, off: Residual):
+    by_q: Array
+    by_v: Array
+    rate_by_q: Array
+
+    def finer(self, times: int) -> Slopes:
+        """Return them at so many times in every interval, by straight lines."""
+        return Slopes(*(_between(x, times) for x in (self.by_q, self.by_v, self.rate_by_q)))
+
+
+def _between(x: Array, times: int) -> Array:
+    shares = np.arange(times).reshape(-1, *(1,) * (x.ndim - 1)) / times
+    inner = x[:-1, None] + shares * (x[1:] - x[:-1])[:, None]
+    return np.concatenate([inner.reshape(-1, *x.shape[1:]), x[-1:]])
+
+
+class Linearized:
+    """The equations linearised about a trajectory, factored: corrections for as many residuals as wanted.
+
+    With the slopes of a trajectory near by, nothing is differentiated: corrections then converge fast, but not quadratically.
+    """
+
+    def __init__(
+        self, servo: Servo, grid: Grid, q: Array, v: Array, off: Residual, slopes: Slopes | None = None
+    ):
         n, nv, rows = len(q), servo.nv, off.jacobian.shape[-2]
         b = 2 * (nv - rows)
         self.step, self.ends = grid.step, (grid.start, grid.end)
-        self.inverse, self.rate_by_q = np.empty((n, nv, rows)), np.empty((n, rows, nv))
-        self.by_q, self.by_v = np.empty((n, nv, nv)), np.empty((n, nv, nv))
+        self.known, self.inverse = slopes is not None, np.empty((n, nv, rows))
+        self.slopes = slopes or Slopes(*(np.empty((n, k, nv)) for k in (nv, nv, rows)))
         self.dQ, self.dV = np.zeros((n, nv, b)), np.empty((n, nv, b))
         self.P, self.m_q, self.m_v = (np.empty((n - 1, b // 2, nv)) for _ in range(3))
         self.band = _Band(n, b, len(grid.start.stable))
@@ -111,22 +135,26 @@ class Linearized:
         """Set the rows of some intervals, and what corrections need at their times."""
         at = slice(part.start, part.stop + 1)
         C = off.jacobian[at]
-        by_q, by_v, rate_by_q = servo.derivatives(q[at], v[at], grid.nodes[at], off.motion[at])
+        by_q, by_v, rate_by_q = (x[at] for x in (self.slopes.by_q, self.slopes.by_v, self.slopes.rate_by_q))
+        if not self.known:
+            by_q[:], by_v[:], rate_by_q[:] = servo.derivatives(q[at], v[at], grid.nodes[at], off.motion[at])
         Q, R = np.linalg.qr(_T(C), mode="complete")
         rows, nz = C.shape[1], Q.shape[2] - C.shape[1]
         N = np.ascontiguousarray(Q[..., rows:])
-        inverse = Q[..., :rows] @ _T(np.linalg.inv(R[:, :rows]))
+        inverse = self.inverse[at] = Q[..., :rows] @ _T(np.linalg.inv(R[:, :rows]))
         dQ, dV = self.dQ[at], self.dV[at]
         dQ[..., :nz], dV[..., nz:] = N, N
         dV[..., :nz] = -inverse @ (rate_by_q @ N)
         dA = by_v @ dV
         dA[..., :nz] += by_q @ N
-        self.by_q[at], self.by_v[at], self.inverse[at], self.rate_by_q[at] = by_q, by_v, inverse, rate_by_q
         P = self.P[part] = _T(N[:-1])
         q_m, v_m, middle = off.middle
-        self.m_q[part], self.m_v[part] = servo.projected_derivatives(
-            q_m[part], v_m[part], grid.middles[part], middle[part], P
-        )
+        if self.known:
+            self.m_q[part], self.m_v[part] = (P @ ((x[:-1] + x[1:]) / 2) for x in (by_q, by_v))
+        else:
+            self.m_q[part], self.m_v[part] = servo.projected_derivatives(
+                q_m[part], v_m[part], grid.middles[part], middle[part], P
+            )
         left = self._rows((dQ[:-1], dV[:-1], dA[:-1]), -1, part)
         right = self._rows((dQ[1:], dV[1:], dA[1:]), 1, part)
         self.band.blocks(part, left, right)
@@ -142,8 +170,8 @@ class Linearized:
     def correction(self, off: Residual) -> tuple[Array, Array]:
         """Return the changes of positions and velocities, (n, nv) each, that make a residual vanish to first order."""
         p = -_times(self.inverse, off.position)
-        w = -_times(self.inverse, off.rate + _times(self.rate_by_q, p))
-        a = _times(self.by_q, p) + _times(self.by_v, w)
+        w = -_times(self.inverse, off.rate + _times(self.slopes.rate_by_q, p))
+        a = _times(self.slopes.by_q, p) + _times(self.slopes.by_v, w)
         whole = slice(None)
         given = self._rows((p[:-1, :, None], w[:-1, :, None], a[:-1, :, None]), -1, whole)
         given = given + self._rows((p[1:, :, None], w[1:, :, None], a[1:, :, None]), 1, whole)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import NumericalError
-from articulus.inversion.arms.collocation import Grid, Linearized, Residual, residual
-from articulus.inversion.arms.servo import Servo
+from articulus.inversion.arms.collocation import Grid, Linearized, Residual, Slopes, residual
+from articulus.inversion.arms.servo import Motion, Servo
 
 Array = np.ndarray
 
 CONVERGED = 1e-8
-"""Last step over the size of the motion: the error that it leaves is smaller by the rate of convergence."""
+"""Error that the last step leaves, over the size of the motion: the step times the rate of convergence, where that is known."""
 ROUNDING = 1e-6
 """The same where steps shrink no more, which is what rounding leaves in long or stiff trajectories."""
 STEPS = 30
@@ -28,44 +28,48 @@ SUBSTITUTIONS = 200
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A motion that solves the equations, q and v (n, nv), what is left of their residual, and how it was found.
+    """A motion that solves the equations, q and v (n, nv), its accelerations and forces, what outputs and loops are off by, and how it was
+    found.
 
-    `sizes` are the steps over the size of the motion, `factored` how often the linear equations were set up.
+    `sizes` are the steps over the size of the motion, `factored` how often the linear equations were set up, `slopes` those of the last
+    ones.
     """
 
     q: Array
     v: Array
-    off: Residual
+    motion: Motion
+    position: Array
     sizes: tuple[float, ...]
     factored: int
+    slopes: Slopes
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def newton(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
-    """Return the trajectory that Newton's method reaches from an estimate.
+def newton(servo: Servo, grid: Grid, q: Array, v: Array, slopes: Slopes | None = None) -> Trajectory:
+    """Return the trajectory that Newton's method reaches from an estimate, first with given slopes.
 
     Steps are shortened until the next one, with the same linear equations, is smaller (natural monotonicity: Deuflhard 1974); the
     factored equations are kept while they converge fast.
     """
     off = residual(servo, grid, q, v)
-    linear, factored = Linearized(servo, grid, q, v, off), 1
+    linear, factored = Linearized(servo, grid, q, v, off, slopes), 1
     sizes: list[float] = []
-    step = linear.correction(off)
+    step, rate = linear.correction(off), 1.0
     while len(sizes) < STEPS:
         size = _size(q, v, grid, step)
         sizes.append(size)
-        if size < CONVERGED:
-            return _finished(servo, grid, q, v, step, sizes, factored)
+        if size * rate < CONVERGED:
+            return _finished(servo, grid, q, v, step, sizes, factored, linear)
         share, there, after, next_step = _shortened(servo, grid, q, v, step, size, linear)
         if share < SHORTEST:
             if size < ROUNDING:
-                return _finished(servo, grid, q, v, step, sizes, factored)
+                return _finished(servo, grid, q, v, step, sizes, factored, linear)
             break
         rate = _size(*there, grid, next_step) / size
         (q, v), off, step = there, after, next_step
         if share < 1 or rate > REUSED:
             linear, factored = Linearized(servo, grid, q, v, off), factored + 1
-            step = linear.correction(off)
+            step, rate = linear.correction(off), 1.0
     raise NumericalError(
         f"Newton's method on the whole trajectory does not converge: last steps {_listed(sizes)} of the size of the motion"
     )
@@ -86,7 +90,7 @@ def fixed_point(servo: Servo, grid: Grid, q: Array, v: Array) -> Trajectory:
         size = _size(q, v, grid, step)
         sizes.append(size)
         if size < CONVERGED:
-            return _finished(servo, grid, q, v, step, sizes, 1)
+            return _finished(servo, grid, q, v, step, sizes, 1, linear)
         if len(sizes) > 1 and not size < sizes[-2]:
             share /= 2
         q, v = q + share * step[0], v + share * step[1]
@@ -126,10 +130,19 @@ def _try(servo: Servo, grid: Grid, q: Array, v: Array) -> Residual | None:
 
 
 def _finished(
-    servo: Servo, grid: Grid, q: Array, v: Array, step: tuple[Array, Array], sizes: list[float], factored: int
+    servo: Servo,
+    grid: Grid,
+    q: Array,
+    v: Array,
+    step: tuple[Array, Array],
+    sizes: list[float],
+    factored: int,
+    linear: Linearized,
 ) -> Trajectory:
-    q, v = q + step[0], v + step[1]
-    return Trajectory(q, v, residual(servo, grid, q, v), tuple(sizes), factored)
+    q, v, at = q + step[0], v + step[1], grid.nodes
+    return Trajectory(
+        q, v, servo.motion(q, v, at), servo.residual(q, at), tuple(sizes), factored, linear.slopes
+    )
 
 
 def _size(q: Array, v: Array, grid: Grid, step: tuple[Array, Array]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -66,7 +67,7 @@ def spline(t: Array, q: Array, at: Array) -> tuple[Array, Array]:
 def rigid_motion(servo: Servo, q: Array, at: Point) -> tuple[Array, Array]:
     """Return velocities and accelerations of the joints that follow the path, bodies keeping their shape, (n, nv) each."""
     joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
-    inverse = np.linalg.pinv(servo.jacobian(q, at.t)[..., joints])
+    inverse = _inverse(servo.jacobian(q, at.t)[..., joints])
     v, vdot = np.zeros_like(q), np.zeros_like(q)
     v[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.rate(q, v, at))
     vdot[:, joints] = -np.einsum("nij,nj->ni", inverse, servo.acceleration(q, v, at))
@@ -80,7 +81,17 @@ def rigid_forces(servo: Servo, q: Array, at: Point) -> Array:
         :, joints
     ]
     m, loops = len(servo.driven), len(servo.loop_rows)
+    if not loops:
+        return force[:, np.searchsorted(joints, servo.driven)]
     reach = np.zeros((len(q), servo.nv, m + loops))
     reach[:, servo.driven, np.arange(m)] = 1.0
     reach[:, :, m:] = -np.swapaxes(servo.jacobian(q, at.t)[:, :loops], -1, -2)
     return np.einsum("nij,nj->ni", np.linalg.pinv(reach[:, joints]), force)[:, :m]
+
+
+def _inverse(A: Array) -> Array:
+    """Return the inverses of matrices, (n, k, k); of rectangular and singular ones those of least squares."""
+    if A.shape[-1] == A.shape[-2]:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            return np.linalg.inv(A)
+    return np.linalg.pinv(A)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -113,7 +113,7 @@ def tip_torques(
     return _Task(servo, wanted, float(step), method).inversion(_first_pose(servo, q, wanted), pre, post)
 
 
-SOLVERS = {"newton": newton, "fixed_point": fixed_point}
+SOLVERS: dict[str, Callable[..., Trajectory]] = {"newton": newton, "fixed_point": fixed_point}
 
 
 def _first_pose(servo: Servo, q: Any, path: Path) -> Array:
@@ -179,7 +179,7 @@ class _Found:
         """Return positions and velocities at other times within the same horizon."""
         times, x = self.grid.nodes.t, self.trajectory
         q = CubicHermiteSpline(times, x.q, x.v)
-        return q(t), CubicHermiteSpline(times, x.v, x.off.motion.vdot)(t)
+        return q(t), CubicHermiteSpline(times, x.v, x.motion.vdot)(t)
 
 
 @dataclass(frozen=True)
@@ -282,10 +282,13 @@ class _Task:
         t, h = horizon.times(every), every * horizon.step
         nodes, middles = (_point(self.path, x, plain.share) for x in (t, t[:-1] + h / 2))
         grid = Grid(h, nodes, middles, plain.start, plain.end)
-        estimate = plain.motion(t)
-        if near is not None and self.method == "newton":
-            estimate = tuple(x + y - z for x, y, z in zip(near.at(t), plain.rigid(t), near.plain.rigid(t)))
-        return _Found(plain, grid, SOLVERS[self.method](self.servo, grid, *estimate))
+        if near is None or self.method != "newton":
+            return _Found(plain, grid, SOLVERS[self.method](self.servo, grid, *plain.motion(t)))
+        q, v = (x + y - z for x, y, z in zip(near.at(t), plain.rigid(t), near.plain.rigid(t)))
+        slopes = None
+        if near.plain is plain:
+            slopes = near.trajectory.slopes.finer(round(near.grid.step / h))
+        return _Found(plain, grid, SOLVERS["newton"](self.servo, grid, q, v, slopes))
 
     def _require_rest(self, found: _Found) -> None:
         """Raise InputError if the mechanism is not at rest at both ends of the horizon."""
@@ -304,11 +307,11 @@ class _Task:
 
     def _result(self, coarse: _Found, fine: _Found) -> Inversion:
         servo, at, x = self.servo, fine.grid.nodes, fine.trajectory
-        tau, names = x.off.motion.tau, servo.mechanism.v_names
+        tau, names = x.motion.tau, servo.mechanism.v_names
         change = max(float(np.ptp(tau, axis=0).max()), 1e-300)
         every = round(coarse.grid.step / fine.grid.step)
-        error = np.abs(tau[::every] - coarse.trajectory.off.motion.tau).max() / (every**4 - 1) / change
-        off = np.abs(x.off.position).max()
+        error = np.abs(tau[::every] - coarse.trajectory.motion.tau).max() / (every**4 - 1) / change
+        off = np.abs(x.position).max()
         slip = _inconsistency(fine)
         units = np.array(servo.mechanism.description.velocity_units("N m", "N", "J"))
         found = Inversion(
@@ -354,7 +357,7 @@ class _Task:
 
 def _ends(found: _Found) -> tuple[float, float]:
     """Return how far the first and the last forces are from those that hold the mechanism, over the largest change."""
-    tau, plain = found.trajectory.off.motion.tau, found.plain
+    tau, plain = found.trajectory.motion.tau, found.plain
     change = max(float(np.ptp(tau, axis=0).max()), 1e-300)
     return tuple(
         float(np.abs(a - b).max() / change) for a, b in ((tau[0], plain.start.tau), (tau[-1], plain.end.tau))
@@ -366,7 +369,7 @@ def _inconsistency(found: _Found) -> float:
     x, h = found.trajectory, found.grid.step
     length = found.plain.start.length
     worst = 0.0
-    for value, rate in ((x.q, x.v), (x.v, x.off.motion.vdot)):
+    for value, rate in ((x.q, x.v), (x.v, x.motion.vdot)):
         ahead = [value[3 + k : len(value) - 3 + k] - value[3 - k : len(value) - 3 - k] for k in (1, 2, 3)]
         slope = (45 * ahead[0] - 9 * ahead[1] + ahead[2]) / (60 * h)
         worst = max(worst, length(slope - rate[3:-3]).max() / max(length(rate).max(), 1e-300))
