@@ -78,7 +78,8 @@ def failure_probability(
     generator = np.random.Generator(np.random.Philox(np.random.SeedSequence(seed)))
     z = generator.standard_normal((runs_per_level, dims))
     bad = _evaluated(badness, z)
-    runs, levels, variance, scale = runs_per_level, [], 0.0, 0.6
+    levels: list[float] = []
+    runs, variance, scale = runs_per_level, 0.0, 0.6
     probability, steps = 1.0, runs_per_level
     while True:
         order = np.argsort(-bad, kind="stable")
