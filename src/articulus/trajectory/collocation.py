@@ -75,6 +75,8 @@ def transcribe(
         low, high = np.tile(phase.lower, (len(layout.z), 1)), np.tile(phase.upper, (len(layout.z), 1))
         for point, (below, above) in ((0, phase.start), (-1, phase.end)):
             low[point], high[point] = np.maximum(low[point], below), np.minimum(high[point], above)
+        if scheme.B.any(0).sum() == 1:
+            _free_copies(phase, layout, scheme, low, high)
         lower += [low.ravel(), np.array([phase.duration[0]])]
         upper += [high.ravel(), np.array([phase.duration[1]])]
         scale += [np.tile(phase.scale, len(layout.z)), np.array([phase.duration[1]])]
@@ -95,7 +97,8 @@ def transcribe(
 
 
 def _equations(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
-    used = _used_points(layout, scheme)
+    unused = _unused_points(layout, scheme)
+    used = np.setdiff1d(np.arange(len(layout.z)), unused)
     blocks = [
         _at(
             Constraint("equations of motion", phase.equations, *_zeros(phase.equations)),
@@ -106,16 +109,20 @@ def _equations(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
     blocks += [_at(c, layout.z[used]) for c in phase.path]
     blocks += [_at(c, layout.z[:1]) for c in phase.at_start]
     blocks += [_at(c, layout.z[-1:]) for c in phase.at_end]
-    if not used[0]:
-        blocks.append(_extrapolated(phase, layout, scheme))
+    for points in (unused[unused == 0], unused[(unused > 0) & (unused < len(layout.z) - 1)], unused[unused == len(layout.z) - 1]):
+        if len(points):
+            blocks.append(_interpolated(phase, layout, scheme, points))
     return blocks
 
 
-def _used_points(layout: Layout, scheme: Scheme) -> np.ndarray:
-    """Tell at which points the equations hold: at all, or at all but the start where the scheme uses no rate there."""
-    used = np.ones(len(layout.z), dtype=bool)
-    used[0] = bool(scheme.B[:, 0].any())
-    return used
+def _unused_points(layout: Layout, scheme: Scheme) -> np.ndarray:
+    """Return the points at which no equation needs to hold, because the scheme uses no rate there."""
+    return np.setdiff1d(np.arange(len(layout.z)), layout.intervals[:, scheme.B.any(0)])
+
+
+def _others(phase: Phase) -> np.ndarray:
+    """Return the places of what is not a state."""
+    return np.setdiff1d(np.arange(phase.size), phase.states)
 
 
 def _zeros(function: ca.Function) -> tuple[np.ndarray, np.ndarray]:
@@ -179,18 +186,36 @@ def _defects(phase: Phase, layout: Layout, scheme: Scheme) -> Block:
     return Block("states follow from rates", function, index, data, zeros, zeros)
 
 
-def _extrapolated(phase: Phase, layout: Layout, scheme: Scheme) -> Block:
-    """Return what fixes the entries at the start that no equation knows: those of the first interval's polynomial."""
-    others = np.setdiff1d(np.arange(phase.size), phase.states)
-    c = scheme.points[1:]
-    factors = [np.prod([-o / (p - o) for o in np.delete(c, k)]) for k, p in enumerate(c)]
-    s, n = len(scheme.points), len(others)
-    z, d = SX.sym("z", s * n), SX.sym("d", 0)
-    at = ca.reshape(z, n, s)
-    function = ca.Function("extrapolated", [z, d], [at[:, 0] - ca.mtimes(at[:, 1:], ca.DM(factors))])
-    index = layout.z[layout.intervals[0]][:, others].reshape(1, -1)
-    zeros = np.zeros((1, n))
-    return Block("entries at the start", function, index, np.zeros((1, 0)), zeros, zeros)
+def _free_copies(phase: Phase, layout: Layout, scheme: Scheme, low: np.ndarray, high: np.ndarray) -> None:
+    """Take the bounds of every time from entries that are means of bounded ones: kept twice, they have no unique multipliers."""
+    for point in _unused_points(layout, scheme):
+        for k in _others(phase):
+            low[point, k] = -np.inf if low[point, k] <= phase.lower[k] else low[point, k]
+            high[point, k] = np.inf if high[point, k] >= phase.upper[k] else high[point, k]
+
+
+def _interpolated(phase: Phase, layout: Layout, scheme: Scheme, points: np.ndarray) -> Block:
+    """Return what fixes the entries that no equation knows: the polynomials of the intervals, their mean by distance between two."""
+    others = _others(phase)
+    used = np.flatnonzero(scheme.B.any(0))
+    width = len(scheme.points) - 1
+    sides = [(1.0, points // width - 1)] if points[-1] == len(layout.z) - 1 else [(0.0, points // width)]
+    if points[0] > 0 and points[-1] < len(layout.z) - 1:
+        sides.insert(0, (1.0, points // width - 1))
+    lengths = np.column_stack([layout.lengths[which] for _, which in sides])
+    data = lengths[:, ::-1] / lengths.sum(1, keepdims=True)
+    n, s = len(others), len(used)
+    z, d = SX.sym("z", (1 + len(sides) * s) * n), SX.sym("d", len(sides))
+    at = ca.reshape(z, n, 1 + len(sides) * s)
+    residual, index = at[:, 0], [layout.z[points][:, others]]
+    for k, (end, which) in enumerate(sides):
+        c = scheme.points[used]
+        factors = [np.prod([(end - o) / (p - o) for o in np.delete(c, j)]) for j, p in enumerate(c)]
+        residual -= d[k] * ca.mtimes(at[:, 1 + k * s : 1 + (k + 1) * s], ca.DM(factors))
+        index.append(layout.z[layout.intervals[which][:, used]][:, :, others].reshape(len(points), -1))
+    function = ca.Function("interpolated", [z, d], [residual])
+    zeros = np.zeros((len(points), n))
+    return Block("entries between intervals", function, np.hstack(index), data, zeros, zeros)
 
 
 def _costs(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:

@@ -30,6 +30,7 @@ from articulus.trajectory.program import Block, Program
 from articulus.trajectory.refine import interval_errors, refined
 from articulus.trajectory.schemes import Scheme, scheme
 from articulus.trajectory.task import Task
+from articulus.trajectory.time_elements import costates, solve_weak
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -134,6 +135,37 @@ class Plan:
     def t(self) -> np.ndarray:
         """Times of the points [s]."""
         return np.concatenate([c.t for c in self.courses])
+
+    @cached_property
+    def costates(self) -> tuple[np.ndarray, ...]:
+        """What the cost changes by per change of each state, by phases, (points, states); of finite elements in time.
+
+        Raises if the search did not converge.
+        """
+        self._require()
+        if self.scheme.name != "weak":
+            raise InputError(
+                f'plan.costates: found the scheme "{self.scheme.name}"; expected "weak", which has costates'
+            )
+        return tuple(
+            costates(self.program, layout, k, self.solution) for k, layout in enumerate(self.layouts)
+        )
+
+    @cached_property
+    def hamiltonian(self) -> tuple[np.ndarray, ...]:
+        """Running cost plus costates times rates in the elements, by phases, (elements,); of finite elements in time.
+
+        Along a solution it is constant in each phase, and of a duration that is free the cost it saves per time. What it varies by on
+        the mesh is the error of the discretization.
+        """
+        made = []
+        for course, layout, each in zip(self.courses, self.layouts, self.costates):
+            phase, middle = course.phase, layout.intervals[:, 1]
+            z = course.z[middle]
+            rates = z[:, [phase.rates[int(k)] for k in phase.states]]
+            running = 0.0 if phase.running is None else np.array(phase.running(z.T)).ravel()
+            made.append(running + (each[middle] * rates).sum(1))
+        return tuple(made)
 
     def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
         """Return the constraints that the motion does not keep on the mesh, the worst first."""
@@ -398,13 +430,13 @@ def solve_problem(
     time_limit: float = 600.0,
     task: Task | None = None,
 ) -> Plan:
-    """Return the plan of a problem by direct collocation.
+    """Return the plan of a problem by direct collocation or by finite elements in time.
 
     Parameters
     ----------
     problem : Problem or Phase
     scheme_name : str
-        "hermite_simpson", "radau <points>" or "lobatto <points>".
+        "hermite_simpson", "radau <points>" or "lobatto <points>"; "weak": finite elements in time, with costates.
     intervals : int or sequence of int
         Of the first mesh, for all phases or for each.
     error : float
@@ -417,6 +449,8 @@ def solve_problem(
     whole = Problem((problem,)) if isinstance(problem, Phase) else problem
     chosen = scheme(scheme_name)
     counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
+    if chosen.name == "weak":
+        return _weak(whole, counts, chosen, error, task, tolerance, iterations, time_limit)
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
     x = first_guess(whole, layouts)
@@ -439,12 +473,43 @@ def solve_problem(
                 for c, a, b in zip(old, layouts, made.layouts)
             ]
         )
-    warnings.warn(
-        f"plan: after {ROUNDS} refinements the estimated error of the states is {worst:.2g}, above {error:.2g}; inputs that jump "
-        "need intervals that end where they jump",
-        stacklevel=2,
-    )
+    _warn_of(worst, error)
     return made
+
+
+def _warn_of(found: float, error: float) -> None:
+    warnings.warn(
+        f"plan: after {ROUNDS} refinements the estimated error of the states is {found:.2g}, above {error:.2g}; inputs that jump "
+        "need intervals that end where they jump",
+        stacklevel=3,
+    )
+
+
+def _weak(
+    problem: Problem,
+    counts: Sequence[int],
+    scheme: Scheme,
+    error: float | None,
+    task: Task | None,
+    tolerance: float,
+    iterations: int,
+    time_limit: float,
+) -> Plan:
+    """Return the plan by finite elements in time."""
+    level = solve_weak(
+        problem,
+        counts,
+        error=error,
+        rounds=ROUNDS,
+        tolerance=tolerance,
+        iterations=iterations,
+        time_limit=time_limit,
+    )
+    if error is not None and level.solution.converged and level.error > error:
+        _warn_of(level.error, error)
+    return Plan(
+        problem, level.solution, level.program, level.layouts, scheme, level.meshes, task, level.error
+    )
 
 
 def _moved(course: PhaseCourse, layout: Layout) -> np.ndarray:
@@ -497,7 +562,7 @@ def plan(
     keep : sequence of OnLine, InBox or Facing
         What frames keep to all the way.
     scheme : str
-        "hermite_simpson", "radau <points>" or "lobatto <points>".
+        "hermite_simpson", "radau <points>", "lobatto <points>" or "weak".
     intervals : int
         Of the first mesh.
     error : float

@@ -49,6 +49,22 @@ def hermite_simpson() -> Scheme:
     )
 
 
+def weak() -> Scheme:
+    """Return finite elements in time: states are their values in the elements and at the nodes, inputs constant in each element, order 2.
+
+    The weak Hamiltonian form with linear virtual states and costates (Bless, Hodges & Calise 1989). Its equations are the conditions of
+    optimality of this scheme, the midpoint rule.
+    """
+    return Scheme(
+        "weak",
+        np.array([0, 0.5, 1]),
+        np.array([[-1.0, 0, 1], [-0.5, 1, -0.5]]),
+        np.array([[0.0, -1, 0], [0, 0, 0]]),
+        np.array([0.0, 1, 0]),
+        2,
+    )
+
+
 @lru_cache(maxsize=16)
 def lobatto(points: int) -> Scheme:
     """Return the scheme on the Legendre-Gauss-Lobatto points of an interval, both ends among them, order 2 points - 2."""
@@ -94,12 +110,12 @@ def _integrals(points: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def scheme(name: str) -> Scheme:
-    """Return a scheme by its name: "hermite_simpson", "lobatto 5", "radau 3"."""
+    """Return a scheme by its name: "hermite_simpson", "weak", "lobatto 5", "radau 3"."""
     kind, _, count = name.partition(" ")
-    if kind == "hermite_simpson" and not count:
-        return hermite_simpson()
+    if kind in ("hermite_simpson", "weak") and not count:
+        return {"hermite_simpson": hermite_simpson, "weak": weak}[kind]()
     if kind in ("lobatto", "radau") and count.isdigit():
         return {"lobatto": lobatto, "radau": radau}[kind](int(count))
     raise InputError(
-        f'found scheme "{name}"; expected "hermite_simpson", "lobatto <points>" or "radau <points>"'
+        f'found scheme "{name}"; expected "hermite_simpson", "weak", "lobatto <points>" or "radau <points>"'
     )

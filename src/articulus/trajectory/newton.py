@@ -1,0 +1,184 @@
+"""Newton's method on the conditions of optimality of a `Program`: sparse, with exact derivatives, from a good start.
+
+Unknowns x and multipliers are found together. Which inequalities hold as equations is told anew in every step by the signs of
+multipliers and distances (primal-dual active set), so the method is Newton's on piecewise smooth equations. It needs a start near
+the solution, such as one on a coarser mesh; multipliers need none, since they enter linearly.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import MatrixRankWarning, lsqr, spsolve
+
+from articulus.trajectory.ipopt import GOOD, Solution
+from articulus.trajectory.program import Program
+
+MEMORY = 4
+"""Residuals of how many steps a new one is compared with: it must be less than the largest."""
+HALVINGS = 8
+"""Most halvings of a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """A program in unknowns over their sizes, bounds of unknowns among its constraints."""
+
+    program: Program
+    scale: np.ndarray
+    bounded: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @staticmethod
+    def of(program: Program) -> _Scaled:
+        scale = program.scale if len(program.scale) else np.ones(program.size)
+        bounded = np.flatnonzero(np.isfinite(program.lower) | np.isfinite(program.upper))
+        sides = [
+            np.concatenate([rows, (own / scale)[bounded]])
+            for rows, own in zip(program.bounds, (program.lower, program.upper))
+        ]
+        return _Scaled(program, scale, bounded, *sides)
+
+    def residuals(self, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([self.program.residuals(y * self.scale), y[self.bounded]])
+
+    def gradient(self, y: np.ndarray) -> np.ndarray:
+        return self.program.gradient(y * self.scale) * self.scale
+
+    def jacobian(self, y: np.ndarray) -> sparse.csr_array:
+        shape = self.program.jacobian_places[0]
+        own = _matrix(shape, self.program.jacobian(y * self.scale)) @ sparse.diags_array(self.scale)
+        bounds = sparse.eye_array(len(y), format="csr")[self.bounded]
+        return sparse.vstack([own, bounds], format="csr")
+
+    def hessian(self, y: np.ndarray, multipliers: np.ndarray) -> sparse.csr_array:
+        rows = self.program.first_rows[-1]
+        half = _matrix(
+            self.program.hessian_places[0],
+            self.program.hessian(y * self.scale, 1.0, multipliers[:rows]),
+        )
+        scale = sparse.diags_array(self.scale)
+        whole = half + half.T - sparse.diags_array(half.diagonal())
+        return scale @ whole @ scale
+
+    def conditions(self, y: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+        """Return what is zero at a solution: the gradient of the Lagrangian, and constraints with their complementarity."""
+        c = self.residuals(y)
+        slope = self.gradient(y) + self.jacobian(y).T @ multipliers
+        return np.concatenate(
+            [slope / (1 + np.abs(multipliers).max(initial=0)), c - np.clip(c + multipliers, self.lower, self.upper)]
+        )
+
+    def first_multipliers(self, y: np.ndarray) -> np.ndarray:
+        """Return the multipliers of equations and of bounds that are met, by least squares."""
+        c = self.residuals(y)
+        met = np.minimum(np.abs(c - self.lower), np.abs(c - self.upper)) < 1e-6
+        met |= self.lower == self.upper
+        multipliers = np.zeros(len(c))
+        multipliers[met] = lsqr(self.jacobian(y)[met].T, -self.gradient(y), atol=1e-10, btol=1e-10)[0]
+        wrong = (self.lower < self.upper) & np.where(c - self.lower < self.upper - c, multipliers > 0, multipliers < 0)
+        return np.where(wrong, 0.0, multipliers)
+
+    def step(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the changes of unknowns and multipliers."""
+        c, A = self.residuals(y), self.jacobian(y)
+        aim = np.clip(c + multipliers, self.lower, self.upper)
+        active = (aim != c + multipliers) | (self.lower == self.upper)
+        keep, drop = (sparse.diags_array(side.astype(float)) for side in (active, ~active))
+        K = sparse.block_array([[self.hessian(y, multipliers), A.T], [keep @ A, drop]], format="csc")
+        right = np.concatenate(
+            [-(self.gradient(y) + A.T @ multipliers), np.where(active, aim - c, -multipliers)]
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MatrixRankWarning)  # not a number then, which the caller sees
+            found = spsolve(K, right)
+        return found[: len(y)], found[len(y) :]
+
+
+def _matrix(shape: ca.Sparsity, values: np.ndarray) -> sparse.csr_array:
+    size = shape.size1(), shape.size2()
+    return sparse.csc_array((values, shape.row(), shape.colind()), shape=size).tocsr()
+
+
+def newton(
+    program: Program,
+    start: np.ndarray,
+    *,
+    tolerance: float = 1e-8,
+    iterations: int = 40,
+    time_limit: float = 600.0,
+    multipliers: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Solution:
+    """Return what Newton's method makes of a program; its status tells whether it converged.
+
+    Parameters
+    ----------
+    program : Program
+    start : array, (n,)
+        Near the solution.
+    tolerance : float
+        Of the conditions of optimality, unknowns over their sizes.
+    iterations : int
+        Most steps.
+    time_limit : float [s]
+        Of wall-clock time.
+    multipliers : (array, array)
+        Of constraints and of bounds, to begin with; by least squares if not given.
+    """
+    begun = time.perf_counter()
+    scaled = _Scaled.of(program)
+    y = start / scaled.scale
+    if multipliers is None:
+        held = scaled.first_multipliers(y)
+    else:
+        held = np.concatenate([multipliers[0], (multipliers[1] * scaled.scale)[scaled.bounded]])
+    sizes = [float(np.linalg.norm(scaled.conditions(y, held)))]
+    status, steps = "Maximum_Iterations_Exceeded", 0
+    for steps in range(iterations + 1):
+        if np.abs(scaled.conditions(y, held)).max(initial=0) <= tolerance:
+            status = GOOD[0]
+            break
+        if time.perf_counter() - begun > time_limit:
+            status = "Maximum_WallTime_Exceeded"
+            break
+        dy, change = scaled.step(y, held)
+        taken = _length(scaled.conditions, y, held, dy, change, max(sizes[-MEMORY:]))
+        if not taken:
+            status = "Search_Direction_Becomes_Too_Small"
+            break
+        y, held = y + taken * dy, held + taken * change
+        sizes.append(float(np.linalg.norm(scaled.conditions(y, held))))
+    rows = int(program.first_rows[-1])
+    of_bounds = np.zeros(program.size)
+    of_bounds[scaled.bounded] = held[rows:]
+    seconds = time.perf_counter() - begun
+    x = y * scaled.scale
+    return Solution(
+        x, program.cost(x), held[:rows], of_bounds / scaled.scale, status, steps, seconds, seconds
+    )
+
+
+def _length(
+    conditions: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    y: np.ndarray,
+    multipliers: np.ndarray,
+    dy: np.ndarray,
+    change: np.ndarray,
+    most: float,
+) -> float:
+    """Return the part of a step that makes the conditions smaller than `most`, 0 if none does."""
+    if not (np.isfinite(dy).all() and np.isfinite(change).all()):
+        return 0.0
+    for k in range(HALVINGS + 1):
+        part = 0.5**k
+        size = np.linalg.norm(conditions(y + part * dy, multipliers + part * change))
+        if size < most:
+            return part
+    return 0.0
