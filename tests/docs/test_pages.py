@@ -41,6 +41,7 @@ PAGES = [
     "docs/inversion/links.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
+    "docs/trajectory/time_elements.md",
     "docs/inversion/pseudolink.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

@@ -109,7 +109,11 @@ def _equations(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
     blocks += [_at(c, layout.z[used]) for c in phase.path]
     blocks += [_at(c, layout.z[:1]) for c in phase.at_start]
     blocks += [_at(c, layout.z[-1:]) for c in phase.at_end]
-    for points in (unused[unused == 0], unused[(unused > 0) & (unused < len(layout.z) - 1)], unused[unused == len(layout.z) - 1]):
+    for points in (
+        unused[unused == 0],
+        unused[(unused > 0) & (unused < len(layout.z) - 1)],
+        unused[unused == len(layout.z) - 1],
+    ):
         if len(points):
             blocks.append(_interpolated(phase, layout, scheme, points))
     return blocks

@@ -22,6 +22,7 @@ SETTINGS: dict[str, Any] = {
     "error_on_fail": False,
     "calc_lam_p": False,
     "no_nlp_grad": True,
+    "show_eval_warnings": False,
 }
 """MUMPS without scaling and with the ordering AMD is three times faster on these systems."""
 GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")

@@ -8,14 +8,13 @@ the solution, such as one on a coarser mesh; multipliers need none, since they e
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import MatrixRankWarning, lsqr, spsolve
+from scipy.sparse.linalg import splu
 
 from articulus.trajectory.ipopt import GOOD, Solution
 from articulus.trajectory.program import Program
@@ -24,46 +23,47 @@ MEMORY = 4
 """Residuals of how many steps a new one is compared with: it must be less than the largest."""
 HALVINGS = 8
 """Most halvings of a step."""
+TINY = 1e-12
+"""Keeps the equations regular where constraints depend on each other or the cost has no curvature; the steps that follow mend it."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """A program in unknowns over their sizes, bounds of unknowns among its constraints."""
+    """A program in unknowns over their sizes, bounds of unknowns among its constraints; each row over its largest derivative."""
 
     program: Program
     scale: np.ndarray
+    rows: np.ndarray
     bounded: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
 
     @staticmethod
-    def of(program: Program) -> _Scaled:
+    def of(program: Program, start: np.ndarray) -> _Scaled:
         scale = program.scale if len(program.scale) else np.ones(program.size)
         bounded = np.flatnonzero(np.isfinite(program.lower) | np.isfinite(program.upper))
+        largest = np.abs(_derivatives(program, start, scale)).max(axis=1).toarray().ravel()
+        rows = 1 / np.where(largest > 0, largest, 1.0)
         sides = [
-            np.concatenate([rows, (own / scale)[bounded]])
-            for rows, own in zip(program.bounds, (program.lower, program.upper))
+            np.concatenate([each * rows, (own / scale)[bounded]])
+            for each, own in zip(program.bounds, (program.lower, program.upper))
         ]
-        return _Scaled(program, scale, bounded, *sides)
+        return _Scaled(program, scale, rows, bounded, *sides)
 
     def residuals(self, y: np.ndarray) -> np.ndarray:
-        return np.concatenate([self.program.residuals(y * self.scale), y[self.bounded]])
+        return np.concatenate([self.program.residuals(y * self.scale) * self.rows, y[self.bounded]])
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
         return self.program.gradient(y * self.scale) * self.scale
 
     def jacobian(self, y: np.ndarray) -> sparse.csr_array:
-        shape = self.program.jacobian_places[0]
-        own = _matrix(shape, self.program.jacobian(y * self.scale)) @ sparse.diags_array(self.scale)
+        own = sparse.diags_array(self.rows) @ _derivatives(self.program, y * self.scale, self.scale)
         bounds = sparse.eye_array(len(y), format="csr")[self.bounded]
         return sparse.vstack([own, bounds], format="csr")
 
     def hessian(self, y: np.ndarray, multipliers: np.ndarray) -> sparse.csr_array:
-        rows = self.program.first_rows[-1]
-        half = _matrix(
-            self.program.hessian_places[0],
-            self.program.hessian(y * self.scale, 1.0, multipliers[:rows]),
-        )
+        own = multipliers[: len(self.rows)] * self.rows
+        half = _matrix(self.program.hessian_places[0], self.program.hessian(y * self.scale, 1.0, own))
         scale = sparse.diags_array(self.scale)
         whole = half + half.T - sparse.diags_array(half.diagonal())
         return scale @ whole @ scale
@@ -73,7 +73,10 @@ class _Scaled:
         c = self.residuals(y)
         slope = self.gradient(y) + self.jacobian(y).T @ multipliers
         return np.concatenate(
-            [slope / (1 + np.abs(multipliers).max(initial=0)), c - np.clip(c + multipliers, self.lower, self.upper)]
+            [
+                slope / (1 + np.abs(multipliers).max(initial=0)),
+                c - np.clip(c + multipliers, self.lower, self.upper),
+            ]
         )
 
     def first_multipliers(self, y: np.ndarray) -> np.ndarray:
@@ -81,9 +84,15 @@ class _Scaled:
         c = self.residuals(y)
         met = np.minimum(np.abs(c - self.lower), np.abs(c - self.upper)) < 1e-6
         met |= self.lower == self.upper
-        multipliers = np.zeros(len(c))
-        multipliers[met] = lsqr(self.jacobian(y)[met].T, -self.gradient(y), atol=1e-10, btol=1e-10)[0]
-        wrong = (self.lower < self.upper) & np.where(c - self.lower < self.upper - c, multipliers > 0, multipliers < 0)
+        multipliers, A = np.zeros(len(c)), self.jacobian(y)[met]
+        m = A.shape[0]
+        K = sparse.block_array(
+            [[sparse.eye_array(len(y)), A.T], [A, -TINY * sparse.eye_array(m)]], format="csc"
+        )
+        multipliers[met] = _solved(K, np.concatenate([-self.gradient(y), np.zeros(m)]))[len(y) :]
+        wrong = (self.lower < self.upper) & np.where(
+            c - self.lower < self.upper - c, multipliers > 0, multipliers < 0
+        )
         return np.where(wrong, 0.0, multipliers)
 
     def step(self, y: np.ndarray, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -92,14 +101,25 @@ class _Scaled:
         aim = np.clip(c + multipliers, self.lower, self.upper)
         active = (aim != c + multipliers) | (self.lower == self.upper)
         keep, drop = (sparse.diags_array(side.astype(float)) for side in (active, ~active))
-        K = sparse.block_array([[self.hessian(y, multipliers), A.T], [keep @ A, drop]], format="csc")
+        H = self.hessian(y, multipliers) + TINY * sparse.eye_array(len(y))
+        K = sparse.block_array([[H, A.T], [keep @ A, drop - TINY * keep]], format="csc")
         right = np.concatenate(
             [-(self.gradient(y) + A.T @ multipliers), np.where(active, aim - c, -multipliers)]
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MatrixRankWarning)  # not a number then, which the caller sees
-            found = spsolve(K, right)
+        found = _solved(K, right)
         return found[: len(y)], found[len(y) :]
+
+
+def _solved(K: sparse.csc_array, right: np.ndarray) -> np.ndarray:
+    """Return the solution of sparse equations, not numbers if they have none."""
+    try:
+        return splu(K).solve(right)
+    except RuntimeError:  # singular
+        return np.full(len(right), np.nan)
+
+
+def _derivatives(program: Program, x: np.ndarray, scale: np.ndarray) -> sparse.csr_array:
+    return _matrix(program.jacobian_places[0], program.jacobian(x)) @ sparse.diags_array(scale)
 
 
 def _matrix(shape: ca.Sparsity, values: np.ndarray) -> sparse.csr_array:
@@ -112,7 +132,7 @@ def newton(
     start: np.ndarray,
     *,
     tolerance: float = 1e-8,
-    iterations: int = 40,
+    iterations: int = 20,
     time_limit: float = 600.0,
     multipliers: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Solution:
@@ -133,17 +153,19 @@ def newton(
         Of constraints and of bounds, to begin with; by least squares if not given.
     """
     begun = time.perf_counter()
-    scaled = _Scaled.of(program)
+    scaled = _Scaled.of(program, start)
     y = start / scaled.scale
     if multipliers is None:
         held = scaled.first_multipliers(y)
     else:
-        held = np.concatenate([multipliers[0], (multipliers[1] * scaled.scale)[scaled.bounded]])
+        held = np.concatenate([multipliers[0] / scaled.rows, (multipliers[1] * scaled.scale)[scaled.bounded]])
     sizes = [float(np.linalg.norm(scaled.conditions(y, held)))]
-    status, steps = "Maximum_Iterations_Exceeded", 0
-    for steps in range(iterations + 1):
+    status = "Maximum_Iterations_Exceeded"
+    while True:
         if np.abs(scaled.conditions(y, held)).max(initial=0) <= tolerance:
             status = GOOD[0]
+            break
+        if len(sizes) > iterations:
             break
         if time.perf_counter() - begun > time_limit:
             status = "Maximum_WallTime_Exceeded"
@@ -155,13 +177,20 @@ def newton(
             break
         y, held = y + taken * dy, held + taken * change
         sizes.append(float(np.linalg.norm(scaled.conditions(y, held))))
-    rows = int(program.first_rows[-1])
+    rows = len(scaled.rows)
     of_bounds = np.zeros(program.size)
     of_bounds[scaled.bounded] = held[rows:]
     seconds = time.perf_counter() - begun
     x = y * scaled.scale
     return Solution(
-        x, program.cost(x), held[:rows], of_bounds / scaled.scale, status, steps, seconds, seconds
+        x,
+        program.cost(x),
+        held[:rows] * scaled.rows,
+        of_bounds / scaled.scale,
+        status,
+        len(sizes) - 1,
+        seconds,
+        np.nan,
     )
 
 
@@ -178,7 +207,8 @@ def _length(
         return 0.0
     for k in range(HALVINGS + 1):
         part = 0.5**k
-        size = np.linalg.norm(conditions(y + part * dy, multipliers + part * change))
+        with np.errstate(all="ignore"):  # a step too far may leave the functions' domain; it is halved then
+            size = np.linalg.norm(conditions(y + part * dy, multipliers + part * change))
         if size < most:
             return part
     return 0.0

@@ -450,7 +450,10 @@ def solve_problem(
     chosen = scheme(scheme_name)
     counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
     if chosen.name == "weak":
-        return _weak(whole, counts, chosen, error, task, tolerance, iterations, time_limit)
+        made = _weak(whole, counts, chosen, error, task, tolerance, iterations, time_limit)
+        if error is not None and made.converged and made.error > error:
+            _warn_of(made.error, error)
+        return made
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
     x = first_guess(whole, layouts)
@@ -462,6 +465,7 @@ def solve_problem(
         if error is None or worst <= error or not solution.converged:
             return made
         if k == ROUNDS:
+            _warn_of(worst, error)
             break
         finer = [refined(mesh, e, error / len(e)) for mesh, e in zip(meshes, errors)]
         old = made.courses
@@ -473,14 +477,13 @@ def solve_problem(
                 for c, a, b in zip(old, layouts, made.layouts)
             ]
         )
-    _warn_of(worst, error)
     return made
 
 
 def _warn_of(found: float, error: float) -> None:
     warnings.warn(
         f"plan: after {ROUNDS} refinements the estimated error of the states is {found:.2g}, above {error:.2g}; inputs that jump "
-        "need intervals that end where they jump",
+        "need intervals that end where they jump, smooth ones more intervals to begin with or a scheme of higher order",
         stacklevel=3,
     )
 
@@ -505,8 +508,6 @@ def _weak(
         iterations=iterations,
         time_limit=time_limit,
     )
-    if error is not None and level.solution.converged and level.error > error:
-        _warn_of(level.error, error)
     return Plan(
         problem, level.solution, level.program, level.layouts, scheme, level.meshes, task, level.error
     )

@@ -73,7 +73,9 @@ def on_mesh(
         start = np.concatenate([_moved(before, k, layout) for k, layout in enumerate(layouts)])
         found = newton(program, start, tolerance=tolerance, time_limit=time_limit)
         if found.converged:
-            return Level(meshes, program, tuple(layouts), found, _difference(problem, before, layouts, found.x))
+            return Level(
+                meshes, program, tuple(layouts), found, _difference(problem, before, layouts, found.x)
+            )
     found = solve(program, start, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
     error = (
         np.inf

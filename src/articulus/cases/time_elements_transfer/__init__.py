@@ -1,0 +1,1 @@
+"""Transfer of Bryson & Ho by finite elements in time."""

@@ -1,0 +1,1 @@
+"""Launch vehicle of two stages by finite elements in time."""
