@@ -663,7 +663,6 @@ class Mechanism(CompiledMechanism, Editing):
         q0 = self._points("q", self.positions(q), self.nq)
         v0 = self._points("v", self.velocities(v), self.nv)
         u0 = None if u is None else self._points("u", self.velocities(u, "u"), self.nv)
-        u0 = self.bias(q0, v0, params=params) if u0 is None else u0
         d = self.description
         units = (
             d.velocity_units("rad", "m", "-"),
@@ -671,6 +670,10 @@ class Mechanism(CompiledMechanism, Editing):
             d.velocity_units("N m", "N", "J"),
         )
         labels = Labels(self.v_names, *units, float(t), self.name)
+        if u0 is None:
+            if not d.constraints and q0.ndim == v0.ndim == 1 and (held := self._held(q0, v0, params)):
+                return open_model(labels, *held)
+            u0 = self.bias(q0, v0, params=params)
         if not d.constraints:
             return open_model(labels, *self._ask("state_space", (q0, v0, u0), (), params))
         points = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u0.shape[:-1])
@@ -687,6 +690,24 @@ class Mechanism(CompiledMechanism, Editing):
             self._doubt_singular(q_k, t, G_k, params)
         found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows)
         return found.reshaped(points) if points else found[0]
+
+    def _held(self, q: Array, v: Array, params: Params | None) -> tuple[Array, Array] | None:
+        """Return A and B about one state without acceleration: inverse dynamics answers, with a shorter kernel than `state_space`.
+
+        None where the mass matrix cannot be factored, which is for `state_space` to explain, and for many parameter values at once.
+        """
+        by_q, by_v, M = self.tree_inverse_dynamics_derivatives(q, v, np.zeros(self.nv), params=params)
+        if M.ndim > 2:
+            return None
+        turning = self._ask("tangent_rate", (v,)) if self.nq != self.nv else np.zeros_like(M)
+        one = np.eye(self.nv)
+        try:
+            np.linalg.cholesky(M)
+            rows = np.linalg.solve(M, np.hstack([-by_q, -by_v, one]))
+        except np.linalg.LinAlgError:
+            return None
+        slopes, inverse_mass = np.hsplit(rows, [2 * self.nv])
+        return np.vstack([np.hstack([turning, one]), slopes]), np.vstack([0 * one, inverse_mass])
 
     def _require_closed(self, q: Array, v: Array, t: float, params: Params | None) -> None:
         """Raise InputError unless a state satisfies the constraints."""

@@ -72,6 +72,9 @@ def test_linear_model_is_the_derivative_of_the_flow(name):
     # Richardson leaves h^4 = 1e-14 times fifth derivatives, the differences eps^2 = 4e-10 times third (1e3 relative for
     # the shortest links) and a rounding of 1e-16 / (eps h) = 2e-8
     close(mech.linearize(s.q, s.v, s.tau).A, found, 1e-6)
+    given, held = mech.linearize(s.q, s.v, mech.bias(s.q, s.v)), mech.linearize(s.q, s.v)
+    close(held.A, given.A, 1e-9)  # forces of zero acceleration, which are those that are not given
+    close(held.B, given.B, 1e-9)
 
 
 def test_free_mechanism_keeps_its_momentum():
