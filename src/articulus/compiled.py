@@ -41,11 +41,12 @@ MOTIONS = frozenset(
 class CompiledMechanism(MechanismBuilder, Named):
     """A mechanism whose quantities are answered by kernels; these are made when first asked for and kept until it changes."""
 
-    derived: ClassVar[tuple[str, ...]] = (*MechanismBuilder.derived, "_kernels", "_doubtful")
+    derived: ClassVar[tuple[str, ...]] = (*MechanismBuilder.derived, "_kernels", "_functions", "_doubtful")
 
     def __getstate__(self) -> dict:
         """Leave the compiled kernels behind: another process loads them from the cache."""
-        return {name: held for name, held in self.__dict__.items() if name not in ("_kernels", "_doubtful")}
+        left = ("_kernels", "_functions", "_doubtful")
+        return {name: held for name, held in self.__dict__.items() if name not in left}
 
     def function(
         self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
@@ -72,7 +73,10 @@ class CompiledMechanism(MechanismBuilder, Named):
 
         self._require_obeyed(name)
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
-        return dynamics.differentiable(self.description, name, frames, wrenches)
+        key = (name, frames, wrenches)
+        if key not in self._functions:
+            self._functions[key] = dynamics.differentiable(self.description, name, frames, wrenches)
+        return self._functions[key]
 
     def kernel(self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Kernel:
         """Return a quantity as a compiled kernel; `kernel.bind(...)` prepares calls for tight loops."""
@@ -113,6 +117,10 @@ class CompiledMechanism(MechanismBuilder, Named):
         from articulus import dynamics
 
         return dynamics.compilable(self.description, *key)
+
+    @functools.cached_property
+    def _functions(self) -> dict[tuple, casadi.Function]:
+        return {}
 
     @functools.cached_property
     def _kernels(self) -> dict[tuple, Kernel]:

@@ -210,3 +210,22 @@ def test_derivatives_of_a_single_number_by_all_unknowns():
     block = Block("cost", function, index, np.array([[1.0], [2.0]]), none, none)
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(block.jacobian(x), [[2.0, 4.0, 6.0], [12.0, 8.0, 4.0]])
+
+
+@pytest.mark.parametrize("weight", [1e-9, 1e-5, 1.0, 1e6])
+def test_the_unit_of_the_cost_does_not_matter(weight: float) -> None:
+    """A cost in another unit has the same motion, and its multipliers are in that unit; ipopt's tolerance is absolute."""
+    x, u = SX.sym("x", 2), SX.sym("u", 1)
+    phase = ode(
+        x,
+        u,
+        ca.vertcat(x[1], u - ca.sin(x[0])),
+        duration=2.0,
+        start=[0, 0],
+        end=[1, 0],
+        running=weight * u**2,
+        guess=([[0, 0], [1, 0]], [[1.0]]),
+    )
+    plan, plain = solve_problem(phase, intervals=10), solve_problem(pendulum(), intervals=10)
+    assert plan.cost / weight == pytest.approx(plain.cost, rel=1e-7)
+    assert plan.solution.multipliers / weight == pytest.approx(plain.solution.multipliers, abs=1e-4)

@@ -136,3 +136,18 @@ def test_bad_input_is_named(arm: art.Mechanism) -> None:
         plan(arm, START, GOAL, duration=1.0, cost="time")
     with pytest.raises(InputError, match=r"expected Clear\(obstacle, hulls\)"):
         plan(arm, START, GOAL, duration=1.0, obstacles=[Ball((0, 0, 0), 1.0)])
+
+
+def test_wide_limits_do_not_change_the_motion(arm: art.Mechanism, free) -> None:
+    """Limits far beyond what is needed say nothing of the sizes of forces: the same motion, costs in the ratio of their squares."""
+    wide = plan(arm, START, GOAL, duration=1.0, effort=1e8, intervals=20)
+    assert wide.cost * 1e6 == pytest.approx(free.cost, rel=1e-6)
+
+
+def test_functions_of_a_mechanism_are_made_once_and_anew_after_a_change() -> None:
+    arm = art.load("two_link")
+    made = arm.function("inverse_dynamics")
+    assert arm.function("inverse_dynamics") is made
+    arm.body("load", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    arm.joint("weld", art.Fixed(), "link2", "load")
+    assert arm.function("inverse_dynamics") is not made

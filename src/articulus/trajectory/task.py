@@ -33,6 +33,8 @@ ALLOWED = 1e-6
 """By how much what has to hold everywhere may be off at a given end [m or 1]."""
 SETTLED = 1e-9
 """Step of the coordinates of flexible bodies, over 1, at which they count as settled."""
+SMALL = 1e-2
+"""Least size of an unknown over the largest of its kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +179,7 @@ class Task:
         z = SX.sym("z", c.size)
         lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
         scale = np.ones(c.size)
-        self._limits(lower, upper, scale)
+        self._limits(lower, upper)
         first, last = self.first, self.last()
         start, end = (lower.copy(), upper.copy()), (lower.copy(), upper.copy())
         _fix(start, c.q, first)
@@ -197,6 +199,8 @@ class Task:
         rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
         rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
         duration = span(self.duration)
+        guess = self._guess(first, last)
+        self._sizes(guess, duration, scale, upper)
         return Phase(
             "motion",
             self._names(),
@@ -213,7 +217,7 @@ class Task:
             at_end=at_end,
             running=self._running(z),
             final=self._final(c.size, duration),
-            guess=self._guess(first, last),
+            guess=guess,
         )
 
     def _rest(self, z: SX) -> Constraint:
@@ -240,6 +244,16 @@ class Task:
                     f"{where}: found {each.name} off by {off.max():.4g}; expected it kept there, as everywhere on the way"
                 )
 
+    def _sizes(
+        self, guess: Guess, duration: tuple[float, float], scale: np.ndarray, upper: np.ndarray
+    ) -> None:
+        """Set the sizes of speeds, accelerations and forces: what the guess takes, where limits are wider."""
+        c, T = self.columns, float(np.sqrt(duration[0] * duration[1]))
+        largest = np.abs(guess(np.linspace(0, 1, 21), T)).max(0)
+        for part in (c.v, c.a, c.u):
+            typical = np.maximum(largest[part], SMALL * largest[part].max(initial=0.0))
+            scale[part] = np.minimum(upper[part], np.where(typical > 0, typical, 1.0))
+
     def _free(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which coordinates and which velocities say where the mechanism is: closed loops determine the others."""
         m = self.mechanism
@@ -261,7 +275,7 @@ class Task:
             *(f"rate of q.{n}" for n in rates),
         )
 
-    def _limits(self, lower: np.ndarray, upper: np.ndarray, scale: np.ndarray) -> None:
+    def _limits(self, lower: np.ndarray, upper: np.ndarray) -> None:
         m, c = self.mechanism, self.columns
         for connection in m.description.connections:
             name, held = connection.name, connection.limits
@@ -278,8 +292,6 @@ class Task:
         for k, motor in enumerate(self._motors):
             upper[c.u.start + k] = self._effort(motor)
             lower[c.u.start + k] = -upper[c.u.start + k]
-        for part in (c.v, c.u):
-            scale[part] = np.where(np.isfinite(upper[part]), upper[part], 1.0)
 
     def _effort(self, motor: int) -> float:
         m = self.mechanism
