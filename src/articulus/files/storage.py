@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import stat
 import tempfile
@@ -17,6 +18,7 @@ MAX_BYTES = 64 * 2**20
 
 
 StrPath = str | os.PathLike[str]
+_reading: contextvars.ContextVar[list[Path] | None] = contextvars.ContextVar("reading", default=None)
 
 
 def load_text(path: StrPath) -> str:
@@ -59,11 +61,24 @@ def open_regular(path: Path) -> BinaryIO:
     flags = (
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     )
+    seen = _reading.get()
+    if seen is not None:
+        seen.append(path.absolute())
     file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115  (the caller's to close)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError("a pipe or a device, no regular file")
     return file
+
+
+@contextlib.contextmanager
+def noting_files() -> Iterator[list[Path]]:
+    """Give a list that holds, after the block, the path of every file that was read in it."""
+    token = _reading.set([])
+    try:
+        yield _reading.get() or []
+    finally:
+        _reading.reset(token)
 
 
 def decode(content: bytes, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,18 +23,33 @@ def energy_error(run: Run) -> tuple[float, float]:
     start minus input plus dissipated, zero for an exact solution. At play is the largest kinetic energy, or the largest change
     of any of the first four.
     """
+    errors, at_play = energy_errors(run)
+    return float(errors.max()), float(at_play.max())
+
+
+def energy_errors(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `energy_error` does for each run of a batch, (batch,) each, or for one run numbers without axes."""
     energy = run.signals["energy"]
     parts = [energy.entry(name) for name in ("kinetic", "potential", "input", "dissipated")]
-    changes = [_largest(part - part[..., :1]) for part in parts]
-    return _largest(energy.entry("balance")), max(_largest(parts[0]), *changes)
+    changes = [_largest(part - part[..., :1], -1) for part in parts]
+    at_play = np.maximum.reduce([_largest(parts[0], -1), *changes])
+    return np.asarray(_largest(energy.entry("balance"), -1)), np.asarray(at_play)
 
 
 def momentum_change(run: Run) -> dict[str, float]:
     """Return by unit the largest change of an entry of the momentum since the start."""
+    return {unit: float(np.max(change)) for unit, change in momentum_changes(run).items()}
+
+
+def momentum_changes(run: Run) -> dict[str, np.ndarray]:
+    """Return what `momentum_change` does for each run of a batch, (batch,)."""
     momentum = run.signals["momentum"]
     change = momentum.values - momentum.values[..., :1, :]
     units = np.array(momentum.units)
-    return {unit: _largest(change[..., units == unit]) for unit in dict.fromkeys(momentum.units)}
+    return {
+        unit: np.asarray(_largest(change[..., units == unit], (-2, -1)))
+        for unit in dict.fromkeys(momentum.units)
+    }
 
 
 def _ending(run: Run) -> Iterator[tuple[str, str]]:
@@ -107,7 +122,7 @@ def _origin(run: Run) -> Iterator[tuple[str, str]]:
     if meta.get("settings", {}).get("loops"):
         yield "loops", meta["settings"]["loops"]
     if meta.get("seed") is not None:
-        yield "seed", str(meta["seed"])
+        yield "seed", "one for each run" if isinstance(meta["seed"], list) else str(meta["seed"])
     yield (
         "model",
         f"{run.mechanism.name}, {meta.get('fingerprint', run.mechanism.description.fingerprint)[:12]}",
@@ -118,7 +133,7 @@ def _origin(run: Run) -> Iterator[tuple[str, str]]:
         yield "date", str(meta["date"])
 
 
-def _largest(values: np.ndarray) -> float:
-    """Return the largest size; NaN, which fills the time after the end of a run, does not count."""
+def _largest(values: np.ndarray, axis: int | tuple[int, ...] | None = None) -> Any:
+    """Return the largest size along axes; NaN, which fills the time after the end of a run, does not count."""
     sizes = np.abs(values)
-    return float(np.max(sizes, initial=0.0, where=~np.isnan(sizes)))
+    return np.max(sizes, axis=axis, initial=0.0, where=~np.isnan(sizes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -18,7 +18,7 @@ def provenance(
     *,
     method: str,
     step: float | None,
-    seed: int | None,
+    seed: int | Sequence[int] | None,
     settings: Mapping[str, Any],
     parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def provenance(
         Name of the integration method.
     step : float [s]
         Its step; None where the method chooses its steps.
-    seed : int
+    seed : int, or one for each run
         Seed of the random streams; None without noise.
     settings : dict
         Everything else that was asked for: plain numbers, texts, lists and dicts.
@@ -42,7 +42,7 @@ def provenance(
         "fingerprint": mechanism.description.fingerprint,
         "method": method,
         "step": step,
-        "seed": seed,
+        "seed": list(seed) if isinstance(seed, Sequence) else seed,
         "settings": dict(settings),
         "parameters": dict(parameters or {}),
         "versions": dict(_versions()),

@@ -1,11 +1,13 @@
-"""Random numbers of runs: one stream a run, from one seed, whatever the batch, the chunks and the threads."""
+"""Random numbers of runs: one stream per run, from one seed, whatever the batch, the chunks and the threads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from articulus.errors import InputError
 from articulus.results.status import rng_from_state, rng_state
 
 AT_ONCE = 4096
@@ -17,16 +19,22 @@ class Noise:
 
     Parameters
     ----------
-    seed : int
+    seed : int, or one for each run
+        Run i of one seed draws from the i-th child of it; a run with a seed of its own draws what it would draw alone.
     rows : int
-        Number of runs; run i draws from the i-th child of the seed.
+        Number of runs.
     count : int
-        Numbers a step.
+        Numbers per step.
+    first : int
+        Number of the first run, of which the others follow: a batch that is cut into parts draws the same numbers.
     """
 
-    def __init__(self, seed: int, rows: int, count: int):
+    def __init__(self, seed: int | Sequence[int], rows: int, count: int, first: int = 0):
         self.count = count
-        children = np.random.SeedSequence(seed).spawn(rows) if count else []
+        if isinstance(seed, Sequence) and len(seed) != rows:
+            raise InputError(f"seed: found {len(seed)} seeds for {rows} runs; expected one for each run")
+        own = [(s, 0) for s in seed] if isinstance(seed, Sequence) else [(seed, first + i) for i in range(rows)]
+        children = [np.random.SeedSequence(s, spawn_key=(i,)) for s, i in own] if count else []
         self._streams = [np.random.Generator(np.random.PCG64(child)) for child in children]
         self._rows = rows
 

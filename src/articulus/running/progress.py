@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ DELAY = 1.0
 """Seconds of work after which the bar appears."""
 SWITCH = "ARTICULUS_PROGRESS"
 """Environment variable; "off" keeps the terminal quiet."""
+_quiet: contextvars.ContextVar[bool] = contextvars.ContextVar("quiet", default=False)
 
 
 class Bar:
@@ -68,6 +70,16 @@ class Quiet(Bar):
 
 
 @contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Let no bar appear within a block, in the thread that runs it: the caller shows one of its own."""
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+@contextlib.contextmanager
 def progress(title: str, total: float, unit: str = "steps", console: Console | None = None) -> Iterator[Bar]:
     """Give a bar for a block of work: `with progress("simulate", steps) as bar: ... bar.advance(n)`.
 
@@ -77,7 +89,7 @@ def progress(title: str, total: float, unit: str = "steps", console: Console | N
     from rich.console import Console  # here: it takes longer to load than short work
 
     console = console or Console(file=sys.stderr)
-    off = os.environ.get(SWITCH, "").lower() == "off"
+    off = _quiet.get() or os.environ.get(SWITCH, "").lower() == "off"
     bar = (Bar if console.is_terminal and not off else Quiet)(title, total, unit, console)
     try:
         yield bar

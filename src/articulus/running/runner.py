@@ -90,7 +90,7 @@ class Runner:
     outside : PythonController, optional
     outside_period : int
         Its period in steps.
-    seed : int
+    seed : int, or one for each run
     single : bool
         Whether the result has no batch axis.
     method : str
@@ -103,6 +103,8 @@ class Runner:
         Constraint rows that imply all the others at the start.
     start : dict
         How the loops were closed before the run: largest changes of q and v, redundant rows.
+    first_run : int
+        Number of the first run among those that share the seed.
     """
 
     mechanism: Mechanism
@@ -116,13 +118,14 @@ class Runner:
     outputs: Outputs
     outside: PythonController | None = None
     outside_period: int = 1
-    seed: int = 0
+    seed: int | tuple[int, ...] = 0
     single: bool = True
     method: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     setup: Specification | None = None
     independent: list[int] = field(default_factory=list)
     start: dict[str, Any] = field(default_factory=dict)
+    first_run: int = 0
 
     def run(self, keep: Path | None = None, interval: float = 30.0, leave: bool = False) -> Run:
         """Run to the end and return the result."""
@@ -136,9 +139,11 @@ class Runner:
                     f"checkpoint: the controller '{self.outside.name}' has a state of its own, which a checkpoint cannot hold; "
                     "expected no checkpoint, or a controller of components"
                 )
-            self._asked = Outside(self.outside, system, self.h, self.single, self.seed)
+            self._asked = Outside(
+                self.outside, system, self.h, self.single, self.seed if isinstance(self.seed, int) else self.seed[0]
+            )
         began = time.perf_counter()
-        self.noise = Noise(self.seed, rows, system.nw)
+        self.noise = Noise(self.seed, rows, system.nw, self.first_run)
         self.x = self.engine.rows(self.c0, np.broadcast_to(system.d0, (rows, system.nd)))
         self.failed = np.full(rows, kernel.NEVER)
         self.given = self.engine.parameters(self.t0, self.p)
@@ -247,7 +252,7 @@ class Runner:
         samples = np.concatenate(self.logs, axis=1)
         self.logs = []
         found = self._failures(samples)
-        w = Noise(self.seed, len(self.x), self.engine.system.nw).at(
+        w = Noise(self.seed, len(self.x), self.engine.system.nw, self.first_run).at(
             np.append(np.arange(0, self.k, self.every), self.k)
         )
         signals = self.outputs.signals(samples, self.p, w, self.times, self.h, self.single)
@@ -338,7 +343,8 @@ class Runner:
             "method": self.method,
             "step": self.h,
             "start": self.t0,
-            "seed": self.seed,
+            "seed": self.seed if isinstance(self.seed, int) else list(self.seed),
+            **({"first run": self.first_run} if self.first_run else {}),
             "initial state": _digest(np.ascontiguousarray(self.c0).tobytes()),
             "parameters": _digest(np.ascontiguousarray(self.p).tobytes()),
             "equations": _digest("".join(m.serialize() for m in maps if m is not None).encode()),

@@ -36,8 +36,10 @@ class RunSettings:
         Signals to report besides q and v; all if not given.
     fixed : sequence of str
         Joints and flexible bodies that keep their initial state when the loops are closed.
-    seed : int
+    seed : int, or one for each run
         Of all noise.
+    first_run : int
+        Number of the first run of a batch among all that share the seed: its noise is that of this number.
 
     Attributes
     ----------
@@ -55,7 +57,8 @@ class RunSettings:
     events: tuple[Event, ...] = ()
     outputs: tuple[str, ...] | None = None
     fixed: tuple[str, ...] = ()
-    seed: int = 0
+    seed: int | tuple[int, ...] = 0
+    first_run: int = 0
     steps: int = field(init=False, default=0)
     every: int = field(init=False, default=1)
 
@@ -68,8 +71,11 @@ class RunSettings:
             put(self, "every", whole_steps("sample", positive("sample", self.sample), step))
         for name in ("t_end", "t0", "step"):
             put(self, name, float(getattr(self, name)))
-        if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)) or self.seed < 0:
-            raise InputError(f"seed: found {self.seed!r}; expected a whole number, not below 0")
+        if isinstance(self.seed, (tuple, list, np.ndarray)):
+            put(self, "seed", tuple(whole("seed", s) for s in self.seed))
+        else:
+            put(self, "seed", whole("seed", self.seed))
+        put(self, "first_run", whole("first_run", self.first_run))
         for name in ("rtol", "atol"):
             if number(name, getattr(self, name)) < 0:
                 raise InputError(f"{name}: found {getattr(self, name)!r}; expected a tolerance, not below 0")
@@ -95,6 +101,13 @@ def listed(name: str, given: Any) -> tuple:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"{name}: found {given!r}; expected a list")
     return tuple(given)
+
+
+def whole(name: str, value: Any) -> int:
+    """Return a whole number that is not below 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise InputError(f"{name}: found {value!r}; expected a whole number, not below 0")
+    return int(value)
 
 
 def positive(name: str, value: float) -> float:

@@ -116,6 +116,7 @@ class Specification:
         return Runner(
             self.mechanism, engine, c0, p, s.t0, s.step, s.steps, s.every, Outputs(system, s.outputs), outside,
             period, s.seed, self.single, s.method, self._settings(), self, independent, start,
+            s.first_run,
         )  # fmt: skip
 
     def _settings(self) -> dict[str, Any]:

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.results.diagnostics import energy_error, momentum_change
+from articulus.results.diagnostics import energy_errors, momentum_changes
 from articulus.results.run import Run
 
-FIGURES: dict[str, tuple[str, str, Callable[[Run], float]]] = {
-    "energy balance": ("energy", "J", lambda run: energy_error(run)[0]),
-    "relative energy balance": ("energy", "-", lambda run: _share(*energy_error(run))),
-    "angular momentum change": ("momentum", "kg m^2/s", lambda run: momentum_change(run)["kg m^2/s"]),
-    "linear momentum change": ("momentum", "kg m/s", lambda run: momentum_change(run)["kg m/s"]),
+FIGURES: dict[str, tuple[str, str, Callable[[Run], np.ndarray]]] = {
+    "energy balance": ("energy", "J", lambda run: energy_errors(run)[0]),
+    "relative energy balance": ("energy", "-", lambda run: _share(*energy_errors(run))),
+    "angular momentum change": ("momentum", "kg m^2/s", lambda run: momentum_changes(run)["kg m^2/s"]),
+    "linear momentum change": ("momentum", "kg m/s", lambda run: momentum_changes(run)["kg m/s"]),
     "constraint residual": (
         "constraint",
         "-",
-        lambda run: float(np.nanmax(np.abs(run["constraint.position"]))),
+        lambda run: moment(np.abs(np.atleast_2d(run["constraint.position"])), "max"),
     ),
 }
-"""Run diagnostics that can be checked: the signal that each needs, its unit, and how it is found."""
+"""Run diagnostics that can be checked: the signal that each needs, its unit, and how it is found for each run."""
 
 MOMENTS = ("start", "end", "min", "max", "peak")
 """Where a signal is looked at besides a time; "peak" is its largest size."""
@@ -74,25 +74,23 @@ class Check:
 
     def verdict(self, run: Run) -> Verdict:
         """Return what the check finds in a run; of a batch the worst counts."""
-        values = np.atleast_1d(self._values(run))
-        passed = self._passes(values)
-        worst = values[int(np.argmax(self._badness(values)))]
+        values = self.values(run)
+        passed = self.passes(values)
+        worst = values[int(np.argmax(self.badness(values)))]
         return Verdict(self, float(worst), bool(passed.all()), int((~passed).sum()), len(values))
 
-    def _values(self, run: Run) -> np.ndarray:
-        """Return the number of each run."""
+    def values(self, run: Run) -> np.ndarray:
+        """Return the number of each run, (runs,); NaN for a run that did not reach the time that is looked at."""
         if self.what in FIGURES:
-            return np.array(FIGURES[self.what][2](run))
+            return np.atleast_1d(FIGURES[self.what][2](run))
         y = np.atleast_2d(run.select(self.what).values[..., 0])
         if isinstance(self.at, float):
             reached = run.t.size and self.at <= run.t[-1] + 1e-9 * max(1.0, abs(run.t[-1]))
             return y[:, int(np.abs(run.t - self.at).argmin())] if reached else np.full(len(y), np.nan)
-        if self.at in ("start", "end"):
-            return np.array([row[-1 if self.at == "end" else 0] for row in map(_until_end, y)])
-        held = [np.abs(row) if self.at == "peak" else row for row in map(_until_end, y)]
-        return np.array([row.min() if self.at == "min" else row.max() for row in held])
+        return moment(y, self.at)
 
-    def _passes(self, values: np.ndarray) -> np.ndarray:
+    def passes(self, values: np.ndarray) -> np.ndarray:
+        """Return whether each of some numbers keeps the bound; one that is not finite does not."""
         with np.errstate(invalid="ignore"):
             return np.isfinite(values) & (self._excess(values) <= 0)
 
@@ -102,7 +100,8 @@ class Check:
             return np.abs(values - self.value) - self.tolerance
         return (values - self.value) * (1.0 if self.bound == "less" else -1.0)
 
-    def _badness(self, values: np.ndarray) -> np.ndarray:
+    def badness(self, values: np.ndarray) -> np.ndarray:
+        """Return by how much each of some numbers passes the bound, negative where it does not."""
         return np.where(np.isfinite(values), self._excess(values), np.inf)
 
 
@@ -135,11 +134,21 @@ class Verdict:
         return f"{self.found:.9g}{unit}{many}{worst}"
 
 
-def _until_end(row: np.ndarray) -> np.ndarray:
-    """Return a signal without the NaN after the end of a run; one NaN where nothing is left."""
-    good = row[~np.isnan(row)]
-    return good if good.size else np.array([np.nan])
+def moment(y: np.ndarray, at: str) -> np.ndarray:
+    """Return one of MOMENTS of signals (runs, time), (runs,); NaN, which fills the time after the end of a run, does not count."""
+    good = ~np.isnan(y)
+    any_good = good.any(axis=1)
+    rows = np.arange(len(y))
+    if at == "start":
+        return y[rows, good.argmax(axis=1)]
+    if at == "end":
+        return y[rows, y.shape[1] - 1 - good[:, ::-1].argmax(axis=1)]
+    if at == "min":
+        found = np.min(y, axis=1, initial=np.inf, where=good)
+    else:
+        found = np.max(np.abs(y) if at == "peak" else y, axis=1, initial=-np.inf, where=good)
+    return np.where(any_good, found, np.nan)
 
 
-def _share(error: float, moved: float) -> float:
-    return error / moved if moved > 0 else error
+def _share(error: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    return np.where(moved > 0, error / np.where(moved > 0, moved, 1.0), error)

@@ -46,6 +46,7 @@ TOP = (
     "check",
     "sweep",
     "inversion",
+    "campaign",
 )
 HEAD = ("name", "purpose", "model", "options")
 TRUST = tuple(dict.fromkeys(signal for signal, _, _ in FIGURES.values()))
@@ -84,13 +85,15 @@ def parse_study(
         To be taken instead of the model that the text names.
     """
     try:
-        return _parse(text, name, folder, mechanism)
+        return parse_tables(load_tables(text, name), text, name, folder, mechanism)
     except RecursionError:
         raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
 
 
-def _parse(text: str, name: str, folder: Path, mechanism: Mechanism | None) -> Study:
-    data = load_tables(text, name)
+def parse_tables(
+    data: dict[str, Any], text: str, name: str, folder: Path, mechanism: Mechanism | None = None
+) -> Study:
+    """Return the study of tables that were read from a text; its table [campaign] is left to `articulus.campaign`."""
     report = Report(name, key_lines(text))
     if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
         found = shown(data["schema"]) if "schema" in data else "no schema"
