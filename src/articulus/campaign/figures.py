@@ -57,9 +57,12 @@ class Figure:
         if self.at not in OVER_TIME:
             return Check(self.name, self.what, self.at, "less", 0.0, 0.0, self.unit).values(run)
         y = np.atleast_2d(run.select(self.what).values[..., 0])
-        return {"settling": self._settling, "overshoot": self._overshoot, "rms": self._rms, "mean": self._mean}[
-            str(self.at)
-        ](run.t, y)
+        return {
+            "settling": self._settling,
+            "overshoot": self._overshoot,
+            "rms": self._rms,
+            "mean": self._mean,
+        }[str(self.at)](run.t, y)
 
     def _goal(self, y: np.ndarray) -> np.ndarray:
         return moment(y, "end") if self.target is None else np.full(len(y), self.target)
@@ -161,7 +164,9 @@ def _figure(name: str, given: Any, signals: Mapping[str, Signal], number: Number
         return given
     table = {"signal": given} if isinstance(given, str) else given
     if not isinstance(table, Mapping):
-        raise InputError(f'figures: {name}: found {given!r}; expected a table such as {{signal = "q.lift", at = "end"}}')
+        raise InputError(
+            f'figures: {name}: found {given!r}; expected a table such as {{signal = "q.lift", at = "end"}}'
+        )
     for key in table:
         if key not in ENTRIES:
             raise InputError(f"figures: {name}: no key '{key}'; {did_you_mean(str(key), ENTRIES)}")
@@ -182,9 +187,18 @@ def _figure(name: str, given: Any, signals: Mapping[str, Signal], number: Number
         at = number(at, "s", f"figures: {name}.at")
     target = number(table["target"], unit, f"figures: {name}.target") if "target" in table else None
     if at == "settling" and "band" not in table:
-        raise InputError(f"figures: {name}: found no band; expected band [{unit}], how near to the target counts")
+        raise InputError(
+            f"figures: {name}: found no band; expected band [{unit}], how near to the target counts"
+        )
     band = number(table["band"], unit, f"figures: {name}.band") if "band" in table else 0.0
-    return Figure(name, str(what), at if isinstance(at, str) else float(at), "s" if at == "settling" else unit, target, band)
+    return Figure(
+        name,
+        str(what),
+        at if isinstance(at, str) else float(at),
+        "s" if at == "settling" else unit,
+        target,
+        band,
+    )
 
 
 def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -> tuple[Requirement, ...]:
@@ -202,7 +216,7 @@ def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -
             raise InputError(f'requirements: found "{text}"; expected a text such as "settling < 2 s"')
         name, sign, bound = match.groups()
         if name not in units:
-            raise InputError(f'requirements: "{text}": no figure \'{name}\'; {did_you_mean(name, units)}')
+            raise InputError(f"requirements: \"{text}\": no figure '{name}'; {did_you_mean(name, units)}")
         try:
             plain: Any = float(bound)
         except ValueError:

@@ -105,11 +105,13 @@ class Network:
         Those of the ports at which the loop is cut: what is read there is the input alone.
     as_found : bool
         Whether events may make constraints keep the residuals that they find.
+    of_events : sequence of Parameter
+        Parameters that events use.
 
     Attributes
     ----------
     parameters : tuple of Parameter
-        Of the mechanism, then those that only components use.
+        Of the mechanism, then those that only components use, then those that only events use.
     command_names : tuple of str
         One for each actuator; where there is none, one for each degree of freedom.
     driven : bool
@@ -125,6 +127,7 @@ class Network:
         ports: Sequence[str] = (),
         opened: Sequence[str] = (),
         as_found: bool = False,
+        of_events: Sequence[Parameter] = (),
     ):
         self.description, self.stops = description, tuple(stops)
         self.ports, self.opened = tuple(ports), tuple(opened)
@@ -164,6 +167,8 @@ class Network:
             self._work(component)
         if not controlled:
             self._command()
+        for parameter in of_events:
+            self._symbol(parameter)
         self.parameters = tuple(self._parameters.values())
 
     def _work(self, component: Component) -> None:

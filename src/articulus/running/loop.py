@@ -27,7 +27,8 @@ from articulus.loop.functions import System, native
 from articulus.loop.linear_model import linear_model, linear_models, model_signals, require_derivatives
 from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
-from articulus.mechanism import Description
+from articulus.mechanism import Description, Parameter
+from articulus.mechanism.numbers import parameters_in
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.running.checkpoint import require_place
@@ -98,6 +99,7 @@ class Loop:
             self.loops,
             event_stops(d, events),
             keeps_found(events),
+            tuple(parameters_in(tuple(events))),
         )
 
     @property
@@ -333,17 +335,20 @@ def _system(
     loops: str,
     stops: tuple[str, ...],
     as_found: bool,
+    of_events: tuple[Parameter, ...] = (),
 ) -> System:
     """Return the equations of a loop; those of the last few loops are kept, since the same run is often called again."""
     values = tuple(p.value for p in description.parameters)
-    key = (description.fingerprint, values, components, outside, loops, stops, as_found)
+    key = (description.fingerprint, values, components, outside, loops, stops, as_found, of_events)
     try:
         found = _systems.get(key)
     except TypeError:  # a component that holds something unhashable, such as an array
-        return System(Network(description, components, outside, stops, as_found=as_found), loops)
+        return System(
+            Network(description, components, outside, stops, as_found=as_found, of_events=of_events), loops
+        )
     if found is None:
         found = _systems[key] = System(
-            Network(description, components, outside, stops, as_found=as_found), loops
+            Network(description, components, outside, stops, as_found=as_found, of_events=of_events), loops
         )
         while len(_systems) > _MOST_SYSTEMS:
             _systems.popitem(last=False)

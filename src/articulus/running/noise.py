@@ -33,7 +33,9 @@ class Noise:
         self.count = count
         if isinstance(seed, Sequence) and len(seed) != rows:
             raise InputError(f"seed: found {len(seed)} seeds for {rows} runs; expected one for each run")
-        own = [(s, 0) for s in seed] if isinstance(seed, Sequence) else [(seed, first + i) for i in range(rows)]
+        own = (
+            [(s, 0) for s in seed] if isinstance(seed, Sequence) else [(seed, first + i) for i in range(rows)]
+        )
         children = [np.random.SeedSequence(s, spawn_key=(i,)) for s, i in own] if count else []
         self._streams = [np.random.Generator(np.random.PCG64(child)) for child in children]
         self._rows = rows

@@ -73,7 +73,19 @@ class Simulated:
             text, refused = registered("loop_text")(setup), ""
         except ArticulusError as error:
             text, refused = "", str(error)
-        names = ("t_end", "t0", "step", "sample", "method", "rtol", "atol", "outputs", "fixed", "seed", "first_run")
+        names = (
+            "t_end",
+            "t0",
+            "step",
+            "sample",
+            "method",
+            "rtol",
+            "atol",
+            "outputs",
+            "fixed",
+            "seed",
+            "first_run",
+        )
         settings = {name: getattr(setup.settings, name) for name in names} | {"loops": system.form.name}
         own = np.ones(system.nc + system.nd, dtype=bool)
         for name in "qv":

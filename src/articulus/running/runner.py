@@ -140,7 +140,11 @@ class Runner:
                     "expected no checkpoint, or a controller of components"
                 )
             self._asked = Outside(
-                self.outside, system, self.h, self.single, self.seed if isinstance(self.seed, int) else self.seed[0]
+                self.outside,
+                system,
+                self.h,
+                self.single,
+                self.seed if isinstance(self.seed, int) else self.seed[0],
             )
         began = time.perf_counter()
         self.noise = Noise(self.seed, rows, system.nw, self.first_run)

@@ -20,6 +20,7 @@ from articulus.files.toml.reader import load_tables
 from articulus.loop.component import Component
 from articulus.loop.steps import steps_in
 from articulus.mechanism import Description
+from articulus.mechanism.numbers import parameters_in
 from articulus.results.signal import Signal
 from articulus.running.loop import Loop
 from articulus.study.check import FIGURES
@@ -138,7 +139,8 @@ class _Reader:
         checks = read_checks(self.values, self.tables("check"), signals, settings)
         sweep = read_sweep(self.values, self.data.get("sweep"), description)
         if network is not None:
-            self._check_parameters([p.name for p in network.parameters], sweep.axes if sweep else ())
+            known = [*network.parameters, *parameters_in(events)]
+            self._check_parameters([p.name for p in known], sweep.axes if sweep else ())
         self.report.raise_if_any()
         assert mechanism is not None
         assert settings is not None

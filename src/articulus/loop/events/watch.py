@@ -52,14 +52,14 @@ class Watch:
         return self.system.network.ask(quantity, *inputs, frames=frames)
 
     def number(self, x: Number) -> SX:
-        """Return a number as an expression; a Parameter of the mechanism or of a component as its symbol."""
+        """Return a number as an expression; a Parameter as its symbol."""
         network = self.system.network
         known = {p.name for p in network.parameters}
 
         def symbol(p: Parameter) -> SX:
             if p.name not in known:
                 raise InputError(
-                    f"event: the parameter '{p.name}' is one of neither mechanism nor components; {did_you_mean(p.name, known)}"
+                    f"event: the parameter '{p.name}' is one of neither mechanism, components nor events; {did_you_mean(p.name, known)}"
                 )
             return network.number(p)
 

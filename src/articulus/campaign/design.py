@@ -1,0 +1,417 @@
+"""`Campaign`: a study, what varies in it, how many runs, and what is looked at. Plain data: a text tells a worker everything."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulus.campaign import distributions
+from articulus.campaign.distributions import Axis, drawn, require_ranges
+from articulus.campaign.figures import Figure, Requirement, of_checks, read_figures, read_requirements
+from articulus.campaign.samplers import SAMPLERS, Sampler, sampler_of
+from articulus.campaign.vary_reader import VaryReader
+from articulus.compiled import source_digest
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.storage import StrPath, as_path, load_bytes, load_text, noting_files
+from articulus.files.toml.lines import key_lines
+from articulus.files.toml.reader import load_tables
+from articulus.kernel.jit import host, versions
+from articulus.mechanism.numbers import parameters_in
+from articulus.study.numbers import StudyNumbers
+from articulus.study.reader import parse_tables
+from articulus.study.study import Study
+
+KEYS = ("runs", "sampler", "seed", "vary", "figures", "requirements", "bands", "keep", "second")
+BLOCK = 256
+"""Rows of inputs that are computed together, always the same ones: no bit depends on how a campaign is cut."""
+SEED = "seed"
+"""Name of the axis that gives each run a seed of its own."""
+_PLACE = re.compile(r"(.+)\.(\w+)(?:\[(\d+)\])?")
+
+
+@dataclass(frozen=True, eq=False)
+class Campaign:
+    """One campaign.
+
+    Parameters
+    ----------
+    text : str
+        Content of the study's file.
+    name : str
+        Of that file.
+    folder : Path
+        Where the files that the study names lie.
+    axes : tuple of Axis
+        What varies: parameters, entries of the initial state ("q.lift"), numbers of components and events ("servo.kp",
+        "latch.level"), "seed".
+    runs : int
+    sampler : str
+        One of `samplers.SAMPLERS`.
+    seed : int
+        Of the sampler.
+    figures : tuple of Figure
+    requirements : tuple of Requirement
+    bands : tuple of str
+        Entries of signals whose percentiles over time are wanted.
+    keep : tuple of (str, int)
+        For each figure, how many of its worst runs are kept whole.
+    second : bool
+        Whether a Saltelli design gives indices of pairs.
+    """
+
+    text: str
+    name: str
+    folder: Path
+    axes: tuple[Axis, ...]
+    runs: int
+    sampler: str = "monte carlo"
+    seed: int = 0
+    figures: tuple[Figure, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    bands: tuple[str, ...] = ()
+    keep: tuple[tuple[str, int], ...] = ()
+    second: bool = True
+
+    # reading
+
+    @staticmethod
+    def read(study: StrPath, *, folder: StrPath | None = None, **given: Any) -> Campaign:
+        """Return the campaign of a study: of its table [campaign], with whatever is given in place of that.
+
+        Parameters
+        ----------
+        study : path of a study, or its text (TOML)
+        folder : path
+            Where the files that the study names lie; the folder of the study, or the current one for a text.
+        given :
+            Keys of the table: runs, sampler, seed, vary, figures, requirements, bands, keep, second.
+        """
+        if isinstance(study, str) and "\n" in study:
+            text, name, place = study, "study.toml", Path()
+        else:
+            path = as_path(study)
+            text, name, place = load_text(path), path.name, path.parent
+        return _read(text, name, (place if folder is None else as_path(folder)).absolute(), given)
+
+    # as text
+
+    def to_json(self) -> str:
+        """Return everything but the folder as a text."""
+        held = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "folder"}
+        held["axes"] = [{"names": a.names, "distribution": _plain(a.distribution)} for a in self.axes]
+        held["figures"] = [dataclasses.asdict(f) for f in self.figures]
+        held["requirements"] = [dataclasses.asdict(r) for r in self.requirements]
+        return json.dumps(held)
+
+    @staticmethod
+    def from_json(text: str, folder: StrPath) -> Campaign:
+        """Return the campaign that `to_json` wrote."""
+        held = json.loads(text)
+        held["axes"] = tuple(Axis(tuple(a["names"]), _made(a["distribution"])) for a in held["axes"])
+        held["figures"] = tuple(Figure(**f) for f in held["figures"])
+        held["requirements"] = tuple(Requirement(**r) for r in held["requirements"])
+        held["bands"] = tuple(held["bands"])
+        held["keep"] = tuple((name, count) for name, count in held["keep"])
+        return Campaign(folder=as_path(folder), **held)
+
+    # what it means
+
+    @functools.cached_property
+    def study(self) -> Study:
+        """The study, in which numbers of components and events that vary are parameters."""
+        return _parsed(self.text, self.name, self.folder, self.names)[0]
+
+    @functools.cached_property
+    def files(self) -> dict[str, str]:
+        """Digest of every file that the study reads, by its path."""
+        with noting_files() as paths:
+            _parsed(self.text, self.name, self.folder, self.names)
+        return {str(path): _digest(load_bytes(path)) for path in dict.fromkeys(paths)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all numbers that vary: columns of the table."""
+        return tuple(n for axis in self.axes for n in axis.names)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the figures."""
+        return {f.name: f.unit for f in self.figures}
+
+    @functools.cached_property
+    def points(self) -> Sampler:
+        """The sampler."""
+        return sampler_of(self.sampler, self.axes, self.runs, self.seed, self.second)
+
+    def inputs(self, first: int, count: int) -> dict[str, np.ndarray]:
+        """Return what varies in the runs from `first` on, by name, (count,) each; the same bits however it is cut."""
+        begin = first // BLOCK * BLOCK
+        parts = []
+        for at in range(begin, first + count, BLOCK):
+            parts.append(drawn(self.axes, self.points.rows(at, min(BLOCK, self._end(at) - at))))
+        return {
+            name: np.concatenate([part[name] for part in parts])[first - begin :][:count]
+            for name in self.names
+        }
+
+    def _end(self, at: int) -> int:
+        """End of the block of rows that begins at a run: that of the design, where it has one."""
+        return min(at + BLOCK, self.runs) if self.sampler == "latin hypercube" else at + BLOCK
+
+    def identity(self) -> dict[str, str]:
+        """Return all that decides the numbers of its runs, by name, so that another campaign is recognized; but not how many."""
+        held = json.loads(self.to_json())
+        for key in ("runs", "requirements", "keep", "name"):
+            del held[key]
+        if self.sampler == "latin hypercube":
+            held["sampler"] += f" of {self.runs}"
+        shown = {"study": held.pop("text")} | {k: json.dumps(v) for k, v in held.items()}
+        return {k: _digest(v.encode()) for k, v in shown.items()} | machine()
+
+
+@functools.cache
+def machine() -> dict[str, str]:
+    """Return versions and the type of the processor: what bits may depend on besides the campaign."""
+    found = versions()
+    packages = ("articulus", "casadi", "numpy", "scipy", "llvmlite")
+    return {f"version of {name}": version(name) for name in packages} | {
+        "source of articulus": source_digest(
+            "spatial", "mechanism", "dynamics", "integrate", "loop", "running", "kernel", "campaign"
+        )[:16],
+        "version of LLVM": found["llvm"],
+        "processor": f"{found['cpu']}, {host().lanes} lanes, {_digest(found['features'].encode())[:8]}",
+    }
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+# distributions as plain data
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
+        return {"kind": type(value).__name__} | fields
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _made(held: Any) -> Any:
+    if isinstance(held, list):
+        return tuple(_made(x) for x in held)
+    if not isinstance(held, dict):
+        return held
+    if "kind" not in held:
+        return {k: _made(v) for k, v in held.items()}
+    kind = getattr(distributions, held["kind"])
+    return kind(**{k: _made(v) for k, v in held.items() if k != "kind"})
+
+
+# reading
+
+
+def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campaign:
+    data = load_tables(text, name)
+    table = data.get("campaign", {})
+    if not isinstance(table, dict):
+        raise ModelError(
+            Finding(f"{name}: campaign", repr(table), "a table", "Write [campaign], then its keys.")
+        )
+    held = table | {k: v for k, v in given.items() if v is not None}
+    for key in held:
+        if key not in KEYS:
+            raise InputError(f"{name}: campaign: no key '{key}'; {did_you_mean(key, KEYS)}")
+    if "sweep" in data:
+        raise InputError(
+            f"{name}: found [sweep] and a campaign; expected one of them. A campaign can do what a sweep does"
+        )
+    runs = _whole("runs", held.get("runs"), 1)
+    seed = _whole("seed", held.get("seed", 0), 0)
+    names, number = _names_of(held.get("vary", {})), _number_reader(data, text, name)
+    study, known = _parsed(text, name, folder, names)
+    axes = VaryReader(number, known.unit, known.expand, folder).axes(held.get("vary", {}))
+    known.require([n for a in axes for n in a.names])
+    require_ranges(axes, known.ranges)
+    signals = study.loop.signals
+    figures, requirements = of_checks(study.checks)
+    figures += read_figures(held.get("figures", {}), signals, number)
+    twice = [f.name for f in figures if [g.name for g in figures].count(f.name) > 1]
+    if twice:
+        raise InputError(f"{name}: campaign: found two figures '{twice[0]}'; expected a name for each")
+    requirements += read_requirements(held.get("requirements", ()), figures, number)
+    campaign = Campaign(
+        text, name, folder, axes, runs, held.get("sampler", "monte carlo"), seed, figures, requirements,
+        _entries("bands", held.get("bands", ()), [c for s in signals.values() for c in s.columns]),
+        _kept(held.get("keep", {}), figures), bool(held.get("second", True)),
+    )  # fmt: skip
+    if campaign.sampler not in SAMPLERS:
+        raise InputError(
+            f"sampler: found '{campaign.sampler}'; {did_you_mean(str(campaign.sampler), SAMPLERS)}"
+        )
+    campaign.points.require(runs)
+    object.__setattr__(campaign, "study", study)  # parsed just now
+    return campaign
+
+
+def _names_of(vary: Any) -> tuple[str, ...]:
+    if not isinstance(vary, Mapping):
+        raise InputError(f"vary: found {vary!r}; expected a table from names to distributions")
+    out: list[str] = []
+    for key in vary:
+        out += [n.strip() for n in key.split(",")] if isinstance(key, str) else list(key)
+    return tuple(out)
+
+
+def _whole(name: str, given: Any, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < least:
+        shown = "none" if given is None else repr(given)
+        raise InputError(f"campaign: {name}: found {shown}; expected a whole number, at least {least}")
+    return int(given)
+
+
+def _entries(key: str, given: Any, known: Iterable[str]) -> tuple[str, ...]:
+    names = [given] if isinstance(given, str) else list(given)
+    for n in names:
+        if n not in (known := list(known)):
+            raise InputError(f"campaign: {key}: no entry '{n}' of a signal; {did_you_mean(str(n), known)}")
+    return tuple(names)
+
+
+def _kept(given: Any, figures: tuple[Figure, ...]) -> tuple[tuple[str, int], ...]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"campaign: keep: found {given!r}; expected a table such as {{settling = 3}}")
+    names = [f.name for f in figures]
+    for n in given:
+        if n not in names:
+            raise InputError(f"campaign: keep: no figure '{n}'; {did_you_mean(str(n), names)}")
+    return tuple((n, _whole(f"keep.{n}", count, 1)) for n, count in given.items())
+
+
+def _number_reader(data: dict[str, Any], text: str, name: str) -> Any:
+    """Return what reads a number with its unit, of the table [campaign] or of an argument."""
+
+    def number(given: Any, unit: str, at: str) -> float:
+        report = Report(name, key_lines(text))
+        found = StudyNumbers(report, data.get("parameters", {})).number(given, unit, at)
+        if report.findings:
+            finding = report.findings[0]
+            raise InputError(f"{at}: found {finding.found}; expected {finding.expected}")
+        if not isinstance(found, (int, float)) or not np.isfinite(found):
+            raise InputError(f"{at}: found {given!r}; expected a plain finite number")
+        return float(found)
+
+    return number
+
+
+class _Known:
+    """What can vary in a study."""
+
+    def __init__(self, study: Study, renamed: Mapping[str, str]):
+        self.study, self.renamed = study, renamed
+        signals = study.loop.signals
+        self.columns = {c: u for s in ("q", "v") for c, u in zip(signals[s].columns, signals[s].units)}
+        self.parameters = (*study.loop.system.network.parameters, *parameters_in(study.events))
+
+    @property
+    def names(self) -> list[str]:
+        """Every name that can vary."""
+        inner = set(self.renamed.values())
+        return [SEED, *(p.name for p in self.parameters if p.name not in inner), *self.renamed, *self.columns]
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Declared ranges of parameters."""
+        return {p.name: p.range for p in self.parameters if p.range is not None}
+
+    def unit(self, name: str) -> str:
+        """Return the unit of what has a name; "any" where a number brings its own along."""
+        return self.columns.get(name, "any")
+
+    def expand(self, name: str, width: int) -> tuple[str, ...]:
+        """Return the names of the numbers that one name means: the entries of a joint."""
+        found = tuple(c for c in self.columns if c.startswith(f"{name}."))
+        quaternion = tuple(
+            c for c in found if c.rpartition(".")[2] in ("qw", "qx", "qy", "qz", "w", "x", "y", "z")
+        )
+        for chosen in (found, quaternion, quaternion[-width:]):
+            if len(chosen) == width:
+                return chosen
+        raise InputError(
+            f"vary '{name}': found one name; expected the {width} names that it gives, separated by commas"
+        )
+
+    def require(self, names: list[str]) -> None:
+        """Raise for a name that nothing has, with the nearest."""
+        for name in names:
+            if name not in self.names:
+                hint = did_you_mean(name, self.names)
+                raise InputError(
+                    f"vary: no parameter, initial state or number of a component '{name}'; {hint}"
+                )
+
+
+def _parsed(text: str, name: str, folder: Path, vary: tuple[str, ...]) -> tuple[Study, _Known]:
+    """Return a study in which the numbers of components and events that vary are parameters."""
+    data = copy.deepcopy(load_tables(text, name))
+    renamed: dict[str, str] = {}
+    for each in vary:
+        inner = _parameter(data, each)
+        if inner is not None:
+            renamed[each] = inner
+    study = parse_tables(data, text, name, folder)
+    return study, _Known(study, renamed)
+
+
+def inner_name(name: str) -> str:
+    """Return the name of the parameter that a number of a component or event becomes."""
+    return re.sub(r"\W+", "_", name).strip("_")
+
+
+def _parameter(data: dict[str, Any], name: str) -> str | None:
+    """Make a number of a component or event a parameter; return its name, None for a name of another kind."""
+    match = _PLACE.fullmatch(name)
+    if match is None or name[:2] in ("q.", "v."):
+        return None
+    owner, field, entry = match.groups()
+    for kind in ("component", "event"):
+        for table in data.get(kind, []):
+            if (
+                not isinstance(table, dict)
+                or table.get("name", table.get("type")) != owner
+                or field not in table
+            ):
+                continue
+            inner, held = inner_name(name), table[field]
+            if inner in data.setdefault("parameters", {}):
+                raise InputError(
+                    f"vary '{name}': found a parameter '{inner}' in the study; expected none of that name"
+                )
+            if entry is not None and isinstance(held, list) and int(entry) < len(held):
+                data["parameters"][inner] = held[int(entry)]
+                held[int(entry)] = {"parameter": inner}
+            elif entry is None and isinstance(held, (int, float, str)) and not isinstance(held, bool):
+                data["parameters"][inner] = held
+                table[field] = {"parameter": inner}
+            else:
+                raise InputError(
+                    f"vary '{name}': found {held!r}; expected one number, such as '{owner}.{field}[0]' for an entry of a list"
+                )
+            return inner
+    return None

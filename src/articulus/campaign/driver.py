@@ -1,0 +1,409 @@
+"""The driver: cuts a campaign into chunks, hands them to workers, writes what comes back, survives what goes wrong.
+
+A chunk that raises, or whose worker dies or hangs, is halved until the run that does it is found; that run is set aside with its
+cause, and all the others count. Chunks are sized by time: what comes out does not depend on how the campaign is cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from articulus.campaign import bands, shards, work
+from articulus.campaign.bands import Scale
+from articulus.campaign.design import Campaign
+from articulus.campaign.ledger import Ledger, Range
+from articulus.campaign.work import CAUSES, SET_ASIDE, Rows
+from articulus.errors import InputError, NumericalError
+from articulus.files.storage import write_text
+from articulus.kernel.jit import host
+
+SETTINGS = "campaign.json"
+FIRST_CHUNK = 64
+"""Runs of the first chunk, before it is known how long one takes."""
+CHUNK_SECONDS = 1.0
+"""Wall-clock time that a chunk shall take [s]."""
+CHUNK_BYTES = 64 << 20
+"""Memory that the samples of a chunk may take [bytes]."""
+SHARD_SECONDS = 5.0
+"""Wall-clock time after which finished rows are written [s]."""
+SHARD_ROWS = 65_536
+"""Rows after which they are written."""
+ATTEMPTS = 3
+"""Times that a single run may cost a worker its life before it is set aside."""
+HOPELESS = 16
+"""Runs set aside, with not one that worked, after which the campaign is given up."""
+NOT_STARTED = 8
+"""Workers that may die one after the other, with not one chunk done, before the campaign is given up."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A chunk that did not come back.
+
+    Parameters
+    ----------
+    cause : str
+        One of `work.CAUSES`.
+    text : str
+        What happened.
+    again : bool
+        Whether it may go well the next time: a worker died; code that raises does so again.
+    """
+
+    cause: str
+    text: str
+    again: bool = False
+
+
+class Workers(Protocol):
+    """Who does the work: a thread of this process, other processes, or a cluster."""
+
+    slots: int
+
+    def submit(self, task: Range) -> None:
+        """Hand out a chunk."""
+
+    def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
+        """Return what has come back, waiting up to some seconds for anything."""
+
+    def close(self) -> None:
+        """Stop at once; what is under way is lost."""
+
+
+@dataclass
+class Progress:
+    """How far a campaign is.
+
+    Parameters
+    ----------
+    total, done, failed : int
+        Runs in all, runs done, those of them without figures.
+    rate : float [1/s]
+        Runs per second of wall-clock time since the start.
+    """
+
+    total: int
+    done: int
+    failed: int = 0
+    rate: float = 0.0
+
+    @property
+    def remaining(self) -> float:
+        """Wall-clock time that is left [s]."""
+        return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
+
+
+Tell = Callable[[Progress], None]
+
+
+class Folder:
+    """The folder of a campaign: its settings, its ledger and its shards.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @property
+    def settings(self) -> dict[str, Any] | None:
+        """What the folder says about its campaign; None for one without a campaign."""
+        place = self.path / SETTINGS
+        if not place.is_file():
+            return None
+        try:
+            held = json.loads(place.read_text(encoding="utf-8"))
+            held["identity"], held["campaign"], held["runs"]  # noqa: B018  (there or KeyError)
+        except (ValueError, KeyError, TypeError):
+            raise InputError(f"{place}: found a file that cannot be read; expected the settings of a campaign") from None
+        return held
+
+    def claim(self, campaign: Campaign) -> None:
+        """Make the folder that of a campaign; raise InputError when it belongs to another one."""
+        held, identity = self.settings, campaign.identity()
+        if held is None:
+            if self.path.exists() and any(self.path.iterdir()):
+                raise InputError(f"{self.path}: found a folder with other files; expected a new one, or that of a campaign")
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot be made ({error.strerror})") from None
+            held = {"runs": campaign.runs, "files": campaign.files}
+        else:
+            require_same(self.path, held, identity)
+            require_files(self.path, held["files"])
+            if campaign.runs > held["runs"]:
+                campaign.points.require_extension(held["runs"], campaign.runs)
+        runs = max(campaign.runs, held["runs"])
+        text = {
+            "runs": runs,
+            "identity": identity,
+            "files": held["files"],
+            "folder": str(campaign.folder),
+            "campaign": json.loads(campaign.to_json()) | {"runs": runs},
+        }
+        write_text(self.path / SETTINGS, json.dumps(text, indent=1))
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other drivers out while a block runs."""
+        with open(self.path / "driver.lock", "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(
+                    f"{self.path}: found another process that works on this campaign; expected none. `--status` tells how far it is"
+                ) from None
+            yield
+
+    @property
+    def digest(self) -> str:
+        """Digest of what decides the numbers, which the shards carry."""
+        held = self.settings
+        if held is None:
+            raise InputError(f"{self.path}: found no campaign; expected a folder that `articulus campaign` wrote")
+        return hashlib.sha256(json.dumps(held["identity"], sort_keys=True).encode()).hexdigest()
+
+    def ledger(self) -> Ledger:
+        """Return the ledger."""
+        return Ledger(self.path, self.digest)
+
+
+def require_same(path: Path, held: dict[str, Any], identity: dict[str, str]) -> None:
+    """Raise InputError that says what differs between the campaign of a folder and another one."""
+    before = held["identity"]
+    changed = [k for k in {**before, **identity} if before.get(k) != identity.get(k)]
+    if changed:
+        told = [
+            f"{k} ({before.get(k)} then, {identity.get(k)} now)" if k.startswith(("version", "processor")) else k
+            for k in changed
+        ]
+        raise InputError(
+            f"{path}: found a campaign that differs in: {', '.join(told)}; expected the same one. Runs of both must not be "
+            "mixed: choose another folder with --output, or change back"
+        )
+
+
+def require_files(path: Path, files: dict[str, str]) -> None:
+    """Raise InputError when a file that the study reads has changed."""
+    for file, digest in files.items():
+        place = Path(file)
+        found = hashlib.sha256(place.read_bytes()).hexdigest()[:16] if place.is_file() else "none"
+        if found != digest:
+            raise InputError(
+                f"{path}: found that {file} {'has changed' if found != 'none' else 'is gone'} since the campaign began; expected the same "
+                "one. Runs of both must not be mixed: choose another folder with --output, or change back"
+            )
+
+
+class Driver:
+    """Runs what is left of a campaign.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    folder : Folder
+        Claimed and locked.
+    ledger : Ledger
+    tell : callable
+        Called with the progress now and then.
+    """
+
+    def __init__(self, campaign: Campaign, folder: Folder, ledger: Ledger, tell: Tell | None = None):
+        self.campaign, self.folder, self.ledger = campaign, folder, ledger
+        self._tell = tell or (lambda progress: None)
+        self._rows: list[Rows] = []
+        self._held = 0
+        self._written = time.monotonic()
+        self._good = self._aside = self._deaths = 0
+        self._attempts: dict[Range, int] = {}
+        self._rate = 0.0
+        self.progress = Progress(campaign.runs, 0)
+
+    def scale(self) -> Scale | None:
+        """Return where values over time are counted; that of the first runs, which is kept."""
+        if not self.campaign.bands:
+            return None
+        place = self.folder.path / "scale.npz"
+        if not place.is_file():
+            found = work.pilot(self.campaign, min(bands.PILOT, self.campaign.runs))
+            from articulus.files.storage import replacing
+
+            with replacing(place) as temporary, temporary.open("wb") as file:
+                np.savez(file, times=found.times, chosen=found.chosen, low=found.low, high=found.high)
+        with np.load(place) as held:
+            return Scale(held["times"], held["chosen"], held["low"], held["high"])
+
+    def run(self, workers: Workers, alone: Callable[[], Workers] | None = None) -> None:
+        """Run everything that is missing.
+
+        Parameters
+        ----------
+        workers : Workers
+        alone : callable
+            Gives workers in processes of their own, for what was under way when a driver died; `workers` if not given.
+        """
+        suspects = self.ledger.begun()
+        queue = deque(self.ledger.missing(self.campaign.runs))
+        self.progress.done = self.campaign.runs - sum(count for _, count in queue)
+        began, before = time.monotonic(), self.progress.done
+        try:
+            if alone is not None and suspects:
+                inside = [r for s in suspects for m in queue if (r := _common(s, m))[1] > 0]
+                guarded = alone()
+                try:
+                    self._work(guarded, deque(inside), began, before)
+                finally:
+                    guarded.close()
+                self._flush()
+                queue = deque(self.ledger.missing(self.campaign.runs))
+            self._work(workers, queue, began, before)
+        finally:
+            workers.close()
+            self._flush()
+        self.ledger.end()
+
+    def _work(self, workers: Workers, queue: deque[Range], began: float, before: int) -> None:
+        under_way = 0
+        while queue or under_way:
+            while queue and under_way < workers.slots:
+                task = self._cut(queue, workers.slots)
+                if getattr(workers, "inside", False):
+                    self.ledger.begin(task)
+                workers.submit(task)
+                under_way += 1
+            for task, found in workers.wait(0.2):
+                under_way -= 1
+                if isinstance(found, Rows):
+                    self._take(found)
+                else:
+                    self._resolve(task, found, queue)
+                spent = time.monotonic() - began
+                self.progress.rate = (self.progress.done - before) / spent if spent > 0 else 0.0
+            self._tell(self.progress)
+            if self._held >= SHARD_ROWS or time.monotonic() - self._written > SHARD_SECONDS:
+                self._flush()
+
+    def _cut(self, queue: deque[Range], slots: int) -> Range:
+        """Take a chunk off the queue: of about a second, a multiple of the vectors of the processor."""
+        first, count = queue.popleft()
+        if (first, count) in self._attempts:  # goes again as it was
+            return first, count
+        lanes = host().lanes
+        wanted = int(self._rate * CHUNK_SECONDS) if self._rate else FIRST_CHUNK
+        wanted = max(1, min(wanted, self._most(), -(-self._left(queue, count) // (2 * slots)) if slots > 1 else count))
+        size = min(count, -(-wanted // lanes) * lanes)
+        if size < count:
+            queue.appendleft((first + size, count - size))
+        return first, size
+
+    def _left(self, queue: deque[Range], count: int) -> int:
+        return count + sum(n for _, n in queue)
+
+    def _most(self) -> int:
+        """Most runs whose samples fit into the memory of a chunk."""
+        study, times = self.campaign.study, work.times_of(self.campaign).size
+        signals = study.loop.signals
+        width = sum(len(signals[n].labels) for n in ("q", "v", *work.needed(self.campaign)))
+        system = study.loop.system
+        return max(1, CHUNK_BYTES // (8 * times * (width + system.nc + system.nd)))
+
+    def _take(self, rows: Rows) -> None:
+        self._rows.append(rows)
+        self._held += rows.count
+        self._good += rows.count
+        self._deaths = 0
+        self._attempts.pop((rows.first, rows.count), None)
+        rate = 1 / max(float(rows.seconds[0]), 1e-9)
+        self._rate = rate if not self._rate else 0.5 * (self._rate + rate)
+        self.progress.done += rows.count
+        self.progress.failed += int((rows.status >= 2).sum())
+
+    def _resolve(self, task: Range, trouble: Trouble, queue: deque[Range]) -> None:
+        """Halve a chunk that made trouble, or set its only run aside."""
+        first, count = task
+        tried = self._attempts.pop(task, 0) + 1
+        if trouble.again:
+            self._deaths += 1
+            if self._deaths >= NOT_STARTED and not self._good:
+                raise NumericalError(f"campaign: {self._deaths} workers died and none did any work. The last: {trouble.text}")
+            if tried < (ATTEMPTS if count == 1 else 2):
+                self._attempts[task] = tried
+                queue.appendleft(task)
+                return
+        if count > 1:
+            half = count // 2
+            for part in ((first + half, count - half), (first, half)):
+                self._attempts[part] = 0
+                queue.appendleft(part)
+            return
+        self._aside += 1
+        if self._aside >= HOPELESS and not self._good:
+            raise NumericalError(
+                f"campaign: the first {self._aside} runs could not be run and not one could; the last one, run {first}: {trouble.text}"
+            )
+        self._rows.append(self._set_aside(first, trouble))
+        self._held += 1
+        self.progress.done += 1
+        self.progress.failed += 1
+
+    def _set_aside(self, run: int, trouble: Trouble) -> Rows:
+        held = self.campaign.inputs(run, 1)
+        return Rows(
+            run, 1, np.array([[held[n][0] for n in self.campaign.names]]).reshape(1, -1),
+            np.full((1, len(self.campaign.figures)), np.nan), np.array([SET_ASIDE], np.int8),
+            np.array([CAUSES.index(trouble.cause)], np.int8), np.zeros(1, np.int8), np.full(1, np.nan), np.zeros(1),
+            {run: f"{trouble.cause}: {trouble.text}"},
+        )  # fmt: skip
+
+    def _flush(self) -> None:
+        """Write what has been done; from then on it is safe."""
+        self._written = time.monotonic()
+        if not self._rows:
+            return
+        rows, self._rows, self._held = self._rows, [], 0
+        shard = shards.write(self.folder.path, self.ledger.next_file(), _joined(rows), self.folder.digest)
+        self.ledger.add(shard, [n for part in rows for n in part.notes])
+
+
+def _common(a: Range, b: Range) -> Range:
+    """Return the runs that two ranges share; none has a count of zero or less."""
+    first = max(a[0], b[0])
+    return first, min(a[0] + a[1], b[0] + b[1]) - first
+
+
+def _joined(rows: list[Rows]) -> list[Rows]:
+    """Return rows in the order of runs, neighbours as one: the ledger stays short."""
+    out: list[list[Rows]] = []
+    for part in sorted(rows, key=lambda r: r.first):
+        if out and out[-1][-1].first + out[-1][-1].count == part.first:
+            out[-1].append(part)
+        else:
+            out.append([part])
+    return [_one(group) if len(group) > 1 else group[0] for group in out]
+
+
+def _one(group: list[Rows]) -> Rows:
+    arrays = {
+        name: np.concatenate([getattr(r, name) for r in group])
+        for name in ("inputs", "figures", "status", "cause", "doubts", "ended", "seconds")
+    }
+    counts = [r.counts for r in group if r.counts is not None]
+    total = None
+    for each in counts:
+        total = each if total is None else total + each
+    texts = {i: t for r in group for i, t in r.texts.items()}
+    return Rows(group[0].first, sum(r.count for r in group), **arrays, texts=texts, counts=total)

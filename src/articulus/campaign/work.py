@@ -1,0 +1,217 @@
+"""The work of a campaign: runs of an index range to rows of the table. A pure function of the campaign's text."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from articulus.campaign.bands import Counts, Scale, counted, scale_of
+from articulus.campaign.design import SEED, Campaign, inner_name
+from articulus.errors import DoubtfulResult
+from articulus.results.run import Run
+from articulus.results.signal import Signal
+from articulus.results.status import Cause, RunStatus
+from articulus.running.progress import quiet
+from articulus.study.check import FIGURES
+
+SET_ASIDE = 3
+"""Status of a run that raised, or that killed or hung its worker; those below are of `RunStatus`."""
+STATUS = (*(s.name.lower() for s in RunStatus), "set aside")
+"""Texts of the status of a run, by its code."""
+CAUSES = ("", *(str(c) for c in Cause), "refused", "raised", "killed", "out of memory", "out of time")
+"""Why a run has no figures, by the code in the table."""
+TEXTS = 20
+"""Failures of a chunk that are told in full."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of the table for the runs [first, first + count).
+
+    Parameters
+    ----------
+    first, count : int
+    inputs, figures : array, (count, columns)
+    status, cause, doubts : int8 array, (count,)
+        Codes of STATUS and CAUSES, and how many diagnostics are doubtful.
+    ended : array, (count,) [s]
+        Time at which each run ended.
+    seconds : array, (count,) [s]
+        Wall-clock time of the chunk, over its runs.
+    texts : dict of index to str
+        What failed, of the first few.
+    counts : Counts or None
+        Of values over time, for bands.
+    notes : tuple of str
+        Warnings, each once.
+    """
+
+    first: int
+    count: int
+    inputs: np.ndarray
+    figures: np.ndarray
+    status: np.ndarray
+    cause: np.ndarray
+    doubts: np.ndarray
+    ended: np.ndarray
+    seconds: np.ndarray
+    texts: Mapping[int, str] = field(default_factory=dict)
+    counts: Counts | None = None
+    notes: tuple[str, ...] = ()
+
+
+def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = None) -> Rows:
+    """Return the rows of a range of runs.
+
+    The same bits come out whatever the range: runs are in batches of two or more, which all take the same native code; noise
+    and inputs belong to the number of a run.
+    """
+    began = time.perf_counter()
+    with warnings.catch_warnings(record=True) as said, quiet():
+        warnings.simplefilter("always")
+        run = _runs(campaign, first, count, needed(campaign), campaign.study.settings.sample)
+    grid = _on_grid(campaign, run)
+    good = np.asarray(run.status)[:count] != RunStatus.FAILED
+    figures = np.empty((count, len(campaign.figures)))
+    for k, figure in enumerate(campaign.figures):
+        figures[:, k] = np.where(good, figure.values(grid)[:count], np.nan)
+    cause, ended, texts = _endings(run, count, first)
+    inputs = campaign.inputs(first, count)
+    counts = None if scale is None else counted(scale, _entries(campaign, grid, count), good)
+    doubts = np.bincount([d.run for d in run.doubts if d.run < count], minlength=count).astype(np.int8)
+    spent = (time.perf_counter() - began) / count
+    return Rows(
+        first, count, np.stack([inputs[n] for n in campaign.names], axis=1) if inputs else np.zeros((count, 0)),
+        figures, np.asarray(run.status)[:count].astype(np.int8), cause, doubts, ended, np.full(count, spent), texts, counts,
+        _notes(said),
+    )  # fmt: skip
+
+
+def pilot(campaign: Campaign, count: int) -> Scale:
+    """Return the scale on which values over time are counted, from the first runs."""
+    with warnings.catch_warnings(), quiet():
+        warnings.simplefilter("ignore")
+        run = _runs(campaign, 0, count, needed(campaign), campaign.study.settings.sample)
+    good = np.asarray(run.status)[:count] != RunStatus.FAILED
+    return scale_of(times_of(campaign), _entries(campaign, _on_grid(campaign, run), count), good)
+
+
+def whole_run(campaign: Campaign, index: int) -> Run:
+    """Return one run with all its signals; its numbers are those of the campaign to the last bit."""
+    settings = campaign.study.settings
+    with quiet():
+        both = _runs(campaign, index, 1, tuple(campaign.study.loop.signals), settings.sample or settings.step)
+    return _picked(both, 0, campaign)
+
+
+def needed(campaign: Campaign) -> tuple[str, ...]:
+    """Signals that figures and bands are computed from."""
+    signals = campaign.study.loop.signals
+    wanted = [f.signal for f in campaign.figures] + list(campaign.bands)
+    return tuple(n for n, s in signals.items() if n not in ("q", "v") and any(w in (n, *s.columns) for w in wanted))
+
+
+def _sample(campaign: Campaign, sample: float | None) -> float | None:
+    """Time between samples: that of the study; without one, each step where something over time is asked for, else the ends."""
+    ends = all(f.at in ("start", "end") and f.what not in FIGURES for f in campaign.figures)
+    return None if sample is None and ends and not campaign.bands else sample or campaign.study.settings.step
+
+
+def _runs(campaign: Campaign, first: int, count: int, outputs: tuple[str, ...], sample: float | None) -> Run:
+    """Return the runs [first, first + count); a single one goes twice, by the code that all have."""
+    study, s = campaign.study, campaign.study.settings
+    rows = max(count, 2)
+    inputs = {n: x if count > 1 else np.repeat(x, 2) for n, x in campaign.inputs(first, count).items()}
+    seeds = inputs.pop(SEED, None)
+    states = {"q": np.tile(study.q0, (rows, 1)), "v": np.tile(study.v0, (rows, 1))}
+    params = dict(study.params)
+    signals = study.loop.signals
+    for name, values in inputs.items():
+        if name[:2] in ("q.", "v."):
+            states[name[0]][:, signals[name[0]].columns.index(name)] = values
+        else:
+            params[inner_name(name) if "." in name else name] = values
+    return study.loop.rollout(
+        s.t_end, states["q"], states["v"], params=params, method=s.method, step=s.step, sample=_sample(campaign, sample),
+        outputs=outputs, t0=s.t0, rtol=s.rtol, atol=s.atol, fixed=s.fixed, events=study.events,
+        seed=s.seed if seeds is None else tuple(int(x) for x in seeds), first_run=first,
+    )  # fmt: skip
+
+
+def times_of(campaign: Campaign) -> np.ndarray:
+    """Times of the samples of a run that reaches its end."""
+    s = campaign.study.settings
+    every = max(1, round((_sample(campaign, s.sample) or s.t_end - s.t0) / s.step))
+    steps = round((s.t_end - s.t0) / s.step)
+    return s.t0 + np.append(np.arange(0, steps, every), steps) * s.step
+
+
+def _on_grid(campaign: Campaign, run: Run) -> Run:
+    """Return the runs on the whole grid of samples.
+
+    Where all runs of a batch ended early, the batch ends with the last of them, at a sample that a run would not have in other
+    company: it is left out, and what is missing is filled up.
+    """
+    times = times_of(campaign)
+    if run.t.size == times.size and run.t[-1] >= times[-1] - 1e-9 * abs(times[-1]):
+        return run
+    kept = run.t.size - 1
+    signals = {}
+    for name, signal in run.signals.items():
+        values = np.full((len(signal.values), times.size, signal.values.shape[-1]), np.nan)
+        values[:, :kept] = signal.values[:, :kept]
+        signals[name] = Signal(name, values, signal.labels, signal.unit, signal.meaning)
+    return Run(run.mechanism, times, signals, status=run.status)
+
+
+def _entries(campaign: Campaign, run: Run, count: int) -> np.ndarray:
+    """Return the entries of signals that bands are made of, (entries, count, time)."""
+    return np.stack([run[name][:count] for name in campaign.bands])
+
+
+def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+    """Return cause and time of the end of each run, and texts of the first failures."""
+    cause = np.zeros(count, dtype=np.int8)
+    ended = np.full(count, run.meta["settings"]["t_end"])
+    texts = {}
+    for event in run.events:
+        if event.stop and event.run < count:
+            ended[event.run] = event.time
+    for failure in run.failures:
+        if failure.run < count:
+            cause[failure.run] = CAUSES.index(str(failure.code))
+            ended[failure.run] = failure.time
+            if len(texts) < TEXTS:
+                texts[first + failure.run] = f"at t = {failure.time:.9g} s ({failure.code}): {failure.reason}"
+    return cause, ended, texts
+
+
+def _notes(said: list[Any]) -> tuple[str, ...]:
+    """Return warnings, the first of each kind; doubts are counted in the table."""
+    kinds = {w.category: str(w.message) for w in reversed(said) if not issubclass(w.category, DoubtfulResult)}
+    return tuple(reversed(kinds.values()))
+
+
+def _picked(run: Run, row: int, campaign: Campaign) -> Run:
+    """Return one run of a batch by itself."""
+    status = RunStatus(int(run.status[row]))
+    ends = [e.time for e in run.events if e.run == row and e.stop] + [f.time for f in run.failures if f.run == row]
+    kept = run.t.size if not ends else int(np.searchsorted(run.t, min(ends) + 1e-12, side="right"))
+    signals = {
+        n: Signal(n, s.values[row, :kept], s.labels, s.unit, s.meaning) for n, s in run.signals.items()
+    }
+    parameters = {
+        n: p | {"value": p["value"][row] if isinstance(p["value"], list) else p["value"]}
+        for n, p in run.meta["parameters"].items()
+    }
+    return Run(
+        run.mechanism, run.t[:kept], signals, status=status,
+        failures=tuple(f for f in run.failures if f.run == row), events=tuple(e for e in run.events if e.run == row),
+        statistics=run.statistics, meta=run.meta | {"parameters": parameters, "study": campaign.text},
+        doubts=tuple(d for d in run.doubts if d.run == row),
+    )  # fmt: skip
