@@ -41,7 +41,7 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from articulus import control, inversion, trajectory
+    from articulus import campaign, control, inversion, trajectory
     from articulus.loop import PythonController, components, events
     from articulus.results import Run, RunStatus, load_run, plot
     from articulus.results.compare import compare
@@ -71,7 +71,7 @@ _register("components_of", "articulus.loop.components.devices", "components_of")
 
 
 def __getattr__(name: str) -> _Any:
-    if name in ("control", "inversion", "trajectory"):  # packages of methods
+    if name in ("campaign", "control", "inversion", "trajectory"):  # packages of methods
         return _import(f"articulus.{name}")
     for module, held in _LATE.items():
         if name in held:
@@ -126,6 +126,7 @@ __all__ = [
     "Universal",
     "UnsupportedOperation",
     "assemble",
+    "campaign",
     "compare",
     "components",
     "control",

@@ -1,1 +1,32 @@
-"""From one run to a million: what varies, how it runs, what is kept, what comes out."""
+"""From one run to a million: what varies, how it runs, what is kept, what comes out.
+
+The package can be called: `articulus.campaign(study, runs=1000)` is `articulus.campaign.run.campaign`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+from articulus.campaign.design import Campaign
+from articulus.campaign.result import Result
+from articulus.campaign.run import campaign
+from articulus.campaign.table import Table
+
+__all__ = ["Campaign", "Result", "Table", "show"]
+
+
+def show(folder: Any) -> Result:
+    """Return the campaign of a folder, as far as it is done."""
+    return Result(folder)
+
+
+class _Callable(ModuleType):
+    """A module that runs a campaign when it is called."""
+
+    def __call__(self, *args: Any, **given: Any) -> Result:
+        return campaign(*args, **given)
+
+
+sys.modules[__name__].__class__ = _Callable

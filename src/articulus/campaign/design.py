@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from articulus.campaign import distributions
-from articulus.campaign.distributions import Axis, drawn, require_ranges
+from articulus.campaign.distributions import Axis, axes_of, drawn, require_ranges
 from articulus.campaign.figures import Figure, Requirement, of_checks, read_figures, read_requirements
 from articulus.campaign.samplers import SAMPLERS, Sampler, sampler_of
-from articulus.campaign.vary_reader import VaryReader
+from articulus.campaign.vary_reader import read_axes
 from articulus.compiled import source_digest
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
@@ -29,11 +29,12 @@ from articulus.files.toml.lines import key_lines
 from articulus.files.toml.reader import load_tables
 from articulus.kernel.jit import host, versions
 from articulus.mechanism.numbers import parameters_in
+from articulus.study.courses import Courses
 from articulus.study.numbers import StudyNumbers
 from articulus.study.reader import parse_tables
 from articulus.study.study import Study
 
-KEYS = ("runs", "sampler", "seed", "vary", "figures", "requirements", "bands", "keep", "second")
+KEYS = ("runs", "sampler", "seed", "vary", "group", "figures", "requirements", "bands", "keep", "second")
 BLOCK = 256
 """Rows of inputs that are computed together, always the same ones: no bit depends on how a campaign is cut."""
 SEED = "seed"
@@ -96,7 +97,7 @@ class Campaign:
         folder : path
             Where the files that the study names lie; the folder of the study, or the current one for a text.
         given :
-            Keys of the table: runs, sampler, seed, vary, figures, requirements, bands, keep, second.
+            Keys of the table: runs, sampler, seed, vary, group, figures, requirements, bands, keep, second.
         """
         if isinstance(study, str) and "\n" in study:
             text, name, place = study, "study.toml", Path()
@@ -177,7 +178,10 @@ class Campaign:
             del held[key]
         if self.sampler == "latin hypercube":
             held["sampler"] += f" of {self.runs}"
-        shown = {"study": held.pop("text")} | {k: json.dumps(v) for k, v in held.items()}
+        del held["text"]
+        tables = load_tables(self.text, self.name)
+        study = {k: v for k, v in tables.items() if k not in ("campaign", "check", "outputs")}
+        shown = {"study": json.dumps(study, default=str)} | {k: json.dumps(v) for k, v in held.items()}
         return {k: _digest(v.encode()) for k, v in shown.items()} | machine()
 
 
@@ -244,9 +248,9 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
         )
     runs = _whole("runs", held.get("runs"), 1)
     seed = _whole("seed", held.get("seed", 0), 0)
-    names, number = _names_of(held.get("vary", {})), _number_reader(data, text, name)
-    study, known = _parsed(text, name, folder, names)
-    axes = VaryReader(number, known.unit, known.expand, folder).axes(held.get("vary", {}))
+    number = _number_reader(data, text, name)
+    study, known = _parsed(text, name, folder, _names_of(held))
+    axes = _axes(held, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
     require_ranges(axes, known.ranges)
     signals = study.loop.signals
@@ -270,12 +274,44 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     return campaign
 
 
-def _names_of(vary: Any) -> tuple[str, ...]:
+def _axes(
+    held: Mapping[str, Any], data: dict[str, Any], text: str, name: str, folder: Path, known: _Known
+) -> tuple[Axis, ...]:
+    """Return what varies: distributions as they are, and tables of them read as those of a study."""
+    vary = held.get("vary", {})
+    made = {k: v for k, v in vary.items() if hasattr(v, "dims")}
+    tables = {
+        "vary": {k: _as_toml(v) for k, v in vary.items() if k not in made},
+        "group": _as_toml(held.get("group", [])),
+    }
+    report = Report(name, key_lines(text))
+    numbers = StudyNumbers(report, data.get("parameters", {}))
+    found = read_axes(Courses(report, numbers, folder), tables, known.study.mechanism.description)
+    report.raise_if_any()
+    axes = {a.names: a for a in (*axes_of(made), *found)}
+    first = {n: i for i, n in enumerate(_names_of(held))}
+    return tuple(sorted(axes.values(), key=lambda a: min(first.get(n, len(first)) for n in a.names)))
+
+
+def _as_toml(value: Any) -> Any:
+    """Return lists for tuples and arrays, and numbers for those of NumPy."""
+    if isinstance(value, Mapping):
+        return {k: _as_toml(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_as_toml(v) for v in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _names_of(held: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return every name that a campaign speaks of, in order."""
+    vary, groups = held.get("vary", {}), held.get("group", [])
     if not isinstance(vary, Mapping):
         raise InputError(f"vary: found {vary!r}; expected a table from names to distributions")
     out: list[str] = []
     for key in vary:
-        out += [n.strip() for n in key.split(",")] if isinstance(key, str) else list(key)
+        out += [key] if isinstance(key, str) else list(key)
+    for group in groups if isinstance(groups, list) else []:
+        out += [n for k in ("names", "vary") for n in group.get(k, ()) if isinstance(n, str)]
     return tuple(out)
 
 
@@ -339,23 +375,6 @@ class _Known:
     def ranges(self) -> dict[str, tuple[float, float]]:
         """Declared ranges of parameters."""
         return {p.name: p.range for p in self.parameters if p.range is not None}
-
-    def unit(self, name: str) -> str:
-        """Return the unit of what has a name; "any" where a number brings its own along."""
-        return self.columns.get(name, "any")
-
-    def expand(self, name: str, width: int) -> tuple[str, ...]:
-        """Return the names of the numbers that one name means: the entries of a joint."""
-        found = tuple(c for c in self.columns if c.startswith(f"{name}."))
-        quaternion = tuple(
-            c for c in found if c.rpartition(".")[2] in ("qw", "qx", "qy", "qz", "w", "x", "y", "z")
-        )
-        for chosen in (found, quaternion, quaternion[-width:]):
-            if len(chosen) == width:
-                return chosen
-        raise InputError(
-            f"vary '{name}': found one name; expected the {width} names that it gives, separated by commas"
-        )
 
     def require(self, names: list[str]) -> None:
         """Raise for a name that nothing has, with the nearest."""

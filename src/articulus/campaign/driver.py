@@ -126,9 +126,12 @@ class Folder:
             return None
         try:
             held = json.loads(place.read_text(encoding="utf-8"))
-            held["identity"], held["campaign"], held["runs"]  # noqa: B018  (there or KeyError)
+            if not {"identity", "campaign", "runs", "files", "folder"} <= set(held):
+                raise KeyError
         except (ValueError, KeyError, TypeError):
-            raise InputError(f"{place}: found a file that cannot be read; expected the settings of a campaign") from None
+            raise InputError(
+                f"{place}: found a file that cannot be read; expected the settings of a campaign"
+            ) from None
         return held
 
     def claim(self, campaign: Campaign) -> None:
@@ -136,7 +139,9 @@ class Folder:
         held, identity = self.settings, campaign.identity()
         if held is None:
             if self.path.exists() and any(self.path.iterdir()):
-                raise InputError(f"{self.path}: found a folder with other files; expected a new one, or that of a campaign")
+                raise InputError(
+                    f"{self.path}: found a folder with other files; expected a new one, or that of a campaign"
+                )
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -174,7 +179,9 @@ class Folder:
         """Digest of what decides the numbers, which the shards carry."""
         held = self.settings
         if held is None:
-            raise InputError(f"{self.path}: found no campaign; expected a folder that `articulus campaign` wrote")
+            raise InputError(
+                f"{self.path}: found no campaign; expected a folder that `articulus campaign` wrote"
+            )
         return hashlib.sha256(json.dumps(held["identity"], sort_keys=True).encode()).hexdigest()
 
     def ledger(self) -> Ledger:
@@ -188,7 +195,9 @@ def require_same(path: Path, held: dict[str, Any], identity: dict[str, str]) -> 
     changed = [k for k in {**before, **identity} if before.get(k) != identity.get(k)]
     if changed:
         told = [
-            f"{k} ({before.get(k)} then, {identity.get(k)} now)" if k.startswith(("version", "processor")) else k
+            f"{k} ({before.get(k)} then, {identity.get(k)} now)"
+            if k.startswith(("version", "processor"))
+            else k
             for k in changed
         ]
         raise InputError(
@@ -304,7 +313,9 @@ class Driver:
             return first, count
         lanes = host().lanes
         wanted = int(self._rate * CHUNK_SECONDS) if self._rate else FIRST_CHUNK
-        wanted = max(1, min(wanted, self._most(), -(-self._left(queue, count) // (2 * slots)) if slots > 1 else count))
+        wanted = max(
+            1, min(wanted, self._most(), -(-self._left(queue, count) // (2 * slots)) if slots > 1 else count)
+        )
         size = min(count, -(-wanted // lanes) * lanes)
         if size < count:
             queue.appendleft((first + size, count - size))
@@ -339,7 +350,9 @@ class Driver:
         if trouble.again:
             self._deaths += 1
             if self._deaths >= NOT_STARTED and not self._good:
-                raise NumericalError(f"campaign: {self._deaths} workers died and none did any work. The last: {trouble.text}")
+                raise NumericalError(
+                    f"campaign: {self._deaths} workers died and none did any work. The last: {trouble.text}"
+                )
             if tried < (ATTEMPTS if count == 1 else 2):
                 self._attempts[task] = tried
                 queue.appendleft(task)
@@ -397,7 +410,7 @@ def _joined(rows: list[Rows]) -> list[Rows]:
 
 
 def _one(group: list[Rows]) -> Rows:
-    arrays = {
+    arrays: dict[str, Any] = {
         name: np.concatenate([getattr(r, name) for r in group])
         for name in ("inputs", "figures", "status", "cause", "doubts", "ended", "seconds")
     }

@@ -231,7 +231,8 @@ def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -
 
 def of_checks(checks: tuple[Check, ...]) -> tuple[tuple[Figure, ...], tuple[Requirement, ...]]:
     """Return the checks of a study as figures and requirements."""
-    figures, requirements = {}, []
+    figures: dict[str, Figure] = {}
+    requirements = []
     for check in checks:
         name = check.name or check.place
         if name in figures and (figures[name].what, figures[name].at) != (check.what, check.at):

@@ -21,8 +21,10 @@ def done(campaign: Campaign, task: Range, scale: Scale | None) -> Rows | Trouble
     except InputError as error:
         return Trouble("refused", str(error))
     except MemoryError:
-        return Trouble("out of memory", f"the runs {task[0]} to {task[0] + task[1] - 1} need more memory than there is")
-    except Exception as error:  # whatever a run raises is its own, not the campaign's
+        return Trouble(
+            "out of memory", f"the runs {task[0]} to {task[0] + task[1] - 1} need more memory than there is"
+        )
+    except Exception as error:  # noqa: BLE001  (whatever a run raises is its own, not the campaign's)
         return Trouble("raised", f"{type(error).__name__}: {error}")
 
 

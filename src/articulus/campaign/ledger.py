@@ -100,12 +100,17 @@ class Ledger:
         with self._writing() as base:
             for first, count, _ in shard.ranges:
                 before = base.execute(
-                    "SELECT first, count FROM ranges WHERE first < ? ORDER BY first DESC LIMIT 1", (first + count,)
+                    "SELECT first, count FROM ranges WHERE first < ? ORDER BY first DESC LIMIT 1",
+                    (first + count,),
                 ).fetchone()
                 if before is not None and before[0] + before[1] > first:
-                    raise InputError(f"{self.path}: found run {max(first, before[0])} twice; expected every run once")
+                    raise InputError(
+                        f"{self.path}: found run {max(first, before[0])} twice; expected every run once"
+                    )
             base.execute("INSERT INTO shards VALUES (?, ?, ?)", (shard.file, shard.digest, shard.size))
-            base.executemany("INSERT INTO ranges VALUES (?, ?, ?, ?)", [(a, b, shard.file, o) for a, b, o in shard.ranges])
+            base.executemany(
+                "INSERT INTO ranges VALUES (?, ?, ?, ?)", [(a, b, shard.file, o) for a, b, o in shard.ranges]
+            )
             held = base.execute("SELECT COUNT(*) FROM texts").fetchone()[0]
             texts = list(shard.texts.items())[: max(0, MOST_TEXTS - held)]
             base.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", texts)
@@ -128,7 +133,8 @@ class Ledger:
         with self._writing() as base:
             for run in runs:
                 found = base.execute(
-                    "SELECT first, count, file, offset FROM ranges WHERE first <= ? ORDER BY first DESC LIMIT 1", (run,)
+                    "SELECT first, count, file, offset FROM ranges WHERE first <= ? ORDER BY first DESC LIMIT 1",
+                    (run,),
                 ).fetchone()
                 if found is None or found[0] + found[1] <= run:
                     continue
@@ -139,7 +145,8 @@ class Ledger:
                     base.execute("INSERT INTO ranges VALUES (?, ?, ?, ?)", (first, before, file, offset))
                 if count - before - 1:
                     base.execute(
-                        "INSERT INTO ranges VALUES (?, ?, ?, ?)", (run + 1, count - before - 1, file, offset + before + 1)
+                        "INSERT INTO ranges VALUES (?, ?, ?, ?)",
+                        (run + 1, count - before - 1, file, offset + before + 1),
                     )
                 base.execute("DELETE FROM texts WHERE run = ?", (run,))
 
@@ -172,7 +179,9 @@ class Ledger:
     def missing(self, runs: int) -> list[Range]:
         """Return the runs below a number that are not done, as ranges."""
         out, at = [], 0
-        for first, count in self._base.execute("SELECT first, count FROM ranges WHERE first < ? ORDER BY first", (runs,)):
+        for first, count in self._base.execute(
+            "SELECT first, count FROM ranges WHERE first < ? ORDER BY first", (runs,)
+        ):
             if first > at:
                 out.append((at, first - at))
             at = max(at, first + count)
@@ -195,5 +204,7 @@ class Ledger:
 
     def next_file(self) -> str:
         """Return a name for the next shard that no file has."""
-        taken = [int(p.stem.partition("_")[2]) for p in self.folder.glob("shard_*.h5") if p.stem[6:].isdigit()]
+        taken = [
+            int(p.stem.partition("_")[2]) for p in self.folder.glob("shard_*.h5") if p.stem[6:].isdigit()
+        ]
         return f"shard_{max(taken, default=-1) + 1:06d}.h5"

@@ -25,7 +25,9 @@ def h5py_module() -> Any:
     try:
         import h5py
     except ImportError:
-        raise InputError("campaign: h5py is not installed; expected the extra `data`: pip install 'articulus[data]'") from None
+        raise InputError(
+            "campaign: h5py is not installed; expected the extra `data`: pip install 'articulus[data]'"
+        ) from None
     return h5py
 
 
@@ -73,7 +75,9 @@ def write(folder: Path, file: str, parts: Sequence[Rows], identity: str) -> Shar
                 for each in counts[1:]:
                     total = total + each
                 group = out.create_group("counts")
-                group.create_dataset("cells", data=total.cells.astype(np.int32), compression="gzip", compression_opts=1)
+                group.create_dataset(
+                    "cells", data=total.cells.astype(np.int32), compression="gzip", compression_opts=1
+                )
                 group["least"], group["greatest"] = total.least, total.greatest
             out.attrs["identity"] = identity
             out.attrs["texts"] = json.dumps({str(i): t for i, t in texts.items()})

@@ -31,7 +31,9 @@ class Columns(Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:
-            raise InputError(f"table: no column '{name}' of the {self._group}; {did_you_mean(str(name), self._names)}")
+            raise InputError(
+                f"table: no column '{name}' of the {self._group}; {did_you_mean(str(name), self._names)}"
+            )
         if name not in self._held:
             self._held[name] = self._table.column(self._group, self._names.index(name))
         return self._held[name]
@@ -74,29 +76,29 @@ class Table:
         units: Mapping[str, str],
         texts: Mapping[int, str],
     ):
-        self._folder, self._ranges = folder, list(ranges)
+        self._folder, self.ranges = folder, list(ranges)
         self.inputs, self.figures = Columns(self, "inputs", inputs), Columns(self, "figures", figures)
         self.units, self.texts = dict(units), dict(texts)
 
     def __len__(self) -> int:
-        return sum(count for _, count, _, _ in self._ranges)
+        return sum(count for _, count, _, _ in self.ranges)
 
     def __repr__(self) -> str:
         return f"<Table of {len(self)} runs: {len(self.inputs)} inputs, {len(self.figures)} figures>"
 
     def column(self, group: str, k: int | None = None) -> np.ndarray:
         """Return one column of all runs, (runs,)."""
-        if not self._ranges:
+        if not self.ranges:
             return np.zeros(0)
         held: dict[str, np.ndarray] = {}
-        for file in dict.fromkeys(file for _, _, file, _ in self._ranges):
+        for file in dict.fromkeys(file for _, _, file, _ in self.ranges):
             held[file] = shards.column(self._folder, file, group, k)
-        return np.concatenate([held[file][offset : offset + count] for _, count, file, offset in self._ranges])
+        return np.concatenate([held[file][offset : offset + count] for _, count, file, offset in self.ranges])
 
     @cached_property
     def index(self) -> np.ndarray:
         """Number of each run: that of its point in the design and of its stream of noise."""
-        parts = [np.arange(first, first + count) for first, count, _, _ in self._ranges]
+        parts = [np.arange(first, first + count) for first, count, _, _ in self.ranges]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=int)
 
     @cached_property

@@ -113,7 +113,9 @@ def needed(campaign: Campaign) -> tuple[str, ...]:
     """Signals that figures and bands are computed from."""
     signals = campaign.study.loop.signals
     wanted = [f.signal for f in campaign.figures] + list(campaign.bands)
-    return tuple(n for n, s in signals.items() if n not in ("q", "v") and any(w in (n, *s.columns) for w in wanted))
+    return tuple(
+        n for n, s in signals.items() if n not in ("q", "v") and any(w in (n, *s.columns) for w in wanted)
+    )
 
 
 def _sample(campaign: Campaign, sample: float | None) -> float | None:
@@ -178,7 +180,7 @@ def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, 
     """Return cause and time of the end of each run, and texts of the first failures."""
     cause = np.zeros(count, dtype=np.int8)
     ended = np.full(count, run.meta["settings"]["t_end"])
-    texts = {}
+    texts: dict[int, str] = {}
     for event in run.events:
         if event.stop and event.run < count:
             ended[event.run] = event.time
@@ -200,7 +202,9 @@ def _notes(said: list[Any]) -> tuple[str, ...]:
 def _picked(run: Run, row: int, campaign: Campaign) -> Run:
     """Return one run of a batch by itself."""
     status = RunStatus(int(run.status[row]))
-    ends = [e.time for e in run.events if e.run == row and e.stop] + [f.time for f in run.failures if f.run == row]
+    ends = [e.time for e in run.events if e.run == row and e.stop] + [
+        f.time for f in run.failures if f.run == row
+    ]
     kept = run.t.size if not ends else int(np.searchsorted(run.t, min(ends) + 1e-12, side="right"))
     signals = {
         n: Signal(n, s.values[row, :kept], s.labels, s.unit, s.meaning) for n, s in run.signals.items()
@@ -212,6 +216,6 @@ def _picked(run: Run, row: int, campaign: Campaign) -> Run:
     return Run(
         run.mechanism, run.t[:kept], signals, status=status,
         failures=tuple(f for f in run.failures if f.run == row), events=tuple(e for e in run.events if e.run == row),
-        statistics=run.statistics, meta=run.meta | {"parameters": parameters, "study": campaign.text},
+        statistics=run.statistics, meta={**run.meta, "parameters": parameters, "study": campaign.text},
         doubts=tuple(d for d in run.doubts if d.run == row),
     )  # fmt: skip

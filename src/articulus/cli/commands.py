@@ -10,6 +10,7 @@ from rich.text import Text
 
 from articulus.cli.bench import bench
 from articulus.cli.browser import drive, view
+from articulus.cli.campaign import campaign
 from articulus.cli.demo import demo
 from articulus.cli.info import info
 from articulus.cli.printing import new_console
@@ -60,5 +61,5 @@ def _root(
     pass
 
 
-for _command in (info, run, verify, bench, view, drive, demo):
+for _command in (info, run, campaign, verify, bench, view, drive, demo):
     app.command()(_command)

@@ -1,0 +1,212 @@
+"""`articulus campaign`: a study, many times."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from articulus.cli.printing import new_console, new_table
+from articulus.errors import InputError
+
+if TYPE_CHECKING:
+    from articulus.campaign.driver import Progress, Tell
+    from articulus.campaign.result import Result
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+
+
+def campaign(
+    study: Annotated[
+        str, typer.Argument(help="Path of a study, a TOML file; or the word show, then a folder.")
+    ],
+    folder: Annotated[Path | None, typer.Argument(help="After show: folder of a campaign.")] = None,
+    runs: Annotated[
+        int | None, typer.Option("--runs", help="Number of runs; that of the study if none is given.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="Folder of the results; beside the study if none is given."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the sampler.")] = None,
+    sampler: Annotated[
+        str | None,
+        typer.Option("--sampler", help="monte carlo, latin hypercube, sobol, grid, list or saltelli."),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", help="Threads; all cores if none is given.")
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Say how far the campaign is, and do nothing.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again the runs that were set aside.")
+    ] = False,
+) -> None:
+    """Run a study many times with numbers that vary; the same command again goes on where it was."""
+    from articulus.campaign.result import Result
+    from articulus.campaign.run import campaign as run_campaign
+    from articulus.campaign.run import default_folder
+
+    if study == "show":
+        if folder is None:
+            raise InputError("campaign show: found no folder; expected that of a campaign")
+        _print(Result(folder))
+        return
+    if folder is not None:
+        raise InputError(
+            f"campaign: found two arguments, {study} and {folder}; expected one study. --output names the folder"
+        )
+    place = output or default_folder(study)
+    if status:
+        _print_status(Result(place))
+        return
+    try:
+        with _stoppable(), _bar() as tell:
+            result = run_campaign(
+                study,
+                runs,
+                output=place,
+                threads=threads,
+                retry_failed=retry_failed,
+                tell=tell,
+                seed=seed,
+                sampler=sampler,
+            )
+    except KeyboardInterrupt:
+        _print_interrupted(place)
+    _print(result)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let the end of a batch job (SIGTERM) be as Ctrl-C."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Tell]:
+    """Give what shows the progress: a bar on a terminal, nothing in a pipe."""
+    console = new_console(stderr=True)
+    if not console.is_terminal or os.environ.get("ARTICULUS_PROGRESS", "").lower() == "off":
+        yield lambda progress: None
+        return
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as Display
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[text]}"),
+    )
+    with Display(*columns, console=console, transient=True, refresh_per_second=4) as display:
+        task = display.add_task("campaign", total=None, text="")
+
+        def tell(progress: Progress) -> None:
+            display.update(task, total=progress.total, completed=progress.done, text=_text(progress))
+
+        yield tell
+
+
+def _text(p: Progress) -> str:
+    """Return rate, remaining time and failures so far."""
+    rate = f"{p.rate:.3g} runs/s" if p.rate < 1000 else f"{p.rate / 1000:.3g}k runs/s"
+    left = "" if p.remaining == float("inf") else f", {_time(p.remaining)} left"
+    return f"{p.done:,} of {p.total:,} runs, {rate}{left}, {p.failed:,} without figures"
+
+
+def _time(seconds: float) -> str:
+    whole = int(seconds + 0.5)
+    hours, rest = divmod(whole, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
+
+
+def _print_interrupted(place: Path) -> None:
+    """Say what is kept, and end at once: what native code is still doing is not waited for."""
+    from articulus.campaign.driver import Folder
+
+    held, kept, total = Folder(place), 0, 0
+    if held.settings is not None:
+        ledger = held.ledger()
+        kept, total = ledger.done(), held.settings["runs"]
+        ledger.close()
+    text = f"interrupted: {kept:,} of {total:,} runs are kept in {place}; the same command goes on from there"
+    new_console(stderr=True).print(text, soft_wrap=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)
+
+
+def _print_status(result: Result) -> None:
+    from articulus.campaign.driver import Folder
+
+    ledger = Folder(result.folder).ledger()
+    done, set_aside = ledger.done(), len(ledger.texts())
+    ledger.close()
+    state = "complete" if done >= result.runs else f"{result.runs - done:,} left"
+    console = new_console()
+    console.print(
+        f"{result.folder}: {done:,} of {result.runs:,} runs done, {state}, {set_aside:,} told as failed",
+        soft_wrap=True,
+    )
+
+
+def _print(result: Result) -> None:
+    import numpy as np
+
+    console, table = new_console(), result.table
+    failed = table.failed
+    console.print(
+        f"{result.folder}: {len(table):,} of {result.runs:,} runs done, {int(failed.sum()):,} without figures",
+        soft_wrap=True,
+    )
+    if table.doubts.any():
+        console.print(
+            f"{int((table.doubts > 0).sum()):,} runs are doubtful: their energy, constraints or steps say so",
+            soft_wrap=True,
+        )
+    for note in result.notes:
+        console.print(f"note: {note}", soft_wrap=True)
+    if failed.any():
+        causes = new_table("without figures", "cause", "runs", "first run", "what happened")
+        for code in np.unique(table.cause[failed]):
+            rows = np.flatnonzero(failed & (table.cause == code))
+            first = int(table.index[rows[0]])
+            causes.add_row(table.cause_texts[code], f"{rows.size:,}", str(first), table.texts.get(first, ""))
+        console.print(causes)
+    if len(result.campaign.requirements) and len(table):
+        kept = new_table("requirements", "requirement", "runs that keep it", "share", "worst run")
+        for r in result.campaign.requirements:
+            passed = int(r.passes(table.figures[r.figure]).sum())
+            worst = result.worst(r.figure, 1)
+            kept.add_row(
+                r.text,
+                f"{passed:,} of {len(table):,}",
+                f"{passed / len(table):.6g}",
+                str(worst[0]) if worst.size else "",
+            )
+        console.print(kept)
+    if len(table.figures) and not failed.all():
+        figures = new_table("figures", "figure", "unit", "least", "median", "greatest")
+        for name, values in table.figures.items():
+            good = values[~failed]
+            low, middle, high = (f"{x:.6g}" for x in (good.min(), np.median(good), good.max()))
+            figures.add_row(name, table.units[name], low, middle, high)
+        console.print(figures)
+    console.print(f"results: {result.folder}", soft_wrap=True)

@@ -1,0 +1,283 @@
+"""Campaigns from end to end: what comes out does not depend on how they are cut, and nothing is lost."""
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import articulus as art
+from articulus.campaign import driver, here
+from articulus.cli.commands import app
+from articulus.errors import InputError, ModelError, NumericalError
+from articulus.study.check import Check
+
+STUDY = """
+schema = 1
+[study]
+name = "arm"
+model = "two_link"
+[initial.q]
+joint1 = "30 deg"
+[[component]]
+type = "measured"
+name = "gyro"
+sensor = {type = "rate_gyro", frame = "link2"}
+noise = "0.1 deg/s"
+period = "2 ms"
+[[component]]
+type = "pd"
+name = "servo"
+kp = "900 N m/rad"
+kd = "400 N m s/rad"
+[run]
+t_end = "0.1 s"
+step = "1 ms"
+sample = "10 ms"
+[[check]]
+name = "turn"
+signal = "q.joint1"
+at = "peak"
+less = "35 deg"
+[campaign]
+runs = 40
+seed = 3
+requirements = ["rate < 1 rad/s"]
+bands = ["q.joint1"]
+keep = {rate = 1}
+[campaign.vary]
+"q.joint1" = {normal = ["30 deg", "5 deg"]}
+"servo.kp" = {uniform = [800, 1000]}
+[campaign.figures]
+rate = {signal = "gyro.rate.2", at = "rms"}
+"energy" = {figure = "relative energy balance"}
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study in a folder of its own."""
+    path = tmp_path_factory.mktemp("campaign") / "arm.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(study: Path) -> art.campaign.Result:
+    """All runs at once."""
+    return art.campaign(study)
+
+
+def test_every_run_has_a_row(whole: art.campaign.Result) -> None:
+    table = whole.table
+    assert len(table) == 40
+    assert (table.index == np.arange(40)).all()
+    assert list(table.inputs) == ["q.joint1", "servo.kp"]
+    assert list(table.figures) == ["turn", "rate", "energy"]
+    assert (table.status == 0).all()
+    assert ((table.inputs["servo.kp"] >= 800) & (table.inputs["servo.kp"] <= 1000)).all()
+    assert np.unique(table.inputs["q.joint1"]).size == 40
+
+
+@pytest.mark.parametrize(("chunk", "threads"), [(1, 1), (7, 2), (16, 1)])
+def test_bits_do_not_depend_on_chunks_and_threads(
+    whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch, chunk: int, threads: int
+) -> None:
+    """Sizes that fill no vector, single runs among them; noise, inputs, energies and bands included."""
+    monkeypatch.setattr(driver.Driver, "_cut", lambda self, queue, slots: _cut(queue, chunk))
+    cut = art.campaign(STUDY, threads=threads)
+    assert cut.table.same(whole.table)
+    assert cut.digest() == whole.digest()
+    band, other = cut.bands()["q.joint1"], whole.bands()["q.joint1"]
+    assert (band.values == other.values).all()
+    assert (band.least == other.least).all()
+
+
+def _cut(queue, size: int) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+    first, count = queue.popleft()
+    if count > size:
+        queue.appendleft((first + size, count - size))
+    return first, min(size, count)
+
+
+def test_replay_is_the_run_of_the_campaign(whole: art.campaign.Result) -> None:
+    table = whole.table
+    for index in (0, 17, 39):
+        run = whole.replay(index)
+        assert run.batch is None
+        assert run["q.joint1"][0] == table.inputs["q.joint1"][index]
+        assert (
+            Check("", "q.joint1", "peak", "less", 0, 0, "rad").values(run)[0] == table.figures["turn"][index]
+        )
+        assert np.sqrt((run["gyro.rate.2"] ** 2).mean()) == table.figures["rate"][index]
+    with pytest.raises(InputError, match=r"replay: found run 40; expected a whole number from 0 to 39"):
+        whole.replay(40)
+
+
+def test_a_run_is_what_rollout_gives(whole: art.campaign.Result) -> None:
+    """Without noise in the loop, a run is that of `simulate` with the same numbers."""
+    table, run = whole.table, whole.replay(5)
+    same = whole.campaign.study.loop.simulate(
+        0.1, [table.inputs["q.joint1"][5], 0.0], params={"servo_kp": table.inputs["servo.kp"][5]}, sample=0.01
+    )
+    assert np.array_equal(same.q, run.q)
+
+
+def test_worst_runs_are_kept_whole(whole: art.campaign.Result) -> None:
+    worst = int(whole.table.figures["rate"].argmax())
+    assert whole.worst("rate").tolist() == [worst]
+    kept = art.load_run(whole.folder / "runs" / f"run_{worst:09d}.nc")
+    assert np.array_equal(kept.q, whole.replay(worst).q)
+
+
+def test_bands_hold_the_share_of_runs_they_say(whole: art.campaign.Result) -> None:
+    """The initial angle varies: its percentiles are those of the inputs within one cell, 1.2 % of their width."""
+    band, values = whole.bands([10, 50, 90])["q.joint1"], whole.table.inputs["q.joint1"]
+    exact = np.quantile(values, [0.1, 0.5, 0.9], method="inverted_cdf")
+    assert np.abs(band.values[:, 0] - exact).max() <= 3 * np.ptp(values) / 256
+    assert (band.least[0], band.greatest[0]) == (values.min(), values.max())
+
+
+def test_resume_and_extension(tmp_path: Path, whole: art.campaign.Result) -> None:
+    first = art.campaign(STUDY, runs=15, output=tmp_path / "c")
+    assert first.complete
+    shards = len(list((tmp_path / "c").glob("shard_*.h5")))
+    again = art.campaign(STUDY, runs=15, output=tmp_path / "c")
+    assert len(list((tmp_path / "c").glob("shard_*.h5"))) == shards
+    assert again.table.same(first.table)
+    more = art.campaign(STUDY, runs=40, output=tmp_path / "c")
+    assert more.table.same(whole.table)
+
+
+def test_a_lost_shard_is_run_again_and_a_torn_ledger_rebuilt(
+    tmp_path: Path, whole: art.campaign.Result
+) -> None:
+    place = tmp_path / "c"
+    for runs in (10, 25, 40):
+        art.campaign(STUDY, runs=runs, output=place)
+    (place / "shard_000001.h5").unlink()
+    assert art.campaign(STUDY, output=place).table.same(whole.table)
+    ledger = place / "ledger.sqlite"
+    for end in ("-wal", "-shm"):
+        Path(f"{ledger}{end}").unlink(missing_ok=True)
+    ledger.write_bytes(ledger.read_bytes()[:5000] + b"torn" * 1000)
+    assert art.campaign(STUDY, output=place).table.same(whole.table)
+    base = sqlite3.connect(ledger)
+    assert base.execute("SELECT SUM(count) FROM ranges").fetchone() == (40,)
+    base.close()
+
+
+def test_another_campaign_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "c"
+    art.campaign(STUDY, runs=4, output=place)
+    before = {p.name: p.read_bytes() for p in place.iterdir() if p.is_file()}
+    with pytest.raises(InputError, match=r"differs in: seed; expected the same one"):
+        art.campaign(STUDY, runs=4, seed=9, output=place)
+    with pytest.raises(InputError, match=r"differs in: study"):
+        art.campaign(STUDY.replace("400 N m s/rad", "410 N m s/rad"), runs=4, output=place)
+    settings = json.loads((place / "campaign.json").read_text())
+    settings["identity"]["processor"] = "another"
+    (place / "campaign.json").write_text(json.dumps(settings))
+    with pytest.raises(InputError, match=r"processor \(another then, .* now\)"):
+        art.campaign(STUDY, runs=4, output=place)
+    after = {p.name: p.read_bytes() for p in place.iterdir() if p.is_file()}
+    assert {n: b for n, b in before.items() if n.startswith("shard")} == {
+        n: b for n, b in after.items() if n.startswith("shard")
+    }
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="found a folder with other files"):
+        art.campaign(STUDY, runs=4, output=tmp_path / "full")
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"runs": 0}, r"runs: found 0; expected a whole number, at least 1"),
+        ({"vary": {"servo.kq": [1, 2]}}, r"no parameter, initial state or number of a component 'servo\.kq'"),
+        ({"vary": {"q.joint3": [1, 2]}}, r"q\.joint3"),
+        (
+            {"figures": {"x": {"signal": "q.joint3"}}},
+            r"no entry 'q\.joint3' of a signal; did you mean 'q\.joint2'",
+        ),
+        ({"requirements": ["rates < 2"]}, r"no figure 'rates'; did you mean 'rate'"),
+        ({"sampler": "monte"}, r"sampler: found 'monte'"),
+        ({"run": 3}, r"no key 'run'; did you mean 'runs'"),
+        ({"bands": ["q.x"]}, r"bands: no entry 'q\.x'"),
+        ({"threads": 0}, r"threads: found 0"),
+    ],
+)
+def test_bad_input(given: dict, text: str) -> None:
+    with pytest.raises((InputError, ModelError), match=text):
+        art.campaign(STUDY, **({"runs": 4} | given))
+
+
+def test_a_run_that_raises_is_set_aside_and_the_others_count(
+    tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chunk is halved until the run is found; tried again after the fault is gone, the table is the undisturbed one."""
+    real = here.run_rows
+
+    def poisoned(campaign, first, count, scale):  # type: ignore[no-untyped-def]
+        if first <= 13 < first + count:
+            raise ZeroDivisionError("thirteen")
+        return real(campaign, first, count, scale)
+
+    monkeypatch.setattr(here, "run_rows", poisoned)
+    result = art.campaign(STUDY, output=tmp_path / "c")
+    table, others = result.table, np.arange(40) != 13
+    assert len(table) == 40
+    assert table.failed.tolist() == (~others).tolist()
+    assert table.texts == {13: "raised: ZeroDivisionError: thirteen"}
+    assert np.array_equal(table.figures["rate"][others], whole.table.figures["rate"][others])
+    assert table.inputs["q.joint1"][13] == whole.table.inputs["q.joint1"][13]
+    monkeypatch.undo()
+    again = art.campaign(STUDY, output=tmp_path / "c", retry_failed=True)
+    assert again.table.same(whole.table)
+    assert (again.bands()["q.joint1"].values == whole.bands()["q.joint1"].values).all()
+
+
+def test_a_study_that_cannot_run_at_all_ends_the_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(campaign, first, count, scale):  # type: ignore[no-untyped-def]
+        raise ValueError("never")
+
+    monkeypatch.setattr(here, "run_rows", broken)
+    with pytest.raises(
+        NumericalError, match=r"the first 16 runs could not be run and not one could; .*ValueError: never"
+    ):
+        art.campaign(STUDY)
+
+
+def test_a_full_disk_keeps_what_was_written(
+    tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    art.campaign(STUDY, runs=20, output=tmp_path / "c")
+
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(driver.shards, "_sync_folder", full)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        art.campaign(STUDY, output=tmp_path / "c")
+    monkeypatch.undo()
+    assert len(art.campaign.show(tmp_path / "c").table) == 20
+    assert not list((tmp_path / "c").glob("*.tmp"))
+    assert art.campaign(STUDY, output=tmp_path / "c").table.same(whole.table)
+
+
+def test_command_line(study: Path, tmp_path: Path, whole: art.campaign.Result) -> None:
+    runner, place = CliRunner(), tmp_path / "c"
+    ran = runner.invoke(app, ["campaign", str(study), "--runs", "12", "--output", str(place)])
+    assert ran.exit_code == 0, ran.output
+    assert "12 of 12 runs done, 0 without figures" in ran.output
+    assert "turn < 0.610865238 rad" in ran.output
+    status = runner.invoke(app, ["campaign", str(study), "--output", str(place), "--status"])
+    assert "12 of 12 runs done, complete" in status.output
+    shown = runner.invoke(app, ["campaign", "show", str(place)])
+    assert "rate" in shown.output
+    assert shown.exit_code == 0
+    assert np.array_equal(art.campaign.show(place).table.figures["rate"], whole.table.figures["rate"][:12])
