@@ -72,7 +72,7 @@ def test_rows_do_not_depend_on_the_cut_and_keep_within_the_limits(d):
         (LogNormal(3, 0.2), stats.lognorm(0.2, scale=3)),
         (Stats("gamma", {"a": 2.0}), stats.gamma(2.0)),
     ],
-    ids=str,
+    ids=lambda x: str(x) if hasattr(x, "dims") else "",  # a law of scipy.stats prints its address
 )
 def test_one_number_inverts_its_distribution_function(d, law):
     u = np.linspace(1e-6, 1 - 1e-6, 101)
