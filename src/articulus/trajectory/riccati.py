@@ -1,0 +1,495 @@
+"""Optimal motion by backward Riccati sweeps and forward rollouts: feasibility-driven differential dynamic programming.
+
+States and inputs of all steps are given first, and may contradict the dynamics: the gaps f(x(k), u(k)) - x(k + 1) close as the search
+goes on. Every iteration takes three native calls: the linear model and the cost's quadratic model of all steps; the Riccati recursion
+from the end to the start, in which inputs at their bounds are found by projected Newton steps; and rollouts with feedback for all
+step lengths of the line search, side by side. Constraints other than bounds of inputs are kept by an augmented Lagrangian (`stages`).
+
+Source: Mastalli, Budhiraja, Merkt, Saurel, Hammoud, Naveau, Carpentier, Righetti, Vijayakumar & Mansard 2020 (gaps, acceptance of a
+step); Tassa, Mansard & Todorov 2014 (bounds of inputs).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import MX, SX
+
+from articulus import kernel
+from articulus.trajectory.stages import Stages
+
+STEP_LENGTHS = 0.5 ** np.arange(8)
+ACCEPT, ACCEPT_RISE = 0.1, 2.0
+"""Part of the expected decrease that a step must bring; most of the expected increase while gaps close."""
+NEWTON = 6
+"""Projected Newton steps for inputs at their bounds."""
+SHORTER = (1.0, 0.5, 0.2, 0.05)
+"""Lengths tried for each of them."""
+LEAST, MOST, FACTOR = 1e-9, 1e9, 10.0
+"""Regularization: size beyond which there is one, largest, factor."""
+CLOSED = 1e-9
+"""Gap, over the size of the state, up to which the motion counts as one of the dynamics."""
+FIRST_RHO, LARGEST_RHO, STIFFER, FALL = 10.0, 1e7, 10.0, 0.25
+"""Penalty of the constraints over the size of the cost: first, largest, factor, and the fall of the violation that needs no larger one."""
+OUTER = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What the search found.
+
+    Parameters
+    ----------
+    x : array, (steps + 1, nx)
+    u : array, (steps, nu)
+    gains : array, (steps, nu, nx)
+        u = u(k) + gains (x - x(k)) is the best answer to small deviations.
+    cost : float
+        Without penalties.
+    violation : float
+        Largest of a constraint, over its size.
+    gap : float
+        Largest between a step and the next state, over the size of the state.
+    status : str
+    iterations : int
+    seconds : float [s]
+    """
+
+    x: np.ndarray
+    u: np.ndarray
+    gains: np.ndarray
+    cost: float
+    violation: float
+    gap: float
+    status: str
+    iterations: int
+    seconds: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended at a solution that keeps all constraints."""
+        return self.status == "converged"
+
+
+class Riccati:
+    """The search on given stages; its states, inputs and multipliers stay for the next one.
+
+    Parameters
+    ----------
+    stages : Stages
+    x : array, (steps + 1, nx)
+        First guess; the first row is the state at the start.
+    u : array, (steps, nu)
+    """
+
+    def __init__(self, stages: Stages, x: np.ndarray, u: np.ndarray):
+        self.stages = s = stages
+        N, nx, nu = s.steps, s.nx, s.nu
+        self.x, self.u = np.array(x, dtype=float), np.array(u, dtype=float)
+        self.rho, self.regularization = 1.0, 0.0
+        self.multipliers = np.zeros((N, len(s.rows)))
+        self.last_multipliers = np.zeros(len(s.last_rows))
+        self.gains = np.zeros((N, nu, nx))
+        self.iterations = 0
+        self._code = code = _Code(s)
+        # models of all steps, the last one first
+        self._at = tuple(np.zeros((N, n)) for n in (nx, nu, nx, len(s.rows)))
+        self._h, self._rho = np.array(s.h), np.ones(())
+        self._w = np.zeros((N + 1, code.model_size))
+        self._told = np.zeros((N, 1 + len(s.rows)))
+        self._model = code.model.bind(*self._at, self._h, self._rho, out=(self._w[:N], self._told))
+        self._end = tuple(np.zeros(k) for k in (nx, len(s.last_rows)))
+        self._last = code.last.bind(*self._end, self._rho)
+        # backward
+        self._value = np.zeros((1, code.sweep.nx))
+        self._limits = np.concatenate([[0.0], 1 / s.input_scale**2, *s.box])
+        self._failed = np.full(1, kernel.NEVER)
+        self._sweep_log = np.zeros((1, N + 1, code.logged))
+        self._sweep = code.sweep.on(self._value, self._limits, self._w, self._failed, self._sweep_log)
+        # forward
+        m = len(STEP_LENGTHS)
+        self._row = np.zeros((m, code.forward.nx))
+        self._p = np.zeros((m, code.forward.np))
+        self._p[:, 0], self._p[:, 1] = STEP_LENGTHS, s.h
+        self._p[:, 3:] = np.concatenate(s.box)
+        self._plan = np.zeros((N + 1, code.forward.nw))
+        self._lost = np.full(m, kernel.NEVER)
+        self._log = np.zeros((m, N + 1, code.forward.nx))
+        self._forward = code.forward.on(self._row, self._p, self._plan, self._lost, self._log)
+
+    # one iteration
+
+    def _models(self) -> float:
+        """Fill the models of all steps and of the end; return the merit and keep cost and violation."""
+        x, u, following, multipliers = self._at
+        x[:], u[:], following[:], multipliers[:] = self.x[-2::-1], self.u[::-1], self.x[:0:-1], self.multipliers[::-1]
+        self._rho[...] = self.rho
+        self._model()
+        self._end[0][:], self._end[1][:] = self.x[-1], self.last_multipliers
+        self._last()
+        costs = self._told[:, 0].sum() + self._last.outputs[0]
+        fresh, last = self._told[::-1, 1:], self._last.outputs[1]
+        self._fresh, self._fresh_last, self.cost = fresh, last, float(costs)
+        return self.cost + float((fresh**2).sum() + (last**2).sum()) / (2 * self.rho)
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """f(x(k), u(k)) - x(k + 1) of the models, the last first, (steps, nx)."""
+        return self._w[:-1, : self.stages.nx]
+
+    def _backward(self) -> bool:
+        """Sweep from the end to the start; return whether every step had a least cost."""
+        nx = self.stages.nx
+        self._value[:] = 0.0
+        self._value[0, -nx * nx - nx : -nx * nx] = self._last.outputs[2]
+        self._value[0, -nx * nx :] = self._last.outputs[3].ravel()
+        self._limits[0] = self.regularization
+        self._failed[:] = kernel.NEVER
+        N = self.stages.steps
+        self._sweep(0, N)
+        self._sweep(N, N, closing=True)
+        return bool(self._failed[0] == kernel.NEVER)
+
+    def _rollouts(self) -> np.ndarray:
+        """Go forward with all step lengths; return the merits, not finite where a rollout failed."""
+        s, N = self.stages, self.stages.steps
+        nx, nu = s.nx, s.nu
+        w = self._plan[:N]
+        w[:, :nx], w[:, nx : nx + nu] = self.x[:-1], self.u
+        w[:, nx + nu : nx + nu + nx] = self.gaps[::-1]
+        at = 2 * nx + nu
+        w[:, at : at + nu + nu * nx] = self._sweep_log[0, :0:-1, : nu + nu * nx]
+        w[:, at + nu + nu * nx :] = self.multipliers
+        self._row[:] = 0.0
+        self._row[:, :nx] = self.x[0]
+        self._p[:, 2] = self.rho
+        self._lost[:] = kernel.NEVER
+        self._forward(0, N)
+        self._forward(N, N, closing=True)
+        ends = np.ascontiguousarray(self._log[:, N, :nx])
+        merits = self._log[:, N, nx + nu] + self._code.last_merit(ends, self.last_multipliers, self._rho)
+        return np.where(self._lost == kernel.NEVER, merits, np.inf)
+
+    def iterate(self) -> tuple[float, bool]:
+        """Take one iteration; return the change of the merit that its model expected, and whether a step was accepted."""
+        self.iterations += 1
+        merit = self._models()
+        while not self._backward():
+            if self.regularization >= MOST:
+                return np.inf, False
+            self._stiffen()
+        merits = self._rollouts()
+        expected = self._expected()
+        feasible = self.gap <= CLOSED
+        for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
+            if np.isfinite(change) and (
+                change <= ACCEPT * wanted if wanted <= 0 else not feasible and change <= ACCEPT_RISE * wanted
+            ):
+                self._accept(k)
+                return float(expected[0]), True
+        self._stiffen()
+        return float(expected[0]), False
+
+    @property
+    def gap(self) -> float:
+        """Largest gap over the size of its state."""
+        return float(np.abs(self.gaps / self.stages.state_scale).max())
+
+    def _expected(self) -> np.ndarray:
+        """Return the change of the merit by the model for all step lengths.
+
+        With the change m of a full step, and S = sum of gap' (costate), it is a (2 m + S) - a^2 (m + S) for a step length a.
+        """
+        nx, nu = self.stages.nx, self.stages.nu
+        by_k, by_kk, linear, square = self._value[0, self._code.logged : self._code.logged + 4]
+        push = self._sweep_log[0, :0:-1, nu + nu * nx :]
+        moved = self._log[:, 1:, :nx] - self.x[1:]
+        S = linear + np.einsum("akx,kx->a", moved, push) / STEP_LENGTHS if push.any() else 0.0
+        closing = linear + square / 2
+        first, second = by_k + 2 * closing + S, by_kk - 2 * S - 2 * closing
+        return np.asarray(STEP_LENGTHS * (first + 0.5 * STEP_LENGTHS * second))
+
+    def _accept(self, k: int) -> None:
+        nx, nu, N = self.stages.nx, self.stages.nu, self.stages.steps
+        self.x[:] = self._log[k, :, :nx]
+        self.u[:] = self._log[k, 1:, nx : nx + nu]
+        self.gains[:] = self._sweep_log[0, :0:-1, nu : nu + nu * nx].reshape(N, nx, nu).swapaxes(1, 2)
+        if STEP_LENGTHS[k] >= 0.5:
+            self.regularization = 0.0 if self.regularization <= LEAST else self.regularization / FACTOR
+        elif STEP_LENGTHS[k] <= 0.02:
+            self._stiffen()
+
+    def _stiffen(self) -> None:
+        self.regularization = max(self.regularization * FACTOR, LEAST)
+
+    # the whole search
+
+    def size(self) -> float:
+        """Return the size of the cost: of this motion, or of a tenth of all inputs' sizes."""
+        s, n = self.stages, self.stages.nu
+        curvature = self._w[:-1, -n * n :].reshape(-1, n, n).diagonal(axis1=1, axis2=2)
+        return max(abs(self.cost), 0.005 * float((curvature * s.input_scale**2).sum()), 1e-9)
+
+    def minimize(self, iterations: int, tolerance: float, until: float = np.inf) -> bool:
+        """Iterate until the model expects no change worth mentioning; return whether it came to that."""
+        self.regularization = 0.0
+        for _ in range(iterations):
+            if time.perf_counter() > until:
+                return False
+            expected, accepted = self.iterate()
+            if not np.isfinite(expected):
+                return False
+            small = abs(expected) <= tolerance * max(abs(self.cost), 1e-12)
+            if small and self.gap <= CLOSED:
+                return True
+            if not accepted and self.regularization >= MOST:
+                return False
+        return False
+
+    def violation(self) -> float:
+        """Return the largest violation of a constraint, over its size, of the models computed last."""
+        worst = 0.0
+        for fresh, held in ((self._fresh, self.multipliers), (self._fresh_last, self.last_multipliers)):
+            worst = max(worst, float(np.abs(fresh - held).max(initial=0.0)) / self.rho)
+        return worst
+
+
+def search(
+    stages: Stages,
+    x: np.ndarray | None = None,
+    u: np.ndarray | None = None,
+    *,
+    tolerance: float = 1e-6,
+    iterations: int = 1000,
+    time_limit: float = 600.0,
+) -> Outcome:
+    """Return the best motion of stages.
+
+    Parameters
+    ----------
+    stages : Stages
+    x : array, (steps + 1, nx)
+        Guess of the states; that of the phase if not given.
+    u : array, (steps, nu)
+        Of the inputs.
+    tolerance : float
+        Of the cost, over its size, and of the constraints, over theirs.
+    iterations : int
+        At most.
+    time_limit : float [s]
+        Wall-clock time.
+    """
+    begin = time.perf_counter()
+    guess = stages.guess()
+    way = Riccati(stages, guess[0] if x is None else x, guess[1] if u is None else u)
+    constrained = bool(stages.rows or stages.last_rows)
+    way._models()
+    if constrained:
+        way.rho = FIRST_RHO * way.size()
+    inner = 1e-2 * tolerance if constrained else tolerance
+    before, status = np.inf, "constraints not kept"
+    for _ in range(OUTER):
+        good = way.minimize(iterations - way.iterations, inner, begin + time_limit)
+        way._models()
+        off = way.violation()
+        if off <= tolerance and good:
+            status = "converged"
+            break
+        if way.iterations >= iterations or time.perf_counter() - begin > time_limit:
+            status = "iterations exhausted" if way.iterations >= iterations else "time limit"
+            break
+        if off <= tolerance or (off > 0.9 * before and way.rho >= LARGEST_RHO * way.size()):
+            status = "no further decrease" if off <= tolerance else status
+            break
+        way.multipliers, way.last_multipliers = way._fresh.copy(), way._fresh_last.copy()
+        if off > FALL * before:
+            way.rho = min(way.rho * STIFFER, LARGEST_RHO * way.size())
+        before = off
+    return Outcome(
+        way.x,
+        way.u,
+        way.gains,
+        way.cost,
+        off,
+        way.gap,
+        status,
+        way.iterations,
+        time.perf_counter() - begin,
+    )
+
+
+# native code
+
+
+class _Code:
+    """Functions of stages in native code."""
+
+    def __init__(self, stages: Stages):
+        self.stages = stages
+        nx, nu = stages.nx, stages.nu
+        self.sizes = [nx, nu, nx * nx, nx * nu, nx, nu, nx * nx, nu * nx, nu * nu]
+        self.model_size = sum(self.sizes)
+        self.logged = nu + nu * nx + nx
+
+    @cached_property
+    def model(self) -> kernel.Kernel:
+        """(x, u, next x, multipliers, h, rho) -> (gap, u, A, B, derivatives of the cost), (cost, new multipliers)."""
+        s = self.stages
+        x, u, following = MX.sym("x", s.nx), MX.sym("u", s.nu), MX.sym("following", s.nx)
+        multipliers, h, rho = MX.sym("m", len(s.rows)), MX.sym("h"), MX.sym("rho")
+        after, A, B, (f, fx, fu) = s.linear_step(x, u, h)
+        cost, fresh, lx, lu, lxx, lux, luu = s.merit_slopes(x, u, f, fx, fu, h, multipliers, rho)
+        told = [after - following, u, A, B, lx, lu, lxx, lux, luu]
+        return kernel.compile(
+            ca.Function(
+                "model",
+                [x, u, following, multipliers, h, rho],
+                [ca.vertcat(*(ca.vec(ca.densify(t)) for t in told)), ca.vertcat(cost, fresh)],
+            ),
+            finite=False,
+            ranks=((1, 1, 1, 1, 0, 0), (1, 1)),
+        )
+
+    @cached_property
+    def last(self) -> kernel.Kernel:
+        """`Stages.last_slopes`."""
+        return kernel.compile(self.stages.last_slopes, finite=False, ranks=((1, 1, 0), (0, 1, 1, 2)))
+
+    @cached_property
+    def last_merit(self) -> kernel.Kernel:
+        """`Stages.last_merit`."""
+        return kernel.compile(self.stages.last_merit, finite=False, ranks=((1, 1, 0), (0,)))
+
+    @cached_property
+    def sweep(self) -> kernel.Recurrence:
+        """One step backward."""
+        return _recurrence(_sweep(self.stages, self.sizes), self.logged)
+
+    @cached_property
+    def forward(self) -> kernel.Recurrence:
+        """One step forward with feedback."""
+        function = _forward(self.stages)
+        return _recurrence(function, function.numel_in(0))
+
+
+def _recurrence(function: ca.Function, logged: int) -> kernel.Recurrence:
+    key = hashlib.sha256(function.serialize().encode()).hexdigest()
+    return kernel.recurrence(key, lambda: [function], logged)
+
+
+def _cut(column: MX, *sizes: int) -> list[MX]:
+    """Return the parts of a column."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [column[a:b] for a, b in itertools.pairwise(ends)]
+
+
+def _forward(s: Stages) -> ca.Function:
+    """Return (x, u, merit) of the next step; u are the inputs of the one before."""
+    nx, nu, m = s.nx, s.nu, len(s.rows)
+    held, p, k = MX.sym("held", nx + nu + 1), MX.sym("p", 3 + 2 * nu), MX.sym("k")
+    w = MX.sym("w", 2 * nx + nu + nu + nu * nx + m)
+    length, h, rho, lower, upper = _cut(p, 1, 1, 1, nu, nu)
+    x, _, merit = _cut(held, nx, nu, 1)
+    x_bar, u_bar, gap, push, gain, multipliers = _cut(w, nx, nu, nx, nu, nu * nx, m)
+    u = u_bar + length * push + ca.mtimes(ca.reshape(gain, nu, nx), x - x_bar)
+    u = ca.fmin(ca.fmax(u, lower), upper)
+    after, f = s.step(x, u, h)
+    cost = s.merit(x, u, f, h, multipliers, rho)
+    return ca.Function("forward", [held, p, w, k], [ca.vertcat(after + (length - 1) * gap, u, merit + cost)])
+
+
+def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
+    """Return (push, gain, V gap, sums, gradient v and curvature V of the cost to go) of the step before."""
+    nx, nu = s.nx, s.nu
+    logged = nu + nu * nx + nx
+    held, w, k = MX.sym("held", logged + 4 + nx + nx * nx), MX.sym("w", sum(sizes)), MX.sym("k")
+    p = MX.sym("p", 1 + 3 * nu)
+    mu, weight, lower, upper = _cut(p, 1, nu, nu, nu)
+    _, sums, v, V = _cut(held, logged, 4, nx, nx * nx)
+    V = ca.reshape(V, nx, nx)
+    gap, u, A, B, lx, lu, lxx, lux, luu = _cut(w, *sizes)
+    A, B, lxx = ca.reshape(A, nx, nx), ca.reshape(B, nx, nu), ca.reshape(lxx, nx, nx)
+    lux, luu = ca.reshape(lux, nu, nx), ca.reshape(luu, nu, nu)
+    bent = ca.mtimes(V, gap)
+    slope = v + bent
+    VA, VB = ca.mtimes(V, A), ca.mtimes(V, B)
+    Qx, Qu = lx + ca.mtimes(A.T, slope), lu + ca.mtimes(B.T, slope)
+    Qxx, Qux, Quu = lxx + ca.mtimes(A.T, VA), lux + ca.mtimes(B.T, VA), luu + ca.mtimes(B.T, VB)
+    bounded = bool(np.isfinite(np.concatenate(s.box)).any())
+    push, gain = _best(nx, nu, bounded)(Quu + ca.diag(mu * weight), Qu, Qux, lower - u, upper - u)
+    v_new = Qx + ca.mtimes(Qux.T, push) + ca.mtimes(gain.T, Qu + ca.mtimes(Quu, push))
+    V_new = Qxx + ca.mtimes(Qux.T, gain)
+    V_new = (V_new + V_new.T) / 2
+    more = ca.vertcat(ca.dot(Qu, push), ca.dot(push, ca.mtimes(Quu, push)), ca.dot(gap, v), ca.dot(gap, bent))
+    return ca.Function("sweep", [held, p, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))])
+
+
+def _best(nx: int, nu: int, bounded: bool) -> Callable[..., Any]:
+    """Return the function (H, g, G, lower, upper) -> step y and gain K that make y'Hy/2 + g'y least within bounds."""
+    H, g, G = SX.sym("H", nu, nu), SX.sym("g", nu), SX.sym("G", nu, nx)
+    lower, upper, y = SX.sym("lower", nu), SX.sym("upper", nu), SX.sym("y", nu)
+    free = -_solved(H, ca.horzcat(g, G))
+    plain = ca.Function("plain", [H, g, G], [free[:, 0], free[:, 1:]])
+    if not bounded:
+        return lambda H, g, G, lower, upper: plain(H, g, G)
+    newton = ca.Function("newton", [H, g, lower, upper, y], [_newton(H, g, lower, upper, y)])
+    held = _held(H, g, lower, upper, y)
+    gains = ca.Function("gains", [H, g, G, lower, upper, y], [-_solved(_masked(H, held), (1 - held) * G)])
+    first = ca.Function("first", [H, g], [-_solved(H, g)])
+
+    def bounded_best(H: MX, g: MX, G: MX, lower: MX, upper: MX) -> tuple[MX, MX]:
+        y = ca.fmin(ca.fmax(first(H, g), lower), upper)
+        for _ in range(NEWTON):
+            y = newton(H, g, lower, upper, y)
+        return y, gains(H, g, G, lower, upper, y)
+
+    return bounded_best
+
+
+def _held(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
+    """Return 1 for inputs at a bound that the gradient pushes against, 0 for the others."""
+    slope = g + ca.mtimes(H, y)
+    return ca.logic_or(ca.logic_and(y <= lower, slope > 0), ca.logic_and(y >= upper, slope < 0))
+
+
+def _masked(H: SX, held: SX) -> SX:
+    """Return H with the rows and columns of held inputs as those of the unit matrix."""
+    free = 1 - held
+    return H * ca.mtimes(free, free.T) + ca.diag(held)
+
+
+def _newton(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
+    """Return y after a projected Newton step: the best of some lengths, or y itself."""
+    held = _held(H, g, lower, upper, y)
+    step = -_solved(_masked(H, held), (1 - held) * (g + ca.mtimes(H, y)))
+    best, least = y, ca.dot(y, g + ca.mtimes(H, y) / 2)
+    for length in SHORTER:
+        other = ca.fmin(ca.fmax(y + length * step, lower), upper)
+        value = ca.dot(other, g + ca.mtimes(H, other) / 2)
+        better = value < least
+        best, least = ca.if_else(better, other, best), ca.fmin(value, least)
+    return best
+
+
+def _solved(H: SX, right: SX) -> SX:
+    """Return H^-1 right by Cholesky factors; not a number unless H is positive definite."""
+    n, L = H.shape[0], [[SX(0)] * H.shape[0] for _ in range(H.shape[0])]
+    inverse = []
+    for j in range(n):
+        inverse.append(1 / ca.sqrt(H[j, j] - sum((L[j][k] ** 2 for k in range(j)), SX(0))))
+        for i in range(j + 1, n):
+            L[i][j] = (H[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), SX(0))) * inverse[j]
+    rows = [right[i, :] for i in range(n)]
+    for i in range(n):
+        rows[i] = (rows[i] - sum((L[i][k] * rows[k] for k in range(i)), SX(0))) * inverse[i]
+    for i in reversed(range(n)):
+        rows[i] = (rows[i] - sum((L[k][i] * rows[k] for k in range(i + 1, n)), SX(0))) * inverse[i]
+    return ca.vertcat(*rows)

@@ -1,0 +1,359 @@
+"""A phase in steps of equal length with inputs held during each: what methods that go forward in time need.
+
+x(k + 1) = step(x(k), u(k)). Cost and constraints are taken at the beginning of each step and at the end of the last one. Bounds of
+states, path constraints and goals are rows c with lower <= c <= upper, which enter the cost as an augmented Lagrangian
+
+    rho / 2 d^2,   d = y - min(max(y, lower), upper),   y = c + multiplier / rho,
+
+which holds for equations (lower = upper) and inequalities alike. Source: Bertsekas 1982; Howell, Jackson & Manchester 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from casadi import MX, SX
+
+from articulus.api import Mechanism
+from articulus.errors import InputError, did_you_mean
+from articulus.trajectory.problem import Constraint, Phase
+
+STEPS = ("rk4", "semi_implicit_euler")
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One constraint as a function of z, over its size."""
+
+    name: str
+    expression: SX
+    lower: float
+    upper: float
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """A phase in steps.
+
+    Parameters
+    ----------
+    phase : Phase
+        With a given duration; every unknown is a state, the rate of a state or an input.
+    mechanism : Mechanism or None
+        Whose analytic derivatives are used; otherwise those of the phase's equations.
+    steps : int
+    method : str
+        "rk4", or "semi_implicit_euler" of mechanisms.
+    """
+
+    phase: Phase
+    mechanism: Mechanism | None
+    steps: int
+    method: str = "rk4"
+
+    def __post_init__(self) -> None:
+        phase = self.phase
+        if self.method not in STEPS:
+            raise InputError(
+                f"steps: found method '{self.method}'{did_you_mean(self.method, STEPS)}; expected one of {', '.join(STEPS)}"
+            )
+        if self.method == "semi_implicit_euler" and self.mechanism is None:
+            raise InputError("steps: semi_implicit_euler needs a mechanism with q' = v; expected rk4 for equations")
+        if phase.duration[0] != phase.duration[1]:
+            raise InputError(
+                f"phase '{phase.name}': found a duration between {phase.duration[0]:g} and {phase.duration[1]:g} s; expected one number. "
+                "Steps of equal length need it; a free duration takes collocation (hermite_simpson)"
+            )
+        known = {*phase.rates, *phase.rates.values(), *phase.inputs}
+        if other := [n for k, n in enumerate(phase.names) if k not in known]:
+            raise InputError(
+                f"phase '{phase.name}': found the unknown '{other[0]}', which is neither a state, nor a rate, nor an input; expected an "
+                "open tree of joints whose velocities are the rates of their coordinates. Closed loops and free rotations take collocation "
+                "(hermite_simpson)"
+            )
+
+    @property
+    def h(self) -> float:
+        """Length of a step [s]."""
+        return self.phase.duration[0] / self.steps
+
+    @cached_property
+    def states(self) -> list[int]:
+        """Places of the states in z: positions before velocities."""
+        return [int(k) for k in self.phase.states]
+
+    @property
+    def nx(self) -> int:
+        """Number of states."""
+        return len(self.states)
+
+    @property
+    def nu(self) -> int:
+        """Number of inputs."""
+        return len(self.phase.inputs)
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """State at the beginning, (nx,)."""
+        lower, upper = (side[self.states] for side in self.phase.start)
+        for k in np.flatnonzero(lower != upper):
+            raise InputError(
+                f"phase '{self.phase.name}': found no number for {self.phase.names[self.states[k]]} at the start; expected all states given there"
+            )
+        return lower
+
+    @cached_property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the inputs, (nu,) each."""
+        places = list(self.phase.inputs)
+        return self.phase.lower[places], self.phase.upper[places]
+
+    @cached_property
+    def input_scale(self) -> np.ndarray:
+        """Sizes of the inputs, (nu,)."""
+        return self.phase.scale[list(self.phase.inputs)]
+
+    @cached_property
+    def state_scale(self) -> np.ndarray:
+        """Sizes of the states, (nx,)."""
+        return self.phase.scale[self.states]
+
+    # dynamics
+
+    def _z(self, x: SX, u: SX, f: SX) -> SX:
+        """Return the column of all unknowns."""
+        z: list[SX] = [SX(0)] * self.phase.size
+        for k, place in enumerate(self.states):
+            z[self.phase.rates[place]] = f[k]
+        for k, place in enumerate(self.states):
+            z[place] = x[k]
+        for k, place in enumerate(self.phase.inputs):
+            z[place] = u[k]
+        return ca.vertcat(*z)
+
+    @cached_property
+    def symbols(self) -> tuple[SX, SX]:
+        """x and u."""
+        return SX.sym("x", self.nx), SX.sym("u", self.nu)
+
+    @cached_property
+    def _motors(self) -> ca.DM:
+        """Matrix from inputs to generalized forces of the mechanism."""
+        assert self.mechanism is not None
+        names = [f"u.{n}" for n in self.mechanism.v_names]
+        B = np.zeros((self.mechanism.nv, self.nu))
+        for k, place in enumerate(self.phase.inputs):
+            B[names.index(self.phase.names[place]), k] = 1.0
+        return ca.sparsify(ca.DM(B))
+
+    @cached_property
+    def rates(self) -> ca.Function:
+        """(x, u) -> x'."""
+        x, u = self.symbols
+        if (m := self.mechanism) is not None:
+            a = m.function("forward_dynamics")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
+            return ca.Function("rates", [x, u], [ca.vertcat(x[m.nq :], a)])
+        f = SX.sym("f", self.nx)
+        own = [k for k, place in enumerate(self.states) if self.phase.rates[place] not in self.phase.rates]
+        residual = self.phase.equations(self._z(x, u, f))
+        slope = ca.jacobian(residual, f[own])
+        if ca.depends_on(slope, f):
+            raise InputError(f"phase '{self.phase.name}': found equations that are not linear in the rates; expected x' = f(x, u)")
+        solved = -ca.solve(slope, ca.substitute(residual, f, SX.zeros(self.nx)))
+        full = [x[self.states.index(p)] if (p := self.phase.rates[s]) in self.phase.rates else SX(0) for s in self.states]
+        for k, place in enumerate(own):
+            full[place] = solved[k]
+        return ca.Function("rates", [x, u], [ca.vertcat(*full)])
+
+    @cached_property
+    def slopes(self) -> ca.Function:
+        """(x, u) -> x' and its derivatives by x and by u."""
+        x, u = self.symbols
+        f = self.rates(x, u)
+        if (m := self.mechanism) is None:
+            fx, fu = ca.jacobian(f, x), ca.jacobian(f, u)
+        else:
+            tau = ca.mtimes(self._motors, u)
+            by_q, by_v, M = m.function("derivatives")(x[: m.nq], x[m.nq :], tau)
+            above = ca.horzcat(SX(m.nq, m.nq), SX.eye(m.nq))
+            fx = ca.vertcat(above, ca.horzcat(by_q, by_v))
+            fu = ca.vertcat(SX(m.nq, self.nu), ca.mtimes(M, self._motors))
+        return ca.Function("slopes", [x, u], [f, ca.densify(fx), ca.densify(fu)])
+
+    def step(self, x: MX, u: MX, h: MX) -> tuple[MX, MX]:
+        """Return the state after a step, and its rate at the beginning."""
+        f1 = self.rates(x, u)
+        if self.method == "semi_implicit_euler":
+            return self._semi_implicit(x, h, f1), f1
+        f2 = self.rates(x + h / 2 * f1, u)
+        f3 = self.rates(x + h / 2 * f2, u)
+        f4 = self.rates(x + h * f3, u)
+        return x + h / 6 * (f1 + 2 * f2 + 2 * f3 + f4), f1
+
+    def _semi_implicit(self, x: MX, h: MX, f: MX) -> MX:
+        n = self.nx // 2
+        v = x[n:] + h * f[n:]
+        return ca.vertcat(x[:n] + h * v, v)
+
+    def linear_step(self, x: MX, u: MX, h: MX) -> tuple[MX, MX, MX, tuple[MX, MX, MX]]:
+        """Return the state after a step, its derivatives by x and by u, and the slopes at the beginning."""
+        first = self.slopes(x, u)
+        f, fx, fu = first
+        if self.method == "semi_implicit_euler":
+            n = self.nx // 2
+            a, b = h * fx[n:, :], h * fu[n:, :]
+            below = ca.horzcat(MX(n, n), MX.eye(n)) + a
+            above = ca.horzcat(MX.eye(n), MX(n, n)) + h * below
+            return self._semi_implicit(x, h, f), ca.vertcat(above, below), ca.vertcat(h * b, b), first
+        one = MX(ca.DM.eye(self.nx))
+        f2, A2, B2 = self._stage(x, u, h / 2, (f, fx, fu))
+        f3, A3, B3 = self._stage(x, u, h / 2, (f2, A2, B2))
+        f4, A4, B4 = self._stage(x, u, h, (f3, A3, B3))
+        A = one + h / 6 * (fx + 2 * A2 + 2 * A3 + A4)
+        return x + h / 6 * (f + 2 * f2 + 2 * f3 + f4), A, h / 6 * (fu + 2 * B2 + 2 * B3 + B4), first
+
+    def _stage(self, x: MX, u: MX, h: MX, before: tuple[MX, MX, MX]) -> tuple[MX, MX, MX]:
+        """Return the rate at x + h f and its derivatives by x and u at the beginning of the step."""
+        f, A, B = before
+        g, gx, gu = self.slopes(x + h * f, u)
+        return g, gx + h * ca.mtimes(gx, A), gu + h * ca.mtimes(gx, B)
+
+    # cost and constraints
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Constraints at the beginning of each step: bounds of what is not an input, and path constraints."""
+        z, phase = self.full_symbols[1], self.phase
+        places = [k for k in range(phase.size) if k not in phase.inputs]
+        return (*self._bounds(places, phase.lower, phase.upper), *_rows(phase.path, z))
+
+    @cached_property
+    def last_rows(self) -> tuple[Row, ...]:
+        """Constraints at the end: those of the states, and the goals."""
+        z, phase = self.full_symbols[1], self.phase
+        lower = np.maximum(phase.lower, phase.end[0])
+        upper = np.minimum(phase.upper, phase.end[1])
+        made = (*self._bounds(self.states, lower, upper), *_rows(phase.at_end, z), *_rows(phase.path, z))
+        return tuple(r for r in made if not ca.depends_on(r.expression, ca.vertcat(*self.full_symbols[0][1:])))
+
+    def _bounds(self, places: list[int], lower: np.ndarray, upper: np.ndarray) -> list[Row]:
+        z, phase = self.full_symbols[1], self.phase
+        kept = dict.fromkeys(k for k in places if np.isfinite(lower[k]) or np.isfinite(upper[k]))
+        made = []
+        for k in kept:
+            size = float(phase.scale[k])
+            made.append(Row(phase.names[k], z[k] / size, lower[k] / size, upper[k] / size, size))
+        return made
+
+    @cached_property
+    def full_symbols(self) -> tuple[tuple[SX, SX, SX], SX]:
+        """(x, u, x') and z of them."""
+        x, u = self.symbols
+        f = SX.sym("f", self.nx)
+        return (x, u, f), self._z(x, u, f)
+
+    @cached_property
+    def running(self) -> SX:
+        """Cost per time, of x, u and x'."""
+        z = self.full_symbols[1]
+        return SX(0) if self.phase.running is None else self.phase.running(z)
+
+    @cached_property
+    def final(self) -> SX:
+        """Cost at the end, of x."""
+        (x, u, f), z = self.full_symbols
+        if self.phase.final is None:
+            return SX(0)
+        cost = self.phase.final(z, self.phase.duration[0])
+        if ca.depends_on(cost, ca.vertcat(u, f)):
+            raise InputError(f"phase '{self.phase.name}': found a cost at the end that depends on inputs or rates; expected one of states")
+        return cost
+
+    @cached_property
+    def merit(self) -> ca.Function:
+        """(x, u, x', h, multipliers, rho) -> h times the cost per time, plus the penalties of the constraints."""
+        (x, u, f), _ = self.full_symbols
+        h, rho = SX.sym("h"), SX.sym("rho")
+        multipliers = SX.sym("m", len(self.rows))
+        total = h * self.running + _penalty(self.rows, multipliers, rho)
+        return ca.Function("merit", [x, u, f, h, multipliers, rho], [total])
+
+    @cached_property
+    def merit_slopes(self) -> ca.Function:
+        """(x, u, x', dx'/dx, dx'/du, h, multipliers, rho) -> cost, new multipliers, first and second derivatives by x and u.
+
+        The constraints' curvature is left out, and that of x'(x, u) (Gauss-Newton).
+        """
+        (x, u, f), _ = self.full_symbols
+        h, rho = SX.sym("h"), SX.sym("rho")
+        fx, fu = SX.sym("fx", self.nx, self.nx), SX.sym("fu", self.nx, self.nu)
+        multipliers, y = SX.sym("m", len(self.rows)), ca.vertcat(x, u, f)
+        gradient, curvature, fresh = _slopes(h * self.running, self.rows, multipliers, rho, y)
+        n = self.nx + self.nu
+        J = ca.vertcat(SX.eye(n), ca.horzcat(fx, fu))
+        g, H = ca.mtimes(J.T, gradient), ca.mtimes(J.T, ca.mtimes(curvature, J))
+        parts = [g[: self.nx], g[self.nx :], H[: self.nx, : self.nx], H[self.nx :, : self.nx], H[self.nx :, self.nx :]]
+        return ca.Function(
+            "merit_slopes",
+            [x, u, f, fx, fu, h, multipliers, rho],
+            [h * self.running, fresh, *(ca.densify(p) for p in parts)],
+        )
+
+    @cached_property
+    def last_merit(self) -> ca.Function:
+        """(x, multipliers, rho) -> cost at the end with the penalties of its constraints."""
+        x, multipliers, rho = self.symbols[0], SX.sym("m", len(self.last_rows)), SX.sym("rho")
+        return ca.Function("last_merit", [x, multipliers, rho], [self.final + _penalty(self.last_rows, multipliers, rho)])
+
+    @cached_property
+    def last_slopes(self) -> ca.Function:
+        """(x, multipliers, rho) -> cost at the end, new multipliers, first and second derivatives by x."""
+        x, multipliers, rho = self.symbols[0], SX.sym("m", len(self.last_rows)), SX.sym("rho")
+        g, H, fresh = _slopes(self.final, self.last_rows, multipliers, rho, x)
+        return ca.Function("last_slopes", [x, multipliers, rho], [self.final, fresh, ca.densify(g), ca.densify(H)])
+
+    def guess(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return states (steps + 1, nx) and inputs (steps, nu) of the phase's guess, from the given start."""
+        s = np.linspace(0, 1, self.steps + 1)
+        assert self.phase.guess is not None
+        z = self.phase.guess(s, self.phase.duration[0])
+        x, u = z[:, self.states].copy(), z[:-1, list(self.phase.inputs)]
+        x[0] = self.start
+        return x, np.clip(u, *self.box)
+
+
+def _rows(constraints: tuple[Constraint, ...], z: SX) -> list[Row]:
+    made = []
+    for c in constraints:
+        for k, row in enumerate(ca.vertsplit(c.function(z))):
+            made.append(Row(c.name, row, float(c.lower[k]), float(c.upper[k]), 1.0))
+    return made
+
+
+def _off(rows: tuple[Row, ...], multipliers: SX, rho: SX) -> SX:
+    """Return how far each constraint, moved by its multiplier, lies outside of its bounds."""
+    out = []
+    for k, row in enumerate(rows):
+        y = row.expression + multipliers[k] / rho
+        out.append(y - ca.fmin(ca.fmax(y, row.lower), row.upper))
+    return ca.vertcat(SX(0, 1), *out)
+
+
+def _penalty(rows: tuple[Row, ...], multipliers: SX, rho: SX) -> SX:
+    return rho / 2 * ca.sumsqr(_off(rows, multipliers, rho))
+
+
+def _slopes(cost: SX, rows: tuple[Row, ...], multipliers: SX, rho: SX, y: SX) -> tuple[SX, SX, SX]:
+    """Return gradient and curvature of cost and penalties by y, and the new multipliers."""
+    H, g = ca.hessian(cost, y)
+    off = _off(rows, multipliers, rho)
+    if rows:
+        J = ca.jacobian(ca.vertcat(*(r.expression for r in rows)), y)
+        g = g + rho * ca.mtimes(J.T, off)
+        active = [SX(1) if r.lower == r.upper else off[k] != 0 for k, r in enumerate(rows)]
+        H = H + rho * ca.mtimes(J.T, ca.mtimes(ca.diag(ca.vertcat(*active)), J))
+    return g, H, rho * off
