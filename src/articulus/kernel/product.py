@@ -1,10 +1,13 @@
 """Dense matrix products in lane layout: a loop nest over register tiles.
 
 A tile keeps rows x columns sums in registers and walks once along the inner dimension. Strides are arbitrary, since in
-lane layout an element is a whole vector: a transposed matrix costs nothing.
+lane layout an element is a whole vector: a transposed matrix costs nothing. In code for one row of a batch an element is a single
+number; there the rows of the tile are one vector where they are neighbours in memory. The sums are the same to the last bit.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,11 +41,29 @@ def _cuts(n: int, tile: int) -> list[Run]:
 
 def _runs(step: Product, target: Target) -> list[tuple[Run, Run]]:
     rows, columns = tile_shape(target)
-    return [(r, c) for c in _cuts(step.result.shape[1], columns) for r in _cuts(step.result.shape[0], rows)]
+    cuts = _powers(step.result.shape[0]) if _upright(step, target) else _cuts(step.result.shape[0], rows)
+    return [(r, c) for c in _cuts(step.result.shape[1], columns) for r in cuts]
 
 
-def _tile_name(rows: int, columns: int, step: Product) -> str:
-    return f"tile.{rows}x{columns}.{'minus' if step.sign < 0 else 'plus'}.{'zero' if step.start is None else 'start'}"
+def _powers(n: int) -> list[Run]:
+    """Return (start, size, count) of runs of tiles of 8, 4, 2 and 1 rows that cover n."""
+    runs, start = [], 0
+    for size in (8, 4, 2, 1):
+        if count := (n - start) // size:
+            runs.append((start, size, count))
+            start += size * count
+    return runs
+
+
+def _upright(step: Product, target: Target) -> bool:
+    """Tell whether the rows of a product are neighbours in memory: they make one vector."""
+    matrices = [step.left, step.result] if step.start is None else [step.left, step.result, step.start]
+    return target.lanes == 1 and all((strides(m) or (0, 0, 0))[1] == 1 for m in matrices)
+
+
+def _tile_name(rows: int, columns: int, step: Product, target: Target) -> str:
+    form = "column" if _upright(step, target) else "tile"
+    return f"{form}.{rows}x{columns}.{'minus' if step.sign < 0 else 'plus'}.{'zero' if step.start is None else 'start'}"
 
 
 def emit(step: Product, name: str, target: Target) -> str:
@@ -89,7 +110,7 @@ def _call_tile(w: Writer, step: Product, shape: tuple[int, int], row: str, colum
         at = w.do(f"add i64 {at}, {w.do(f'mul i64 {position[1]}, {across * size}')}")
         arguments += [f"ptr {w.offset('%w', at)}", f"i64 {down * size}", f"i64 {across * size}"]
     inner = step.left.shape[1]
-    w.line(f"call void @{_tile_name(*shape, step)}({', '.join(arguments)}, i64 {inner})")
+    w.line(f"call void @{_tile_name(*shape, step, w.target)}({', '.join(arguments)}, i64 {inner})")
 
 
 def tiles(target: Target, steps: list[Product]) -> str:
@@ -97,24 +118,32 @@ def tiles(target: Target, steps: list[Product]) -> str:
     wanted = {}
     for step in steps:
         for (_, rows, _), (_, columns, _) in _runs(step, target):
-            wanted[_tile_name(rows, columns, step)] = (rows, columns, step.sign, step.start is not None)
-    return "\n".join(_tile(target, name, *shape) for name, shape in wanted.items())
+            name, form = _tile_name(rows, columns, step, target), (columns, step.sign, step.start is not None)
+            if _upright(step, target):
+                wanted[name] = (replace(target, lanes=rows), 1, *form)
+            else:
+                wanted[name] = (target, rows, *form)
+    return "\n".join(_tile(name, target.lanes, *shape) for name, shape in wanted.items())
 
 
-def _tile(target: Target, name: str, rows: int, columns: int, sign: int, start: bool) -> str:
+def _tile(name: str, lanes: int, target: Target, rows: int, columns: int, sign: int, start: bool) -> str:
+    """Return the text of a tile in code for `lanes` rows of a batch; the target's lanes may be rows of the tile."""
     w = Writer(target)
     w.label("entry")
     cells = [(i, j) for i in range(rows) for j in range(columns)]
-    begin = {cell: w.load(_at(w, "%s", "%sd", "%sa", cell)) if start else w.constant(0.0) for cell in cells}
+    align = 8 * lanes
+    begin = {
+        cell: w.load(_at(w, "%s", "%sd", "%sa", cell), align=align) if start else w.constant(0.0) for cell in cells
+    }
     downs = {i: w.do(f"mul i64 %ld, {i}") for i in range(rows)}
     acrosses = {j: w.do(f"mul i64 %ra, {j}") for j in range(columns)}
     w.line("br label %inner")
     w.label("inner")
     count, lp, rp = w.phi("i64", "0", "entry"), w.phi("ptr", "%l", "entry"), w.phi("ptr", "%r", "entry")
     sums = {cell: w.phi(target.type, begin[cell], "entry") for cell in cells}
-    left = [w.load(w.offset(lp, downs[i])) for i in range(rows)]
+    left = [w.load(w.offset(lp, downs[i]), align=align) for i in range(rows)]
     left = left if sign > 0 else [w.neg(x) for x in left]
-    right = (w.load(w.offset(rp, acrosses[j])) for j in range(columns))
+    right = (_right(w, w.offset(rp, acrosses[j]), lanes) for j in range(columns))
     new = {(i, j): w.fma(left[i], x, sums[i, j]) for j, x in enumerate(right) for i in range(rows)}
     step = w.do(f"add i64 {count}, 1")
     w.close(count, step, "inner")
@@ -125,10 +154,17 @@ def _tile(target: Target, name: str, rows: int, columns: int, sign: int, start: 
     w.line(f"br i1 {w.do(f'icmp slt i64 {step}, %n')}, label %inner, label %end")
     w.label("end")
     for cell in cells:
-        w.store(new[cell], _at(w, "%c", "%cd", "%ca", cell))
+        w.store(new[cell], _at(w, "%c", "%cd", "%ca", cell), align=align)
     w.line("ret void")
     matrices = ", ".join(f"ptr %{m}, i64 %{m}d, i64 %{m}a" for m in "lrcs")
     return w.function(f"internal void @{name}({matrices}, i64 %n)", "nounwind noinline")
+
+
+def _right(w: Writer, pointer: str, lanes: int) -> str:
+    """Return an element of the right operand: one number for all rows of a tile that is a vector."""
+    if lanes == w.target.lanes:
+        return w.load(pointer)
+    return w.pack([w.load(pointer, "double", 8)] * w.target.lanes)
 
 
 def _at(w: Writer, base: str, down: str, across: str, cell: tuple[int, int]) -> str:

@@ -31,6 +31,8 @@ ACCEPT, ACCEPT_RISE = 0.1, 2.0
 """Part of the expected decrease that a step must bring; most of the expected increase while gaps close."""
 NEWTON = 6
 """Projected Newton steps for inputs at their bounds."""
+FLAT = 1e-24
+"""Square of the gradient by free inputs, over that at zero, up to which such a step is not needed."""
 SHORTER = (1.0, 0.5, 0.2, 0.05)
 """Lengths tried for each of them."""
 LEAST, MOST, FACTOR = 1e-9, 1e9, 10.0
@@ -221,7 +223,7 @@ class Riccati:
         nx, nu, N = self.stages.nx, self.stages.nu, self.stages.steps
         self.x[:] = self._log[k, :, :nx]
         self.u[:] = self._log[k, 1:, nx : nx + nu]
-        self.gains[:] = self._sweep_log[0, :0:-1, nu : nu + nu * nx].reshape(N, nx, nu).swapaxes(1, 2)
+        self.gains[:] = self._sweep_log[0, :0:-1, nu : nu + nu * nx].reshape(N, nu, nx)
         if STEP_LENGTHS[k] >= 0.5:
             self.regularization = 0.0 if self.regularization <= LEAST else self.regularization / FACTOR
         elif STEP_LENGTHS[k] <= 0.02:
@@ -347,7 +349,7 @@ class _Code:
         multipliers, h, rho = MX.sym("m", len(s.rows)), MX.sym("h"), MX.sym("rho")
         after, A, B, (f, fx, fu) = s.linear_step(x, u, h)
         cost, fresh, lx, lu, lxx, lux, luu = s.merit_slopes(x, u, f, fx, fu, h, multipliers, rho)
-        told = [after - following, u, A, B, lx, lu, lxx, lux, luu]
+        told = [after - following, u, A.T, B.T, lx, lu, lxx, lux.T, luu]
         return kernel.compile(
             ca.Function(
                 "model",
@@ -399,7 +401,7 @@ def _forward(s: Stages) -> ca.Function:
     length, h, rho, lower, upper = _cut(p, 1, 1, 1, nu, nu)
     x, _, merit = _cut(held, nx, nu, 1)
     x_bar, u_bar, gap, push, gain, multipliers = _cut(w, nx, nu, nx, nu, nu * nx, m)
-    u = u_bar + length * push + ca.mtimes(ca.reshape(gain, nu, nx), x - x_bar)
+    u = u_bar + length * push + ca.mtimes(ca.reshape(gain, nx, nu).T, x - x_bar)
     u = ca.fmin(ca.fmax(u, lower), upper)
     after, f = s.step(x, u, h)
     cost = s.merit(x, u, f, h, multipliers, rho)
@@ -407,7 +409,7 @@ def _forward(s: Stages) -> ca.Function:
 
 
 def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
-    """Return (push, gain, V gap, sums, gradient v and curvature V of the cost to go) of the step before."""
+    """Return (push, transposed gain, V gap, sums, gradient v and curvature V of the cost to go) of the step before."""
     nx, nu = s.nx, s.nu
     logged = nu + nu * nx + nx
     held, w, k = MX.sym("held", logged + 4 + nx + nx * nx), MX.sym("w", sum(sizes)), MX.sym("k")
@@ -415,41 +417,45 @@ def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
     mu, weight, lower, upper = _cut(p, 1, nu, nu, nu)
     _, sums, v, V = _cut(held, logged, 4, nx, nx * nx)
     V = ca.reshape(V, nx, nx)
-    gap, u, A, B, lx, lu, lxx, lux, luu = _cut(w, *sizes)
-    A, B, lxx = ca.reshape(A, nx, nx), ca.reshape(B, nx, nu), ca.reshape(lxx, nx, nx)
-    lux, luu = ca.reshape(lux, nu, nx), ca.reshape(luu, nu, nu)
+    gap, u, At, Bt, lx, lu, lxx, lxu, luu = _cut(w, *sizes)
+    At, Bt, lxx = ca.reshape(At, nx, nx), ca.reshape(Bt, nu, nx), ca.reshape(lxx, nx, nx)
+    lxu, luu = ca.reshape(lxu, nx, nu), ca.reshape(luu, nu, nu)
     bent = ca.mtimes(V, gap)
     slope = v + bent
-    VA, VB = ca.mtimes(V, A), ca.mtimes(V, B)
-    Qx, Qu = lx + ca.mtimes(A.T, slope), lu + ca.mtimes(B.T, slope)
-    Qxx, Qux, Quu = lxx + ca.mtimes(A.T, VA), lux + ca.mtimes(B.T, VA), luu + ca.mtimes(B.T, VB)
+    VA, VB = ca.mtimes(V, At.T), ca.mtimes(V, Bt.T)
+    Qx, Qu = lx + ca.mtimes(At, slope), lu + ca.mtimes(Bt, slope)
+    Qxx, Qxu, Quu = lxx + ca.mtimes(At, VA), lxu + ca.mtimes(At, VB), luu + ca.mtimes(Bt, VB)
     bounded = bool(np.isfinite(np.concatenate(s.box)).any())
-    push, gain = _best(nx, nu, bounded)(Quu + ca.diag(mu * weight), Qu, Qux, lower - u, upper - u)
-    v_new = Qx + ca.mtimes(Qux.T, push) + ca.mtimes(gain.T, Qu + ca.mtimes(Quu, push))
-    V_new = Qxx + ca.mtimes(Qux.T, gain)
+    push, inverse = _best(nu, bounded)(Quu + ca.diag(mu * weight), Qu, lower - u, upper - u)
+    gain = -ca.mtimes(Qxu, inverse)
+    pushed = ca.mtimes(Quu, push)
+    v_new = Qx + ca.mtimes(Qxu, push) + ca.mtimes(gain, Qu + pushed)
+    V_new = Qxx + ca.mtimes(Qxu, gain.T)
     V_new = (V_new + V_new.T) / 2
-    more = ca.vertcat(ca.dot(Qu, push), ca.dot(push, ca.mtimes(Quu, push)), ca.dot(gap, v), ca.dot(gap, bent))
+    more = ca.vertcat(ca.dot(Qu, push), ca.dot(push, pushed), ca.dot(gap, v), ca.dot(gap, bent))
     return ca.Function("sweep", [held, p, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))])
 
 
-def _best(nx: int, nu: int, bounded: bool) -> Callable[..., Any]:
-    """Return the function (H, g, G, lower, upper) -> step y and gain K that make y'Hy/2 + g'y least within bounds."""
-    H, g, G = SX.sym("H", nu, nu), SX.sym("g", nu), SX.sym("G", nu, nx)
-    lower, upper, y = SX.sym("lower", nu), SX.sym("upper", nu), SX.sym("y", nu)
-    free = -_solved(H, ca.horzcat(g, G))
-    plain = ca.Function("plain", [H, g, G], [free[:, 0], free[:, 1:]])
+def _best(nu: int, bounded: bool) -> Callable[..., Any]:
+    """Return the function (H, g, lower, upper) -> step y that makes y'Hy/2 + g'y least, and the inverse of H for what is free."""
+    H, g = SX.sym("H", nu, nu), SX.sym("g", nu)
+    lower, upper, y, wrong = SX.sym("lower", nu), SX.sym("upper", nu), SX.sym("y", nu), SX.sym("wrong")
+    inverse = _inverse(H)
+    plain = ca.Function("plain", [H, g], [-ca.mtimes(inverse, g), inverse])
     if not bounded:
-        return lambda H, g, G, lower, upper: plain(H, g, G)
-    newton = ca.Function("newton", [H, g, lower, upper, y], [_newton(H, g, lower, upper, y)])
+        return lambda H, g, lower, upper: plain(H, g)
     held = _held(H, g, lower, upper, y)
-    gains = ca.Function("gains", [H, g, G, lower, upper, y], [-_solved(_masked(H, held), (1 - held) * G)])
-    first = ca.Function("first", [H, g], [-_solved(H, g)])
+    slope = (1 - held) * (g + ca.mtimes(H, y))
+    steep = ca.Function("steep", [H, g, lower, upper, y], [ca.sumsqr(slope) > FLAT * ca.sumsqr(g)])
+    change = ca.if_else(wrong != 0, _newton(H, g, lower, upper, y) - y, 0)
+    newton = ca.Function("when_steep", [wrong, H, g, lower, upper, y], [change])
+    free = ca.Function("free", [H, g, lower, upper, y], [_inverse(_masked(H, held)) * ca.mtimes(1 - held, (1 - held).T)])
 
-    def bounded_best(H: MX, g: MX, G: MX, lower: MX, upper: MX) -> tuple[MX, MX]:
-        y = ca.fmin(ca.fmax(first(H, g), lower), upper)
+    def bounded_best(H: MX, g: MX, lower: MX, upper: MX) -> tuple[MX, MX]:
+        y = ca.fmin(ca.fmax(plain(H, g)[0], lower), upper)
         for _ in range(NEWTON):
-            y = newton(H, g, lower, upper, y)
-        return y, gains(H, g, G, lower, upper, y)
+            y = y + newton(steep(H, g, lower, upper, y), H, g, lower, upper, y)
+        return y, free(H, g, lower, upper, y)
 
     return bounded_best
 
@@ -469,7 +475,7 @@ def _masked(H: SX, held: SX) -> SX:
 def _newton(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
     """Return y after a projected Newton step: the best of some lengths, or y itself."""
     held = _held(H, g, lower, upper, y)
-    step = -_solved(_masked(H, held), (1 - held) * (g + ca.mtimes(H, y)))
+    step = -ca.mtimes(_inverse(_masked(H, held)), (1 - held) * (g + ca.mtimes(H, y)))
     best, least = y, ca.dot(y, g + ca.mtimes(H, y) / 2)
     for length in SHORTER:
         other = ca.fmin(ca.fmax(y + length * step, lower), upper)
@@ -479,17 +485,20 @@ def _newton(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
     return best
 
 
-def _solved(H: SX, right: SX) -> SX:
-    """Return H^-1 right by Cholesky factors; not a number unless H is positive definite."""
-    n, L = H.shape[0], [[SX(0)] * H.shape[0] for _ in range(H.shape[0])]
-    inverse = []
+def _inverse(H: SX) -> SX:
+    """Return H^-1 by Cholesky factors; not a number unless H is positive definite."""
+    n = H.shape[0]
+    L = [[SX(0)] * n for _ in range(n)]
+    R = [[SX(0)] * n for _ in range(n)]  # inverse of L
     for j in range(n):
-        inverse.append(1 / ca.sqrt(H[j, j] - sum((L[j][k] ** 2 for k in range(j)), SX(0))))
+        R[j][j] = 1 / ca.sqrt(H[j, j] - sum((L[j][k] ** 2 for k in range(j)), SX(0)))
         for i in range(j + 1, n):
-            L[i][j] = (H[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), SX(0))) * inverse[j]
-    rows = [right[i, :] for i in range(n)]
+            L[i][j] = (H[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), SX(0))) * R[j][j]
+    for j in range(n):
+        for i in range(j + 1, n):
+            R[i][j] = -sum((L[i][k] * R[k][j] for k in range(j, i)), SX(0)) * R[i][i]
+    whole = SX.zeros(n, n)
     for i in range(n):
-        rows[i] = (rows[i] - sum((L[i][k] * rows[k] for k in range(i)), SX(0))) * inverse[i]
-    for i in reversed(range(n)):
-        rows[i] = (rows[i] - sum((L[k][i] * rows[k] for k in range(i + 1, n)), SX(0))) * inverse[i]
-    return ca.vertcat(*rows)
+        for j in range(i + 1):
+            whole[i, j] = whole[j, i] = sum((R[k][i] * R[k][j] for k in range(i, n)), SX(0))
+    return whole
