@@ -42,6 +42,7 @@ PAGES = [
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
     "docs/trajectory/time_elements.md",
+    "docs/trajectory/riccati.md",
     "docs/inversion/pseudolink.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

@@ -133,7 +133,8 @@ def _tile(name: str, lanes: int, target: Target, rows: int, columns: int, sign: 
     cells = [(i, j) for i in range(rows) for j in range(columns)]
     align = 8 * lanes
     begin = {
-        cell: w.load(_at(w, "%s", "%sd", "%sa", cell), align=align) if start else w.constant(0.0) for cell in cells
+        cell: w.load(_at(w, "%s", "%sd", "%sa", cell), align=align) if start else w.constant(0.0)
+        for cell in cells
     }
     downs = {i: w.do(f"mul i64 %ld, {i}") for i in range(rows)}
     acrosses = {j: w.do(f"mul i64 %ra, {j}") for j in range(columns)}

@@ -5,6 +5,7 @@ from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, R
 from articulus.trajectory.path_speed import PathMotion, path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
+from articulus.trajectory.riccati_plan import FeedbackPlan
 from articulus.trajectory.store import load_plan
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Constraint",
     "Crate",
     "Facing",
+    "FeedbackPlan",
     "Hull",
     "InBox",
     "Keep",

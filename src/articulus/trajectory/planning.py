@@ -436,7 +436,8 @@ def solve_problem(
     ----------
     problem : Problem or Phase
     scheme_name : str
-        "hermite_simpson", "radau <points>" or "lobatto <points>"; "weak": finite elements in time, with costates.
+        "hermite_simpson", "radau <points>" or "lobatto <points>"; "weak": finite elements in time, with costates; "riccati" (RK4) or "riccati
+        semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
     intervals : int or sequence of int
         Of the first mesh, for all phases or for each.
     error : float
@@ -446,6 +447,22 @@ def solve_problem(
     task : Task
         From which the problem was made.
     """
+    if scheme_name.split()[:1] == ["riccati"]:
+        from articulus.trajectory.riccati_plan import riccati_plan  # late: it makes a Plan
+
+        if not isinstance(intervals, int) or error is not None:
+            raise InputError(
+                "riccati: found a mesh for each phase or an error to refine to; expected a number of equal steps in `intervals`"
+            )
+        return riccati_plan(
+            problem,
+            name=scheme_name,
+            steps=intervals,
+            tolerance=tolerance,
+            iterations=iterations,
+            time_limit=time_limit,
+            task=task,
+        )
     whole = Problem((problem,)) if isinstance(problem, Phase) else problem
     chosen = scheme(scheme_name)
     counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
@@ -563,7 +580,8 @@ def plan(
     keep : sequence of OnLine, InBox or Facing
         What frames keep to all the way.
     scheme : str
-        "hermite_simpson", "radau <points>", "lobatto <points>" or "weak".
+        "hermite_simpson", "radau <points>", "lobatto <points>" or "weak"; "riccati" (RK4) or "riccati
+        semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
     intervals : int
         Of the first mesh.
     error : float

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -101,7 +102,7 @@ class Riccati:
         self.last_multipliers = np.zeros(len(s.last_rows))
         self.gains = np.zeros((N, nu, nx))
         self.iterations = 0
-        self._code = code = _Code(s)
+        self._code = code = _code(s)
         # models of all steps, the last one first
         self._at = tuple(np.zeros((N, n)) for n in (nx, nu, nx, len(s.rows)))
         self._h, self._rho = np.array(s.h), np.ones(())
@@ -132,7 +133,12 @@ class Riccati:
     def _models(self) -> float:
         """Fill the models of all steps and of the end; return the merit and keep cost and violation."""
         x, u, following, multipliers = self._at
-        x[:], u[:], following[:], multipliers[:] = self.x[-2::-1], self.u[::-1], self.x[:0:-1], self.multipliers[::-1]
+        x[:], u[:], following[:], multipliers[:] = (
+            self.x[-2::-1],
+            self.u[::-1],
+            self.x[:0:-1],
+            self.multipliers[::-1],
+        )
         self._rho[...] = self.rho
         self._model()
         self._end[0][:], self._end[1][:] = self.x[-1], self.last_multipliers
@@ -335,7 +341,7 @@ class _Code:
     """Functions of stages in native code."""
 
     def __init__(self, stages: Stages):
-        self.stages = stages
+        self.stages = stages.copy()  # one of its own: what a weak dictionary holds must not hold the key
         nx, nu = stages.nx, stages.nu
         self.sizes = [nx, nu, nx * nx, nx * nu, nx, nu, nx * nx, nu * nx, nu * nu]
         self.model_size = sum(self.sizes)
@@ -380,6 +386,16 @@ class _Code:
         """One step forward with feedback."""
         function = _forward(self.stages)
         return _recurrence(function, function.numel_in(0))
+
+
+_known: WeakKeyDictionary[Stages, _Code] = WeakKeyDictionary()
+
+
+def _code(stages: Stages) -> _Code:
+    """Return the native code of stages, made once."""
+    if stages not in _known:
+        _known[stages] = _Code(stages)
+    return _known[stages]
 
 
 def _recurrence(function: ca.Function, logged: int) -> kernel.Recurrence:
@@ -433,7 +449,9 @@ def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
     V_new = Qxx + ca.mtimes(Qxu, gain.T)
     V_new = (V_new + V_new.T) / 2
     more = ca.vertcat(ca.dot(Qu, push), ca.dot(push, pushed), ca.dot(gap, v), ca.dot(gap, bent))
-    return ca.Function("sweep", [held, p, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))])
+    return ca.Function(
+        "sweep", [held, p, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))]
+    )
 
 
 def _best(nu: int, bounded: bool) -> Callable[..., Any]:
@@ -449,7 +467,9 @@ def _best(nu: int, bounded: bool) -> Callable[..., Any]:
     steep = ca.Function("steep", [H, g, lower, upper, y], [ca.sumsqr(slope) > FLAT * ca.sumsqr(g)])
     change = ca.if_else(wrong != 0, _newton(H, g, lower, upper, y) - y, 0)
     newton = ca.Function("when_steep", [wrong, H, g, lower, upper, y], [change])
-    free = ca.Function("free", [H, g, lower, upper, y], [_inverse(_masked(H, held)) * ca.mtimes(1 - held, (1 - held).T)])
+    free = ca.Function(
+        "free", [H, g, lower, upper, y], [_inverse(_masked(H, held)) * ca.mtimes(1 - held, (1 - held).T)]
+    )
 
     def bounded_best(H: MX, g: MX, lower: MX, upper: MX) -> tuple[MX, MX]:
         y = ca.fmin(ca.fmax(plain(H, g)[0], lower), upper)

@@ -10,13 +10,14 @@ which holds for equations (lower = upper) and inequalities alike. Source: Bertse
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from casadi import MX, SX
 
+from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import InputError, did_you_mean
 from articulus.trajectory.problem import Constraint, Phase
@@ -26,9 +27,10 @@ STEPS = ("rk4", "semi_implicit_euler")
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One constraint as a function of z, over its size."""
+    """One constraint as a function of z, over its size: its name, and which entry of it."""
 
     name: str
+    entry: str
     expression: SX
     lower: float
     upper: float
@@ -58,11 +60,11 @@ class Stages:
     def __post_init__(self) -> None:
         phase = self.phase
         if self.method not in STEPS:
-            raise InputError(
-                f"steps: found method '{self.method}'{did_you_mean(self.method, STEPS)}; expected one of {', '.join(STEPS)}"
-            )
+            raise InputError(f"steps: found method '{self.method}'; {did_you_mean(self.method, STEPS)}")
         if self.method == "semi_implicit_euler" and self.mechanism is None:
-            raise InputError("steps: semi_implicit_euler needs a mechanism with q' = v; expected rk4 for equations")
+            raise InputError(
+                "steps: semi_implicit_euler needs a mechanism with q' = v; expected rk4 for equations"
+            )
         if phase.duration[0] != phase.duration[1]:
             raise InputError(
                 f"phase '{phase.name}': found a duration between {phase.duration[0]:g} and {phase.duration[1]:g} s; expected one number. "
@@ -75,6 +77,10 @@ class Stages:
                 "open tree of joints whose velocities are the rates of their coordinates. Closed loops and free rotations take collocation "
                 "(hermite_simpson)"
             )
+
+    def copy(self) -> Stages:
+        """Return the same stages as another object."""
+        return replace(self)
 
     @property
     def h(self) -> float:
@@ -162,9 +168,14 @@ class Stages:
         residual = self.phase.equations(self._z(x, u, f))
         slope = ca.jacobian(residual, f[own])
         if ca.depends_on(slope, f):
-            raise InputError(f"phase '{self.phase.name}': found equations that are not linear in the rates; expected x' = f(x, u)")
+            raise InputError(
+                f"phase '{self.phase.name}': found equations that are not linear in the rates; expected x' = f(x, u)"
+            )
         solved = -ca.solve(slope, ca.substitute(residual, f, SX.zeros(self.nx)))
-        full = [x[self.states.index(p)] if (p := self.phase.rates[s]) in self.phase.rates else SX(0) for s in self.states]
+        full = [
+            x[self.states.index(p)] if (p := self.phase.rates[s]) in self.phase.rates else SX(0)
+            for s in self.states
+        ]
         for k, place in enumerate(own):
             full[place] = solved[k]
         return ca.Function("rates", [x, u], [ca.vertcat(*full)])
@@ -238,7 +249,9 @@ class Stages:
         lower = np.maximum(phase.lower, phase.end[0])
         upper = np.minimum(phase.upper, phase.end[1])
         made = (*self._bounds(self.states, lower, upper), *_rows(phase.at_end, z), *_rows(phase.path, z))
-        return tuple(r for r in made if not ca.depends_on(r.expression, ca.vertcat(*self.full_symbols[0][1:])))
+        return tuple(
+            r for r in made if not ca.depends_on(r.expression, ca.vertcat(*self.full_symbols[0][1:]))
+        )
 
     def _bounds(self, places: list[int], lower: np.ndarray, upper: np.ndarray) -> list[Row]:
         z, phase = self.full_symbols[1], self.phase
@@ -246,8 +259,14 @@ class Stages:
         made = []
         for k in kept:
             size = float(phase.scale[k])
-            made.append(Row(phase.names[k], z[k] / size, lower[k] / size, upper[k] / size, size))
+            made.append(Row("bounds", phase.names[k], z[k] / size, lower[k] / size, upper[k] / size, size))
         return made
+
+    def row_values(self, rows: tuple[Row, ...]) -> kernel.Kernel:
+        """Return the native function (x, u, x') -> constraints over their sizes."""
+        (x, u, f), _ = self.full_symbols
+        whole = ca.vertcat(*(r.expression for r in rows))
+        return kernel.compile(ca.Function("rows", [x, u, f], [whole]), finite=False, ranks=((1, 1, 1), (1,)))
 
     @cached_property
     def full_symbols(self) -> tuple[tuple[SX, SX, SX], SX]:
@@ -265,12 +284,14 @@ class Stages:
     @cached_property
     def final(self) -> SX:
         """Cost at the end, of x."""
-        (x, u, f), z = self.full_symbols
+        (_, u, f), z = self.full_symbols
         if self.phase.final is None:
             return SX(0)
         cost = self.phase.final(z, self.phase.duration[0])
         if ca.depends_on(cost, ca.vertcat(u, f)):
-            raise InputError(f"phase '{self.phase.name}': found a cost at the end that depends on inputs or rates; expected one of states")
+            raise InputError(
+                f"phase '{self.phase.name}': found a cost at the end that depends on inputs or rates; expected one of states"
+            )
         return cost
 
     @cached_property
@@ -296,7 +317,13 @@ class Stages:
         n = self.nx + self.nu
         J = ca.vertcat(SX.eye(n), ca.horzcat(fx, fu))
         g, H = ca.mtimes(J.T, gradient), ca.mtimes(J.T, ca.mtimes(curvature, J))
-        parts = [g[: self.nx], g[self.nx :], H[: self.nx, : self.nx], H[self.nx :, : self.nx], H[self.nx :, self.nx :]]
+        parts = [
+            g[: self.nx],
+            g[self.nx :],
+            H[: self.nx, : self.nx],
+            H[self.nx :, : self.nx],
+            H[self.nx :, self.nx :],
+        ]
         return ca.Function(
             "merit_slopes",
             [x, u, f, fx, fu, h, multipliers, rho],
@@ -307,14 +334,18 @@ class Stages:
     def last_merit(self) -> ca.Function:
         """(x, multipliers, rho) -> cost at the end with the penalties of its constraints."""
         x, multipliers, rho = self.symbols[0], SX.sym("m", len(self.last_rows)), SX.sym("rho")
-        return ca.Function("last_merit", [x, multipliers, rho], [self.final + _penalty(self.last_rows, multipliers, rho)])
+        return ca.Function(
+            "last_merit", [x, multipliers, rho], [self.final + _penalty(self.last_rows, multipliers, rho)]
+        )
 
     @cached_property
     def last_slopes(self) -> ca.Function:
         """(x, multipliers, rho) -> cost at the end, new multipliers, first and second derivatives by x."""
         x, multipliers, rho = self.symbols[0], SX.sym("m", len(self.last_rows)), SX.sym("rho")
         g, H, fresh = _slopes(self.final, self.last_rows, multipliers, rho, x)
-        return ca.Function("last_slopes", [x, multipliers, rho], [self.final, fresh, ca.densify(g), ca.densify(H)])
+        return ca.Function(
+            "last_slopes", [x, multipliers, rho], [self.final, fresh, ca.densify(g), ca.densify(H)]
+        )
 
     def guess(self) -> tuple[np.ndarray, np.ndarray]:
         """Return states (steps + 1, nx) and inputs (steps, nu) of the phase's guess, from the given start."""
@@ -330,7 +361,7 @@ def _rows(constraints: tuple[Constraint, ...], z: SX) -> list[Row]:
     made = []
     for c in constraints:
         for k, row in enumerate(ca.vertsplit(c.function(z))):
-            made.append(Row(c.name, row, float(c.lower[k]), float(c.upper[k]), 1.0))
+            made.append(Row(c.name, f"row {k}", row, float(c.lower[k]), float(c.upper[k]), 1.0))
     return made
 
 
