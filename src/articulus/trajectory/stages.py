@@ -212,8 +212,8 @@ class Stages:
 
     def linear_step(self, x: MX, u: MX, h: MX) -> tuple[MX, MX, MX, tuple[MX, MX, MX]]:
         """Return the state after a step, its derivatives by x and by u, and the slopes at the beginning."""
-        first = self.slopes(x, u)
-        f, fx, fu = first
+        f, fx, fu = self.slopes(x, u)
+        first = f, fx, fu
         if self.method == "semi_implicit_euler":
             n = self.nx // 2
             a, b = h * fx[n:, :], h * fu[n:, :]
