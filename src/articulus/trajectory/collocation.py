@@ -1,4 +1,4 @@
-"""Direct collocation: a problem on a mesh becomes a program of a few functions at all points of the mesh."""
+"""Direct transcription: a problem on a mesh becomes a program of a few functions at all points of the mesh."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from casadi import SX
 
 from articulus.trajectory.problem import Constraint, Phase, Problem
-from articulus.trajectory.program import Block, Program
+from articulus.trajectory.program import Block, Part, Program
 from articulus.trajectory.schemes import Scheme
+from articulus.trajectory.shooting import StepCosts, StepEnds, Steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def transcribe(
     scheme : Scheme
     """
     layouts: list[Layout] = []
-    costs, constraints = list[Block](), list[Block]()
+    costs, constraints = list[Part](), list[Part]()
     lower, upper, scale = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
     for phase, mesh in zip(problem.phases, meshes, strict=True):
         layout = Layout.of(phase, mesh, scheme, layouts[-1].end if layouts else 0)
@@ -80,8 +81,9 @@ def transcribe(
         lower += [low.ravel(), np.array([phase.duration[0]])]
         upper += [high.ravel(), np.array([phase.duration[1]])]
         scale += [np.tile(phase.scale, len(layout.z)), np.array([phase.duration[1]])]
-        constraints += _equations(phase, layout, scheme)
-        costs += _costs(phase, layout, scheme)
+        steps = _steps(phase, layout) if scheme.name == "shooting" else None
+        constraints += _equations(phase, layout, scheme, steps)
+        costs += _costs(phase, layout, scheme, steps)
     for link, before, after in zip(problem.links, layouts, layouts[1:]):
         constraints.append(_link(link.name, link.function, before, after))
     return (
@@ -96,15 +98,20 @@ def transcribe(
     )
 
 
-def _equations(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
+def _steps(phase: Phase, layout: Layout) -> Steps:
+    first, last = (layout.z[layout.intervals[:, k]] for k in (0, -1))
+    return Steps(phase, first, last, layout.duration, layout.lengths)
+
+
+def _equations(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None) -> list[Part]:
     unused = _unused_points(layout, scheme)
     used = np.setdiff1d(np.arange(len(layout.z)), unused)
-    blocks = [
+    blocks: list[Part] = [
         _at(
             Constraint("equations of motion", phase.equations, *_zeros(phase.equations)),
             layout.z[used],
         ),
-        _defects(phase, layout, scheme),
+        _defects(phase, layout, scheme) if steps is None else StepEnds(steps),
     ]
     blocks += [_at(c, layout.z[used]) for c in phase.path]
     blocks += [_at(c, layout.z[:1]) for c in phase.at_start]
@@ -222,9 +229,11 @@ def _interpolated(phase: Phase, layout: Layout, scheme: Scheme, points: np.ndarr
     return Block("entries between intervals", function, np.hstack(index), data, zeros, zeros)
 
 
-def _costs(phase: Phase, layout: Layout, scheme: Scheme) -> list[Block]:
-    blocks = []
-    if phase.running is not None:
+def _costs(phase: Phase, layout: Layout, scheme: Scheme, steps: Steps | None) -> list[Part]:
+    blocks: list[Part] = []
+    if phase.running is not None and steps is not None:
+        blocks.append(StepCosts(steps))
+    elif phase.running is not None:
         weights = np.zeros(len(layout.z))
         np.add.at(weights, layout.intervals, layout.lengths[:, None] * scheme.weights)
         blocks.append(_weighted(phase.running, phase, layout, weights))

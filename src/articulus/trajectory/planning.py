@@ -26,7 +26,7 @@ from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.trajectory.ipopt import Solution, solve
 from articulus.trajectory.problem import Phase, Problem
-from articulus.trajectory.program import Block, Program
+from articulus.trajectory.program import Part, Program
 from articulus.trajectory.refine import interval_errors, refined
 from articulus.trajectory.schemes import Scheme, scheme
 from articulus.trajectory.task import Task
@@ -188,7 +188,7 @@ class Plan:
             found |= {n: float(part) for n, part in zip(phase.names, at.mean(0)) if part > most}
         return tuple(sorted(found.items(), key=lambda each: -each[1]))
 
-    def _named(self, amount: float, block: Block, place: int, row: int) -> Violation:
+    def _named(self, amount: float, block: Part, place: int, row: int) -> Violation:
         first = int(block.index[place][0])
         p = next(k for k, layout in enumerate(self.layouts) if first < layout.end)
         layout, phase = self.layouts[p], self.problem.phases[p]
@@ -430,13 +430,13 @@ def solve_problem(
     time_limit: float = 600.0,
     task: Task | None = None,
 ) -> Plan:
-    """Return the plan of a problem by direct collocation or by finite elements in time.
+    """Return the plan of a problem by direct collocation, multiple shooting or finite elements in time.
 
     Parameters
     ----------
     problem : Problem or Phase
     scheme_name : str
-        "hermite_simpson", "radau <points>" or "lobatto <points>"; "weak": finite elements in time, with costates; "riccati" (RK4) or "riccati
+        "hermite_simpson", "radau <points>" or "lobatto <points>"; "shooting": multiple shooting, order 4; "weak": finite elements in time; "riccati" (RK4) or "riccati
         semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
     intervals : int or sequence of int
         Of the first mesh, for all phases or for each.
@@ -580,7 +580,7 @@ def plan(
     keep : sequence of OnLine, InBox or Facing
         What frames keep to all the way.
     scheme : str
-        "hermite_simpson", "radau <points>", "lobatto <points>" or "weak"; "riccati" (RK4) or "riccati
+        "hermite_simpson", "radau <points>", "lobatto <points>", "shooting" or "weak"; "riccati" (RK4) or "riccati
         semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
     intervals : int
         Of the first mesh.

@@ -11,13 +11,37 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 from casadi import SX
 
 from articulus import kernel
+
+
+class Part(Protocol):
+    """What a program is made of: rows at many places, each of a few unknowns, with derivatives; a `Block`, or one with its own chain rule."""
+
+    name: str
+
+    @property
+    def index(self) -> np.ndarray: ...
+    @property
+    def lower(self) -> np.ndarray: ...
+    @property
+    def upper(self) -> np.ndarray: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def jacobian_pattern(self) -> tuple[np.ndarray, np.ndarray]: ...
+    @property
+    def hessian_pattern(self) -> tuple[np.ndarray, np.ndarray]: ...
+    def values(self, x: np.ndarray) -> np.ndarray: ...
+    def jacobian(self, x: np.ndarray) -> np.ndarray: ...
+    def hessian(self, x: np.ndarray, multipliers: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +69,14 @@ class Block:
     upper: np.ndarray
 
     @property
+    def width(self) -> int:
+        """Number of rows at each place."""
+        return self.function.numel_out(0)
+
+    @property
     def rows(self) -> int:
         """Number of constraints."""
-        return len(self.index) * self.function.numel_out(0)
+        return len(self.index) * self.width
 
     @cached_property
     def _symbols(self) -> tuple[SX, SX, SX, SX]:
@@ -134,15 +163,15 @@ class Program:
 
     Parameters
     ----------
-    costs, constraints : tuple of Block
+    costs, constraints : tuple of Part
         A cost has one row; its bounds are not used.
     lower, upper : array, (n,)
     scale : array, (n,)
         Size of each unknown: the solver works on x / scale.
     """
 
-    costs: tuple[Block, ...]
-    constraints: tuple[Block, ...]
+    costs: tuple[Part, ...]
+    constraints: tuple[Part, ...]
     lower: np.ndarray
     upper: np.ndarray
     scale: np.ndarray = field(default_factory=lambda: np.ones(0))
@@ -187,7 +216,7 @@ class Program:
         rows, columns = [np.zeros(0, int)], [np.zeros(0, int)]
         for block, first in zip(self.constraints, self.first_rows):
             i, j = block.jacobian_pattern
-            m = block.function.numel_out(0)
+            m = block.width
             rows.append((first + m * np.arange(len(block.index))[:, None] + i).ravel())
             columns.append(block.index[:, j].ravel())
         row, column = np.concatenate(rows), np.concatenate(columns)

@@ -65,6 +65,18 @@ def weak() -> Scheme:
     )
 
 
+def shooting() -> Scheme:
+    """Return multiple shooting: nodes only, with inputs linear between them; `shooting.Steps` takes the place of A, B and weights."""
+    return Scheme(
+        "shooting",
+        np.array([0.0, 1]),
+        np.array([[-1.0, 1]]),
+        np.array([[-0.5, -0.5]]),
+        np.array([0.5, 0.5]),
+        4,
+    )
+
+
 @lru_cache(maxsize=16)
 def lobatto(points: int) -> Scheme:
     """Return the scheme on the Legendre-Gauss-Lobatto points of an interval, both ends among them, order 2 points - 2."""
@@ -110,12 +122,13 @@ def _integrals(points: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def scheme(name: str) -> Scheme:
-    """Return a scheme by its name: "hermite_simpson", "weak", "lobatto 5", "radau 3"."""
+    """Return a scheme by its name: "hermite_simpson", "shooting", "weak", "lobatto 5", "radau 3"."""
     kind, _, count = name.partition(" ")
-    if kind in ("hermite_simpson", "weak") and not count:
-        return {"hermite_simpson": hermite_simpson, "weak": weak}[kind]()
+    plain = {"hermite_simpson": hermite_simpson, "shooting": shooting, "weak": weak}
+    if kind in plain and not count:
+        return plain[kind]()
     if kind in ("lobatto", "radau") and count.isdigit():
         return {"lobatto": lobatto, "radau": radau}[kind](int(count))
     raise InputError(
-        f'found scheme "{name}"; expected "hermite_simpson", "weak", "lobatto <points>" or "radau <points>"'
+        f'found scheme "{name}"; expected "hermite_simpson", "shooting", "weak", "lobatto <points>" or "radau <points>"'
     )
