@@ -23,8 +23,8 @@ from articulus import kernel
 class Part(Protocol):
     """What a program is made of: rows at many places, each of a few unknowns, with derivatives; a `Block`, or one with its own chain rule."""
 
-    name: str
-
+    @property
+    def name(self) -> str: ...
     @property
     def index(self) -> np.ndarray: ...
     @property
