@@ -49,17 +49,26 @@ def report_text(outcome: Outcome, replay: str = "", also: tuple[Outcome, str] | 
     shown = {title: part for title, part in parts.items() if part}
     anchors = ({"Replay": "replay"} if replay else {}) | {title: sections.ANCHORS[title] for title in shown}
     links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
-    template = string.Template(_resource("template.html"))
-    return template.substitute(
-        title=escaped(study.name),
-        policy=f"{policy() if replay else STRICT}; style-src 'unsafe-inline'",
-        style=_resource("style.css"),
+    return page_text(
+        kicker="articulus study",
+        title=study.name,
+        replay=replay,
         purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
         banner=_banner(outcome),
         navigation=element("nav", links, aria_label="Sections"),
-        replay=f'<section id="replay"><h2>Replay</h2>{replay}</section>' if replay else "",
         sections=joined(shown.values()),
         footer=element("p", sections.origin_line(outcome)),
+    )
+
+
+def page_text(*, title: str, replay: str, **parts: str) -> str:
+    """Return a page from its parts: kicker, purpose, banner, navigation, sections and footer."""
+    return string.Template(_resource("template.html")).substitute(
+        parts,
+        title=escaped(title),
+        policy=f"{policy() if replay else STRICT}; style-src 'unsafe-inline'",
+        style=_resource("style.css"),
+        replay=f'<section id="replay"><h2>Replay</h2>{replay}</section>' if replay else "",
     )
 
 

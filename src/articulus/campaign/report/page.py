@@ -1,0 +1,173 @@
+"""The report of a campaign, put together."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from articulus.campaign.report import sections
+from articulus.campaign.report.sections import bounded, percent
+from articulus.campaign.statistics import NO_SAMPLE, joint_rate, judged
+from articulus.errors import ArticulusError
+from articulus.results.run import Run
+from articulus.study.report.markup import Markup, element, joined
+from articulus.study.report.page import page_text
+
+if TYPE_CHECKING:
+    from articulus.campaign.design import Campaign
+    from articulus.campaign.result import Band, Result
+    from articulus.campaign.table import Table
+
+PERCENTILES = (1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0)
+MOST_REPLAYED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a report tells.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    table : Table
+    bands : dict of name to Band
+    worst : dict of index to str
+        Runs that are shown by themselves, and why.
+    replayed : bool
+        Whether the page plays them.
+    folder : str
+        Of the campaign, as commands name it.
+    origin : dict
+        Versions and the like.
+    """
+
+    campaign: Campaign
+    table: Table
+    bands: Mapping[str, Band]
+    worst: Mapping[int, str]
+    replayed: bool
+    folder: str
+    origin: Mapping[str, str]
+
+    def command(self, index: int | None) -> str:
+        """Return the command that repeats one run, or the campaign."""
+        if index is None:
+            return f"articulus campaign {shlex.quote(self.campaign.name)} --runs {self.campaign.runs}"
+        return f"articulus campaign replay {shlex.quote(self.folder)} {index}"
+
+
+def report_text(result: Result, *, replay: bool = True) -> str:
+    """Return the report of a campaign as one HTML text that loads nothing.
+
+    Parameters
+    ----------
+    result : Result
+    replay : bool
+        Whether the worst runs are computed again and played in the page.
+    """
+    chosen = worst_runs(result)
+    runs = _replayed(result, chosen) if replay else {}
+    bands = {n: b for n, b in result.bands(PERCENTILES).items() if np.isfinite(b.values).any()}
+    origin = {str(k): str(v) for k, v in result.settings.get("identity", {}).items()}
+    content = Content(result.campaign, result.table, bands, chosen, bool(runs), str(result.folder), origin)
+    return page(content, _fragment(content, runs), [*result.notes])
+
+
+def page(content: Content, replay: str = "", notes: list[str] | None = None) -> str:
+    """Return the page of what a report tells."""
+    parts = {
+        "Requirements": sections.requirements(content),
+        "Worst cases": sections.worst(content),
+        "Figures": sections.figures(content),
+        "Over time": sections.over_time(content),
+        "What matters": sections.effects(content),
+        "Failed runs": sections.failures(content),
+        "Scatter matrix": sections.scatter(content),
+        "What varies": sections.varies(content),
+        "How to reproduce": sections.reproduce(content),
+    }
+    kept = {title: part for title, part in parts.items() if part}
+    anchors = ({"Replay": "replay"} if replay else {}) | {title: sections.ANCHORS[title] for title in kept}
+    links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
+    study = content.campaign.study
+    told = joined(element("p", f"Note: {note}") for note in notes or ())
+    return page_text(
+        kicker="articulus campaign",
+        title=study.name,
+        replay=replay,
+        purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
+        banner=joined([_banner(content), told]),
+        navigation=element("nav", links, aria_label="Sections"),
+        sections=joined(kept.values()),
+        footer=element(
+            "p", "; ".join(f"{k} {v}" for k, v in content.origin.items() if k.startswith("version"))
+        ),
+    )
+
+
+def worst_runs(result: Result, count: int = 1) -> dict[int, str]:
+    """Return the worst runs of each requirement (without requirements: of each figure), and a failed run, with reasons."""
+    c, t = result.campaign, result.table
+    found: dict[int, list[str]] = {}
+    names = list(dict.fromkeys(r.figure for r in c.requirements)) or list(t.figures)
+    for name in names[:6]:
+        for index in result.worst(name, count):
+            found.setdefault(int(index), []).append(f"worst {name}")
+    failed = np.flatnonzero(t.failed)
+    if failed.size:
+        found.setdefault(int(t.index[failed[0]]), []).append("the first that failed")
+    return {index: " and ".join(why) for index, why in found.items()}
+
+
+def _replayed(result: Result, chosen: Mapping[int, str]) -> dict[str, Run]:
+    """Return the worst runs whole; those that cannot be computed again are left out."""
+    runs = {}
+    for index in list(chosen)[:MOST_REPLAYED]:
+        try:
+            run = result.replay(index)
+        except ArticulusError:
+            continue
+        if run.t.size > 1 and np.isfinite(run.q).all(axis=-1).any():
+            runs[f"run {index}"] = run
+    return runs
+
+
+def _fragment(content: Content, runs: Mapping[str, Run]) -> str:
+    if not runs:
+        return ""
+    from articulus.browser import replay_fragment
+
+    return replay_fragment(dict(runs), title=content.campaign.study.name)
+
+
+def _banner(content: Content) -> Markup:
+    c, t = content.campaign, content.table
+    failed = int(t.failed.sum())
+    verdicts = judged(c.requirements, t.figures, c.sampler)
+    missed = sum(j.rate.passed < j.rate.runs for j in verdicts)
+    many = f"{len(t):,} runs" + (f" of {c.runs:,}" if len(t) < c.runs else "")
+    ended = f", {failed:,} of them failed" if failed else ""
+    if not verdicts:
+        kind, headline, text = (
+            "warn",
+            "Complete, without requirements" if len(t) >= c.runs else "Not complete",
+            "",
+        )
+    else:
+        rate = joint_rate(c.requirements, t.figures, len(t), c.sampler)
+        text = f"All requirements together: {percent(rate.rate)} pass"
+        text += "" if c.sampler in NO_SAMPLE else f" (95 % bounds {bounded(rate)})"
+        kind = "bad" if missed else "good"
+        one = len(verdicts) == 1
+        headline = "The requirement is kept" if one else f"All {len(verdicts)} requirements are kept"
+        headline += " in every run"
+        if missed:
+            headline = f"{rate.runs - rate.passed:,} of {rate.runs:,} runs miss a requirement"
+    if len(t) < c.runs:
+        kind = "warn" if kind == "good" else kind
+    inner = joined([element("strong", headline), element("span", f"{many}{ended}. {text}".strip())])
+    return element("div", inner, class_=f"banner {kind}", role="status")

@@ -1,0 +1,153 @@
+"""The report of a campaign: what it says of a table whose content is known."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from articulus.campaign.distributions import Correlated, Direction, Normal, Rows, Uniform, axes_of, drawn
+from articulus.campaign.report.page import Content, page
+from articulus.campaign.report.sections import percent
+from articulus.campaign.samplers import sampler_of
+
+
+@dataclass
+class Below:
+    figure: str
+    value: float
+    unit: str
+    bound: str = "less"
+    tolerance: float = 0.0
+
+    @property
+    def text(self):
+        return f"{self.figure} < {self.value:g} {self.unit}"
+
+    def passes(self, values):
+        return values < self.value
+
+    def badness(self, values):
+        return np.where(np.isnan(values), np.inf, values - self.value)
+
+
+class Runs(SimpleNamespace):
+    def __len__(self):
+        return self.index.size
+
+
+def content(runs=1200, sampler="monte carlo", limit=1.2, failing=True):
+    axes = axes_of(
+        {
+            "payload": Uniform(0, 5),
+            "friction": Normal(0.3, 0.05, 0.1, 0.5),
+            ("a", "b"): Correlated((Normal(0, 1), Normal(0, 1)), ((1, 0.5), (0.5, 1))),
+            ("x", "y", "z"): Direction(),
+            "gear": Rows.of([10, 20]),
+        }
+    )
+    points = sampler_of(sampler, axes, runs, 1)
+    x = drawn(axes, points.rows(0, runs))
+    settling = 0.6 + 0.12 * x["payload"] + 0.05 * x["a"] * x["payload"] + 0.3 * (x["friction"] - 0.3)
+    torque = 20 + 3 * x["payload"] + 10 * x["friction"] + x["x"] ** 2
+    failed = (x["friction"] < 0.19) & failing
+    table = Runs(
+        inputs=x,
+        figures={
+            "settling": np.where(failed, np.nan, settling),
+            "peak torque": np.where(failed, np.nan, torque),
+        },
+        units={"settling": "s", "peak torque": "N m"},
+        index=np.arange(runs),
+        failed=failed,
+        cause=failed.astype(np.int8),
+        cause_texts=("", "not finite"),
+        ended=np.where(failed, 0.3, 2.0),
+        texts={int(np.flatnonzero(failed)[0]): "at t = 0.3 s (not finite): <b>q</b>"} if failed.any() else {},
+    )
+    t = np.linspace(0, 2, 50)
+    middle = 1 - np.exp(-4 * t) * np.cos(6 * t)
+    width = np.array([-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3])[:, None] * np.sin(math.pi * t / 2)
+    band = SimpleNamespace(
+        name="q.lift",
+        unit="rad",
+        times=t,
+        percentiles=(1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0),
+        values=middle + width,
+        least=middle - 0.5,
+        greatest=middle + 0.5,
+    )
+    campaign = SimpleNamespace(
+        axes=axes, runs=runs, sampler=sampler, seed=1, points=points, name="lift.toml", text="schema = 1 # <lift>", figures=(1, 2),
+        requirements=(Below("settling", limit, "s"), Below("peak torque", 40.0, "N m")),
+        study=SimpleNamespace(name="lift", purpose="Does it lift every payload?"),
+    )  # fmt: skip
+    worst = int(np.nanargmax(table.figures["settling"]))
+    shown = {worst: "worst settling"} | (
+        {int(np.flatnonzero(failed)[0]): "the first that failed"} if failed.any() else {}
+    )
+    return Content(
+        campaign, table, {"q.lift": band}, shown, False, "lift.campaign", {"version of articulus": "1.0"}
+    )
+
+
+@pytest.fixture(scope="module")
+def told():
+    held = content()
+    return held, page(held)
+
+
+def test_the_page_tells_the_pass_rate_the_worst_case_and_the_command(told):
+    held, text = told
+    t = held.table
+    missed = int((~(t.figures["settling"] < 1.2)).sum())
+    assert f'<td class="number">{missed}</td>' in text
+    worst = int(np.nanargmax(t.figures["settling"]))
+    assert f"articulus campaign replay lift.campaign {worst}" in text
+    assert f'id="run-{worst}"' in text
+    joint = int(((t.figures["settling"] < 1.2) & (t.figures["peak torque"] < 40)).sum())
+    assert f"{1200 - joint:,} of 1,200 runs miss a requirement" in text
+    assert "banner bad" in text
+
+
+def test_the_page_tells_what_matters_and_what_failed(told):
+    _, text = told
+    matters = text[text.index('id="effects"') : text.index('id="failures"')]
+    first = re.search(r'<caption>Main effects on settling</caption>.*?<th scope="row">(\w+)', matters, re.S)
+    assert first[1] == "payload"
+    failed = text[text.index('id="failures"') : text.index('id="scatter"')]
+    assert "not finite" in failed
+    assert re.search(r"What sets the runs apart.*?friction", failed, re.S)
+    assert "Sobol" not in text
+
+
+def test_the_page_is_well_formed_loads_nothing_and_escapes(told):
+    _, text = told
+    assert "<b>q</b>" not in text
+    assert "# &lt;lift&gt;" in text
+    assert not re.search(r'(?:src|href)="https?:', text)
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    for target in re.findall(r'href="#([\w-]+)"', text):
+        assert target in ids
+
+
+def test_a_saltelli_campaign_shows_sobol_indices_and_a_good_one_is_green():
+    held = content(runs=64 * 12, sampler="saltelli", limit=9.0, failing=False)
+    held.campaign.requirements = held.campaign.requirements[:1]
+    text = page(held)
+    assert "Sobol indices of settling" in text
+    assert "payload and a, b" in text
+    assert "banner good" in text
+    assert "share coordinates" in text
+
+
+def test_percentages_keep_what_tells_them_from_a_whole():
+    assert percent(1.0) == "100 %"
+    assert percent(0.99937) == "99.937 %"
+    assert percent(0.5) == "50.0 %"
+    assert percent(0.0000123) == "0.0012 %"
