@@ -18,7 +18,7 @@ from articulus.campaign.design import Campaign, machine
 from articulus.campaign.driver import Folder, require_files
 from articulus.campaign.table import Table
 from articulus.errors import InputError, did_you_mean
-from articulus.files.storage import StrPath, as_path
+from articulus.files.storage import StrPath, as_path, write_text
 from articulus.results.run import Run
 
 PERCENTILES = (5.0, 50.0, 95.0)
@@ -179,6 +179,22 @@ class Result:
             )
             for k, n in enumerate(names)
         }
+
+    def report(self, path: StrPath | None = None, *, replay: bool = True) -> Path:
+        """Write the report, one HTML file that needs nothing else, and return its path.
+
+        Parameters
+        ----------
+        path : path
+            "report.html" in the folder of the campaign if not given.
+        replay : bool
+            Whether the worst runs are computed again and played in it.
+        """
+        from articulus.campaign.report import report_text
+
+        place = self.folder / "report.html" if path is None else as_path(path)
+        write_text(place, report_text(self, replay=replay))
+        return place
 
     def digest(self) -> str:
         """Return a digest of all rows, wall-clock times apart: equal for the same campaign however it was run."""

@@ -34,6 +34,10 @@ class Demand(Protocol):
     def figure(self) -> str:
         """Name of the figure."""
 
+    @property
+    def text(self) -> str:
+        """Figure and bound, such as "settling < 2 s"."""
+
     def passes(self, values: np.ndarray) -> np.ndarray:
         """Return whether each value keeps the bound; no number does not."""
 
@@ -49,7 +53,7 @@ class Rate:
     ----------
     passed, runs : int
     low, high : float
-        Bounds of the probability of passing that hold with the confidence, whatever it is (Clopper and Pearson 1934).
+        Bounds of the probability of passing that hold with the confidence, whatever it is (Clopper & Pearson 1934).
     confidence : float
     """
 

@@ -1,4 +1,4 @@
-"""Subset simulation: probabilities of rare failures as a product of larger ones (Au and Beck 2001)."""
+"""Subset simulation: probabilities of rare failures as a product of larger ones (Au & Beck 2001)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHARE = 0.1
 """Share of the runs that the next level keeps."""
 MOST_LEVELS = 20
 ACCEPTED = 0.44
-"""Share of accepted moves that the length of moves is steered to (Papaioannou et al. 2015)."""
+"""Share of accepted moves that the length of moves is steered to (Papaioannou, Betz, Zwirglmaier & Straub 2015)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ def _chains(
 def _squared_variation(inside: np.ndarray, steps: int) -> float:
     """Return the squared coefficient of variation of the mean of an indicator over chains of some steps (steps = all: independent).
 
-    Au and Beck 2001, equations 27 to 30: the correlation within chains makes a mean less certain.
+    Au & Beck 2001: the correlation within chains makes a mean less certain.
     """
     p, n = float(inside.mean()), inside.size
     if p == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,13 @@ def campaign(
     threads: Annotated[
         int | None, typer.Option("--threads", help="Threads; all cores if none is given.")
     ] = None,
+    run: Annotated[
+        int | None,
+        typer.Option("--run", help="After show: compute this run again, whole, and keep it as a file."),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html, with the worst runs to replay.")
+    ] = True,
     status: Annotated[
         bool, typer.Option("--status", help="Say how far the campaign is, and do nothing.")
     ] = False,
@@ -58,8 +66,12 @@ def campaign(
     if study == "show":
         if folder is None:
             raise InputError("campaign show: found no folder; expected that of a campaign")
-        _print(Result(folder))
+        _show(Result(folder), run, report)
         return
+    if run is not None:
+        raise InputError(
+            "campaign: found --run without show; expected articulus campaign show FOLDER --run NUMBER"
+        )
     if folder is not None:
         raise InputError(
             f"campaign: found two arguments, {study} and {folder}; expected one study. --output names the folder"
@@ -82,7 +94,20 @@ def campaign(
             )
     except KeyboardInterrupt:
         _print_interrupted(place)
+    _show(result, None, report)
+
+
+def _show(result: Result, run: int | None, report: bool) -> None:
+    """Print a campaign and write its report; or write a single run."""
+    if run is not None:
+        (file,) = result.keep([run])
+        new_console().print(
+            f"run {run}: {file}; see it with: articulus view {shlex.quote(str(file))}", soft_wrap=True
+        )
+        return
     _print(result)
+    if report and len(result.table):
+        new_console().print(f"report: {result.report()}", soft_wrap=True)
 
 
 @contextlib.contextmanager
@@ -170,6 +195,9 @@ def _print_status(result: Result) -> None:
 def _print(result: Result) -> None:
     import numpy as np
 
+    from articulus.campaign.report.sections import bounded, percent
+    from articulus.campaign.statistics import NOTES, judged
+
     console, table = new_console(), result.table
     failed = table.failed
     console.print(
@@ -191,17 +219,22 @@ def _print(result: Result) -> None:
             causes.add_row(table.cause_texts[code], f"{rows.size:,}", str(first), table.texts.get(first, ""))
         console.print(causes)
     if len(result.campaign.requirements) and len(table):
-        kept = new_table("requirements", "requirement", "runs that keep it", "share", "worst run")
-        for r in result.campaign.requirements:
-            passed = int(r.passes(table.figures[r.figure]).sum())
-            worst = result.worst(r.figure, 1)
+        kept = new_table(
+            "requirements", "requirement", "runs that keep it", "share", "95 % bounds", "worst run"
+        )
+        sampler = result.campaign.sampler
+        for j in judged(result.campaign.requirements, table.figures, sampler):
+            worst = result.worst(j.requirement.figure, 1)
             kept.add_row(
-                r.text,
-                f"{passed:,} of {len(table):,}",
-                f"{passed / len(table):.6g}",
+                j.requirement.text,
+                f"{j.rate.passed:,} of {j.rate.runs:,}",
+                percent(j.rate.rate),
+                bounded(j.rate),
                 str(worst[0]) if worst.size else "",
             )
         console.print(kept)
+        if NOTES[sampler]:
+            console.print(f"note: {NOTES[sampler]}", soft_wrap=True)
     if len(table.figures) and not failed.all():
         figures = new_table("figures", "figure", "unit", "least", "median", "greatest")
         for name, values in table.figures.items():

@@ -101,7 +101,7 @@ def scatter_matrix(columns: Mapping[str, np.ndarray], units: Mapping[str, str], 
     grid = figure.add_gridspec(
         n, n, left=edge, right=0.995, bottom=edge * 0.8, top=0.995, wspace=0.12, hspace=0.12
     )
-    for i, j in zip(*np.tril_indices(n)):
+    for i, j in ((row, column) for row in range(n) for column in range(row + 1)):
         ax = figure.add_subplot(grid[i, j])
         x, y = columns[names[j]], columns[names[i]]
         if i == j:

@@ -37,8 +37,6 @@ class Content:
     bands : dict of name to Band
     worst : dict of index to str
         Runs that are shown by themselves, and why.
-    replayed : bool
-        Whether the page plays them.
     folder : str
         Of the campaign, as commands name it.
     origin : dict
@@ -49,7 +47,6 @@ class Content:
     table: Table
     bands: Mapping[str, Band]
     worst: Mapping[int, str]
-    replayed: bool
     folder: str
     origin: Mapping[str, str]
 
@@ -57,7 +54,7 @@ class Content:
         """Return the command that repeats one run, or the campaign."""
         if index is None:
             return f"articulus campaign {shlex.quote(self.campaign.name)} --runs {self.campaign.runs}"
-        return f"articulus campaign replay {shlex.quote(self.folder)} {index}"
+        return f"articulus campaign show {shlex.quote(self.folder)} --run {index}"
 
 
 def report_text(result: Result, *, replay: bool = True) -> str:
@@ -73,7 +70,7 @@ def report_text(result: Result, *, replay: bool = True) -> str:
     runs = _replayed(result, chosen) if replay else {}
     bands = {n: b for n, b in result.bands(PERCENTILES).items() if np.isfinite(b.values).any()}
     origin = {str(k): str(v) for k, v in result.settings.get("identity", {}).items()}
-    content = Content(result.campaign, result.table, bands, chosen, bool(runs), str(result.folder), origin)
+    content = Content(result.campaign, result.table, bands, chosen, str(result.folder), origin)
     return page(content, _fragment(content, runs), [*result.notes])
 
 
@@ -81,7 +78,7 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
     """Return the page of what a report tells."""
     parts = {
         "Requirements": sections.requirements(content),
-        "Worst cases": sections.worst(content),
+        "Worst cases": sections.worst(content, Markup(replay)),
         "Figures": sections.figures(content),
         "Over time": sections.over_time(content),
         "What matters": sections.effects(content),
@@ -91,14 +88,13 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
         "How to reproduce": sections.reproduce(content),
     }
     kept = {title: part for title, part in parts.items() if part}
-    anchors = ({"Replay": "replay"} if replay else {}) | {title: sections.ANCHORS[title] for title in kept}
-    links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
+    links = joined(element("a", title, href=f"#{sections.ANCHORS[title]}") for title in kept)
     study = content.campaign.study
     told = joined(element("p", f"Note: {note}") for note in notes or ())
     return page_text(
         kicker="articulus campaign",
         title=study.name,
-        replay=replay,
+        plays=bool(replay),
         purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
         banner=joined([_banner(content), told]),
         navigation=element("nav", links, aria_label="Sections"),

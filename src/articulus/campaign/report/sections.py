@@ -127,8 +127,8 @@ def _mark(rate: Rate) -> Markup:
 # single runs
 
 
-def worst(content: Content) -> Markup:
-    """Return the worst runs: the command that repeats each, and their inputs."""
+def worst(content: Content, replay: Markup) -> Markup:
+    """Return the worst runs: a replay, the command that repeats each, and their inputs."""
     t = content.table
     if not content.worst:
         return Markup()
@@ -153,10 +153,10 @@ def worst(content: Content) -> Markup:
     ]
     caption = "Inputs of these runs [SI], and the share of all runs with a smaller value"
     columns = ("input", *(f"run {index}" for index in content.worst))
-    intro = "The replay shows them. " if content.replayed else ""
     return _section(
         "Worst cases",
-        element("p", f"{intro}Each is repeated, to the last bit, by its command."),
+        element("p", "Each is computed again, to the last bit, by its command."),
+        replay,
         *parts,
         table(caption, columns, cells, numbers=range(1, len(columns))),
     )
@@ -256,7 +256,7 @@ def effects(content: Content) -> Markup:
     c, t = content.campaign, content.table
     if not len(t.inputs) or len(t) < 20:
         return Markup()
-    parts: list[Any] = list(_drivers(content))
+    parts: list[Any] = [*_drivers(content), *_together(content)]
     asked = list(dict.fromkeys(r.figure for r in c.requirements)) or list(t.figures)
     for k, name in enumerate(asked[:MOST_PANELS]):
         parts += _effects_of(content, name, f"effect{k}")
@@ -280,6 +280,16 @@ def _drivers(content: Content) -> Iterator[Markup]:
         return
     caption = f"Inputs whose values differ in the {bad:,} runs that miss a requirement, the strongest first"
     yield _driver_table(caption, found)
+
+
+def _together(content: Content) -> Iterator[Markup]:
+    """Say which inputs cannot be told apart."""
+    groups = [" and ".join(a.names) for a in content.campaign.axes if len(a.names) > 1]
+    if groups:
+        yield element(
+            "p",
+            f"Drawn together: {'; '.join(groups)}. The effect of one includes what it shares with the others.",
+        )
 
 
 def _driver_table(caption: str, found: tuple[Driver, ...]) -> Markup:
@@ -328,7 +338,7 @@ def _effects_of(content: Content, name: str, prefix: str) -> Iterator[Markup]:
         f"{prefix}-main",
     )
     rows = [
-        (e.name, percent(max(e.share, 0.0)), f"{e.rank:+.2f}".replace("-", "−"), short(e.swing))
+        (e.name, f"{100 * max(e.share, 0.0):.1f} %", f"{e.rank:+.2f}".replace("-", "−"), short(e.swing))
         for e in found[:MOST_EFFECTS]
     ]
     columns = ("input", "explains of the variance", "rank correlation", "low to high")

@@ -1,0 +1,1 @@
+"""DRAPER I truss of McLaren & Slater 1989 in white noise, simulated."""

@@ -1,0 +1,1 @@
+"""Carts on springs in white noise."""
