@@ -13,7 +13,8 @@ from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError
 
 Curve = Callable[[np.ndarray], tuple[np.ndarray, ...]]
-"""s, (points,), from 0 to 1 -> positions and their first two derivatives by s, (..., points, n) each."""
+"""s from 0 to 1, (points,), -> positions and their first two derivatives by s, (..., points, n) each. A curve with the attribute `knots`, (..., k),
+where its third derivative jumps, takes s of every path, too, (..., points)."""
 STEPS = 200
 """Steps in which the loops of a path are closed one after the other."""
 ROUNDS = 30
@@ -57,18 +58,19 @@ class Spline:
         return np.stack([y[:, :-1], m[:, :-1], (slope - m[:, :-1]) / h - bend, bend / h], axis=2)
 
     def __call__(self, s: np.ndarray) -> tuple[np.ndarray, ...]:
-        c, lead = self.coefficients, self.points.shape[:-2]
+        c, lead, count = self.coefficients, self.points.shape[:-2], s.shape[-1]
         knots = self.knots.reshape(-1, self.knots.shape[-1])
-        out = np.empty((3, len(c), len(s), c.shape[-1]))
-        for k in range(len(c)):
-            where = np.clip(np.searchsorted(knots[k], s, side="right") - 1, 0, c.shape[1] - 1)
-            x = (s - knots[k, where])[:, None]
-            c0, c1, c2, c3 = c[k].transpose(1, 0, 2)[:, where]
-            out[0, k] = c0 + x * (c1 + x * (c2 + x * c3))
-            out[1, k] = c1 + x * (2 * c2 + x * (3 * c3))
-            out[2, k] = 2 * c2 + x * (6 * c3)
-        first, second, third = out.reshape(3, *lead, len(s), -1)
-        return first, second, third
+        many = np.broadcast_to(s, (*lead, count)).reshape(-1, count)
+        where = (many[..., None] >= knots[:, None, 1:-1]).sum(axis=-1)
+        path = np.arange(len(c))[:, None]
+        x = (many - knots[path, where])[..., None]
+        c0, c1, c2, c3 = np.moveaxis(c[path, where], 2, 0)
+        out = (
+            c0 + x * (c1 + x * (c2 + x * c3)),
+            c1 + x * (2 * c2 + x * (3 * c3)),
+            2 * c2 + x * (6 * c3),
+        )
+        return tuple(y.reshape(*lead, count, -1) for y in out)
 
 
 def _slopes(h: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -116,6 +118,11 @@ class Closing:
     places: np.ndarray
     start: np.ndarray
 
+    @property
+    def knots(self) -> np.ndarray | None:
+        """Where third derivatives jump."""
+        return getattr(self.given, "knots", None)
+
     @cached_property
     def others(self) -> np.ndarray:
         """Coordinates that follow from the loops."""
@@ -158,8 +165,9 @@ class Closing:
         m, (known, held) = self.mechanism, self._along
         given, first_given, second_given = self.given(s)
         k = np.clip(np.searchsorted(known, s) - 1, 0, len(known) - 2)
-        share = ((s - known[k]) / (known[k + 1] - known[k]))[:, None]
-        q = (1 - share) * held[..., k, :] + share * held[..., k + 1, :]
+        share = ((s - known[k]) / (known[k + 1] - known[k]))[..., None]
+        near = np.broadcast_to(k, given.shape[:-1])[..., None]
+        q = (1 - share) * np.take_along_axis(held, near, -2) + share * np.take_along_axis(held, near + 1, -2)
         q[..., self.places] = given
         q = self._closed(q, s)
         G = m.constraint_jacobian(q)

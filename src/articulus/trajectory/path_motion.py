@@ -32,8 +32,8 @@ class PathMotion:
     ----------
     limits : PathLimits
         What the run keeps to.
-    s : array, (points,)
-        Grid, from 0 to 1.
+    s : array, (points,) or (..., points)
+        Grid, from 0 to 1; of every path if their curves have knots.
     speed : array, (..., points) [1/s]
         Rate of s at the points.
     pull : array, (..., points - 1, 2) [1/s^2]
@@ -72,7 +72,7 @@ class PathMotion:
         """
         if self.limits.duration is not None:
             return 0.0 * self.duration
-        coarse = self.again(max((len(self.s) - 1) // 2, 2))
+        coarse = self.again(max((self.s.shape[-1] - 1) // 2, 2))
         return np.abs(coarse.duration / self.duration - 1.0) / (2**ORDER - 1)
 
     def along(self, between: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -85,7 +85,7 @@ class PathMotion:
     def _rates(self, between: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return s, times, rates of s and its second derivatives; at a point those of the interval after it."""
         part, h = np.arange(between) / between, np.diff(self.s)
-        s = np.append((self.s[:-1, None] + h[:, None] * part).ravel(), 1.0)
+        s = np.concatenate([_flat(self.s[..., :-1, None] + h[..., None] * part), self.s[..., -1:]], axis=-1)
         x = _flat(squared(self.speed, self.pull, h, part))
         rate = np.sqrt(np.maximum(np.concatenate([x, self.speed[..., -1:] ** 2], axis=-1), 0.0))
         ahead, last = self.pull[..., 0], self.pull[..., 1]
@@ -125,7 +125,7 @@ class PathMotion:
 
 def squared(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) -> np.ndarray:
     """Return squared rates of s within the intervals, at parts of them from 0 to 1, (..., intervals, parts)."""
-    sigma = h[:, None] * part
+    sigma = h[..., None] * part
     start, end = pull[..., 0], pull[..., 1]
     return speed[..., :-1, None] ** 2 + sigma * (2 * start[..., None] + (end - start)[..., None] * part)
 
@@ -137,7 +137,7 @@ def _time(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) 
     """
     x = squared(speed, pull, h, part)
     from_here, to = speed[..., :-1, None], np.sqrt(np.maximum(x, 0.0))
-    sigma = h[:, None] * part
+    sigma = h[..., None] * part
     root = from_here[..., None] + (to - from_here)[..., None] * NODES
     linear, change = root**2, x - from_here**2
     with np.errstate(invalid="ignore", divide="ignore"):

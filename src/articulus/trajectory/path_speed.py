@@ -161,23 +161,37 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
 
 
 def _motion(limits: PathLimits, grid: int) -> PathMotion:
-    even = np.linspace(0.0, 1.0, grid + 1)
-    s = even / 2 + (1 - np.cos(np.pi * even)) / 4
+    s = _grid(limits.curve, grid)
     x, u, lead = _Work(limits, s).solve()
     speed = np.sqrt(np.maximum(x, 0.0)).reshape(*lead, -1)
     if (speed[..., 1:-1] <= 0).any():
-        where = float(s[1:-1][np.argmin(speed.reshape(-1, len(s)).min(0)[1:-1])])
+        where = float(np.broadcast_to(s, speed.shape)[..., 1:-1].flat[int(np.argmin(speed[..., 1:-1]))])
         raise NumericalError(f"path_speed: the run comes to a stop at s = {where:.4g} of the path")
     return PathMotion(limits, s, speed, u.reshape(*lead, -1, 2), partial(_motion, limits))
+
+
+def _grid(curve: Curve, count: int) -> np.ndarray:
+    """Return a grid with shorter intervals towards the ends, (points,), or (..., points) with the nearest point moved to every knot."""
+    even = np.linspace(0.0, 1.0, count + 1)
+    s = even / 2 + (1 - np.cos(np.pi * even)) / 4
+    knots = getattr(curve, "knots", None)
+    if knots is None:
+        return s
+    inner = knots[..., 1:-1]
+    near = np.clip(np.searchsorted((s[1:] + s[:-1]) / 2, inner), 1, count - 1)
+    out = np.broadcast_to(s, (*knots.shape[:-1], count + 1)).copy()
+    np.put_along_axis(out, near, inner, axis=-1)
+    return out
 
 
 class _Work:
     """Limits on a grid, and runs within them."""
 
     def __init__(self, limits: PathLimits, s: np.ndarray):
-        self.limits, self.s, self.h = limits, s, np.diff(s)
         q, first, second = limits.curve(s)
-        self.lead, self.points = q.shape[:-2], len(s)
+        self.limits, self.grid, self.lead = limits, s, q.shape[:-2]
+        self.s = s if s.ndim == 1 else s.reshape(-1, s.shape[-1])
+        self.h = np.diff(self.s)
         self.q, self.first, self.second = (x.reshape(-1, *x.shape[-2:]) for x in (q, first, second))
         self.a, self.b, self.c, self.d = limits.coefficients(self.q, self.first, self.second)
         self.top = limits.top(self.q, self.first)
@@ -188,7 +202,7 @@ class _Work:
     def solve(self) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
         """Return squared rates of s at the points, its second derivatives at both ends of the intervals, and the leading axes."""
         x, u = self._swept(None)
-        middle = self.limits.curve(self.s[:-1] + self.h / 2)
+        middle = self.limits.curve((self.grid[..., 1:] + self.grid[..., :-1]) / 2)
         middle = tuple(y.reshape(-1, *y.shape[-2:]) for y in middle)
         for _ in range(ROUNDS):
             off = np.maximum(self.limits.loads(*middle, *_middle(x, u, self.h)) - 1.0, 0.0)
@@ -288,7 +302,7 @@ class _Work:
             row, where = (int(k[-1]) for k in np.nonzero(empty))
             which = f" of path {row}" if len(found) > 1 else ""
             raise InputError(
-                f"path_speed: from s = {self.s[where]:.4g}{which} the end cannot be reached within the limits{self._holding(where, row)}. Expected "
+                f"path_speed: from s = {self._at(row, where):.4g}{which} the end cannot be reached within the limits{self._holding(where, row)}. Expected "
                 "larger limits, a gentler curve, or other speeds at the ends"
             )
         begin = self.limits.speeds[0] ** 2
@@ -306,9 +320,12 @@ class _Work:
         if closed.any():
             row, where = (int(k[0]) for k in np.nonzero(closed))
             raise InputError(
-                f"path_speed: at s = {self.s[where]:.4g} no speed is within the limits{self._holding(where, row)}. Expected larger limits or "
+                f"path_speed: at s = {self._at(row, where):.4g} no speed is within the limits{self._holding(where, row)}. Expected larger limits or "
                 "another path"
             )
+
+    def _at(self, path: int, point: int) -> float:
+        return float(self.s[point] if self.s.ndim == 1 else self.s[path, point])
 
     def _holding(self, where: int, path: int) -> str:
         """Return what holding the mechanism still on the rest of the path takes, if that is more than the limits."""
@@ -317,7 +334,7 @@ class _Work:
         if hold[k, motor] <= 1:
             return ""
         name = self.limits.mechanism.v_names[self.limits.motors[motor]]
-        return f"; holding still at s = {self.s[where + k]:.4g} takes {hold[k, motor]:.3g} of the limit of '{name}'"
+        return f"; holding still at s = {self._at(path, where + int(k)):.4g} takes {hold[k, motor]:.3g} of the limit of '{name}'"
 
 
 def _middle(x: np.ndarray, u: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

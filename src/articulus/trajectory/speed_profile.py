@@ -3,8 +3,8 @@
 With x = s'^2 and u = s'' = x' / 2, a limit at a point is p + k x <= u <= P + k x. Within an interval u is linear, x_1 = x_0 + h (u_0 + u_1), and
 the limits hold for u_0 at its start and for u_1 at its end: second order, where a constant u within both limits is first order. Near
 zero-inertia points, where the coefficient of u changes its sign, k h is large and such a rule rings: a row with |k| h above a half limits
-the mean u at that end where its line damps (end for k < 0, start for k > 0), and where k changes its sign within the interval the row limits x at both
-ends by what it allows with u = 0. Every rule is monotonic in the speeds, so that the largest speed from which the end can be reached is
+the mean u at that end where its line damps (end for k < 0, start for k > 0), and where k changes its sign within the interval the row limits
+x at both ends by what it allows there. Every rule is monotonic in the speeds, so that the largest speed from which the end can be reached is
 found backwards in one pass (Pham & Pham 2018), and taking the largest reachable one forwards is the fastest.
 """
 
@@ -25,7 +25,7 @@ FAR = 1e12
 """Stands for no limit: of a squared speed, or of an acceleration along the path, in lengths of the path."""
 FLAT = 1e-12
 """Coefficient of u over the largest of its row's, below which a row limits the speed alone."""
-STIFF = 0.5
+STIFF = 0.95
 """Slope of a line, times the interval, from which on a row limits the mean of u."""
 
 
@@ -39,7 +39,7 @@ class Profiles:
         p, P and k of every row.
     low, high : array, (paths, points) [1/s^2]
         Squared speeds that the limits at the point allow.
-    h : array, (points - 1,)
+    h : array, (points - 1,) or (paths, points - 1)
         Intervals.
     """
 
@@ -55,10 +55,10 @@ class Profiles:
 
     def reachable(self, last: np.ndarray) -> np.ndarray:
         """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2)."""
-        paths, count = len(self.lines), len(self.h)
+        paths, count = len(self.lines), self.h.shape[-1]
         w = np.empty((paths, count, 3 * self.rows + 3))
         w[..., :-3] = self.lines[:, -2::-1]
-        w[..., -3], w[..., -2], w[..., -1] = self.h[::-1], self.low[:, -2::-1], self.high[:, -2::-1]
+        w[..., -3], w[..., -2], w[..., -1] = self.h[..., ::-1], self.low[:, -2::-1], self.high[:, -2::-1]
         state = np.concatenate([last[:, None], last[:, None], self.lines[:, -1]], axis=1)
         log = np.empty((paths, count, 2))
         _backward_map(self.rows).on(state, np.zeros(0), w, np.full(paths, NEVER), log)(0, count)
@@ -66,7 +66,7 @@ class Profiles:
 
     def run(self, first: np.ndarray, sets: np.ndarray, fast: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return squared speeds (paths, points) of the fastest or slowest run, and u at both ends of the intervals, (paths, points - 1, 2)."""
-        paths, count = len(self.lines), len(self.h)
+        paths, count = len(self.lines), self.h.shape[-1]
         w = np.empty((paths, count, 3 * self.rows + 3))
         w[..., :-3] = self.lines[:, 1:]
         w[..., -3], w[..., -2:] = self.h, sets[:, 1:]
@@ -143,11 +143,18 @@ class _Row:
     def crosses(self) -> SX:
         return self.stiff * (self.start[2] * self.end[2] < 0)
 
-    def standing(self, at_end: bool) -> SX:
-        """Return the squared speed that the row allows with u = 0 if it crosses, at an end."""
-        p, P, slope = self.end if at_end else self.start
-        bound = -ca.if_else(slope < 0, P, p) / ca.if_else(slope == 0, 1.0, slope)
-        return ca.if_else(self.crosses, bound, FAR)
+    def crossing(self, at_end: bool) -> SX:
+        """Return the squared speed at an end that the row allows if it crosses.
+
+        Where its slope falls (k > 0 before, k < 0 after) the run may follow the row through the zero: u is then what joins the two ends. Where
+        it rises, u is taken as zero.
+        """
+        (p, P, before), (q, Q, after) = self.start, self.end
+        falls = self.crosses * (before > 0)
+        first, last = ca.if_else(before < 0, P, p), ca.if_else(after < 0, Q, q)
+        one, two = 1 / ca.if_else(before == 0, 1.0, before), 1 / ca.if_else(after == 0, 1.0, after)
+        u = ca.if_else(falls, (last * two - first * one) / ca.if_else(falls, two - one - 2 * self.h, 1.0), 0.0)
+        return ca.if_else(self.crosses, (u - last) * two if at_end else (u - first) * one, FAR)
 
     def at(self, x: SX, at_end: bool) -> tuple[SX, SX]:
         """Return least and largest u at an end of the interval."""
@@ -202,16 +209,16 @@ def _backward_map(n: int) -> Any:
         rows = _rows(n, w[: 3 * n], x[2:], h)
         lower, upper = x[0], x[1]
         for row in rows:
-            upper = ca.fmin(upper, row.standing(True))
+            upper = ca.fmin(upper, row.crossing(True))
         low_u, _ = _extremes(rows, upper, True)
         _, high_u = _extremes(rows, lower, True)
         for row in rows:
-            most = ca.fmin(most, ca.fmin(row.before(upper, low_u, False), row.standing(False)))
+            most = ca.fmin(most, ca.fmin(row.before(upper, low_u, False), row.crossing(False)))
             least = ca.fmax(least, row.before(lower, high_u, True))
         onward = ca.vertcat(least, most, w[: 3 * n])
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 2 {n}", build, 2)
+    return kernel.recurrence(f"path speed backward 3 {n}", build, 2)
 
 
 def _forward_map(n: int) -> Any:
@@ -221,7 +228,7 @@ def _forward_map(n: int) -> Any:
         rows = _rows(n, x[3:], w[: 3 * n], h)
         low_u, high_u = _extremes(rows, x[0], False)
         for row in rows:
-            most = ca.fmin(most, ca.fmin(row.after(x[0], high_u, True), row.standing(True)))
+            most = ca.fmin(most, ca.fmin(row.after(x[0], high_u, True), row.crossing(True)))
             least = ca.fmax(least, row.after(x[0], low_u, False))
         onward = ca.if_else(fast > 0, ca.fmax(most, w[3 * n + 1]), ca.fmin(least, w[3 * n + 2]))
         # the two u that are nearest to each other
@@ -231,4 +238,4 @@ def _forward_map(n: int) -> Any:
         state = ca.vertcat(onward, mean + part, mean - part, w[: 3 * n])
         return [ca.Function("forth", [x, fast, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed forward 2 {n}", build, 3)
+    return kernel.recurrence(f"path speed forward 3 {n}", build, 3)
