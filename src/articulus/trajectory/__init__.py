@@ -3,7 +3,7 @@
 from articulus.trajectory.keeping import Facing, InBox, Keep, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.trajectory.path_motion import PathMotion
-from articulus.trajectory.path_speed import path_speed
+from articulus.trajectory.path_run import path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
 from articulus.trajectory.riccati_plan import FeedbackPlan

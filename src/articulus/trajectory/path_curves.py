@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
+from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import InputError, NumericalError
 
@@ -46,6 +49,15 @@ class Spline:
     points: np.ndarray
     knots: np.ndarray
 
+    @property
+    def flat(self) -> Spline:
+        """With one leading axis."""
+        return Spline(self.points.reshape(-1, *self.points.shape[-2:]), self.knots.reshape(-1, self.knots.shape[-1]))
+
+    def part(self, rows: slice) -> Spline:
+        """Return some of the paths."""
+        return Spline(self.points[rows], self.knots[rows])
+
     @cached_property
     def coefficients(self) -> np.ndarray:
         """Polynomials of the segments in s less its start, lowest power first, (paths, k - 1, 4, n)."""
@@ -61,16 +73,26 @@ class Spline:
         c, lead, count = self.coefficients, self.points.shape[:-2], s.shape[-1]
         knots = self.knots.reshape(-1, self.knots.shape[-1])
         many = np.broadcast_to(s, (*lead, count)).reshape(-1, count)
-        where = (many[..., None] >= knots[:, None, 1:-1]).sum(axis=-1)
-        path = np.arange(len(c))[:, None]
-        x = (many - knots[path, where])[..., None]
-        c0, c1, c2, c3 = np.moveaxis(c[path, where], 2, 0)
-        out = (
-            c0 + x * (c1 + x * (c2 + x * c3)),
-            c1 + x * (2 * c2 + x * (3 * c3)),
-            2 * c2 + x * (6 * c3),
-        )
-        return tuple(y.reshape(*lead, count, -1) for y in out)
+        where = np.zeros(many.shape, dtype=int)
+        for k in range(1, c.shape[1]):
+            where += many >= knots[:, k, None]
+        row = where + c.shape[1] * np.arange(len(c))[:, None]
+        x = many - np.take(knots[:, :-1], row)
+        taken = c.reshape(-1, 4 * c.shape[-1])[row]
+        return tuple(y.reshape(*lead, count, -1) for y in _cubics(c.shape[-1])(taken, x))
+
+
+@cache
+def _cubics(n: int) -> kernel.Kernel:
+    """Return the native function of coefficients, lowest power first, and x, that gives n cubics and their first two derivatives."""
+
+    def build() -> ca.Function:
+        c, x = SX.sym("c", 4 * n), SX.sym("x")
+        c0, c1, c2, c3 = ca.vertsplit(c, n)
+        out = c0 + x * (c1 + x * (c2 + x * c3)), c1 + x * (2 * c2 + x * (3 * c3)), 2 * c2 + x * (6 * c3)
+        return ca.Function("cubics", [c, x], list(out))
+
+    return kernel.cached(f"cubics 1 {n}", build, ranks=lambda: ((1, 0), (1, 1, 1)))
 
 
 def _slopes(h: np.ndarray, slope: np.ndarray) -> np.ndarray:

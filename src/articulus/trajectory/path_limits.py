@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
+from articulus import kernel
 from articulus.api import Mechanism
+from articulus.compiled import physics_version
 from articulus.errors import InputError, did_you_mean
+from articulus.mechanism.description import Description
+from articulus.mechanism.numbers import values_of
 from articulus.trajectory.path_curves import Curve
+from articulus.trajectory.speed_profile import FAR, lines
 
-FAR = 1e12
-"""Squared rate of s where nothing limits it."""
+NONE = 1e15
+"""In place of an infinite limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,8 @@ class PathLimits:
         Rates of s at the ends.
     duration : float [s]
         Given, or the least.
+    damped : bool
+        Whether there are forces that are odd in the velocities.
     """
 
     mechanism: Mechanism
@@ -49,7 +60,24 @@ class PathLimits:
     friction: np.ndarray
     speeds: tuple[float, float]
     duration: float | None = None
-    damped: bool = field(default=False)
+    damped: bool = False
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether one native function gives all coefficients at a point."""
+        return not self.mechanism.constraint_names and not self.mechanism.description.parameters
+
+    @cached_property
+    def pulled(self) -> bool:
+        """Whether there are limits of acceleration."""
+        return bool(np.isfinite(self.acceleration).any())
+
+    @property
+    def _held(self) -> tuple[np.ndarray, ...]:
+        """Limits of forces, accelerations, speeds and the tool's speed, and dry friction, all finite."""
+        tool = 1.0 if self.tool is None else self.tool[1]
+        sizes = (np.minimum(x, NONE) for x in (self.effort, self.acceleration, self.velocity))
+        return *sizes, np.array(tool), self.friction
 
     def motor_forces(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the forces of the motors, dry friction left out, (..., motors) [N m or N]."""
@@ -66,19 +94,16 @@ class PathLimits:
         return out + self.friction * np.sign(first[..., self.motors]) if self.friction.any() else out
 
     def coefficients(self, q: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
-        """Return a, b, c, d of the forces a s'' + b s'^2 + c + d s', (..., motors) each."""
+        """Return a, b, c, d of the forces a s'' + b s'^2 + c + d s', (..., motors) each, and the largest squared rate of s, (...)."""
+        if self.plain:
+            frame = None if self.tool is None else self.tool[0]
+            return _at_points(self.mechanism, frame, self.damped)(q, first, second, *self._held[2:])
         zero = np.zeros_like(q)
         rest = self.motor_forces(q, zero, zero)
         a = self.motor_forces(q, zero, first) - rest
-        ahead = self.motor_forces(q, first, second)
-        if self.damped:
-            back = self.motor_forces(q, -first, second)
-            b, d = (ahead + back) / 2 - rest, (ahead - back) / 2
-        else:
-            b, d = ahead - rest, np.zeros(())
-        if self.friction.any():
-            rest = rest + self.friction * np.sign(first[..., self.motors])
-        return a, b, rest, d
+        ahead, back = (self.motor_forces(q, sign * first, second) for sign in (1, -1))
+        b, d = (ahead + back) / 2 - rest, (ahead - back) / 2
+        return a, b, rest + self.friction * np.sign(first[..., self.motors]), d, self.top(q, first)
 
     def top(self, q: Any, first: Any) -> np.ndarray:
         """Return the squared rates of s at which some joint or the tool is at its largest speed."""
@@ -87,31 +112,152 @@ class PathLimits:
             J = self.mechanism.jacobian(self.tool[0], q)[..., 3:, :]
             speed = np.linalg.norm((J @ first[..., None])[..., 0], axis=-1)
             rate = np.maximum(rate, speed / self.tool[1])
-        return np.minimum(1 / np.maximum(rate, 1e-100) ** 2, FAR)
+        return 1 / np.maximum(rate, 1 / np.sqrt(FAR)) ** 2
 
     def loads(self, q: Any, first: Any, second: Any, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return forces, accelerations and the speed over their limits, (..., motors + nv + 1)."""
-        forces = np.abs(self.forces(q, first, second, x, u)) / self.effort
-        a = np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration
-        speed = np.sqrt(x / self.top(q, first))
-        return np.concatenate([forces, a, speed[..., None]], axis=-1)
+        """Return forces, accelerations (if limited) and the speed over their limits, (..., rows + 1)."""
+        if self.plain:
+            frame = None if self.tool is None else self.tool[0]
+            return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, *self._held)
+        parts = [np.abs(self.forces(q, first, second, x, u)) / self.effort]
+        if self.pulled:
+            parts.append(np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration)
+        return np.concatenate([*parts, np.sqrt(x / self.top(q, first))[..., None]], axis=-1)
+
+    def point_loads(self, work: Any, x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return forces and accelerations (if limited) over their limits at the points, with u before and after each, (..., rows + 1); last a zero."""
+        before = np.concatenate([u[:, :1, 0], u[..., 1]], axis=1)
+        after = np.concatenate([u[..., 0], u[:, -1:, 1]], axis=1)
+        given = [work.a, work.b, work.c, work.d, self._held[0]]
+        if self.pulled:
+            given += [work.first, work.second, self._held[1]]
+        joints = self.mechanism.nv if self.pulled else 0
+        return _point_loads(len(self.motors), joints)(*given, x, before, after)
+
+    def tables(self, work: Any, kept: np.ndarray, about: np.ndarray | None) -> np.ndarray:
+        """Return the table of `Profiles` from coefficients at points, what is kept of the limits, and squared speeds about which dampers are taken."""
+        effort, acceleration = self._held[:2]
+        given = [work.a, work.b, work.c, effort]
+        if about is not None:
+            given += [work.d, np.sqrt(about)]
+        if self.pulled:
+            given += [work.first, work.second, acceleration]
+        joints = self.mechanism.nv if self.pulled else 0
+        return lines(len(self.motors), joints, about is not None)(*given, work.top, kept)
+
+
+def _symbols(m: Mechanism) -> tuple[SX, ...]:
+    n = m.nv
+    return *(SX.sym(name, n) for name in ("q", "first", "second")), SX.sym("velocity", n), SX.sym("tool"), SX.sym("friction", n)
+
+
+def _top(m: Mechanism, frame: str | None, q: SX, first: SX, velocity: SX, tool: SX) -> SX:
+    rate = ca.mmax(ca.fabs(first) / velocity)
+    if frame is not None:
+        rate = ca.fmax(rate, ca.norm_2(ca.mtimes(m.function("jacobian", [frame])(q)[3:, :], first)) / tool)
+    return 1 / ca.fmax(rate, 1 / np.sqrt(FAR)) ** 2
+
+
+def _kept(m: Mechanism, name: str, build: Any, ranks: Any) -> kernel.Kernel:
+    held = _memory(m)
+    if name not in held:
+        text = "|".join([physics_version(), m.description.fingerprint, f"path 1 {name}"])
+        held[name] = kernel.cached(text, build, finite=False, ranks=lambda: ranks)
+    found: kernel.Kernel = held[name]
+    return found
+
+
+_memories: WeakKeyDictionary[Mechanism, tuple[Description, dict[str, Any]]] = WeakKeyDictionary()
+
+
+def _memory(m: Mechanism) -> dict[str, Any]:
+    """Return what is kept for a mechanism as long as it is not changed."""
+    found = _memories.get(m)
+    if found is None or found[0] is not m.description:
+        found = _memories[m] = (m.description, {})
+    return found[1]
+
+
+def has_dampers(m: Mechanism) -> bool:
+    """Whether the forces depend on the sign of the velocities."""
+    held = _memory(m)
+    if "dampers" not in held:
+        q, v = np.full(m.nq, 0.1), 1.0 + np.arange(m.nv) / m.nv
+        ahead, back = (m.tree_inverse_dynamics(q, sign * v, np.zeros(m.nv)) for sign in (1, -1))
+        held["dampers"] = bool(np.abs(ahead - back).max() > 1e-12 * np.abs(ahead).max())
+    return bool(held["dampers"])
+
+
+def _at_points(m: Mechanism, frame: str | None, damped: bool) -> kernel.Kernel:
+    """Return the native function of `PathLimits.coefficients`."""
+
+    def build() -> ca.Function:
+        q, first, second, velocity, tool, friction = _symbols(m)
+        force, zero = m.function("inverse_dynamics"), ca.DM.zeros(m.nv)
+        rest, ahead = force(q, zero, zero), force(q, first, second)
+        back = force(q, -first, second) if damped else ahead
+        out = force(q, zero, first) - rest, (ahead + back) / 2 - rest, rest + friction * ca.sign(first)
+        top = _top(m, frame, q, first, velocity, tool)
+        return ca.Function("path", [q, first, second, velocity, tool, friction], [*out, (ahead - back) / 2, top])
+
+    return _kept(m, f"coefficients {frame!r} {damped}", build, ((1, 1, 1, 1, 0, 1), (1, 1, 1, 1, 0)))
+
+
+def _loads(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
+    """Return the native function of `PathLimits.loads`."""
+
+    def build() -> ca.Function:
+        q, first, second, velocity, tool, friction = _symbols(m)
+        x, u, effort, limit = SX.sym("x"), SX.sym("u"), SX.sym("effort", m.nv), SX.sym("limit", m.nv)
+        a = second * x + first * u
+        forces = m.function("inverse_dynamics")(q, first * ca.sqrt(x), a) + friction * ca.sign(first)
+        parts = [ca.fabs(forces) / effort, *([ca.fabs(a) / limit] if pulled else [])]
+        out = ca.vertcat(*parts, ca.sqrt(x / _top(m, frame, q, first, velocity, tool)))
+        return ca.Function("loads", [q, first, second, x, u, effort, limit, velocity, tool, friction], [out])
+
+    return _kept(m, f"loads {frame!r} {pulled}", build, ((1, 1, 1, 0, 0, 1, 1, 1, 0, 1), (1,)))
+
+
+@cache
+def _point_loads(motors: int, joints: int) -> kernel.Kernel:
+    """Return the native function of `PathLimits.point_loads`."""
+
+    def build() -> ca.Function:
+        a, b, c, d, effort = (SX.sym(name, motors) for name in ("a", "b", "c", "d", "effort"))
+        x, ends = SX.sym("x"), (SX.sym("before"), SX.sym("after"))
+        rest = b * x + c + d * ca.sqrt(x)
+        given, parts = [a, b, c, d, effort], [ca.fmax(*(ca.fabs(a * u + rest) for u in ends)) / effort]
+        if joints:
+            first, second, limit = (SX.sym(name, joints) for name in ("first", "second", "limit"))
+            given += [first, second, limit]
+            parts.append(ca.fmax(*(ca.fabs(first * u + second * x) for u in ends)) / limit)
+        return ca.Function("point_loads", [*given, x, *ends], [ca.vertcat(*parts, 0)])
+
+    ranks = (1,) * (8 if joints else 5) + (0, 0, 0)
+    return kernel.cached(f"path point loads 1 {motors} {joints}", build, finite=False, ranks=lambda: (ranks, (1,)))
 
 
 def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | None) -> np.ndarray:
     """Return the limits of all velocities, (nv,), infinite where there is none."""
-    values = np.full(m.nv, np.inf)
-    own = {c.name: c.limits for c in m.description.connections}
-    given = held if isinstance(held, Mapping) else {}
-    for joint in given:
-        if joint not in m.joint_names:
-            raise InputError(f"path_speed: {what}: found '{joint}'{did_you_mean(joint, m.joint_names)}")
-    for joint in m.joint_names:
-        part = m.v_slice(joint)
-        numbers = getattr(own[joint], what, ()) if joint in own else ()
-        if numbers:
-            values[part] = np.array([float(x) for x in numbers])
-        if held is not None:
-            values[part] = given.get(joint, values[part]) if isinstance(held, Mapping) else held
+    if held is not None and not isinstance(held, Mapping):
+        values = np.full(m.nv, float(held))
+    else:
+        values = _own(m, what).copy()
+        for joint, value in (held or {}).items():
+            if joint not in m.joint_names:
+                raise InputError(f"path_speed: {what}: found '{joint}'{did_you_mean(joint, m.joint_names)}")
+            values[m.v_slice(joint)] = value
     if not (values > 0).all():
         raise InputError(f"path_speed: {what} = {values}; expected numbers above zero")
     return values
+
+
+def _own(m: Mechanism, what: str) -> np.ndarray:
+    """Return the limits that the joints themselves have, (nv,)."""
+    held = _memory(m)
+    if what not in held:
+        held[what] = np.full(m.nv, np.inf)
+        for connection in m.description.connections:
+            if connection.name in m.joint_names and (numbers := getattr(connection.limits, what, ())):
+                held[what][m.v_slice(connection.name)] = values_of(numbers)
+    return np.asarray(held[what])

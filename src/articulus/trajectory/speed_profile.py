@@ -10,8 +10,10 @@ found backwards in one pass (Pham & Pham 2018), and taking the largest reachable
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -25,106 +27,115 @@ FAR = 1e12
 """Stands for no limit: of a squared speed, or of an acceleration along the path, in lengths of the path."""
 FLAT = 1e-12
 """Coefficient of u over the largest of its row's, below which a row limits the speed alone."""
+TINY = 1e-100
+"""Difference of slopes of parallel lines."""
 STIFF = 0.95
 """Slope of a line, times the interval, from which on a row limits the mean of u."""
 
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """Lines of limits at the points, the speeds between which each point can be passed, and both passes.
+    """Lines of limits at the points, the squared speeds with which each point can be passed, and both passes.
 
     Parameters
     ----------
-    lines : array, (paths, points, 3 n)
-        p, P and k of every row.
-    low, high : array, (paths, points) [1/s^2]
-        Squared speeds that the limits at the point allow.
+    table : array, (paths, points, 3 rows + 3)
+        p, P and k of every row, room for the interval, least and largest squared speed [1/s^2].
     h : array, (points - 1,) or (paths, points - 1)
         Intervals.
     """
 
-    lines: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    table: np.ndarray
     h: np.ndarray
 
     @property
     def rows(self) -> int:
         """Number of rows at a point."""
-        return self.lines.shape[-1] // 3
+        return self.table.shape[-1] // 3 - 1
 
     def reachable(self, last: np.ndarray) -> np.ndarray:
         """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2)."""
-        paths, count = len(self.lines), self.h.shape[-1]
-        w = np.empty((paths, count, 3 * self.rows + 3))
-        w[..., :-3] = self.lines[:, -2::-1]
-        w[..., -3], w[..., -2], w[..., -1] = self.h[..., ::-1], self.low[:, -2::-1], self.high[:, -2::-1]
-        state = np.concatenate([last[:, None], last[:, None], self.lines[:, -1]], axis=1)
+        paths, count = len(self.table), self.h.shape[-1]
+        w = np.ascontiguousarray(self.table[:, -2::-1])
+        w[..., -3] = self.h[..., ::-1]
+        state = np.concatenate([last[:, None], last[:, None], self.table[:, -1, :-3]], axis=1)
         log = np.empty((paths, count, 2))
         _backward_map(self.rows).on(state, np.zeros(0), w, np.full(paths, NEVER), log)(0, count)
         return np.concatenate([state[:, None, :2], log[:, ::-1]], axis=1)
 
     def run(self, first: np.ndarray, sets: np.ndarray, fast: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return squared speeds (paths, points) of the fastest or slowest run, and u at both ends of the intervals, (paths, points - 1, 2)."""
-        paths, count = len(self.lines), self.h.shape[-1]
-        w = np.empty((paths, count, 3 * self.rows + 3))
-        w[..., :-3] = self.lines[:, 1:]
+        paths, count = len(self.table), self.h.shape[-1]
+        w = self.table[:, 1:].copy()
         w[..., -3], w[..., -2:] = self.h, sets[:, 1:]
-        zero = np.zeros((paths, 2))
-        state = np.concatenate([first[:, None], zero, self.lines[:, 0]], axis=1)
+        state = np.concatenate([first[:, None], np.zeros((paths, 2)), self.table[:, 0, :-3]], axis=1)
         log = np.empty((paths, count, 3))
         _forward_map(self.rows).on(state, np.array([float(fast)]), w, np.full(paths, NEVER), log)(0, count)
         every = np.concatenate([log, state[:, None, :3]], axis=1)
         return every[..., 0], every[:, 1:, 1:]
 
 
-def profiles(a: Any, b: Any, low: Any, high: Any, top: np.ndarray, h: np.ndarray) -> Profiles:
-    """Return the lines of rows a u + b x in [low, high], (paths, points, n) each, with squared speeds of at most `top`, (paths, points)."""
-    p, P, slope, least, most = _lines(a.shape[-1])(a, b, low, high)
-    return Profiles(
-        np.concatenate([p, P, slope], axis=-1), np.maximum(least, 0.0), np.minimum(most, top), h
-    )
+@cache
+def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
+    """Return the native function from limits to a row of the table of `Profiles`.
 
-
-def _lines(n: int) -> Any:
-    """Return the native function from rows a u + b x in [l, h] to lines p + slope x <= u <= P + slope x and bounds of x alone."""
+    Its inputs are a, b, c of the forces a u + b x + c and their limits; with dampers d and sqrt(x), about which d sqrt(x) is taken; if
+    there are joints with limits of acceleration q', q'' and those limits; the largest squared speed; what is kept of every limit.
+    """
 
     def build() -> ca.Function:
-        a, b, low, high = (SX.sym(name, n) for name in "ablh")
-        flat = ca.fabs(a) <= FLAT * (ca.fabs(a) + ca.fabs(b))
-        safe = ca.if_else(flat, 1.0, a)
-        ends = low / safe, high / safe
-        p = ca.if_else(flat, -FAR, ca.fmin(*ends))
-        P = ca.if_else(flat, FAR, ca.fmax(*ends))
-        slope = ca.if_else(flat, 0.0, -b / safe)
-        least, most = SX(-FAR), SX(FAR)
-        for k in range(n):  # rows without u
-            level = flat[k] * (ca.fabs(b[k]) > 0)
-            pair = low[k] / ca.if_else(b[k] == 0, 1.0, b[k]), high[k] / ca.if_else(b[k] == 0, 1.0, b[k])
-            least = ca.fmax(least, ca.if_else(level, ca.fmin(*pair), -FAR))
-            most = ca.fmin(most, ca.if_else(level, ca.fmax(*pair), FAR))
-            nothing = flat[k] * (b[k] == 0) * ((low[k] > 0) + (high[k] < 0))
-            most = ca.if_else(nothing, -FAR, most)
-        for i in range(n):
-            for j in range(n):
-                if i != j:
-                    low_x, high_x = _bound(slope[i] - slope[j], P[j] - p[i])
-                    least, most = ca.fmax(least, low_x), ca.fmin(most, high_x)
-        return ca.Function("lines", [a, b, low, high], [p, P, slope, least, most])
+        a, b, c, effort = (SX.sym(name, motors) for name in ("a", "b", "c", "effort"))
+        given, slope, level = [a, b, c, effort], b, c
+        if damped:
+            d, root = SX.sym("d", motors), SX.sym("root")
+            given, slope, level = [*given, d, root], b + d / (2 * root), c + d * root / 2
+        top, kept = SX.sym("top"), SX.sym("kept", motors + joints + 1)
+        size = effort * kept[:motors]
+        rows = a, slope, -size - level, size - level
+        if joints:
+            first, second, limit = (SX.sym(name, joints) for name in ("first", "second", "limit"))
+            size = limit * kept[motors:-1]
+            rows = tuple(ca.vertcat(*pair) for pair in zip(rows, (first, second, -size, size)))
+            given = [*given, first, second, limit]
+        *parts, least, most = _lines(*rows)
+        least, most = ca.fmax(least, 0), ca.fmin(most, top * kept[-1] ** 2)
+        table = ca.vertcat(*parts, 0, *_open(*parts, least, most))
+        return ca.Function("lines", [*given, top, kept], [table])
 
-    return kernel.cached(
-        f"path speed lines 2 {n}", build, finite=False, ranks=lambda: ((1, 1, 1, 1), (1, 1, 1, 0, 0))
-    )
+    key = f"path speed lines 8 {motors} {joints} {damped}"
+    ranks = (1,) * 4 + (1, 0) * damped + (1,) * 3 * bool(joints) + (0, 1)
+    return kernel.cached(key, build, finite=False, ranks=lambda: (ranks, (1,)))
 
 
-def _bound(factor: SX, right: SX) -> tuple[SX, SX]:
-    """Return the bounds of x that factor x <= right means."""
-    level = factor == 0
-    value = right / ca.if_else(level, 1.0, factor)
-    value = ca.fmin(ca.fmax(value, -FAR), FAR)
-    low = ca.if_else(factor < 0, value, ca.if_else(level * (right < 0), FAR, -FAR))
-    high = ca.if_else(factor > 0, value, FAR)
-    return low, high
+def _lines(a: SX, b: SX, low: SX, high: SX) -> tuple[SX, SX, SX, SX, SX]:
+    """Return lines p + slope x <= u <= P + slope x of rows a u + b x in [low, high], and bounds of x alone."""
+    n = a.numel()
+    flat = ca.fabs(a) <= FLAT * (ca.fabs(a) + ca.fabs(b))
+    safe = ca.if_else(flat, 1.0, a)
+    ends = low / safe, high / safe
+    p = ca.if_else(flat, -FAR, ca.fmin(*ends))
+    P = ca.if_else(flat, FAR, ca.fmax(*ends))
+    slope = ca.if_else(flat, 0.0, -b / safe)
+    least, most = SX(-FAR), SX(FAR)
+    for k in range(n):  # rows without u
+        level = flat[k] * (ca.fabs(b[k]) > 0)
+        part = 1 / ca.if_else(b[k] == 0, 1.0, b[k])
+        pair = low[k] * part, high[k] * part
+        least = ca.fmax(least, ca.if_else(level, ca.fmin(*pair), -FAR))
+        most = ca.fmin(most, ca.if_else(level, ca.fmax(*pair), FAR))
+        nothing = flat[k] * (b[k] == 0) * ((low[k] > 0) + (high[k] < 0))
+        most = ca.if_else(nothing, -FAR, most)
+    return p, P, slope, least, most
+
+
+def _open(p: SX, P: SX, slope: SX, least: SX, most: SX) -> tuple[SX, SX]:
+    """Return the bounds of x between which some u is within all lines: each two rows bound x from both sides."""
+    for i, j in itertools.combinations(range(p.numel()), 2):
+        change = slope[i] - slope[j]
+        part = 1 / ca.if_else(change == 0, TINY, change)
+        ends = (P[j] - p[i]) * part, (p[j] - P[i]) * part
+        least, most = ca.fmax(least, ca.fmin(*ends)), ca.fmin(most, ca.fmax(*ends))
+    return least, most
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +167,11 @@ class _Row:
         u = ca.if_else(falls, (last * two - first * one) / ca.if_else(falls, two - one - 2 * self.h, 1.0), 0.0)
         return ca.if_else(self.crosses, (u - last) * two if at_end else (u - first) * one, FAR)
 
-    def at(self, x: SX, at_end: bool) -> tuple[SX, SX]:
-        """Return least and largest u at an end of the interval."""
+    def at(self, x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
+        """Return least and largest u at an end of the interval; of a stiff row only if all are asked for."""
         p, P, slope = self.end if at_end else self.start
-        return ca.if_else(self.stiff, -FAR, p + slope * x), ca.if_else(self.stiff, FAR, P + slope * x)
+        out = self.crosses if all else self.stiff
+        return ca.if_else(out, -FAR, p + slope * x), ca.if_else(out, FAR, P + slope * x)
 
     def mean(self, upper: bool) -> tuple[SX, SX, SX]:
         """Return level and slopes by x at the start and at the end, of the line for the mean of u."""
@@ -167,25 +179,32 @@ class _Row:
         none = FAR if upper else -FAR
         early = self.stiff * (self.start[2] > 0)
         late = self.stiff * (self.end[2] < 0)
+        if upper:  # where the slope falls through zero, the least u counts at the start and the largest at the end
+            early = early * ca.logic_not(late)
+        else:
+            late = late * ca.logic_not(early)
         level = ca.if_else(early, self.start[side], ca.if_else(late, self.end[side], none))
-        level = ca.if_else(self.crosses, none, level)
-        holds = ca.logic_not(self.crosses)
-        late = late * ca.logic_not(early)
-        return level, early * holds * self.start[2], late * holds * self.end[2]
+        return level, early * self.start[2], late * self.end[2]
 
     def before(self, x: SX, other: SX, upper: bool) -> SX:
         """Return the x at the start for which the line is met with x at the end and with u `other` there, if the row is not stiff."""
         level, early, late = self.mean(upper)
         p = self.start[1 if upper else 0]
         top = ca.if_else(self.stiff, x * (1 - 2 * self.h * late) - 2 * self.h * level, x - self.h * (other + p))
-        return top / ca.if_else(self.stiff, 1 + 2 * self.h * early, 1 + self.h * self.start[2])
+        found = top / ca.if_else(self.stiff, 1 + 2 * self.h * early, 1 + self.h * self.start[2])
+        q, slope = self.end[1 if upper else 0], self.end[2]
+        both = (x - self.h * (p + q + slope * x)) / (1 + self.h * ca.fmax(self.start[2], 0))
+        return ca.if_else((early > 0) * ca.logic_not(self.crosses), (ca.fmax if upper else ca.fmin)(found, both), found)
 
     def after(self, x: SX, other: SX, upper: bool) -> SX:
         """Return the x at the end for which the line is met with x at the start and u `other` there, if the row is not stiff."""
         level, early, late = self.mean(upper)
         p = self.end[1 if upper else 0]
         top = ca.if_else(self.stiff, x * (1 + 2 * self.h * early) + 2 * self.h * level, x + self.h * (other + p))
-        return top / ca.if_else(self.stiff, 1 - 2 * self.h * late, 1 - self.h * self.end[2])
+        found = top / ca.if_else(self.stiff, 1 - 2 * self.h * late, 1 - self.h * self.end[2])
+        q, slope = self.start[1 if upper else 0], self.start[2]
+        both = (x + self.h * (p + q + slope * x)) / (1 - self.h * ca.fmin(self.end[2], 0))
+        return ca.if_else((late < 0) * ca.logic_not(self.crosses), (ca.fmin if upper else ca.fmax)(found, both), found)
 
 
 def _rows(n: int, start: SX, end: SX, h: SX) -> list[_Row]:
@@ -194,14 +213,15 @@ def _rows(n: int, start: SX, end: SX, h: SX) -> list[_Row]:
     return [_Row(a, b, h) for a, b in zip(*ends)]
 
 
-def _extremes(rows: Sequence[_Row], x: SX, at_end: bool) -> tuple[SX, SX]:
+def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
     low, high = SX(-FAR), SX(FAR)
     for row in rows:
-        least, most = row.at(x, at_end)
+        least, most = row.at(x, at_end, all=all)
         low, high = ca.fmax(low, least), ca.fmin(high, most)
     return low, high
 
 
+@cache
 def _backward_map(n: int) -> Any:
     def build() -> Sequence[ca.Function]:
         x, none, w, k = SX.sym("x", 2 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 3), SX.sym("k")
@@ -218,9 +238,10 @@ def _backward_map(n: int) -> Any:
         onward = ca.vertcat(least, most, w[: 3 * n])
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 3 {n}", build, 2)
+    return kernel.recurrence(f"path speed backward 5 {n}", build, 2)
 
 
+@cache
 def _forward_map(n: int) -> Any:
     def build() -> Sequence[ca.Function]:
         x, fast, w, k = SX.sym("x", 3 + 3 * n), SX.sym("p", 1), SX.sym("w", 3 * n + 3), SX.sym("k")
@@ -232,10 +253,11 @@ def _forward_map(n: int) -> Any:
             least = ca.fmax(least, row.after(x[0], low_u, False))
         onward = ca.if_else(fast > 0, ca.fmax(most, w[3 * n + 1]), ca.fmin(least, w[3 * n + 2]))
         # the two u that are nearest to each other
-        low_end, high_end = _extremes(rows, onward, True)
+        low_u, high_u = _extremes(rows, x[0], False, all=True)
+        low_end, high_end = _extremes(rows, onward, True, all=True)
         mean = (onward - x[0]) / (2 * h)
         part = ca.fmin(ca.fmax(0.0, ca.fmax(low_u - mean, mean - high_end)), ca.fmin(high_u - mean, mean - low_end))
         state = ca.vertcat(onward, mean + part, mean - part, w[: 3 * n])
         return [ca.Function("forth", [x, fast, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed forward 3 {n}", build, 3)
+    return kernel.recurrence(f"path speed forward 5 {n}", build, 3)

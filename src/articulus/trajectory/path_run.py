@@ -8,7 +8,7 @@ and the run is repeated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -18,9 +18,9 @@ from articulus.api import Mechanism
 from articulus.dynamics.loops.free_coordinates import split
 from articulus.errors import InputError, NumericalError
 from articulus.trajectory.path_curves import Closing, Curve, Spline, chords
-from articulus.trajectory.path_limits import PathLimits, limit_values
-from articulus.trajectory.path_motion import PathMotion, squared
-from articulus.trajectory.speed_profile import Profiles, profiles
+from articulus.trajectory.path_limits import PathLimits, has_dampers, limit_values
+from articulus.trajectory.path_motion import PathMotion
+from articulus.trajectory.speed_profile import Profiles
 
 MOST = 2**17
 """Most intervals of a grid."""
@@ -28,12 +28,16 @@ SWEEPS = 60
 """Most repetitions with dampers."""
 SETTLED = 1e-6
 """Change of the squared speeds, over the largest, at which those repetitions end."""
-LEAST = 1e-6
+LEAST = 1e-9
 """Squared speed, over the largest, about which the dampers are taken where the run is slower."""
-KEPT = 3e-5
+KEPT = 5e-5
 """Excess of a limit between the points, over the limit, from which on it is taken off there."""
-ROUNDS = 4
+MORE = 1.1
+"""Share of the excess that is taken off."""
+ROUNDS = 8
 """Most repetitions for that."""
+TOGETHER = 32
+"""Paths that are worked on together."""
 HALVINGS = 60
 """Steps in which the share of the slowest run is found for a given duration."""
 
@@ -130,10 +134,9 @@ def _limits(
         )
     if tool is not None and not tool[1] > 0:
         raise InputError(f"path_speed: the speed of '{tool[0]}' is limited to {tool[1]:g} m/s; expected a number above zero")
-    limits = PathLimits(m, curve, motors, values[0][motors], values[1], values[2], tool, dry[motors], speeds, duration)
-    q, first, second = curve(np.linspace(0.03, 0.97, 7))
-    ahead, back = (limits.motor_forces(q, sign * first, second) for sign in (1, -1))
-    return replace(limits, damped=bool(np.any(ahead != back)))
+    return PathLimits(
+        m, curve, motors, values[0][motors], values[1], values[2], tool, dry[motors], speeds, duration, has_dampers(m)
+    )
 
 
 def _spline(points: Any, n: int) -> Curve:
@@ -162,7 +165,15 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
 
 def _motion(limits: PathLimits, grid: int) -> PathMotion:
     s = _grid(limits.curve, grid)
-    x, u, lead = _Work(limits, s).solve()
+    if isinstance(limits.curve, Spline) and s.ndim > 1:  # few paths at a time stay in the cache
+        many, rows = limits.curve.flat, s.reshape(-1, grid + 1)
+        parts = [slice(k, k + TOGETHER) for k in range(0, len(rows), TOGETHER)]
+        found = [_Work(limits, rows[p], many.part(p), p.start).solve() for p in parts]
+        lead = s.shape[:-1]
+    else:
+        work = _Work(limits, s, limits.curve)
+        found, lead = [work.solve()], work.lead
+    x, u = (y[0] if len(y) == 1 else np.concatenate(y) for y in zip(*found))
     speed = np.sqrt(np.maximum(x, 0.0)).reshape(*lead, -1)
     if (speed[..., 1:-1] <= 0).any():
         where = float(np.broadcast_to(s, speed.shape)[..., 1:-1].flat[int(np.argmin(speed[..., 1:-1]))])
@@ -187,59 +198,69 @@ def _grid(curve: Curve, count: int) -> np.ndarray:
 class _Work:
     """Limits on a grid, and runs within them."""
 
-    def __init__(self, limits: PathLimits, s: np.ndarray):
-        q, first, second = limits.curve(s)
-        self.limits, self.grid, self.lead = limits, s, q.shape[:-2]
-        self.s = s if s.ndim == 1 else s.reshape(-1, s.shape[-1])
+    def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, before: int = 0):
+        q, first, second = curve(s)
+        self.limits, self.lead = limits, q.shape[:-2]
+        self.names = before + np.arange(q[..., 0, 0].size)
+        self.first, self.second = first.reshape(-1, *q.shape[-2:]), second.reshape(-1, *q.shape[-2:])
+        q = q.reshape(self.first.shape)
+        self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(q), -1)
         self.h = np.diff(self.s)
-        self.q, self.first, self.second = (x.reshape(-1, *x.shape[-2:]) for x in (q, first, second))
-        self.a, self.b, self.c, self.d = limits.coefficients(self.q, self.first, self.second)
-        self.top = limits.top(self.q, self.first)
-        self.forced = np.isfinite(limits.effort)
-        self.pulled = np.isfinite(limits.acceleration)
-        self.taken: Any = 0.0
+        self.middle = tuple(x.reshape(-1, *x.shape[-2:]) for x in curve((s[..., 1:] + s[..., :-1]) / 2))
+        self.a, self.b, self.c, self.d, self.top = limits.coefficients(q, self.first, self.second)
+        self.kept: np.ndarray = np.ones(len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1)
 
-    def solve(self) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
-        """Return squared rates of s at the points, its second derivatives at both ends of the intervals, and the leading axes."""
-        x, u = self._swept(None)
-        middle = self.limits.curve((self.grid[..., 1:] + self.grid[..., :-1]) / 2)
-        middle = tuple(y.reshape(-1, *y.shape[-2:]) for y in middle)
-        for _ in range(ROUNDS):
-            off = np.maximum(self.limits.loads(*middle, *_middle(x, u, self.h)) - 1.0, 0.0)
-            off = off[..., np.append(self.forced_and_pulled, True)]
-            if off.max() <= KEPT:
-                break
-            side = np.zeros((*x.shape, off.shape[-1]))
-            side[:, :-1] = off
-            side[:, 1:] = np.maximum(side[:, 1:], off)
-            self.taken = self.taken + 1.1 * side
-            x, u = self._swept(x)
-        return x, u, self.lead
+    def _part(self, rows: np.ndarray) -> _Work:
+        """Return the work on some of the paths."""
+        part = copy(self)
+        for name in ("names", "first", "second", "s", "h", "a", "b", "c", "d", "top"):
+            setattr(part, name, getattr(self, name)[rows])
+        part.middle = tuple(x[rows] for x in self.middle)
+        part.kept = self.kept[rows] if self.kept.ndim > 1 else self.kept
+        return part
 
-    @property
-    def forced_and_pulled(self) -> np.ndarray:
-        return np.append(self.forced, self.pulled)
+    def solve(self, rounds: int = ROUNDS, about: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return squared rates of s at the points, and its second derivatives at both ends of the intervals."""
+        x, u = self._swept(about)
+        if not rounds:
+            return x, u
+        loads = self._loads(x, u)
+        worse = loads.max(axis=(1, 2)) > 1.0 + KEPT
+        if worse.any():
+            again = self if worse.all() else self._part(np.nonzero(worse)[0])
+            over = np.maximum(loads if worse.all() else loads[worse], 1.0)
+            again.kept = again.kept / (over * MORE - (MORE - 1.0))
+            x[worse], u[worse] = again.solve(rounds - 1, x[worse])
+        return x, u
+
+    def _loads(self, x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the largest loads at and about every point, (paths, points, limits), from those at the points and half-way between."""
+        loads = self.limits.point_loads(self, x, u)
+        middle = np.maximum(x[:, :-1] + self.h / 4 * (3 * u[..., 0] + u[..., 1]), 0.0)
+        between = self.limits.loads(*self.middle, middle, (u[..., 0] + u[..., 1]) / 2)
+        np.maximum(loads[:, :-1], between, out=loads[:, :-1])
+        np.maximum(loads[:, 1:], between, out=loads[:, 1:])
+        return loads
 
     def _swept(self, about: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         if not self.limits.damped:
-            return self._run(0.0, 0.0)
+            return self._run(None)
         # d sqrt(x) by its tangent about the speed of the run before; first where it takes a quarter of the forces
         if about is None:
             with np.errstate(divide="ignore"):
                 about = np.min((self.limits.effort / (4 * np.abs(self.d))) ** 2, axis=-1, initial=np.inf)
             about = np.minimum(about, self.top)
         for _ in range(SWEEPS):
-            root = np.sqrt(np.maximum(about, LEAST * about.max()))[..., None]
-            x, u = self._run(self.d / (2 * root), self.d * root / 2)
+            x, u = self._run(np.maximum(about, LEAST * about.max()))
             if np.abs(x - about).max() < SETTLED * x.max():
                 return x, u
-            about = x
+            change, about = np.abs(x - about).max() / x.max(), x
         raise NumericalError(
-            f"path_speed: with dampers the speeds still change by {np.abs(x - about).max() / x.max():.2g} after {SWEEPS} runs; expected them to settle"
+            f"path_speed: with dampers the speeds still change by {change:.2g} of the largest after {SWEEPS} runs; expected them to settle"
         )
 
-    def _run(self, slope: Any, level: Any) -> tuple[np.ndarray, np.ndarray]:
-        within = self._profiles(slope, level)
+    def _run(self, about: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        within = Profiles(self.limits.tables(self, self.kept, about), self.h)
         self._require_open(within)
         sets = self._reachable(within)
         first = np.full(len(sets), self.limits.speeds[0] ** 2)
@@ -247,23 +268,6 @@ class _Work:
         if self.limits.duration is None:
             return fast
         return self._in_time(fast, within.run(first, sets, fast=False))
-
-    def _profiles(self, slope: Any, level: Any) -> Profiles:
-        left = 1.0 - self.taken[..., :-1] if np.ndim(self.taken) else np.ones(1)
-        top = self.top * (1.0 - self.taken[..., -1]) ** 2 if np.ndim(self.taken) else self.top
-        rows, kept = [], left if np.ndim(self.taken) else np.ones(self.forced_and_pulled.sum())
-        count = int(self.forced.sum())
-        if count:
-            a, b, c = self.a, self.b + slope, self.c + level
-            if not self.forced.all():
-                a, b, c = (y[..., self.forced] for y in (a, b, c))
-            size = self.limits.effort[self.forced] * kept[..., :count]
-            rows.append((a, b, -size - c, size - c))
-        if self.pulled.any():
-            size = np.broadcast_to(self.limits.acceleration[self.pulled] * kept[..., count:], (*self.top.shape, int(self.pulled.sum())))
-            rows.append((self.first[..., self.pulled], self.second[..., self.pulled], -size, size))
-        joined = rows[0] if len(rows) == 1 else [np.concatenate(x, axis=-1) for x in zip(*rows)]
-        return profiles(*joined, top, self.h)
 
     def _in_time(self, fast: tuple[np.ndarray, ...], slow: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """Return the mix of two runs that takes the given time: limits are lines, so that a mix keeps to them, too."""
@@ -291,16 +295,16 @@ class _Work:
 
     def _reachable(self, within: Profiles) -> np.ndarray:
         last = self.limits.speeds[1] ** 2
-        if (over := last > within.high[:, -1] * (1 + 1e-9)).any():
-            most = np.sqrt(max(within.high[np.argmax(over), -1], 0.0))
+        if (over := last > within.table[:, -1, -1] * (1 + 1e-9)).any():
+            most = np.sqrt(max(within.table[np.argmax(over), -1, -1], 0.0))
             raise InputError(
                 f"path_speed: the speed {self.limits.speeds[1]:g} 1/s at the end is above {most:.4g} 1/s, which the limits allow there"
             )
-        found = within.reachable(np.full(len(self.q), last))
+        found = within.reachable(np.full(len(self.first), last))
         empty = found[..., 0] > found[..., 1] * (1 + 1e-9) + 1e-12
         if empty.any():
             row, where = (int(k[-1]) for k in np.nonzero(empty))
-            which = f" of path {row}" if len(found) > 1 else ""
+            which = f" of path {self.names[row]}" if self.lead else ""
             raise InputError(
                 f"path_speed: from s = {self._at(row, where):.4g}{which} the end cannot be reached within the limits{self._holding(where, row)}. Expected "
                 "larger limits, a gentler curve, or other speeds at the ends"
@@ -316,16 +320,17 @@ class _Work:
         return found
 
     def _require_open(self, within: Profiles) -> None:
-        closed = within.low > within.high
+        closed = within.table[..., -2] > within.table[..., -1]
         if closed.any():
             row, where = (int(k[0]) for k in np.nonzero(closed))
+            which = f" of path {self.names[row]}" if self.lead else ""
             raise InputError(
-                f"path_speed: at s = {self._at(row, where):.4g} no speed is within the limits{self._holding(where, row)}. Expected larger limits or "
+                f"path_speed: at s = {self._at(row, where):.4g}{which} no speed is within the limits{self._holding(where, row)}. Expected larger limits or "
                 "another path"
             )
 
     def _at(self, path: int, point: int) -> float:
-        return float(self.s[point] if self.s.ndim == 1 else self.s[path, point])
+        return float(self.s[path, point])
 
     def _holding(self, where: int, path: int) -> str:
         """Return what holding the mechanism still on the rest of the path takes, if that is more than the limits."""
@@ -336,8 +341,3 @@ class _Work:
         name = self.limits.mechanism.v_names[self.limits.motors[motor]]
         return f"; holding still at s = {self._at(path, where + int(k)):.4g} takes {hold[k, motor]:.3g} of the limit of '{name}'"
 
-
-def _middle(x: np.ndarray, u: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return squared rates and second derivatives of s in the middles of the intervals."""
-    middle = squared(np.sqrt(np.maximum(x, 0.0)), u, h, np.array([0.5]))[..., 0]
-    return np.maximum(middle, 0.0), u.mean(axis=-1)
