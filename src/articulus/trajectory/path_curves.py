@@ -52,7 +52,9 @@ class Spline:
     @property
     def flat(self) -> Spline:
         """With one leading axis."""
-        return Spline(self.points.reshape(-1, *self.points.shape[-2:]), self.knots.reshape(-1, self.knots.shape[-1]))
+        return Spline(
+            self.points.reshape(-1, *self.points.shape[-2:]), self.knots.reshape(-1, self.knots.shape[-1])
+        )
 
     def part(self, rows: slice) -> Spline:
         """Return some of the paths."""

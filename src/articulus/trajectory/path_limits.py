@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -87,8 +87,9 @@ class PathLimits:
         names = [m.v_names[k] for k in self.motors]
         return m.inverse_dynamics(q, v, a, actuators=names)[..., self.motors]
 
-    def forces(self, q: Any, first: Any, second: Any, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return the forces of the motors with squared rates x of s and its second derivatives u, (..., motors)."""
+    def forces(self, at: Sequence[np.ndarray], x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return the forces of the motors at points of the curve with squared rates x of s and its second derivatives u, (..., motors)."""
+        q, first, second = at
         v = first * np.sqrt(x)[..., None]
         out = self.motor_forces(q, v, second * x[..., None] + first * u[..., None])
         return out + self.friction * np.sign(first[..., self.motors]) if self.friction.any() else out
@@ -114,18 +115,20 @@ class PathLimits:
             rate = np.maximum(rate, speed / self.tool[1])
         return 1 / np.maximum(rate, 1 / np.sqrt(FAR)) ** 2
 
-    def loads(self, q: Any, first: Any, second: Any, x: np.ndarray, u: np.ndarray) -> np.ndarray:
+    def loads(self, at: Sequence[np.ndarray], x: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return forces, accelerations (if limited) and the speed over their limits, (..., rows + 1)."""
+        q, first, second = at
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
             return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, *self._held)
-        parts = [np.abs(self.forces(q, first, second, x, u)) / self.effort]
+        parts = [np.abs(self.forces(at, x, u)) / self.effort]
         if self.pulled:
             parts.append(np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration)
         return np.concatenate([*parts, np.sqrt(x / self.top(q, first))[..., None]], axis=-1)
 
     def point_loads(self, work: Any, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return forces and accelerations (if limited) over their limits at the points, with u before and after each, (..., rows + 1); last a zero."""
+        """Return forces and accelerations (if limited) over their limits at the points, (..., rows + 1): the larger with u before and after each;
+        last a zero."""
         before = np.concatenate([u[:, :1, 0], u[..., 1]], axis=1)
         after = np.concatenate([u[..., 0], u[:, -1:, 1]], axis=1)
         given = [work.a, work.b, work.c, work.d, self._held[0]]
@@ -135,11 +138,14 @@ class PathLimits:
         return _point_loads(len(self.motors), joints)(*given, x, before, after)
 
     def tables(self, work: Any, kept: np.ndarray, about: np.ndarray | None) -> np.ndarray:
-        """Return the table of `Profiles` from coefficients at points, what is kept of the limits, and squared speeds about which dampers are taken."""
+        """Return the table of `Profiles` with what is kept of the limits, and with dampers taken about squared speeds."""
         effort, acceleration = self._held[:2]
         given = [work.a, work.b, work.c, effort]
         if about is not None:
-            given += [work.d, np.sqrt(about)]
+            root = np.sqrt(about)
+            rise, rest = 1 / (2 * root), root / 2
+            rise[:, [0, -1]], rest[:, [0, -1]] = 0.0, self.speeds  # known there
+            given += [work.d, rise, rest]
         if self.pulled:
             given += [work.first, work.second, acceleration]
         joints = self.mechanism.nv if self.pulled else 0
@@ -148,7 +154,12 @@ class PathLimits:
 
 def _symbols(m: Mechanism) -> tuple[SX, ...]:
     n = m.nv
-    return *(SX.sym(name, n) for name in ("q", "first", "second")), SX.sym("velocity", n), SX.sym("tool"), SX.sym("friction", n)
+    return (
+        *(SX.sym(name, n) for name in ("q", "first", "second")),
+        SX.sym("velocity", n),
+        SX.sym("tool"),
+        SX.sym("friction", n),
+    )
 
 
 def _top(m: Mechanism, frame: str | None, q: SX, first: SX, velocity: SX, tool: SX) -> SX:
@@ -198,7 +209,9 @@ def _at_points(m: Mechanism, frame: str | None, damped: bool) -> kernel.Kernel:
         back = force(q, -first, second) if damped else ahead
         out = force(q, zero, first) - rest, (ahead + back) / 2 - rest, rest + friction * ca.sign(first)
         top = _top(m, frame, q, first, velocity, tool)
-        return ca.Function("path", [q, first, second, velocity, tool, friction], [*out, (ahead - back) / 2, top])
+        return ca.Function(
+            "path", [q, first, second, velocity, tool, friction], [*out, (ahead - back) / 2, top]
+        )
 
     return _kept(m, f"coefficients {frame!r} {damped}", build, ((1, 1, 1, 1, 0, 1), (1, 1, 1, 1, 0)))
 
@@ -234,7 +247,9 @@ def _point_loads(motors: int, joints: int) -> kernel.Kernel:
         return ca.Function("point_loads", [*given, x, *ends], [ca.vertcat(*parts, 0)])
 
     ranks = (1,) * (8 if joints else 5) + (0, 0, 0)
-    return kernel.cached(f"path point loads 1 {motors} {joints}", build, finite=False, ranks=lambda: (ranks, (1,)))
+    return kernel.cached(
+        f"path point loads 1 {motors} {joints}", build, finite=False, ranks=lambda: (ranks, (1,))
+    )
 
 
 def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | None) -> np.ndarray:

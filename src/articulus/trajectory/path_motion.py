@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 NODES = np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
 """Points of Gauss's rule from 0 to 1."""
 WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18
-ORDER = 2.0
-"""By how much the loss of time falls with the length of the intervals: less than 2 only where speeds begin at zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +64,15 @@ class PathMotion:
 
     @cached_property
     def gap(self) -> Any:
-        """Estimated distance of the duration from that on a much finer grid, over the duration; one number per path.
+        """Distance of the duration from that with half the intervals, over the duration; one number per path.
 
-        From the run with half the intervals. Zero if the duration was given.
+        The distance from the least duration is a third of it where the grid resolves the path (second order), and at most as much. Zero if
+        the duration was given.
         """
         if self.limits.duration is not None:
             return 0.0 * self.duration
         coarse = self.again(max((self.s.shape[-1] - 1) // 2, 2))
-        return np.abs(coarse.duration / self.duration - 1.0) / (2**ORDER - 1)
+        return np.abs(coarse.duration / self.duration - 1.0)
 
     def along(self, between: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return times, positions, velocities and accelerations at the points, and at as many more between them as asked for."""
@@ -98,12 +97,12 @@ class PathMotion:
     def forces(self) -> np.ndarray:
         """Forces of the motors at the points, (..., points, motors), with the acceleration of the interval after each [N m or N]."""
         s, _, rate, pull = self._rates(1)
-        return self.limits.forces(*self.limits.curve(s), rate**2, pull)
+        return self.limits.forces(self.limits.curve(s), rate**2, pull)
 
     def overload(self, between: int = 8) -> float:
         """Return by how much the run exceeds one of its limits, over the limit, at the points and between them; negative if nowhere."""
         s, _, rate, pull = self._rates(between)
-        return float(self.limits.loads(*self.limits.curve(s), rate**2, pull).max() - 1.0)
+        return float(self.limits.loads(self.limits.curve(s), rate**2, pull).max() - 1.0)
 
     def plot(self) -> Figure:
         """Return a figure of joint speeds and motor forces over time, forces over their limits."""
@@ -141,12 +140,18 @@ def _time(speed: np.ndarray, pull: np.ndarray, h: np.ndarray, part: np.ndarray) 
     root = from_here[..., None] + (to - from_here)[..., None] * NODES
     linear, change = root**2, x - from_here**2
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(np.abs(change[..., None]) > 1e-9 * x[..., None], (linear - from_here[..., None] ** 2) / change[..., None], NODES)
+        share = np.where(
+            np.abs(change[..., None]) > 1e-9 * x[..., None],
+            (linear - from_here[..., None] ** 2) / change[..., None],
+            NODES,
+        )
     bend = (pull[..., 1] - pull[..., 0]) / h
     bubble = bend[..., None, None] * (sigma**2)[..., None] * share * (1 - share)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = (WEIGHTS * np.sqrt(linear / np.maximum(linear - bubble, 1e-6 * linear))).sum(axis=-1)
-    return np.where(sigma > 0, 2 * sigma / np.maximum(from_here + to, 1e-300) * np.where(np.isnan(mean), 1.0, mean), 0.0)
+    return np.where(
+        sigma > 0, 2 * sigma / np.maximum(from_here + to, 1e-300) * np.where(np.isnan(mean), 1.0, mean), 0.0
+    )
 
 
 def _flat(x: np.ndarray) -> np.ndarray:

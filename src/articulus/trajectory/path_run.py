@@ -34,8 +34,8 @@ KEPT = 5e-5
 """Excess of a limit between the points, over the limit, from which on it is taken off there."""
 MORE = 1.1
 """Share of the excess that is taken off."""
-ROUNDS = 8
-"""Most repetitions for that."""
+CHECKED = (0.5,), (0.3, 0.7), *8 * [(0.125, 0.25, 0.5, 0.75, 0.875)]
+"""Places within the intervals at which limits are looked at before each repetition; the first two of all paths."""
 TOGETHER = 32
 """Paths that are worked on together."""
 HALVINGS = 60
@@ -91,7 +91,9 @@ def path_speed(
     InputError
         No force can hold the mechanism at some point of the path: says where and which joint. The motors do not determine the forces.
     """
-    limits = _limits(mechanism, points, effort, velocity, acceleration, tool, friction, joints, start, speeds, duration)
+    limits = _limits(
+        mechanism, points, effort, velocity, acceleration, tool, friction, joints, start, speeds, duration
+    )
     if grid < 2:
         raise InputError(f"path_speed: grid = {grid}; expected 2 or more intervals")
     found = _motion(limits, grid)
@@ -106,7 +108,17 @@ def path_speed(
 
 
 def _limits(
-    m: Mechanism, points: Any, effort: Any, velocity: Any, acceleration: Any, tool: Any, friction: Any, joints: Any, start: Any, speeds: Any, duration: Any
+    m: Mechanism,
+    points: Any,
+    effort: Any,
+    velocity: Any,
+    acceleration: Any,
+    tool: Any,
+    friction: Any,
+    joints: Any,
+    start: Any,
+    speeds: Any,
+    duration: Any,
 ) -> PathLimits:
     if m.nq != m.nv:
         raise InputError(
@@ -116,7 +128,9 @@ def _limits(
     if m.constraint_names:
         curve, motors = _closed(m, points, joints, start)
     elif joints is not None or start is not None:
-        raise InputError(f"path_speed: found joints or start, but '{m.name}' has no closed loops; expected neither")
+        raise InputError(
+            f"path_speed: found joints or start, but '{m.name}' has no closed loops; expected neither"
+        )
     else:
         curve = points if callable(points) else _spline(points, m.nq)
     if min(speeds) < 0 or not np.isfinite(speeds).all():
@@ -127,15 +141,30 @@ def _limits(
             raise InputError(f"path_speed: friction of '{joint}' is {size}; expected at least zero")
         limit_values(m, "friction", {joint: 1.0})
         dry[m.v_slice(joint)] = size
-    values = [limit_values(m, *pair) for pair in (("effort", effort), ("velocity", velocity), ("acceleration", acceleration))]
+    values = [
+        limit_values(m, *pair)
+        for pair in (("effort", effort), ("velocity", velocity), ("acceleration", acceleration))
+    ]
     if not np.isfinite(np.append(values[0][motors], values[2])).any():
         raise InputError(
             "path_speed: found no finite limit of forces or accelerations; expected effort=... or acceleration=..."
         )
     if tool is not None and not tool[1] > 0:
-        raise InputError(f"path_speed: the speed of '{tool[0]}' is limited to {tool[1]:g} m/s; expected a number above zero")
+        raise InputError(
+            f"path_speed: the speed of '{tool[0]}' is limited to {tool[1]:g} m/s; expected a number above zero"
+        )
     return PathLimits(
-        m, curve, motors, values[0][motors], values[1], values[2], tool, dry[motors], speeds, duration, has_dampers(m)
+        m,
+        curve,
+        motors,
+        values[0][motors],
+        values[1],
+        values[2],
+        tool,
+        dry[motors],
+        speeds,
+        duration,
+        has_dampers(m),
     )
 
 
@@ -200,47 +229,65 @@ class _Work:
 
     def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, before: int = 0):
         q, first, second = curve(s)
-        self.limits, self.lead = limits, q.shape[:-2]
+        self.limits, self.curve, self.grid, self.lead = limits, curve, s, q.shape[:-2]
+        self.inside: dict[float, tuple[np.ndarray, ...]] = {}
+        self.chosen: np.ndarray | None = None
         self.names = before + np.arange(q[..., 0, 0].size)
         self.first, self.second = first.reshape(-1, *q.shape[-2:]), second.reshape(-1, *q.shape[-2:])
         q = q.reshape(self.first.shape)
         self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(q), -1)
         self.h = np.diff(self.s)
-        self.middle = tuple(x.reshape(-1, *x.shape[-2:]) for x in curve((s[..., 1:] + s[..., :-1]) / 2))
         self.a, self.b, self.c, self.d, self.top = limits.coefficients(q, self.first, self.second)
-        self.kept: np.ndarray = np.ones(len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1)
+        self.kept: np.ndarray = np.ones(
+            len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
+        )
 
     def _part(self, rows: np.ndarray) -> _Work:
         """Return the work on some of the paths."""
         part = copy(self)
         for name in ("names", "first", "second", "s", "h", "a", "b", "c", "d", "top"):
             setattr(part, name, getattr(self, name)[rows])
-        part.middle = tuple(x[rows] for x in self.middle)
+        part.chosen = rows if self.chosen is None else self.chosen[rows]
         part.kept = self.kept[rows] if self.kept.ndim > 1 else self.kept
         return part
 
-    def solve(self, rounds: int = ROUNDS, about: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """Return squared rates of s at the points, and its second derivatives at both ends of the intervals."""
-        x, u = self._swept(about)
-        if not rounds:
+        return self._kept_to(*self._swept(None), 0)
+
+    def _kept_to(self, x: np.ndarray, u: np.ndarray, stage: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the run after what it exceeds has been taken off the limits."""
+        if stage == len(CHECKED):
             return x, u
-        loads = self._loads(x, u)
+        loads = self._loads(x, u, CHECKED[stage])
         worse = loads.max(axis=(1, 2)) > 1.0 + KEPT
-        if worse.any():
-            again = self if worse.all() else self._part(np.nonzero(worse)[0])
-            over = np.maximum(loads if worse.all() else loads[worse], 1.0)
-            again.kept = again.kept / (over * MORE - (MORE - 1.0))
-            x[worse], u[worse] = again.solve(rounds - 1, x[worse])
+        if not worse.any():
+            return (x, u) if stage else self._kept_to(x, u, 1)
+        rows = np.arange(len(x)) if not stage else np.nonzero(worse)[0]
+        again = self if len(rows) == len(x) else self._part(rows)
+        again.kept = again.kept / (np.maximum(loads[rows], 1.0) * MORE - (MORE - 1.0))
+        x[rows], u[rows] = again._kept_to(*again._swept(x[rows]), stage + 1)
         return x, u
 
-    def _loads(self, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return the largest loads at and about every point, (paths, points, limits), from those at the points and half-way between."""
+    def _loads(self, x: np.ndarray, u: np.ndarray, places: Sequence[float]) -> np.ndarray:
+        """Return the largest loads at and about every point, (paths, points, limits), from those at the points and at places within the intervals."""
         loads = self.limits.point_loads(self, x, u)
-        middle = np.maximum(x[:, :-1] + self.h / 4 * (3 * u[..., 0] + u[..., 1]), 0.0)
-        between = self.limits.loads(*self.middle, middle, (u[..., 0] + u[..., 1]) / 2)
-        np.maximum(loads[:, :-1], between, out=loads[:, :-1])
-        np.maximum(loads[:, 1:], between, out=loads[:, 1:])
+        for place in places:
+            pull = u[..., 0] + place * (u[..., 1] - u[..., 0])
+            squared = np.maximum(x[:, :-1] + place * self.h * (u[..., 0] + pull), 0.0)
+            between = self.limits.loads(self._inside(place), squared, pull)
+            np.maximum(loads[:, :-1], between, out=loads[:, :-1])
+            np.maximum(loads[:, 1:], between, out=loads[:, 1:])
         return loads
+
+    def _inside(self, place: float) -> tuple[np.ndarray, ...]:
+        """Return the curve at a place within every interval."""
+        if place not in self.inside:
+            grid = self.grid
+            at = self.curve(grid[..., :-1] + place * np.diff(grid))
+            self.inside[place] = tuple(x.reshape(-1, *x.shape[-2:]) for x in at)
+        found = self.inside[place]
+        return found if self.chosen is None else tuple(x[self.chosen] for x in found)
 
     def _swept(self, about: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         if not self.limits.damped:
@@ -269,7 +316,9 @@ class _Work:
             return fast
         return self._in_time(fast, within.run(first, sets, fast=False))
 
-    def _in_time(self, fast: tuple[np.ndarray, ...], slow: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    def _in_time(
+        self, fast: tuple[np.ndarray, ...], slow: tuple[np.ndarray, ...]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the mix of two runs that takes the given time: limits are lines, so that a mix keeps to them, too."""
         wanted = self.limits.duration
 
@@ -340,4 +389,3 @@ class _Work:
             return ""
         name = self.limits.mechanism.v_names[self.limits.motors[motor]]
         return f"; holding still at s = {self._at(path, where + int(k)):.4g} takes {hold[k, motor]:.3g} of the limit of '{name}'"
-

@@ -79,7 +79,7 @@ class Profiles:
 def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
     """Return the native function from limits to a row of the table of `Profiles`.
 
-    Its inputs are a, b, c of the forces a u + b x + c and their limits; with dampers d and sqrt(x), about which d sqrt(x) is taken; if
+    Its inputs are a, b, c of the forces a u + b x + c and their limits; with dampers d, and slope and level of the line in place of sqrt(x); if
     there are joints with limits of acceleration q', q'' and those limits; the largest squared speed; what is kept of every limit.
     """
 
@@ -87,23 +87,23 @@ def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
         a, b, c, effort = (SX.sym(name, motors) for name in ("a", "b", "c", "effort"))
         given, slope, level = [a, b, c, effort], b, c
         if damped:
-            d, root = SX.sym("d", motors), SX.sym("root")
-            given, slope, level = [*given, d, root], b + d / (2 * root), c + d * root / 2
+            d, rise, rest = SX.sym("d", motors), SX.sym("rise"), SX.sym("rest")
+            given, slope, level = [*given, d, rise, rest], b + d * rise, c + d * rest
         top, kept = SX.sym("top"), SX.sym("kept", motors + joints + 1)
         size = effort * kept[:motors]
-        rows = a, slope, -size - level, size - level
+        rows: Sequence[SX] = (a, slope, -size - level, size - level)
         if joints:
             first, second, limit = (SX.sym(name, joints) for name in ("first", "second", "limit"))
             size = limit * kept[motors:-1]
-            rows = tuple(ca.vertcat(*pair) for pair in zip(rows, (first, second, -size, size)))
+            rows = [ca.vertcat(*pair) for pair in zip(rows, (first, second, -size, size))]
             given = [*given, first, second, limit]
-        *parts, least, most = _lines(*rows)
+        p, P, k, least, most = _lines(*rows)
         least, most = ca.fmax(least, 0), ca.fmin(most, top * kept[-1] ** 2)
-        table = ca.vertcat(*parts, 0, *_open(*parts, least, most))
+        table = ca.vertcat(p, P, k, 0, *_open(p, P, k, least, most))
         return ca.Function("lines", [*given, top, kept], [table])
 
-    key = f"path speed lines 8 {motors} {joints} {damped}"
-    ranks = (1,) * 4 + (1, 0) * damped + (1,) * 3 * bool(joints) + (0, 1)
+    key = f"path speed lines 9 {motors} {joints} {damped}"
+    ranks = (1,) * 4 + (1, 0, 0) * damped + (1,) * 3 * bool(joints) + (0, 1)
     return kernel.cached(key, build, finite=False, ranks=lambda: (ranks, (1,)))
 
 
@@ -164,7 +164,9 @@ class _Row:
         falls = self.crosses * (before > 0)
         first, last = ca.if_else(before < 0, P, p), ca.if_else(after < 0, Q, q)
         one, two = 1 / ca.if_else(before == 0, 1.0, before), 1 / ca.if_else(after == 0, 1.0, after)
-        u = ca.if_else(falls, (last * two - first * one) / ca.if_else(falls, two - one - 2 * self.h, 1.0), 0.0)
+        u = ca.if_else(
+            falls, (last * two - first * one) / ca.if_else(falls, two - one - 2 * self.h, 1.0), 0.0
+        )
         return ca.if_else(self.crosses, (u - last) * two if at_end else (u - first) * one, FAR)
 
     def at(self, x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
@@ -179,7 +181,9 @@ class _Row:
         none = FAR if upper else -FAR
         early = self.stiff * (self.start[2] > 0)
         late = self.stiff * (self.end[2] < 0)
-        if upper:  # where the slope falls through zero, the least u counts at the start and the largest at the end
+        if (
+            upper
+        ):  # where the slope falls through zero, the least u counts at the start and the largest at the end
             early = early * ca.logic_not(late)
         else:
             late = late * ca.logic_not(early)
@@ -190,21 +194,29 @@ class _Row:
         """Return the x at the start for which the line is met with x at the end and with u `other` there, if the row is not stiff."""
         level, early, late = self.mean(upper)
         p = self.start[1 if upper else 0]
-        top = ca.if_else(self.stiff, x * (1 - 2 * self.h * late) - 2 * self.h * level, x - self.h * (other + p))
+        top = ca.if_else(
+            self.stiff, x * (1 - 2 * self.h * late) - 2 * self.h * level, x - self.h * (other + p)
+        )
         found = top / ca.if_else(self.stiff, 1 + 2 * self.h * early, 1 + self.h * self.start[2])
         q, slope = self.end[1 if upper else 0], self.end[2]
         both = (x - self.h * (p + q + slope * x)) / (1 + self.h * ca.fmax(self.start[2], 0))
-        return ca.if_else((early > 0) * ca.logic_not(self.crosses), (ca.fmax if upper else ca.fmin)(found, both), found)
+        return ca.if_else(
+            (early > 0) * ca.logic_not(self.crosses), (ca.fmax if upper else ca.fmin)(found, both), found
+        )
 
     def after(self, x: SX, other: SX, upper: bool) -> SX:
         """Return the x at the end for which the line is met with x at the start and u `other` there, if the row is not stiff."""
         level, early, late = self.mean(upper)
         p = self.end[1 if upper else 0]
-        top = ca.if_else(self.stiff, x * (1 + 2 * self.h * early) + 2 * self.h * level, x + self.h * (other + p))
+        top = ca.if_else(
+            self.stiff, x * (1 + 2 * self.h * early) + 2 * self.h * level, x + self.h * (other + p)
+        )
         found = top / ca.if_else(self.stiff, 1 - 2 * self.h * late, 1 - self.h * self.end[2])
         q, slope = self.start[1 if upper else 0], self.start[2]
         both = (x + self.h * (p + q + slope * x)) / (1 - self.h * ca.fmin(self.end[2], 0))
-        return ca.if_else((late < 0) * ca.logic_not(self.crosses), (ca.fmin if upper else ca.fmax)(found, both), found)
+        return ca.if_else(
+            (late < 0) * ca.logic_not(self.crosses), (ca.fmin if upper else ca.fmax)(found, both), found
+        )
 
 
 def _rows(n: int, start: SX, end: SX, h: SX) -> list[_Row]:
@@ -256,7 +268,9 @@ def _forward_map(n: int) -> Any:
         low_u, high_u = _extremes(rows, x[0], False, all=True)
         low_end, high_end = _extremes(rows, onward, True, all=True)
         mean = (onward - x[0]) / (2 * h)
-        part = ca.fmin(ca.fmax(0.0, ca.fmax(low_u - mean, mean - high_end)), ca.fmin(high_u - mean, mean - low_end))
+        part = ca.fmin(
+            ca.fmax(0.0, ca.fmax(low_u - mean, mean - high_end)), ca.fmin(high_u - mean, mean - low_end)
+        )
         state = ca.vertcat(onward, mean + part, mean - part, w[: 3 * n])
         return [ca.Function("forth", [x, fast, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
