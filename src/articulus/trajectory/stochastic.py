@@ -1,0 +1,716 @@
+"""Stochastic dynamic programming: the feedback law of least expected cost, on a grid of states (Hanson 1989).
+
+States follow dx = f(x, t, u) dt + G(x, t) dW + sum of h_l(x, t) dP_l, with Gaussian noise W and Poisson processes P_l of given rates. f is
+affine and the running cost quadratic in the inputs, which have bounds. Bellman's equation is integrated backward in time with central
+differences and the trapezoidal rule, by extrapolation, prediction and corrections until they change nothing. All points of the grid are
+one batch of native code: neighbours are the same array, shifted; beyond the edges one layer of points is extrapolated by cubics, which
+makes the differences there one-sided ones of order two.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+from scipy import sparse
+from scipy.interpolate import RegularGridInterpolator
+
+from articulus import kernel
+from articulus.errors import InputError, NumericalError
+from articulus.kernel import pool
+from articulus.kernel.lookup import looked_up
+from articulus.loop.components.expression import Expression
+
+MOST = 40
+"""Corrections of a step after which it counts as not converging."""
+SWEEPS = 40
+"""Sweeps over coupled inputs with bounds."""
+HALVINGS = 6
+"""Times that steps are halved when corrections do not converge, if their number is not given."""
+ROWS = 100_000
+"""Most rows of the table of a component: they become constants of native code."""
+SHARE = 4096
+"""Rows of the interpolation of jumps that pay for one more thread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """A Poisson process: at random times, `rate` of them per second, the state changes by `change`.
+
+    Parameters
+    ----------
+    rate : float or casadi.SX [1/s]
+        Number, or expression of states and time.
+    change : casadi.SX, (m,)
+        Expression of states and time.
+    """
+
+    rate: Any
+    change: SX
+
+
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """Expressions of the problem, by powers of the inputs."""
+
+    x: SX
+    t: SX
+    drift: SX
+    steering: SX
+    cost: SX
+    linear: SX
+    quadratic: SX
+    spread: SX
+    rates: SX
+    changes: tuple[SX, ...]
+    final: SX
+    lower: tuple[Any, ...]
+    upper: tuple[Any, ...]
+
+    @property
+    def states(self) -> int:
+        return int(self.x.numel())
+
+    @property
+    def inputs(self) -> int:
+        return int(self.linear.numel())
+
+    @property
+    def coupled(self) -> list[tuple[int, int]]:
+        """Pairs of states whose mixed derivative is needed."""
+        pattern = self.spread.sparsity()
+        return [(i, j) for i, j in itertools.combinations(range(self.states), 2) if pattern.has_nz(i, j)]
+
+    def best(self, slope: SX) -> tuple[SX, SX]:
+        """Return the best inputs for a gradient of the value, and what they add to its rate."""
+        b, n = self.linear + ca.mtimes(self.steering.T, slope), self.inputs
+        if not n:
+            return SX(0, 1), SX(0)
+        diagonal = self.quadratic.sparsity().nnz() == n and all(
+            self.quadratic.sparsity().has_nz(i, i) for i in range(n)
+        )
+        u = -(b / ca.diag(self.quadratic)) if diagonal else -ca.solve(self.quadratic, b)
+        entries = [self._within(i, u[i]) for i in range(n)]
+        bounded = any(not _is_infinite(v) for v in (*self.lower, *self.upper))
+        if not diagonal and bounded:
+            for _, i in itertools.product(range(SWEEPS), range(n)):
+                rest = b[i] + sum(self.quadratic[i, j] * entries[j] for j in range(n) if j != i)
+                entries[i] = self._within(i, -rest / self.quadratic[i, i])
+        u = ca.vertcat(*entries)
+        return u, ca.dot(b, u) + ca.dot(u, ca.mtimes(self.quadratic, u)) / 2
+
+    def _within(self, i: int, value: SX) -> SX:
+        low, high = self.lower[i], self.upper[i]
+        if not _is_infinite(high):
+            value = ca.fmin(value, high)
+        return value if _is_infinite(low) else ca.fmax(value, low)
+
+
+def _is_infinite(bound: Any) -> bool:
+    return not isinstance(bound, SX) and np.isinf(bound)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Points of a box, one more layer on each side; all in one flat array.
+
+    Parameters
+    ----------
+    axes : tuple of array
+        Coordinates of the points of each state.
+    """
+
+    axes: tuple[np.ndarray, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Of the points, without the layers."""
+        return tuple(len(axis) for axis in self.axes)
+
+    @cached_property
+    def padded(self) -> tuple[int, ...]:
+        return tuple(n + 2 for n in self.shape)
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        """Distances of points."""
+        return np.array([axis[1] - axis[0] for axis in self.axes])
+
+    @cached_property
+    def strides(self) -> np.ndarray:
+        """How far apart neighbours are in the flat array."""
+        return np.append(np.cumprod(self.padded[:0:-1])[::-1], 1).astype(int)
+
+    @cached_property
+    def rows(self) -> slice:
+        """From the first to the last point that is not of the layers; some between them are."""
+        first = int(self.strides.sum())
+        return slice(first, int(np.prod(self.padded)) - first)
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """Coordinates of the rows, (rows, m)."""
+        wide = [np.concatenate([[a[0] - h], a, [a[-1] + h]]) for a, h in zip(self.axes, self.steps)]
+        mesh = np.stack(np.meshgrid(*wide, indexing="ij"), axis=-1).reshape(-1, len(wide))
+        return np.ascontiguousarray(mesh[self.rows])
+
+    def inner(self, flat: np.ndarray) -> np.ndarray:
+        """Return the values at the points, a view."""
+        return flat.reshape(self.padded)[(slice(1, -1),) * len(self.shape)]
+
+    def extend(self, flat: np.ndarray) -> None:
+        """Fill the layers, by cubics through four points."""
+        whole = flat.reshape(self.padded)
+        for axis in range(len(self.shape)):
+            a = np.moveaxis(whole, axis, 0)
+            a[0] = 4 * (a[1] + a[3]) - 6 * a[2] - a[4]
+            a[-1] = 4 * (a[-2] + a[-4]) - 6 * a[-3] - a[-5]
+
+    def shifts(self, coupled: Sequence[tuple[int, int]]) -> list[int]:
+        """Return where the neighbours are that differences need: itself, both of each axis, four of each coupled pair."""
+        s = [int(stride) for stride in self.strides]
+        out = [0]
+        for stride in s:
+            out += [stride, -stride]
+        for i, j in coupled:
+            out += [s[i] + s[j], s[i] - s[j], s[j] - s[i], -s[i] - s[j]]
+        return out
+
+    def neighbours(self, flat: np.ndarray, shifts: Sequence[int]) -> list[np.ndarray]:
+        return [flat[self.rows.start + k : self.rows.stop + k] for k in shifts]
+
+    def interpolation(self, at: np.ndarray) -> tuple[sparse.csr_array, float]:
+        """Return the matrix that interpolates linearly at points (rows, m), and by how many cells they lie beyond the grid."""
+        cells, weights, beyond = np.zeros(at.shape, int), np.zeros(at.shape), 0.0
+        for k, axis in enumerate(self.axes):
+            s = np.nan_to_num((at[:, k] - axis[0]) / self.steps[k])
+            cells[:, k] = np.clip(np.floor(s), 0, len(axis) - 2)
+            weights[:, k] = s - cells[:, k]
+            own = self._own(s)
+            beyond = max(beyond, float(np.max(-own)), float(np.max(own - (len(axis) - 1))))
+        columns, values = [], []
+        for corner in itertools.product((0, 1), repeat=len(self.axes)):
+            columns.append((cells + 1 + np.array(corner)) @ self.strides)
+            values.append(np.prod(np.where(corner, weights, 1 - weights), axis=1))
+        count = len(columns)
+        starts = np.arange(0, count * len(at) + 1, count)
+        matrix = sparse.csr_array(
+            (np.column_stack(values).ravel(), np.column_stack(columns).ravel(), starts),
+            shape=(len(at), int(np.prod(self.padded))),
+        )
+        return matrix, beyond
+
+    def _own(self, rows: np.ndarray) -> np.ndarray:
+        """Return those of the rows that are points."""
+        flat = np.zeros(int(np.prod(self.padded)))
+        flat[self.rows] = rows
+        return self.inner(flat)
+
+
+class _Backward:
+    """The steps backward in time."""
+
+    def __init__(self, equations: _Equations, grid: _Grid):
+        self.equations, self.grid = equations, grid
+        self.shifts = grid.shifts(equations.coupled)
+        t, dt = equations.t, SX.sym("dt")
+        x, near = equations.x, [SX.sym(f"v{k}") for k in range(len(self.shifts))]
+        jumped, before = SX.sym("jumped", len(equations.changes)), SX.sym("before")
+        slope, rate = self._differences(near)
+        u, added = equations.best(slope)
+        rate += equations.cost + ca.dot(equations.drift, slope) + added
+        rate += ca.dot(equations.rates, jumped - near[0])
+        ranks = ((1, 0, *[0] * len(near)), (1,))
+        self.law = kernel.compile(
+            ca.Function("law", [x, t, *near], [ca.densify(u)]), finite=False, ranks=ranks
+        )
+        self.next = kernel.compile(
+            ca.Function("next", [x, t, *near, jumped, before, dt], [before + dt * rate]),
+            finite=False,
+            ranks=((*ranks[0], 1, 0, 0), (0,)),
+        )
+        targets = [x + change for change in equations.changes]
+        self._target = kernel.compile(
+            ca.Function("target", [x, t], [ca.densify(ca.horzcat(SX(len(self.shifts) * 0 + x.numel(), 0), *targets)).T]),
+            finite=False,
+            ranks=((1, 0), (2,)),
+        ) if targets else None
+        self._moving = any(ca.depends_on(change, t) for change in equations.changes)
+        self._held: list[list[sparse.csr_array]] | None = None
+        self.beyond = 0.0
+
+    def _differences(self, near: Sequence[SX]) -> tuple[SX, SX]:
+        """Return the gradient, and half the noise times the second derivatives."""
+        h, e = self.grid.steps, self.equations
+        slope = [(near[1 + 2 * i] - near[2 + 2 * i]) / (2 * h[i]) for i in range(e.states)]
+        total = SX(0)
+        for i in range(e.states):
+            if e.spread.sparsity().has_nz(i, i):
+                total += e.spread[i, i] * (near[1 + 2 * i] - 2 * near[0] + near[2 + 2 * i]) / (2 * h[i] ** 2)
+        for k, (i, j) in enumerate(e.coupled):
+            pp, pm, mp, mm = near[1 + 2 * e.states + 4 * k :][:4]
+            total += e.spread[i, j] * (pp - pm - mp + mm) / (4 * h[i] * h[j])
+        return ca.vertcat(*slope), total
+
+    def jumped(self, flat: np.ndarray, t: float) -> np.ndarray:
+        """Return the values to which each jump leads, (rows, jumps)."""
+        rows = len(self.grid.points)
+        if self._target is None:
+            return np.zeros((rows, 0))
+        if self._held is None or self._moving:
+            self._held = self._parts(self._target(self.grid.points, np.array(t)))
+        out = np.empty((rows, len(self._held)))
+        for k, parts in enumerate(self._held):
+            first, cuts = 0, []
+            for part in parts:
+                cuts.append(slice(first, first + part.shape[0]))
+                first += part.shape[0]
+            others = [
+                pool.executor(len(parts) - 1).submit(_multiply, part, flat, out, cut, k)
+                for part, cut in zip(parts[1:], cuts[1:])
+            ]
+            _multiply(parts[0], flat, out, cuts[0], k)
+            for other in others:
+                other.result()
+        return out
+
+    def _parts(self, targets: np.ndarray) -> list[list[sparse.csr_array]]:
+        """Return the interpolation of each jump, in shares for the threads."""
+        made = []
+        for k in range(targets.shape[1]):
+            matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets[:, k]))
+            self.beyond = max(self.beyond, beyond)
+            shares = max(1, min(pool.count(), matrix.shape[0] // SHARE))
+            cuts = [matrix.shape[0] * i // shares for i in range(shares + 1)]
+            made.append([matrix[a:b] for a, b in itertools.pairwise(cuts)])
+        return made
+
+    def stepped(self, flat: np.ndarray, half: np.ndarray, t: float, dt: float) -> np.ndarray:
+        """Return the value a step earlier, by its rate at half the step."""
+        g = self.grid
+        out = np.empty_like(flat)
+        out[g.rows] = self.next(
+            g.points,
+            np.array(t),
+            *g.neighbours(half, self.shifts),
+            self.jumped(half, t),
+            flat[g.rows],
+            np.array(dt),
+        )
+        g.extend(out)
+        return out
+
+    def inputs(self, flat: np.ndarray, t: float) -> np.ndarray:
+        """Return the best inputs at the points, (*shape, n)."""
+        g = self.grid
+        u = self.law(g.points, np.array(t), *g.neighbours(flat, self.shifts))
+        return np.stack([g._own(column) for column in u.T], axis=-1)
+
+
+def _multiply(part: sparse.csr_array, flat: np.ndarray, out: np.ndarray, rows: slice, k: int) -> None:
+    out[rows, k] = part @ flat
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackLaw:
+    """Inputs of least expected cost for every state and time.
+
+    Parameters
+    ----------
+    axes : tuple of array
+        Coordinates of the grid.
+    t : array, (k,) [s]
+        Times that are kept, ascending, from 0 to the end.
+    values : array, (k, *grid)
+        Least expected cost from there on.
+    inputs : array, (k, *grid, n)
+    names : tuple of str
+        Of the states.
+    steps : int
+        In time.
+    corrections : float
+        Mean number per step.
+    beyond : float
+        By how many cells jumps lead beyond the grid, at most; 0 if none does.
+    leaving : dict of str to float
+        For each face of the grid through which the drift leads out at the start, at which part of its points.
+    """
+
+    axes: tuple[np.ndarray, ...]
+    t: np.ndarray
+    values: np.ndarray
+    inputs: np.ndarray
+    names: tuple[str, ...]
+    steps: int
+    corrections: float
+    beyond: float
+    leaving: dict[str, float]
+    _coarser: Any
+
+    def value(self, x: Any, t: float = 0.0) -> np.ndarray:
+        """Return the least expected cost from states (..., m) at a time, linear between points; they must lie within the grid."""
+        x = self._states(x)
+        low, high = (np.array([axis[k] for axis in self.axes]) for k in (0, -1))
+        if not ((x >= low) & (x <= high)).all():
+            raise InputError(
+                f"value: found a state beyond the grid; expected states between {low.tolist()} and {high.tolist()}"
+            )
+        return self._at(self.values, x, t)
+
+    def input(self, x: Any, t: float = 0.0) -> np.ndarray:
+        """Return the inputs at states (..., m) and a time, linear between points; beyond the grid those of the nearest point of its edge."""
+        x = self._states(x)
+        low, high = (np.array([axis[k] for axis in self.axes]) for k in (0, -1))
+        return self._at(self.inputs, np.clip(x, low, high), t)
+
+    def _states(self, x: Any) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        if x.shape[-1:] != (len(self.axes),):
+            raise InputError(
+                f"feedback law: found states of shape {x.shape}; expected (..., {len(self.axes)}): {', '.join(self.names)}"
+            )
+        return x
+
+    def _at(self, table: np.ndarray, x: np.ndarray, t: float) -> np.ndarray:
+        now = np.clip(t, self.t[0], self.t[-1])
+        k = int(np.clip(np.searchsorted(self.t, now, side="right") - 1, 0, len(self.t) - 2))
+        part = (now - self.t[k]) / (self.t[k + 1] - self.t[k])
+        return RegularGridInterpolator(self.axes, (1 - part) * table[k] + part * table[k + 1])(x)
+
+    @cached_property
+    def error(self) -> float:
+        """Estimated largest error of the value at the start, from a solution with half as many intervals and steps, by order two."""
+        if any(len(axis) % 2 == 0 or len(axis) < 9 for axis in self.axes):
+            raise InputError(
+                f"error: found {[len(a) for a in self.axes]} points; expected odd numbers of at least 9, half of which are a grid too"
+            )
+        other = self._coarser()
+        common = (slice(None, None, 2),) * len(self.axes)
+        return float(np.abs(self.values[0][common] - other.values[0]).max() / 3)
+
+    def component(
+        self,
+        signals: Sequence[str] = ("q", "v"),
+        *,
+        times: int | None = None,
+        period: float | None = None,
+        name: str = "feedback_law",
+    ) -> Expression:
+        """Return the law as a controller for `Loop` and `simulate`: an interpolated table in native code.
+
+        Parameters
+        ----------
+        signals : sequence of str
+            What the states are, one after the other: "q", "v" or signals of sensors.
+        times : int
+            How many of the kept times the table has, evenly chosen; 1: the law of the start at all times. As many as a table of 100 000
+            rows holds if not given.
+        period : float [s]
+            Sampling period; continuous if not given.
+        name : str
+        """
+        points, (count, n) = int(np.prod(self.values.shape[1:])), (len(self.t), self.inputs.shape[-1])
+        wanted = min(count, max(ROWS // points, 1)) if times is None else times
+        if not 1 <= wanted <= count or wanted * points > max(ROWS, points):
+            raise InputError(
+                f"component: found {wanted} times of {points} points; expected 1 to {min(count, max(ROWS // points, 1))}, that the table "
+                f"has at most {ROWS} rows. times=1 takes the law of the start at all times"
+            )
+        chosen = np.unique(np.linspace(0, count - 1, wanted).round().astype(int)) if wanted > 1 else [0]
+        return Expression(
+            self._function(signals, self.t[chosen], self.inputs[chosen].reshape(-1, n)),
+            inputs=("t", *signals),
+            period=period,
+            name=name,
+        )
+
+    def _function(self, signals: Sequence[str], t: np.ndarray, table: np.ndarray) -> ca.Function:
+        """Return the function of time and signals that interpolates; each signal has as many entries as there are states left for it."""
+        m = len(self.axes)
+        if m % len(signals):
+            raise InputError(
+                f"component: found {len(signals)} signals for {m} states; expected signals of equal length that make up {', '.join(self.names)}"
+            )
+        clock = SX.sym("t")
+        parts = [SX.sym(f"signal{k}", m // len(signals)) for k in range(len(signals))]
+        x = ca.vertcat(*parts)
+        places, weights = [], []
+        axes = [t, *self.axes] if len(t) > 1 else list(self.axes)
+        for axis, value in zip(axes, ([clock] if len(t) > 1 else []) + ca.vertsplit(x)):
+            s = (value - axis[0]) * ((len(axis) - 1) / (axis[-1] - axis[0]))
+            s = ca.fmax(0, ca.fmin(s, len(axis) - 1))
+            cell = ca.fmin(ca.floor(s), len(axis) - 2)
+            places.append(cell)
+            weights.append(s - cell)
+        sizes = [len(axis) for axis in axes]
+        strides = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
+        total = SX.zeros(table.shape[1])
+        for corner in itertools.product((0, 1), repeat=len(axes)):
+            place = sum((p + c) * int(s) for p, c, s in zip(places, corner, strides))
+            weight = SX(1)
+            for c, w in zip(corner, weights):
+                weight *= w if c else 1 - w
+            total += weight * looked_up(table, place)
+        return ca.Function("law", [clock, *parts], [total])
+
+    def __str__(self) -> str:
+        lines = [
+            f"feedback law: {' x '.join(str(len(a)) for a in self.axes)} points, {self.steps} steps of {self.t[-1] / self.steps:.3g} s, "
+            f"{self.corrections:.1f} corrections per step",
+            f"  least expected cost at the start {self.values[0].min():.6g} to {self.values[0].max():.6g}",
+        ]
+        if self.beyond > 0:
+            lines.append(f"  jumps lead up to {self.beyond:.2g} cells beyond the grid")
+        if self.leaving:
+            faces = ", ".join(f"{face} ({100 * part:.0f} %)" for face, part in self.leaving.items())
+            lines.append(f"  the drift leads out of the grid at {faces}: values near there are extrapolated")
+        return "\n".join(lines)
+
+
+def feedback_law(
+    x: SX,
+    u: SX,
+    drift: SX,
+    *,
+    cost: SX,
+    duration: float,
+    grid: Sequence[tuple[float, float, int]],
+    u_bounds: Sequence[tuple[Any, Any]] | None = None,
+    gaussian: Any = None,
+    jumps: Sequence[Jump] = (),
+    final: SX | None = None,
+    time: SX | None = None,
+    steps: int | None = None,
+    samples: int = 17,
+    tolerance: float = 1e-10,
+) -> FeedbackLaw:
+    """Return the inputs that make the expected cost least, for every state of a grid and every time.
+
+    Parameters
+    ----------
+    x, u : casadi.SX
+        Symbols of states and inputs.
+    drift : casadi.SX, (m,)
+        Rates of the states without noise, affine in u.
+    cost : casadi.SX
+        Per time; quadratic in u, with positive second derivatives.
+    duration : float [s]
+    grid : sequence of (float, float, int)
+        For each state the lower and upper end of the grid and its number of points, 5 or more.
+    u_bounds : sequence of (lower, upper)
+        Numbers, or expressions of states and time.
+    gaussian : casadi.SX or array, (m, r)
+        What each of r independent Gaussian noises of unit intensity adds to the rates: G of G dW.
+    jumps : sequence of Jump
+    final : casadi.SX
+        Cost of the state at the end.
+    time : casadi.SX
+        Symbol of the time in these expressions.
+    steps : int
+        In time. If not given four per interval of the finest axis, and twice as many where corrections do not converge.
+    samples : int
+        Times that are kept, evenly spaced.
+    tolerance : float
+        Change of the values by the last correction, over their size.
+    """
+    equations = _equations(x, u, drift, cost, u_bounds, gaussian, jumps, final, time)
+    box = _Grid(_axes(grid, equations))
+    _check_curvature(equations, box)
+    if not duration > 0:
+        raise InputError(f"feedback_law: found a duration of {duration!r} s; expected a number above zero")
+    backward = _Backward(equations, box)
+    count = steps if steps is not None else 4 * (max(box.shape) - 1)
+    for halved in range(HALVINGS + 1):
+        found = _solved(backward, duration, count, max(samples, 2), tolerance)
+        if found is not None:
+            break
+        if steps is not None or halved == HALVINGS:
+            raise NumericalError(
+                f"feedback_law: corrections do not converge with {count} steps of {duration / count:.3g} s; expected steps of about "
+                "the time in which drift or noise cross an interval of the grid. Give more steps, or none"
+            )
+        count *= 2
+    assert found is not None
+    values, inputs, corrections = found
+    if backward.beyond > 1:
+        warnings.warn(
+            f"feedback_law: jumps lead up to {backward.beyond:.2g} cells beyond the grid, where values are extrapolated linearly; "
+            "widen the grid beyond the states of interest",
+            stacklevel=2,
+        )
+
+    def coarser() -> FeedbackLaw:
+        half = [(low, high, (n + 1) // 2) for low, high, n in grid]
+        return feedback_law(
+            x, u, drift, cost=cost, duration=duration, grid=half, u_bounds=u_bounds, gaussian=gaussian, jumps=jumps,
+            final=final, time=time, steps=-(-count // 2), samples=2, tolerance=tolerance,
+        )  # fmt: skip
+
+    return FeedbackLaw(
+        box.axes,
+        np.linspace(0, duration, len(values)),
+        values,
+        inputs,
+        tuple(str(s) for s in ca.vertsplit(x)),
+        count,
+        corrections,
+        max(backward.beyond, 0.0),
+        _leaving(equations, box, inputs[0]),
+        coarser,
+    )
+
+
+def _solved(
+    backward: _Backward, duration: float, steps: int, samples: int, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """Return values and inputs at the samples and the mean number of corrections; none if these do not converge."""
+    g, dt = backward.grid, duration / steps
+    now = np.zeros(int(np.prod(g.padded)))
+    e = backward.equations
+    final = kernel.compile(ca.Function("final", [e.x], [ca.densify(e.final)]), ranks=((1,), (0,)))
+    now[g.rows] = final(g.points)
+    g.extend(now)
+    keep = {round(k * steps / (samples - 1)): k for k in range(samples)}
+    values, inputs = np.zeros((samples, *g.shape)), np.zeros((samples, *g.shape, e.inputs))
+    before, corrections = now, 0
+    for k in range(steps + 1):
+        if k in keep:
+            place = samples - 1 - keep[k]
+            values[place], inputs[place] = g.inner(now), backward.inputs(now, duration - k * dt)
+        if k == steps:
+            break
+        t = duration - (k + 0.5) * dt
+        new = backward.stepped(now, 1.5 * now - 0.5 * before, t, dt)
+        for _ in range(MOST):
+            better = backward.stepped(now, (new + now) / 2, t, dt)
+            change, size = (float(np.abs(g.inner(a)).max()) for a in (better - new, better))
+            new, corrections = better, corrections + 1
+            if change <= tolerance * size:
+                break
+            if not np.isfinite(change):
+                return None
+        else:
+            return None
+        before, now = now, new
+    return values, inputs, corrections / steps
+
+
+def _equations(
+    x: SX,
+    u: SX,
+    drift: SX,
+    cost: SX,
+    u_bounds: Sequence[tuple[Any, Any]] | None,
+    gaussian: Any,
+    jumps: Sequence[Jump],
+    final: SX | None,
+    time: SX | None,
+) -> _Equations:
+    m, n = x.numel(), u.numel()
+    t = SX.sym("t") if time is None else time
+    drift, cost = SX(drift), SX(cost)
+    if drift.numel() != m:
+        raise InputError(f"feedback_law: found {drift.numel()} rates; expected one per state, {m}")
+    steering, curvature = ca.jacobian(drift, u), ca.hessian(cost, u)[0]
+    if n and ca.depends_on(ca.vertcat(ca.vec(steering), ca.vec(curvature)), u):
+        what = "drift" if ca.depends_on(ca.vec(steering), u) else "cost"
+        shape = "affine" if what == "drift" else "quadratic"
+        raise InputError(f"feedback_law: found a {what} that is not {shape} in the inputs; expected that it is")
+    nothing = SX.zeros(n)
+    spread = SX(m, m)
+    if gaussian is not None:
+        G = SX(gaussian)
+        if G.shape[0] != m:
+            raise InputError(
+                f"feedback_law: found noise of shape {G.shape}; expected one row per state, {m}"
+            )
+        spread = ca.sparsify(ca.mtimes(G, G.T))
+    for k, jump in enumerate(jumps):
+        if SX(jump.change).numel() != m:
+            raise InputError(
+                f"feedback_law: jump {k} changes {SX(jump.change).numel()} numbers; expected one per state, {m}"
+            )
+    bounds = [(-np.inf, np.inf)] * n if u_bounds is None else list(u_bounds)
+    if len(bounds) != n:
+        raise InputError(f"feedback_law: found {len(bounds)} bounds of {n} inputs; expected a pair for each")
+    for k, (low, high) in enumerate(bounds):
+        if not isinstance(low, SX) and not isinstance(high, SX) and not low < high:
+            raise InputError(
+                f"feedback_law: found bounds {low!r} and {high!r} of input {u[k]}; expected the lower one first"
+            )
+    at_zero = lambda e: ca.substitute(SX(e), u, nothing) if n else SX(e)  # noqa: E731
+    made = _Equations(
+        x,
+        t,
+        at_zero(drift),
+        steering,
+        at_zero(cost),
+        at_zero(ca.gradient(cost, u)),
+        ca.sparsify(curvature),
+        spread,
+        ca.vertcat(SX(0, 1), *(SX(jump.rate) for jump in jumps)),
+        tuple(SX(jump.change) for jump in jumps),
+        SX(0) if final is None else SX(final),
+        tuple(low for low, _ in bounds),
+        tuple(high for _, high in bounds),
+    )
+    everything = ca.vertcat(
+        made.drift, ca.vec(steering), made.cost, ca.vec(spread), made.rates, *made.changes, made.final
+    )
+    for symbol in ca.symvar(everything):
+        if not any(ca.is_equal(symbol, known) for known in (*ca.vertsplit(x), t)):
+            raise InputError(
+                f"feedback_law: found the symbol {symbol} in the expressions; expected states, inputs and `time` only"
+            )
+    return made
+
+
+def _axes(grid: Sequence[tuple[float, float, int]], equations: _Equations) -> tuple[np.ndarray, ...]:
+    if len(grid) != equations.states:
+        raise InputError(
+            f"feedback_law: found {len(grid)} axes of the grid; expected one per state, {equations.states}"
+        )
+    for name, (low, high, n) in zip(ca.vertsplit(equations.x), grid):
+        if not low < high or n < 5:
+            raise InputError(
+                f"feedback_law: found the axis ({low!r}, {high!r}, {n!r}) of {name}; expected the lower end first and 5 points or more"
+            )
+    return tuple(np.linspace(low, high, n) for low, high, n in grid)
+
+
+def _check_curvature(equations: _Equations, grid: _Grid) -> None:
+    """Raise unless the second derivatives of the cost with respect to the inputs are positive definite on the grid."""
+    if not equations.inputs:
+        raise InputError("feedback_law: found no inputs; expected at least one to choose")
+    function = ca.Function("curvature", [equations.x, equations.t], [ca.densify(equations.quadratic)])
+    R = kernel.compile(function, finite=False, ranks=((1, 0), (2,)))(grid.points, np.array(0.0))
+    for row, least in zip(grid.points, np.linalg.eigvalsh(np.nan_to_num(R))[:, 0]):
+        inside = all(axis[0] <= v <= axis[-1] for axis, v in zip(grid.axes, row))
+        if inside and not least > 0:
+            raise InputError(
+                f"feedback_law: the cost has the second derivative {least:.3g} with respect to the inputs at {row.tolist()}; expected "
+                "positive ones: without, inputs have no best value"
+            )
+
+
+def _leaving(equations: _Equations, grid: _Grid, inputs: np.ndarray) -> dict[str, float]:
+    """Return at which part of the points of each face the drift leads out; only faces with some."""
+    u = SX.sym("u", equations.inputs)
+    rate = equations.drift + ca.mtimes(equations.steering, u)
+    function = ca.Function("drift", [equations.x, equations.t, u], [ca.densify(rate)])
+    mesh = np.stack(np.meshgrid(*grid.axes, indexing="ij"), axis=-1)
+    rates = kernel.compile(function, finite=False, ranks=((1, 0, 1), (1,)))(mesh, np.array(0.0), inputs)
+    found = {}
+    for k, (name, axis) in enumerate(zip(ca.vertsplit(equations.x), grid.axes)):
+        for end, sign in ((0, -1), (-1, 1)):
+            out = float((sign * np.take(rates[..., k], end, axis=k) > 0).mean())
+            if out > 0:
+                found[f"{name} = {axis[end]:g}"] = out
+    return found
