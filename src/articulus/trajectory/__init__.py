@@ -7,6 +7,7 @@ from articulus.trajectory.path_run import path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
 from articulus.trajectory.riccati_plan import FeedbackPlan
+from articulus.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 from articulus.trajectory.store import load_plan
 
 __all__ = [
@@ -15,9 +16,11 @@ __all__ = [
     "Constraint",
     "Crate",
     "Facing",
+    "FeedbackLaw",
     "FeedbackPlan",
     "Hull",
     "InBox",
+    "Jump",
     "Keep",
     "Link",
     "Obstacle",
@@ -28,6 +31,7 @@ __all__ = [
     "Problem",
     "Rod",
     "Violation",
+    "feedback_law",
     "load_plan",
     "ode",
     "path_speed",

@@ -165,13 +165,31 @@ class _Grid:
         """Return the values at the points, a view."""
         return flat.reshape(self.padded)[(slice(1, -1),) * len(self.shape)]
 
+    @cached_property
+    def _extension(self) -> tuple[np.ndarray, sparse.csr_array]:
+        """Points of the layers, and the matrix that makes their values of those of the points: cubics through four, axis by axis."""
+        whole = sparse.eye_array(1, format="csr")
+        for n in self.shape:
+            one = sparse.lil_array((n + 2, n + 2))
+            one[1 : n + 1, 1 : n + 1] = np.eye(n)
+            one[0, 1:5], one[n + 1, n - 3 : n + 1] = [4, -6, 4, -1], [-1, 4, -6, 4]
+            whole = sparse.kron(whole, one, format="csr")
+        inside = np.zeros(self.padded, bool)
+        self.inner(inside)[...] = True
+        layers = np.flatnonzero(~inside)
+        return layers, whole[layers]
+
     def extend(self, flat: np.ndarray) -> None:
-        """Fill the layers, by cubics through four points."""
-        whole = flat.reshape(self.padded)
-        for axis in range(len(self.shape)):
-            a = np.moveaxis(whole, axis, 0)
-            a[0] = 4 * (a[1] + a[3]) - 6 * a[2] - a[4]
-            a[-1] = 4 * (a[-2] + a[-4]) - 6 * a[-3] - a[-5]
+        """Fill the layers."""
+        layers, matrix = self._extension
+        flat[layers] = matrix @ flat
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """Which rows are points, (rows,)."""
+        inside = np.zeros(self.padded, bool)
+        self.inner(inside)[...] = True
+        return inside.ravel()[self.rows]
 
     def shifts(self, coupled: Sequence[tuple[int, int]]) -> list[int]:
         """Return where the neighbours are that differences need: itself, both of each axis, four of each coupled pair."""
@@ -193,7 +211,7 @@ class _Grid:
             s = np.nan_to_num((at[:, k] - axis[0]) / self.steps[k])
             cells[:, k] = np.clip(np.floor(s), 0, len(axis) - 2)
             weights[:, k] = s - cells[:, k]
-            own = self._own(s)
+            own = s[self.own]
             beyond = max(beyond, float(np.max(-own)), float(np.max(own - (len(axis) - 1))))
         columns, values = [], []
         for corner in itertools.product((0, 1), repeat=len(self.axes)):
@@ -207,44 +225,75 @@ class _Grid:
         )
         return matrix, beyond
 
-    def _own(self, rows: np.ndarray) -> np.ndarray:
-        """Return those of the rows that are points."""
-        flat = np.zeros(int(np.prod(self.padded)))
-        flat[self.rows] = rows
-        return self.inner(flat)
-
 
 class _Backward:
-    """The steps backward in time."""
+    """The steps backward in time, on arrays that stay where they are; each thread has a share of the rows.
+
+    `now` is the value at a time, `new` that a step earlier as far as it is known, and one of two arrays in turn the mean of both.
+    """
 
     def __init__(self, equations: _Equations, grid: _Grid):
         self.equations, self.grid = equations, grid
         self.shifts = grid.shifts(equations.coupled)
-        t, dt = equations.t, SX.sym("dt")
-        x, near = equations.x, [SX.sym(f"v{k}") for k in range(len(self.shifts))]
-        jumped, before = SX.sym("jumped", len(equations.changes)), SX.sym("before")
-        slope, rate = self._differences(near)
-        u, added = equations.best(slope)
-        rate += equations.cost + ca.dot(equations.drift, slope) + added
-        rate += ca.dot(equations.rates, jumped - near[0])
-        ranks = ((1, 0, *[0] * len(near)), (1,))
-        self.law = kernel.compile(
-            ca.Function("law", [x, t, *near], [ca.densify(u)]), finite=False, ranks=ranks
-        )
-        self.next = kernel.compile(
-            ca.Function("next", [x, t, *near, jumped, before, dt], [before + dt * rate]),
-            finite=False,
-            ranks=((*ranks[0], 1, 0, 0), (0,)),
-        )
-        targets = [x + change for change in equations.changes]
-        self._target = kernel.compile(
-            ca.Function("target", [x, t], [ca.densify(ca.horzcat(SX(len(self.shifts) * 0 + x.numel(), 0), *targets)).T]),
-            finite=False,
-            ranks=((1, 0), (2,)),
-        ) if targets else None
-        self._moving = any(ca.depends_on(change, t) for change in equations.changes)
-        self._held: list[list[sparse.csr_array]] | None = None
+        self.law, self.next, self._target = self._kernels()
+        size, rows = int(np.prod(grid.padded)), len(grid.points)
+        self.now, self.new, self.change = np.zeros(size), np.zeros(size), np.zeros(rows)
+        self.half = [np.zeros(size), np.zeros(size)]
+        self.turn = 0
+        self.t, self.dt = np.zeros(()), np.zeros(())
+        self.jumped, self._jumps = np.zeros((rows, len(equations.changes))), list[list[sparse.csr_array]]()
+        self._moving = any(ca.depends_on(change, equations.t) for change in equations.changes)
         self.beyond = 0.0
+        shares = max(1, min(pool.count(), rows // SHARE))
+        self._cuts = list(itertools.pairwise(rows * k // shares for k in range(shares + 1)))
+        self._calls = [[self._bound(a, b, turn) for a, b in self._cuts] for turn in (0, 1)]
+
+    def _kernels(self) -> tuple[kernel.Kernel, kernel.Kernel, kernel.Kernel]:
+        """Return native code: inputs of points, their value a step earlier, states after jumps."""
+        e, t, x = self.equations, self.equations.t, self.equations.x
+        near = [SX.sym(f"v{k}") for k in range(len(self.shifts))]
+        jumped = SX.sym("jumped", len(e.changes))
+        before, last, own, dt = (SX.sym(name) for name in ("before", "last", "own", "dt"))
+        slope, rate = self._differences(near)
+        u, added = e.best(slope)
+        rate += e.cost + ca.dot(e.drift, slope) + added + ca.dot(e.rates, jumped - near[0])
+        earlier = before + dt * rate
+        change = ca.if_else(own > 0, ca.fabs(earlier - last), 0)
+        ranks = (1, 0, *[0] * len(near))
+        targets = ca.horzcat(SX(e.states, 0), *(x + change for change in e.changes))
+        return (
+            kernel.compile(
+                ca.Function("law", [x, t, *near], [ca.densify(u)]), finite=False, ranks=(ranks, (1,))
+            ),
+            kernel.compile(
+                ca.Function(
+                    "next",
+                    [x, t, *near, jumped, before, last, own, dt],
+                    [earlier, (earlier + before) / 2, change],
+                ),
+                finite=False,
+                ranks=((*ranks, 1, 0, 0, 0, 0), (0, 0, 0)),
+            ),
+            kernel.compile(
+                ca.Function("target", [x, t], [ca.densify(targets).T]), finite=False, ranks=((1, 0), (2,))
+            ),
+        )
+
+    def _bound(self, a: int, b: int, turn: int) -> kernel.PreparedCall:
+        """Return the call for a share of the rows that reads one of the two means and writes the other."""
+        g, first = self.grid, self.grid.rows.start
+        here = slice(first + a, first + b)
+        return self.next.bind(
+            g.points[a:b],
+            self.t,
+            *(near[a:b] for near in g.neighbours(self.half[turn], self.shifts)),
+            self.jumped[a:b],
+            self.now[here],
+            self.new[here],
+            g.own[a:b].astype(float),
+            self.dt,
+            out=(self.new[here], self.half[1 - turn][here], self.change[a:b]),
+        )
 
     def _differences(self, near: Sequence[SX]) -> tuple[SX, SX]:
         """Return the gradient, and half the noise times the second derivatives."""
@@ -259,63 +308,44 @@ class _Backward:
             total += e.spread[i, j] * (pp - pm - mp + mm) / (4 * h[i] * h[j])
         return ca.vertcat(*slope), total
 
-    def jumped(self, flat: np.ndarray, t: float) -> np.ndarray:
-        """Return the values to which each jump leads, (rows, jumps)."""
-        rows = len(self.grid.points)
-        if self._target is None:
-            return np.zeros((rows, 0))
-        if self._held is None or self._moving:
-            self._held = self._parts(self._target(self.grid.points, np.array(t)))
-        out = np.empty((rows, len(self._held)))
-        for k, parts in enumerate(self._held):
-            first, cuts = 0, []
-            for part in parts:
-                cuts.append(slice(first, first + part.shape[0]))
-                first += part.shape[0]
-            others = [
-                pool.executor(len(parts) - 1).submit(_multiply, part, flat, out, cut, k)
-                for part, cut in zip(parts[1:], cuts[1:])
-            ]
-            _multiply(parts[0], flat, out, cuts[0], k)
-            for other in others:
-                other.result()
-        return out
+    def begin(self, values: np.ndarray, last: np.ndarray, t: float, dt: float) -> None:
+        """Set the value of a time and that of the time before (later by a step), and where the next step is looked at."""
+        self.now[:], self.t[...], self.dt[...] = values, t, dt
+        self.half[self.turn][:] = 1.5 * values - 0.5 * last
+        self.grid.extend(self.half[self.turn])
+        if self._moving or not self._jumps:
+            self._jumps = [self._parts(k) for k in range(len(self.equations.changes))]
 
-    def _parts(self, targets: np.ndarray) -> list[list[sparse.csr_array]]:
-        """Return the interpolation of each jump, in shares for the threads."""
-        made = []
-        for k in range(targets.shape[1]):
-            matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets[:, k]))
-            self.beyond = max(self.beyond, beyond)
-            shares = max(1, min(pool.count(), matrix.shape[0] // SHARE))
-            cuts = [matrix.shape[0] * i // shares for i in range(shares + 1)]
-            made.append([matrix[a:b] for a, b in itertools.pairwise(cuts)])
-        return made
+    def correct(self) -> float:
+        """Find the value a step earlier by its rate at the mean; return the largest change of it."""
+        others = [pool.executor(len(self._cuts)).submit(self._share, k) for k in range(1, len(self._cuts))]
+        self._share(0)
+        for other in others:
+            other.result()
+        self.turn = 1 - self.turn
+        self.grid.extend(self.half[self.turn])
+        return float(self.change.max())
 
-    def stepped(self, flat: np.ndarray, half: np.ndarray, t: float, dt: float) -> np.ndarray:
-        """Return the value a step earlier, by its rate at half the step."""
-        g = self.grid
-        out = np.empty_like(flat)
-        out[g.rows] = self.next(
-            g.points,
-            np.array(t),
-            *g.neighbours(half, self.shifts),
-            self.jumped(half, t),
-            flat[g.rows],
-            np.array(dt),
-        )
-        g.extend(out)
-        return out
+    def _share(self, k: int) -> None:
+        a, b = self._cuts[k]
+        for j, parts in enumerate(self._jumps):
+            self.jumped[a:b, j] = parts[k] @ self.half[self.turn]
+        self._calls[self.turn][k]()
 
-    def inputs(self, flat: np.ndarray, t: float) -> np.ndarray:
+    def _parts(self, jump: int) -> list[sparse.csr_array]:
+        """Return the interpolation of a jump, in shares for the threads."""
+        targets = self._target(self.grid.points, self.t)[:, jump]
+        matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets))
+        self.beyond = max(self.beyond, beyond)
+        return [matrix[a:b] for a, b in self._cuts]
+
+    def inputs(self, values: np.ndarray, t: float) -> np.ndarray:
         """Return the best inputs at the points, (*shape, n)."""
         g = self.grid
+        flat = values.copy()
+        g.extend(flat)
         u = self.law(g.points, np.array(t), *g.neighbours(flat, self.shifts))
-        return np.stack([g._own(column) for column in u.T], axis=-1)
-
-
-def _multiply(part: sparse.csr_array, flat: np.ndarray, out: np.ndarray, rows: slice, k: int) -> None:
-    out[rows, k] = part @ flat
+        return u[g.own].reshape(*g.shape, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -571,12 +601,12 @@ def _solved(
     backward: _Backward, duration: float, steps: int, samples: int, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, float] | None:
     """Return values and inputs at the samples and the mean number of corrections; none if these do not converge."""
-    g, dt = backward.grid, duration / steps
+    g, e, dt = backward.grid, backward.equations, duration / steps
     now = np.zeros(int(np.prod(g.padded)))
-    e = backward.equations
-    final = kernel.compile(ca.Function("final", [e.x], [ca.densify(e.final)]), ranks=((1,), (0,)))
+    final = kernel.compile(
+        ca.Function("final", [e.x], [ca.densify(e.final)]), finite=False, ranks=((1,), (0,))
+    )
     now[g.rows] = final(g.points)
-    g.extend(now)
     keep = {round(k * steps / (samples - 1)): k for k in range(samples)}
     values, inputs = np.zeros((samples, *g.shape)), np.zeros((samples, *g.shape, e.inputs))
     before, corrections = now, 0
@@ -586,20 +616,26 @@ def _solved(
             values[place], inputs[place] = g.inner(now), backward.inputs(now, duration - k * dt)
         if k == steps:
             break
-        t = duration - (k + 0.5) * dt
-        new = backward.stepped(now, 1.5 * now - 0.5 * before, t, dt)
-        for _ in range(MOST):
-            better = backward.stepped(now, (new + now) / 2, t, dt)
-            change, size = (float(np.abs(g.inner(a)).max()) for a in (better - new, better))
-            new, corrections = better, corrections + 1
-            if change <= tolerance * size:
-                break
-            if not np.isfinite(change):
-                return None
-        else:
+        backward.begin(now, before, duration - (k + 0.5) * dt, dt)
+        needed = _corrected(backward, tolerance)
+        if needed is None:
             return None
-        before, now = now, new
+        corrections += needed
+        before, now = now, backward.new.copy()
     return values, inputs, corrections / steps
+
+
+def _corrected(backward: _Backward, tolerance: float) -> int | None:
+    """Predict and correct until nothing changes; return the number of corrections, none if they do not converge."""
+    backward.correct()
+    size = float(np.abs(backward.grid.inner(backward.new)).max())
+    for k in range(MOST):
+        change = backward.correct()
+        if not np.isfinite(change):
+            return None
+        if change <= tolerance * size:
+            return k + 1
+    return None
 
 
 def _equations(
@@ -622,15 +658,15 @@ def _equations(
     if n and ca.depends_on(ca.vertcat(ca.vec(steering), ca.vec(curvature)), u):
         what = "drift" if ca.depends_on(ca.vec(steering), u) else "cost"
         shape = "affine" if what == "drift" else "quadratic"
-        raise InputError(f"feedback_law: found a {what} that is not {shape} in the inputs; expected that it is")
+        raise InputError(
+            f"feedback_law: found a {what} that is not {shape} in the inputs; expected that it is"
+        )
     nothing = SX.zeros(n)
     spread = SX(m, m)
     if gaussian is not None:
         G = SX(gaussian)
         if G.shape[0] != m:
-            raise InputError(
-                f"feedback_law: found noise of shape {G.shape}; expected one row per state, {m}"
-            )
+            raise InputError(f"feedback_law: found noise of shape {G.shape}; expected one row per state, {m}")
         spread = ca.sparsify(ca.mtimes(G, G.T))
     for k, jump in enumerate(jumps):
         if SX(jump.change).numel() != m:
@@ -691,13 +727,13 @@ def _check_curvature(equations: _Equations, grid: _Grid) -> None:
         raise InputError("feedback_law: found no inputs; expected at least one to choose")
     function = ca.Function("curvature", [equations.x, equations.t], [ca.densify(equations.quadratic)])
     R = kernel.compile(function, finite=False, ranks=((1, 0), (2,)))(grid.points, np.array(0.0))
-    for row, least in zip(grid.points, np.linalg.eigvalsh(np.nan_to_num(R))[:, 0]):
-        inside = all(axis[0] <= v <= axis[-1] for axis, v in zip(grid.axes, row))
-        if inside and not least > 0:
-            raise InputError(
-                f"feedback_law: the cost has the second derivative {least:.3g} with respect to the inputs at {row.tolist()}; expected "
-                "positive ones: without, inputs have no best value"
-            )
+    least = np.linalg.eigvalsh(np.nan_to_num(R[grid.own]))[:, 0]
+    worst = int(least.argmin())
+    if not least[worst] > 0:
+        raise InputError(
+            f"feedback_law: the cost has the second derivative {least[worst]:.3g} with respect to the inputs at "
+            f"{grid.points[grid.own][worst].tolist()}; expected positive ones: without, inputs have no best value"
+        )
 
 
 def _leaving(equations: _Equations, grid: _Grid, inputs: np.ndarray) -> dict[str, float]:
