@@ -43,6 +43,7 @@ PAGES = [
     "docs/trajectory/index.md",
     "docs/trajectory/time_elements.md",
     "docs/trajectory/riccati.md",
+    "docs/trajectory/stochastic.md",
     "docs/inversion/pseudolink.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

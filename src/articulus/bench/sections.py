@@ -20,6 +20,7 @@ from articulus.bench import (
     runs,
     shells,
     stable_inversion,
+    stochastic,
     tips,
 )
 from articulus.bench.row import Row
@@ -64,6 +65,7 @@ def sections(quick: bool) -> list[Section]:
         Section("Hinf synthesis", hinf.synthesis),
         Section("stable inversion", stable_inversion.example),
         Section("tip torques", tips.torques),
+        Section("stochastic programming", stochastic.three_states),
     ]
     new = [
         Section("warm start", rows.warm_start),

@@ -1,0 +1,1 @@
+"""Scheme of Hanson for stochastic dynamic programming on problems with known solutions."""
