@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import articulus as art
-from articulus.campaign import driver, here
+from articulus.campaign import driver, work
 from articulus.cli.commands import app
 from articulus.errors import InputError, ModelError, NumericalError
 from articulus.study.check import Check
@@ -219,14 +219,14 @@ def test_a_run_that_raises_is_set_aside_and_the_others_count(
     tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The chunk is halved until the run is found; tried again after the fault is gone, the table is the undisturbed one."""
-    real = here.run_rows
+    real = work.run_rows
 
     def poisoned(campaign, first, count, scale):  # type: ignore[no-untyped-def]
         if first <= 13 < first + count:
             raise ZeroDivisionError("thirteen")
         return real(campaign, first, count, scale)
 
-    monkeypatch.setattr(here, "run_rows", poisoned)
+    monkeypatch.setattr(work, "run_rows", poisoned)
     result = art.campaign(STUDY, output=tmp_path / "c")
     table, others = result.table, np.arange(40) != 13
     assert len(table) == 40
@@ -244,7 +244,7 @@ def test_a_study_that_cannot_run_at_all_ends_the_campaign(monkeypatch: pytest.Mo
     def broken(campaign, first, count, scale):  # type: ignore[no-untyped-def]
         raise ValueError("never")
 
-    monkeypatch.setattr(here, "run_rows", broken)
+    monkeypatch.setattr(work, "run_rows", broken)
     with pytest.raises(
         NumericalError, match=r"the first 16 runs could not be run and not one could; .*ValueError: never"
     ):

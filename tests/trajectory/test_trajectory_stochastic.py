@@ -56,7 +56,8 @@ def test_closed_form_and_order() -> None:
         law = scalar(points)
         errors.append(np.abs(law.values[0] - p * law.axes[0] ** 2 / 2 - s).max())
     np.testing.assert_allclose(errors, [1.06e-3, 2.19e-4, 5.13e-5], rtol=0.01)  # digits of the table
-    assert law.error == pytest.approx(errors[-1], rel=0.3)
+    assert law.error() == pytest.approx(errors[-1], rel=0.3)
+    assert law.error(0.5) <= law.error()
     np.testing.assert_allclose(law.input([[-1.3], [0.8]])[:, 0], [1.3 * p, -0.8 * p], atol=1e-3)
 
 

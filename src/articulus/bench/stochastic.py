@@ -15,7 +15,7 @@ from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
 from articulus.trajectory import FeedbackLaw, Jump, feedback_law
 
-POINTS, STEPS = 33, 64
+POINTS, STEPS = 33, 128
 QUICK = 13
 
 
@@ -40,7 +40,7 @@ def law(points: int, steps: int) -> FeedbackLaw:
 
 def three_states(effort: Effort) -> Iterator[Row]:
     """Give the time of a whole law and of one point and evaluation, and two threads beside one."""
-    points, steps = (QUICK, 24) if effort.quick else (POINTS, STEPS)
+    points, steps = (QUICK, 48) if effort.quick else (POINTS, STEPS)
     found = law(points, steps)
     evaluations = points**3 * steps * (1 + found.corrections)
     (time,) = race([Contender("articulus", partial(law, points, steps))], effort.seconds, 2)

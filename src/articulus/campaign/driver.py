@@ -23,7 +23,7 @@ from articulus.campaign import bands, shards, work
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Ledger, Range
-from articulus.campaign.work import CAUSES, SET_ASIDE, Rows
+from articulus.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import write_text
 from articulus.kernel.jit import host
@@ -45,25 +45,6 @@ HOPELESS = 16
 """Runs set aside, with not one that worked, after which the campaign is given up."""
 NOT_STARTED = 8
 """Workers that may die one after the other, with not one chunk done, before the campaign is given up."""
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """A chunk that did not come back.
-
-    Parameters
-    ----------
-    cause : str
-        One of `work.CAUSES`.
-    text : str
-        What happened.
-    again : bool
-        Whether it may go well the next time: a worker died; code that raises does so again.
-    """
-
-    cause: str
-    text: str
-    again: bool = False
 
 
 class Workers(Protocol):
@@ -283,7 +264,7 @@ class Driver:
         finally:
             workers.close()
             self._flush()
-        self.ledger.end()
+            self.ledger.end()  # whatever went wrong, it did not end this process
 
     def _work(self, workers: Workers, queue: deque[Range], began: float, before: int) -> None:
         under_way = 0
@@ -353,7 +334,7 @@ class Driver:
                 raise NumericalError(
                     f"campaign: {self._deaths} workers died and none did any work. The last: {trouble.text}"
                 )
-            if tried < (ATTEMPTS if count == 1 else 2):
+            if tried < (ATTEMPTS if count == 1 else 1 if trouble.cause == "out of time" else 2):
                 self._attempts[task] = tried
                 queue.appendleft(task)
                 return

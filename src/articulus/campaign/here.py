@@ -8,24 +8,8 @@ import threading
 
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
-from articulus.campaign.driver import Trouble
 from articulus.campaign.ledger import Range
-from articulus.campaign.work import Rows, run_rows
-from articulus.errors import InputError
-
-
-def done(campaign: Campaign, task: Range, scale: Scale | None) -> Rows | Trouble:
-    """Return the rows of a chunk, or what went wrong."""
-    try:
-        return run_rows(campaign, *task, scale)
-    except InputError as error:
-        return Trouble("refused", str(error))
-    except MemoryError:
-        return Trouble(
-            "out of memory", f"the runs {task[0]} to {task[0] + task[1] - 1} need more memory than there is"
-        )
-    except Exception as error:  # noqa: BLE001  (whatever a run raises is its own, not the campaign's)
-        return Trouble("raised", f"{type(error).__name__}: {error}")
+from articulus.campaign.work import Rows, Trouble, attempt
 
 
 class Here:
@@ -51,7 +35,7 @@ class Here:
 
     def _go(self) -> None:
         while (task := self._tasks.get()) is not None:
-            self._found.put((task, done(self._campaign, task, self._scale)))
+            self._found.put((task, attempt(self._campaign, task, self._scale)))
 
     def submit(self, task: Range) -> None:
         """Hand out a chunk."""

@@ -53,7 +53,6 @@ class Ledger:
     def _open(self) -> None:
         self._base = sqlite3.connect(self.path, isolation_level=None, timeout=30.0, check_same_thread=False)
         self._base.execute("PRAGMA journal_mode=WAL")
-        self._base.execute("PRAGMA synchronous=FULL")
         self._base.executescript(SCHEMA)
         found = self._base.execute("PRAGMA quick_check").fetchone()[0]
         if found != "ok":
@@ -76,9 +75,13 @@ class Ledger:
                     self.add(shard)
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the base inside a transaction, which is done as a whole or not at all."""
+    def _writing(self, synced: bool = True) -> Iterator[sqlite3.Connection]:
+        """Give the base inside a transaction, which is done as a whole or not at all.
+
+        One that is not `synced` outlives this process, but not a loss of power.
+        """
         try:
+            self._base.execute(f"PRAGMA synchronous={'FULL' if synced else 'NORMAL'}")
             self._base.execute("BEGIN IMMEDIATE")
             try:
                 yield self._base
@@ -120,12 +123,12 @@ class Ledger:
 
     def begin(self, work: Range) -> None:
         """Note that some runs are under way in the process of the driver: should they kill it, the next one knows."""
-        with self._writing() as base:
+        with self._writing(synced=False) as base:
             base.execute("INSERT OR REPLACE INTO begun VALUES (?, ?)", work)
 
     def end(self) -> None:
         """Note that nothing is under way."""
-        with self._writing() as base:
+        with self._writing(synced=False) as base:
             base.execute("DELETE FROM begun")
 
     def forget(self, runs: Sequence[int]) -> None:

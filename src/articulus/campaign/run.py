@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from articulus import kernel
+from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.driver import Driver, Folder, Tell, Workers
 from articulus.campaign.here import Here
@@ -18,6 +20,7 @@ from articulus.campaign.result import Result
 from articulus.campaign.work import SET_ASIDE
 from articulus.errors import InputError
 from articulus.files.storage import StrPath, as_path
+from articulus.kernel import pool
 
 
 def campaign(
@@ -26,6 +29,9 @@ def campaign(
     *,
     output: StrPath | None = None,
     threads: int | None = None,
+    workers: int = 0,
+    time_limit: float | None = None,
+    memory: int | None = None,
     retry_failed: bool = False,
     tell: Tell | None = None,
     **given: Any,
@@ -43,7 +49,13 @@ def campaign(
         Folder of the results; that of the study with the ending ".campaign" if not given. Without it, a study given as text leaves
         nothing behind.
     threads : int
-        Threads of this process; all cores if not given. Results do not depend on it.
+        Threads of all together; all cores if not given. Results do not depend on it.
+    workers : int
+        Worker processes; 0 works in this process. A run that kills its worker, hangs or fills its memory is set aside.
+    time_limit : float [s]
+        Wall-clock time that a chunk of runs may take in a worker; thirty times what chunks take if not given.
+    memory : int [bytes]
+        Address space of a worker; its share of the machine's memory if not given.
     retry_failed : bool
         Whether runs that were set aside, because they raised or killed their worker, are tried again.
     tell : callable
@@ -57,6 +69,7 @@ def campaign(
     InputError
         The folder belongs to another campaign, or study, versions or processor have changed: what is there stays as it is.
     """
+    how = How(threads, workers, time_limit, memory)
     planned = study if isinstance(study, Campaign) else Campaign.read(study, runs=runs, **given)
     passing = False
     if output is not None:
@@ -69,7 +82,7 @@ def campaign(
         folder = Folder(place)
         folder.claim(planned)
         with folder.locked():
-            _run(planned, folder, threads, retry_failed, tell)
+            _run(planned, folder, how, retry_failed, tell)
         result = Result(place)
         result.keep_worst()
     except BaseException:
@@ -86,9 +99,36 @@ def default_folder(study: StrPath) -> Path:
     return as_path(study).with_suffix(".campaign")
 
 
-def _run(
-    planned: Campaign, folder: Folder, threads: int | None, retry_failed: bool, tell: Tell | None
-) -> None:
+@dataclass(frozen=True)
+class How:
+    """Where a campaign runs; see `campaign` for what each means."""
+
+    threads: int | None = None
+    workers: int = 0
+    time_limit: float | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("threads", 1), ("workers", 0), ("memory", 1)):
+            given = getattr(self, name)
+            whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+            if given is not None and (not whole or given < least):
+                raise InputError(f"{name}: found {given!r}; expected a whole number, at least {least}")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(f"time_limit: found {self.time_limit!r}; expected a positive time in seconds")
+
+    def made(self, planned: Campaign, scale: Scale | None) -> Workers:
+        """Return the workers."""
+        return self.processes(planned, scale) if self.workers else Here(planned, scale)
+
+    def processes(self, planned: Campaign, scale: Scale | None) -> Workers:
+        """Return workers in processes of their own, at least one."""
+        from articulus.campaign.processes import Processes
+
+        return Processes(planned, scale, max(1, self.workers), self.threads, self.time_limit, self.memory)
+
+
+def _run(planned: Campaign, folder: Folder, how: How, retry_failed: bool, tell: Tell | None) -> None:
     ledger = folder.ledger()
     try:
         ledger.drop_lost()
@@ -97,18 +137,9 @@ def _run(
             ledger.forget(table.index[table.status == SET_ASIDE].tolist())
         if not ledger.missing(planned.runs):
             return
-        with kernel.threads(_threads(threads)):
+        with kernel.threads(how.threads or pool.count()):
             driver = Driver(planned, folder, ledger, tell)
             scale = driver.scale()
-            workers: Workers = Here(planned, scale)
-            driver.run(workers)
+            driver.run(how.made(planned, scale), lambda: how.processes(planned, scale))
     finally:
         ledger.close()
-
-
-def _threads(given: int | None) -> int:
-    if given is None:
-        return kernel.pool.count()
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
-        raise InputError(f"threads: found {given!r}; expected a whole number, at least 1")
-    return int(given)

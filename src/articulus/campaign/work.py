@@ -12,7 +12,7 @@ import numpy as np
 
 from articulus.campaign.bands import Counts, Scale, counted, scale_of
 from articulus.campaign.design import SEED, Campaign, inner_name
-from articulus.errors import DoubtfulResult
+from articulus.errors import DoubtfulResult, InputError
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.results.status import Cause, RunStatus
@@ -63,6 +63,39 @@ class Rows:
     texts: Mapping[int, str] = field(default_factory=dict)
     counts: Counts | None = None
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A chunk that did not come back.
+
+    Parameters
+    ----------
+    cause : str
+        One of CAUSES.
+    text : str
+        What happened.
+    again : bool
+        Whether it may go well the next time: a worker died; code that raises does so again.
+    """
+
+    cause: str
+    text: str
+    again: bool = False
+
+
+def attempt(campaign: Campaign, task: tuple[int, int], scale: Scale | None) -> Rows | Trouble:
+    """Return the rows of a chunk, or what went wrong."""
+    try:
+        return run_rows(campaign, *task, scale)
+    except InputError as error:
+        return Trouble("refused", str(error))
+    except MemoryError:
+        return Trouble(
+            "out of memory", f"the runs {task[0]} to {task[0] + task[1] - 1} need more memory than there is"
+        )
+    except Exception as error:  # noqa: BLE001  (whatever a run raises is its own, not the campaign's)
+        return Trouble("raised", f"{type(error).__name__}: {error}")
 
 
 def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = None) -> Rows:

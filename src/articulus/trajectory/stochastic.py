@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,9 @@ HALVINGS = 6
 ROWS = 100_000
 """Most rows of the table of a component: they become constants of native code."""
 SHARE = 4096
-"""Rows of the interpolation of jumps that pay for one more thread."""
+"""Points that pay for one more thread."""
+THIN = 4
+"""Fewest points of a share along the first axis: as many as the cubics beyond the edges take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +120,15 @@ def _is_infinite(bound: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
+class _Share:
+    """A part of a grid for one thread: places in the flat array of its rows, its layers, and the matrix that fills these."""
+
+    rows: slice
+    layers: np.ndarray
+    matrix: sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False)
 class _Grid:
     """Points of a box, one more layer on each side; all in one flat array.
 
@@ -184,6 +195,18 @@ class _Grid:
         layers, matrix = self._extension
         flat[layers] = matrix @ flat
 
+    def shares(self, most: int) -> list[_Share]:
+        """Return up to so many parts of the grid, cut across the first axis; the layers of each depend on its own points alone."""
+        count = max(1, min(most, len(self.points) // SHARE, self.shape[0] // THIN))
+        cuts = [self.padded[0] * k // count * int(self.strides[0]) for k in range(count + 1)]
+        layers, matrix = self._extension
+        made = []
+        for a, b in itertools.pairwise(cuts):
+            near = slice(*np.searchsorted(layers, (a, b)))
+            rows = slice(max(a, self.rows.start), min(b, self.rows.stop))
+            made.append(_Share(rows, layers[near], matrix[near]))
+        return made
+
     @cached_property
     def own(self) -> np.ndarray:
         """Which rows are points, (rows,)."""
@@ -218,9 +241,10 @@ class _Grid:
             columns.append((cells + 1 + np.array(corner)) @ self.strides)
             values.append(np.prod(np.where(corner, weights, 1 - weights), axis=1))
         count = len(columns)
-        starts = np.arange(0, count * len(at) + 1, count)
+        starts = np.arange(0, count * len(at) + 1, count, dtype=np.int32)
+        places = np.column_stack(columns).astype(np.int32).ravel()
         matrix = sparse.csr_array(
-            (np.column_stack(values).ravel(), np.column_stack(columns).ravel(), starts),
+            (np.column_stack(values).ravel(), places, starts),
             shape=(len(at), int(np.prod(self.padded))),
         )
         return matrix, beyond
@@ -244,9 +268,8 @@ class _Backward:
         self.jumped, self._jumps = np.zeros((rows, len(equations.changes))), list[list[sparse.csr_array]]()
         self._moving = any(ca.depends_on(change, equations.t) for change in equations.changes)
         self.beyond = 0.0
-        shares = max(1, min(pool.count(), rows // SHARE))
-        self._cuts = list(itertools.pairwise(rows * k // shares for k in range(shares + 1)))
-        self._calls = [[self._bound(a, b, turn) for a, b in self._cuts] for turn in (0, 1)]
+        self._shares = grid.shares(pool.count())
+        self._calls = [[self._bound(share, turn) for share in self._shares] for turn in (0, 1)]
 
     def _kernels(self) -> tuple[kernel.Kernel, kernel.Kernel, kernel.Kernel]:
         """Return native code: inputs of points, their value a step earlier, states after jumps."""
@@ -279,20 +302,23 @@ class _Backward:
             ),
         )
 
-    def _bound(self, a: int, b: int, turn: int) -> kernel.PreparedCall:
+    def _own(self, share: _Share) -> slice:
+        """Return the place of a share among the rows."""
+        return slice(share.rows.start - self.grid.rows.start, share.rows.stop - self.grid.rows.start)
+
+    def _bound(self, share: _Share, turn: int) -> kernel.PreparedCall:
         """Return the call for a share of the rows that reads one of the two means and writes the other."""
-        g, first = self.grid, self.grid.rows.start
-        here = slice(first + a, first + b)
+        g, rows, here = self.grid, self._own(share), share.rows
         return self.next.bind(
-            g.points[a:b],
+            g.points[rows],
             self.t,
-            *(near[a:b] for near in g.neighbours(self.half[turn], self.shifts)),
-            self.jumped[a:b],
+            *(near[rows] for near in g.neighbours(self.half[turn], self.shifts)),
+            self.jumped[rows],
             self.now[here],
             self.new[here],
-            g.own[a:b].astype(float),
+            g.own[rows].astype(float),
             self.dt,
-            out=(self.new[here], self.half[1 - turn][here], self.change[a:b]),
+            out=(self.new[here], self.half[1 - turn][here], self.change[rows]),
         )
 
     def _differences(self, near: Sequence[SX]) -> tuple[SX, SX]:
@@ -310,34 +336,46 @@ class _Backward:
 
     def begin(self, values: np.ndarray, last: np.ndarray, t: float, dt: float) -> None:
         """Set the value of a time and that of the time before (later by a step), and where the next step is looked at."""
-        self.now[:], self.t[...], self.dt[...] = values, t, dt
-        self.half[self.turn][:] = 1.5 * values - 0.5 * last
-        self.grid.extend(self.half[self.turn])
+        self.t[...], self.dt[...] = t, dt
+        self._each(lambda k: self._extrapolate(k, values, last))
         if self._moving or not self._jumps:
             self._jumps = [self._parts(k) for k in range(len(self.equations.changes))]
 
     def correct(self) -> float:
         """Find the value a step earlier by its rate at the mean; return the largest change of it."""
-        others = [pool.executor(len(self._cuts)).submit(self._share, k) for k in range(1, len(self._cuts))]
-        self._share(0)
-        for other in others:
-            other.result()
+        largest = self._each(self._correct)
         self.turn = 1 - self.turn
-        self.grid.extend(self.half[self.turn])
-        return float(self.change.max())
+        return float(np.max(largest))
 
-    def _share(self, k: int) -> None:
-        a, b = self._cuts[k]
+    def _each(self, work: Callable[[int], float]) -> list[float]:
+        """Do all shares, each in a thread."""
+        count = len(self._shares)
+        others = [pool.executor(count).submit(work, k) for k in range(1, count)]
+        return [work(0), *(other.result() for other in others)]
+
+    def _extrapolate(self, k: int, values: np.ndarray, last: np.ndarray) -> float:
+        share, half = self._shares[k], self.half[self.turn]
+        self.now[share.rows] = values[share.rows]
+        half[share.rows] = 1.5 * values[share.rows] - 0.5 * last[share.rows]
+        half[share.layers] = share.matrix @ half
+        return 0.0
+
+    def _correct(self, k: int) -> float:
+        """Do one share: it reads one of the means and writes the other, layers included."""
+        share, read, written = self._shares[k], self.half[self.turn], self.half[1 - self.turn]
+        rows = self._own(share)
         for j, parts in enumerate(self._jumps):
-            self.jumped[a:b, j] = parts[k] @ self.half[self.turn]
+            self.jumped[rows, j] = parts[k] @ read
         self._calls[self.turn][k]()
+        written[share.layers] = share.matrix @ written
+        return float(self.change[rows].max())
 
     def _parts(self, jump: int) -> list[sparse.csr_array]:
         """Return the interpolation of a jump, in shares for the threads."""
         targets = self._target(self.grid.points, self.t)[:, jump]
         matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets))
         self.beyond = max(self.beyond, beyond)
-        return [matrix[a:b] for a, b in self._cuts]
+        return [matrix[self._own(share)] for share in self._shares]
 
     def inputs(self, values: np.ndarray, t: float) -> np.ndarray:
         """Return the best inputs at the points, (*shape, n)."""
@@ -414,16 +452,28 @@ class FeedbackLaw:
         part = (now - self.t[k]) / (self.t[k + 1] - self.t[k])
         return RegularGridInterpolator(self.axes, (1 - part) * table[k] + part * table[k + 1])(x)
 
-    @cached_property
-    def error(self) -> float:
-        """Estimated largest error of the value at the start, from a solution with half as many intervals and steps, by order two."""
+    def error(self, within: float = 1.0) -> float:
+        """Return the estimated largest error of the values at the start, from half as many intervals and steps, by order two.
+
+        Parameters
+        ----------
+        within : float
+            Part of the grid about its middle that is looked at: 0.5 leaves out a quarter of each axis at both ends.
+        """
         if any(len(axis) % 2 == 0 or len(axis) < 9 for axis in self.axes):
             raise InputError(
                 f"error: found {[len(a) for a in self.axes]} points; expected odd numbers of at least 9, half of which are a grid too"
             )
-        other = self._coarser()
-        common = (slice(None, None, 2),) * len(self.axes)
-        return float(np.abs(self.values[0][common] - other.values[0]).max() / 3)
+        off = np.abs(self.values[0][(slice(None, None, 2),) * len(self.axes)] - self._coarse.values[0]) / 3
+        near = [
+            np.abs(a - (a[0] + a[-1]) / 2) <= within * (a[-1] - a[0]) / 2 * (1 + 1e-12)
+            for a in self._coarse.axes
+        ]
+        return float(off[np.ix_(*near)].max())
+
+    @cached_property
+    def _coarse(self) -> FeedbackLaw:
+        return self._coarser()
 
     def component(
         self,
@@ -726,13 +776,16 @@ def _check_curvature(equations: _Equations, grid: _Grid) -> None:
     if not equations.inputs:
         raise InputError("feedback_law: found no inputs; expected at least one to choose")
     function = ca.Function("curvature", [equations.x, equations.t], [ca.densify(equations.quadratic)])
-    R = kernel.compile(function, finite=False, ranks=((1, 0), (2,)))(grid.points, np.array(0.0))
-    least = np.linalg.eigvalsh(np.nan_to_num(R[grid.own]))[:, 0]
+    points = grid.points[grid.own]
+    if not ca.symvar(equations.quadratic):
+        points = points[:1]
+    R = kernel.compile(function, finite=False, ranks=((1, 0), (2,)))(points, np.array(0.0))
+    least = np.linalg.eigvalsh(np.nan_to_num(R))[:, 0]
     worst = int(least.argmin())
     if not least[worst] > 0:
         raise InputError(
             f"feedback_law: the cost has the second derivative {least[worst]:.3g} with respect to the inputs at "
-            f"{grid.points[grid.own][worst].tolist()}; expected positive ones: without, inputs have no best value"
+            f"{points[worst].tolist()}; expected positive ones: without, inputs have no best value"
         )
 
 

@@ -12,7 +12,7 @@ STATES = [[0.0, 0.0], [1.0, -0.5], [-1.5, 1.0]]
 
 
 def compute() -> dict:
-    out = {}
+    out: dict = {}
     for noise, text in ((0.3, "with both noises"), (0.0, "with jumps alone")):
         laws = [one_state(n, noise) for n in POINTS]
         s = S if noise else 0.0
