@@ -75,8 +75,15 @@ def poison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-
     return put
 
 
+def _two(self, queue, slots: int) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+    first, count = queue.popleft()
+    if count > 2:
+        queue.appendleft((first + 2, count - 2))
+    return first, min(2, count)
+
+
 def test_poisoned_runs_are_found_and_set_aside(whole: art.campaign.Result, poison, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(driver, "FIRST_CHUNK", 4)
+    monkeypatch.setattr(driver.Driver, "_cut", _two)
     monkeypatch.setattr(driver, "ATTEMPTS", 1)
     poison("5:kill,17:raise,30:memory")
     result = art.campaign(STUDY, workers=2)

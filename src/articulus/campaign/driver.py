@@ -50,7 +50,13 @@ NOT_STARTED = 8
 class Workers(Protocol):
     """Who does the work: a thread of this process, other processes, or a cluster."""
 
-    slots: int
+    @property
+    def slots(self) -> int:
+        """How many chunks may be under way."""
+
+    @property
+    def inside(self) -> bool:
+        """Whether the work is done in the process of the driver, which it can kill."""
 
     def submit(self, task: Range) -> None:
         """Hand out a chunk."""
@@ -271,7 +277,7 @@ class Driver:
         while queue or under_way:
             while queue and under_way < workers.slots:
                 task = self._cut(queue, workers.slots)
-                if getattr(workers, "inside", False):
+                if workers.inside:
                     self.ledger.begin(task)
                 workers.submit(task)
                 under_way += 1

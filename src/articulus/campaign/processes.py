@@ -137,7 +137,8 @@ class _Worker:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, start_new_session=True,
         )  # fmt: skip
         self._write(f"{order}\n")
-        threading.Thread(target=self._listen, name="campaign worker", daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, name="campaign worker", daemon=True)
+        self._listener.start()
 
     def begin(self, task: Range) -> None:
         self.task, self.began = task, time.monotonic()
@@ -150,13 +151,14 @@ class _Worker:
             self.process.stdin.flush()
 
     def kill(self) -> None:
-        """End the process and wait for it."""
+        """End the process and wait for it and for its listener."""
         with contextlib.suppress(OSError):
             self.process.kill()
         self.process.wait()
         with contextlib.suppress(OSError):
             assert self.process.stdin is not None
             self.process.stdin.close()
+        self._listener.join(1.0)
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
@@ -178,6 +180,8 @@ class _Worker:
             self._found.put((self, self.task, error))
         except (EOFError, ValueError, OSError):
             self._found.put((self, self.task, self._death()))
+        finally:
+            self._errors.close()
 
     def _death(self) -> Trouble:
         with contextlib.suppress(OSError):

@@ -30,6 +30,7 @@ def campaign(
     output: StrPath | None = None,
     threads: int | None = None,
     workers: int = 0,
+    scheduler: str | None = None,
     time_limit: float | None = None,
     memory: int | None = None,
     retry_failed: bool = False,
@@ -52,6 +53,9 @@ def campaign(
         Threads of all together; all cores if not given. Results do not depend on it.
     workers : int
         Worker processes; 0 works in this process. A run that kills its worker, hangs or fills its memory is set aside.
+    scheduler : str
+        Address of a dask scheduler, such as "tcp://host:8786", whose workers do the work (extra `cluster`); "local" starts a cluster
+        of `workers` processes here.
     time_limit : float [s]
         Wall-clock time that a chunk of runs may take in a worker; thirty times what chunks take if not given.
     memory : int [bytes]
@@ -69,7 +73,7 @@ def campaign(
     InputError
         The folder belongs to another campaign, or study, versions or processor have changed: what is there stays as it is.
     """
-    how = How(threads, workers, time_limit, memory)
+    how = How(threads, workers, scheduler, time_limit, memory)
     planned = study if isinstance(study, Campaign) else Campaign.read(study, runs=runs, **given)
     passing = False
     if output is not None:
@@ -105,6 +109,7 @@ class How:
 
     threads: int | None = None
     workers: int = 0
+    scheduler: str | None = None
     time_limit: float | None = None
     memory: int | None = None
 
@@ -119,6 +124,10 @@ class How:
 
     def made(self, planned: Campaign, scale: Scale | None) -> Workers:
         """Return the workers."""
+        if self.scheduler is not None:
+            from articulus.campaign.cluster import Cluster
+
+            return Cluster(planned, scale, self.scheduler, self.workers or 2, self.threads, self.time_limit)
         return self.processes(planned, scale) if self.workers else Here(planned, scale)
 
     def processes(self, planned: Campaign, scale: Scale | None) -> Workers:

@@ -40,11 +40,12 @@ def unpacked(content: bytes) -> Rows | Trouble:
         meta = json.loads(held["meta"].tobytes())
         if "trouble" in meta:
             return Trouble(*meta["trouble"])
+        arrays: dict[str, Any] = {n: held[n] for n in ARRAYS}
         counts = Counts(*(held[n] for n in COUNTS)) if "cells" in held else None
+        texts = {int(i): t for i, t in meta["texts"].items()}
         return Rows(
-            meta["first"], meta["count"], *(held[n] for n in ARRAYS),
-            texts={int(i): t for i, t in meta["texts"].items()}, counts=counts, notes=tuple(meta["notes"]),
-        )  # fmt: skip
+            meta["first"], meta["count"], **arrays, texts=texts, counts=counts, notes=tuple(meta["notes"])
+        )
 
 
 def order(campaign: Campaign, scale: Scale | None) -> str:

@@ -51,6 +51,18 @@ def campaign(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html, with the worst runs to replay.")
     ] = True,
+    workers: Annotated[
+        int, typer.Option("--workers", help="Worker processes on this machine; 0 works in this one.")
+    ] = 0,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", help="Address of a dask scheduler, such as tcp://host:8786; local starts one here."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", help="Seconds that a chunk of runs may take in a worker.")
+    ] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Say how far the campaign is, and do nothing.")
     ] = False,
@@ -87,6 +99,9 @@ def campaign(
                 runs,
                 output=place,
                 threads=threads,
+                workers=workers,
+                scheduler=scheduler,
+                time_limit=time_limit,
                 retry_failed=retry_failed,
                 tell=tell,
                 seed=seed,
