@@ -10,11 +10,40 @@ from types import ModuleType
 from typing import Any
 
 from articulus.campaign.design import Campaign
+from articulus.campaign.distributions import (
+    Attitude,
+    Correlated,
+    Direction,
+    Inertia,
+    LogNormal,
+    Normal,
+    Rows,
+    Stats,
+    Uniform,
+)
+from articulus.campaign.explore import failure_probability, run_until, worst_case
 from articulus.campaign.result import Result
 from articulus.campaign.run import campaign
 from articulus.campaign.table import Table
 
-__all__ = ["Campaign", "Result", "Table", "show"]
+__all__ = [
+    "Attitude",
+    "Campaign",
+    "Correlated",
+    "Direction",
+    "Inertia",
+    "LogNormal",
+    "Normal",
+    "Result",
+    "Rows",
+    "Stats",
+    "Table",
+    "Uniform",
+    "failure_probability",
+    "run_until",
+    "show",
+    "worst_case",
+]
 
 
 def show(folder: Any) -> Result:

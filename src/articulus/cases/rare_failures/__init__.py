@@ -1,0 +1,1 @@
+"""A Gaussian limit state: pass rates, rare failures, worst case and sensitivity of a sliding mass."""
