@@ -55,6 +55,7 @@ class Closing:
         self._kept = self.active[flags:] if as_found else SX.zeros(len(self.names))
         self._whole = ClosedEquations(description, self.t)
         self._cut: dict[tuple[str, ...], Branches] = {}
+        self._accelerations: dict[tuple[str, ...], ca.Function] = {}
 
     @property
     def tree(self) -> Tree | Coupled:
@@ -144,6 +145,12 @@ class Closing:
 
     def acceleration(self, frames: Sequence[str]) -> ca.Function:
         """(q, v, tau, t, active, p, h, own, wrenches ...) -> accelerations, multipliers, rates of the own states."""
+        key = tuple(frames)
+        if key not in self._accelerations:
+            self._accelerations[key] = self._acceleration(key)
+        return self._accelerations[key]
+
+    def _acceleration(self, frames: tuple[str, ...]) -> ca.Function:
         if self.form.name == DEFAULT and self._by_branches:
             return self._written(self._graph(frames))
         given, symbols = self._given(frames)

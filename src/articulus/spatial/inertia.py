@@ -12,10 +12,7 @@ from articulus.spatial.vector import Force, Motion, cross, skew
 
 def symmetric(upper: SX) -> SX:
     """Return the symmetric 3 x 3 matrix with the upper triangle of `upper`."""
-    a = upper
-    return ca.blockcat(
-        [[a[0, 0], a[0, 1], a[0, 2]], [a[0, 1], a[1, 1], a[1, 2]], [a[0, 2], a[1, 2], a[2, 2]]]
-    )
+    return ca.triu2symm(ca.triu(upper))
 
 
 def upper_triangle(a: SX) -> SX:

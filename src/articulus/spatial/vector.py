@@ -11,16 +11,12 @@ from casadi import SX
 
 def cross(a: SX, b: SX) -> SX:
     """Return a x b of two 3-vectors."""
-    return ca.vertcat(
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    )
+    return ca.cross(a, b)
 
 
 def skew(a: SX) -> SX:
     """Return the 3 x 3 matrix of `a x`."""
-    return ca.blockcat([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+    return ca.skew(a)
 
 
 @dataclass(frozen=True)
