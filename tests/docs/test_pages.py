@@ -41,6 +41,7 @@ PAGES = [
     "docs/inversion/links.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
+    "docs/trajectory/flexible.md",
     "docs/trajectory/time_elements.md",
     "docs/trajectory/riccati.md",
     "docs/trajectory/stochastic.md",

@@ -100,6 +100,27 @@ def test_flexible_links_end_at_rest_in_both_energies() -> None:
     assert np.abs(moved.v[-1]).max() < 1e-7
 
 
+def test_residual_vibration_is_what_locked_joints_leave() -> None:
+    """One link, one mode: the simulation goes on with the hub held; the tip's swing about its rest is the amplitude, to 2 %."""
+    bayo = art.load("bayo_link", modes=1)
+    moved = plan(bayo, bayo.neutral, {"hinge": 0.3}, duration=0.5, joints=["hinge"], intervals=15)
+    found = moved.residual_vibration("tip")
+    end = moved.run()
+    bent, rate = float(end.q[-1, 1]), float(end.v[-1, 1])
+    mass = bayo.mass_matrix(end.q[-1])
+    rate += float(mass[1, 0] / mass[1, 1] * end.v[-1, 0])
+    omega = 2 * np.pi * found.hertz[0]
+    slope = np.linalg.norm(bayo.jacobian("tip", end.q[-1])[3:, 1])
+    t = np.linspace(0, 3 / found.hertz[0], 400)
+    swing = slope * (bent * np.cos(omega * t) + rate / omega * np.sin(omega * t))
+    assert np.abs(swing).max() == pytest.approx(found.amplitude[0], rel=0.02)
+    assert found.energy == pytest.approx(mass[1, 1] * ((omega * bent) ** 2 + rate**2) / 2, rel=0.02)
+    assert found.largest == found.amplitude.sum()
+    rigid = plan(art.load("two_link"), START, GOAL, duration=1.0, effort=1e5, intervals=4)
+    with pytest.raises(InputError, match="expected an open mechanism with flexible bodies"):
+        rigid.residual_vibration("tip")
+
+
 def test_ends_that_contradict_the_way_are_named(arm: art.Mechanism, line) -> None:
     begin, finish = line
     aside = np.add(begin, [0.0, 0.0, 0.2])

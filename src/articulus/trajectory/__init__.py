@@ -1,11 +1,13 @@
 """The best motion for a task: one `Problem` for all methods, one transcription one file."""
 
+from articulus.trajectory.convected_chain import ConvectedChain, ConvectedLink, Segment
 from articulus.trajectory.keeping import Facing, InBox, Keep, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.trajectory.path_motion import PathMotion
 from articulus.trajectory.path_run import path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
+from articulus.trajectory.residual import Residual
 from articulus.trajectory.riccati_plan import FeedbackPlan
 from articulus.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 from articulus.trajectory.store import load_plan
@@ -14,6 +16,8 @@ __all__ = [
     "Ball",
     "Clear",
     "Constraint",
+    "ConvectedChain",
+    "ConvectedLink",
     "Crate",
     "Facing",
     "FeedbackLaw",
@@ -29,7 +33,9 @@ __all__ = [
     "Phase",
     "Plan",
     "Problem",
+    "Residual",
     "Rod",
+    "Segment",
     "Violation",
     "feedback_law",
     "load_plan",

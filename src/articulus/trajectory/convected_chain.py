@@ -1,7 +1,7 @@
 """Planar chains of inextensible flexible links with large deflections, and their fastest motions with the tip on a line.
 
 The unknowns are the directions of the cross-sections at nodes along the chain; the tangent vector, not the angle, is interpolated
-between them (Segalman's convected coordinates, as in Eisler, Segalman & Robinett 1990). Mass and stiffness then do not depend on the
+between them (Segalman's convected coordinates, as in Eisler, Segalman & Robinett 1989). Mass and stiffness then do not depend on the
 configuration, and the chain neither stretches nor leaves its hub, whatever the directions are.
 """
 
@@ -10,20 +10,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 from casadi import SX
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.linalg import block_diag, eigh
 
-from articulus.errors import InputError
+from articulus.errors import InputError, NumericalError
 from articulus.trajectory.problem import Constraint, Guess, Phase, span
+
+if TYPE_CHECKING:
+    from articulus.trajectory.planning import Plan
 
 Array = np.ndarray
 WAYPOINTS = 17
 """Points of the line at which the first guess is made."""
+NEWTON = 20
+"""Most iterations of a step of a simulation."""
+FOUND = 1e-11
+"""Change of a direction at which a step is found [rad]."""
 STEPS = 50
 """Steps of Newton's method in which a rigid chain has to reach a point."""
 
@@ -51,7 +58,9 @@ class Segment:
     def __post_init__(self) -> None:
         for name in ("length", "mass", "EI", "elements"):
             if not 0 < getattr(self, name) < np.inf:
-                raise InputError(f"Segment.{name}: found {getattr(self, name)!r}; expected a number above zero")
+                raise InputError(
+                    f"Segment.{name}: found {getattr(self, name)!r}; expected a number above zero"
+                )
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,9 @@ class ConvectedChain:
         M, passed = np.zeros((self.size, self.size)), np.zeros(self.size)
         x, w = np.polynomial.legendre.leggauss(3)  # exact for the squares of parabolas
         for link, nodes in zip(self.links, self.nodes):
-            pieces = [(s.length / s.elements, s.mass / s.length) for s in link.segments for _ in range(s.elements)]
+            pieces = [
+                (s.length / s.elements, s.mass / s.length) for s in link.segments for _ in range(s.elements)
+            ]
             for k, (h, density) in zip(nodes, pieces):
                 for at, weight in zip((x + 1) / 2, w / 2):
                     q = passed.copy()
@@ -205,7 +216,9 @@ class ConvectedChain:
             T = np.delete(np.eye(self.size), [n[0] for n in self.nodes], axis=1)
         elif held == "joints":
             T = np.delete(np.eye(self.size), [n[0] for n in self.nodes], axis=1)
-            for before, after in zip(self.nodes, self.nodes[1:]):  # a locked hinge turns with the link before it
+            for before, after in zip(
+                self.nodes, self.nodes[1:]
+            ):  # a locked hinge turns with the link before it
                 T[after[0]] = T[before[-1]]
         else:
             raise InputError(f'held: found "{held}"; expected "joints", "nodes" or "free"')
@@ -215,12 +228,15 @@ class ConvectedChain:
     def residual(self, theta: Array, rate: Array) -> tuple[Array, Array]:
         """Return frequencies [Hz] and tip amplitudes [m] of what swings on when hub and hinges are locked in a state.
 
-        Small vibration about straight links that point as they do at their inner ends; an amplitude is half of the whole swing.
+        Small vibration about straight links with the same angles in the joints; an amplitude is half of the whole swing.
         """
-        rest = self.bent([theta[n[0]] for n in self.nodes])
+        turns = [theta[n[0]] - (theta[b[-1]] if b else 0.0) for b, n in zip((None, *self.nodes), self.nodes)]
+        rest = self.bent(np.cumsum(turns))
         T, frequency, shapes, M = self._vibration(rest, "joints")
-        turned = T @ np.linalg.lstsq(T, theta - rest, rcond=None)[0]
-        parts = [shapes.T @ M @ np.linalg.lstsq(T, x, rcond=None)[0] for x in (turned, rate)]
+        whole = self.mass * np.cos(rest[:, None] - rest)
+        bent = np.linalg.lstsq(T, theta - rest, rcond=None)[0]
+        moving = np.linalg.solve(M, T.T @ whole @ rate)  # brakes act on the joints alone
+        parts = [shapes.T @ M @ x for x in (bent, moving)]
         amplitude = np.hypot(parts[0], parts[1] / (2 * np.pi * frequency))
         tip = np.stack([-np.sin(rest) * self.lengths, np.cos(rest) * self.lengths]) @ T @ shapes
         return frequency, amplitude * np.linalg.norm(tip, axis=0)
@@ -234,41 +250,46 @@ class ConvectedChain:
         y = ca.mtimes(M, c * acceleration - s * rate**2) + ca.mtimes(K, s)
         return -s * x + c * y - ca.mtimes(ca.DM(self.motors), torque)
 
-    def played(self, theta: Array, t: Array, torque: Array, steps: int = 4000) -> tuple[Array, Array, Array]:
-        """Return times, directions and rates of a simulation from rest under given torques; average acceleration (Newmark).
+    def played(self, plan: Plan, steps: int = 2000) -> tuple[Array, Array, Array]:
+        """Return times, directions and rates of a simulation with the torques of a plan: average acceleration (Newmark).
 
         Parameters
         ----------
-        theta : array, (nodes,) [rad]
-            Directions at the start.
-        t, torque : arrays, (times,) [s] and (times, links) [N m]
-            Torques, straight between the times; the last is held.
+        plan : Plan
+            Of a phase of this chain.
         steps : int
-            Equal steps from the first time to the last.
+            Equal steps from its start to its end.
         """
-        n, h = self.size, (t[-1] - t[0]) / steps
-        x, v, a, u = SX.sym("x", n), SX.sym("v", n), SX.sym("a", n), SX.sym("u", len(self.links))
+        n, m, t = self.size, len(self.links), plan.t
+        h = (t[-1] - t[0]) / steps
+        x, v, a, u = SX.sym("x", n), SX.sym("v", n), SX.sym("a", n), SX.sym("u", m)
         r = self.equations(x, v, a, u)
         slope = ca.jacobian(r, a) + h / 2 * ca.jacobian(r, v) + h**2 / 4 * ca.jacobian(r, x)
         step = ca.Function("step", [x, v, a, u], [r, slope])
         times = np.linspace(t[0], t[-1], steps + 1)
-        inputs = np.column_stack([np.interp(times, t, column) for column in torque.T])
+        torque, rate = (
+            np.column_stack([plan[f"{what}.{k + 1}"] for k in range(m)])
+            for what in ("torque", "rate of torque")
+        )
+        inputs = CubicHermiteSpline(t, torque, rate)(times)
         X, V, A = (np.zeros((steps + 1, n)) for _ in range(3))
-        X[0] = theta
-        A[0] = np.linalg.solve(self.mass * np.cos(X[0][:, None] - X[0]), self.motors @ inputs[0])
+        X[0] = plan.courses[0].z[0, :n]
         for k in range(steps):
-            a_new = A[k].copy()
-            for _ in range(20):
-                v_new = V[k] + h / 2 * (A[k] + a_new)
-                x_new = X[k] + h * V[k] + h**2 / 4 * (A[k] + a_new)
-                off, matrix = (np.array(y) for y in step(x_new, v_new, a_new, inputs[k + 1]))
+            A[k + 1] = A[k]
+            for _ in range(NEWTON):
+                V[k + 1] = V[k] + h / 2 * (A[k] + A[k + 1])
+                X[k + 1] = X[k] + h * V[k] + h**2 / 4 * (A[k] + A[k + 1])
+                off, matrix = (np.array(y) for y in step(X[k + 1], V[k + 1], A[k + 1], inputs[k + 1]))
                 change = np.linalg.solve(matrix, off[:, 0])
-                a_new -= change
-                if np.abs(change).max() <= 1e-9 * (1 + np.abs(a_new).max()):
+                A[k + 1] -= change
+                if h**2 * np.abs(change).max() <= FOUND:
                     break
-            A[k + 1] = a_new
-            V[k + 1] = V[k] + h / 2 * (A[k] + a_new)
-            X[k + 1] = X[k] + h * V[k] + h**2 / 4 * (A[k] + a_new)
+            else:
+                raise NumericalError(
+                    f"ConvectedChain: Newton's method failed at t = {times[k + 1]:.4g} s; take more steps"
+                )
+            V[k + 1] = V[k] + h / 2 * (A[k] + A[k + 1])
+            X[k + 1] = X[k] + h * V[k] + h**2 / 4 * (A[k] + A[k + 1])
         return times, X, V
 
     def phase(
@@ -314,7 +335,6 @@ class ConvectedChain:
         free = span(duration)[0] < span(duration)[1]
         limits = np.concatenate([np.full(3 * n, np.inf), torque, slew])
         ends = [(-limits, limits.copy()) for _ in range(2)]
-        ends = [(low.copy(), high) for low, high in ends]
         for side in ends[0]:
             side[:n] = self.bent(start)
         for side in (*ends[0], *ends[1]):
@@ -347,7 +367,11 @@ class ConvectedChain:
             ends[1],
             path=path,
             at_end=(
-                Constraint("tip at its goal, links straight", ca.Function("end", [z], [rows]), *np.zeros((2, rows.numel()))),
+                Constraint(
+                    "tip at its goal, links straight",
+                    ca.Function("end", [z], [rows]),
+                    *np.zeros((2, rows.numel())),
+                ),
             ),
             running=ca.Function("running", [z], [smooth * running]),
             final=ca.Function("final", [z, T], [T]) if free else None,

@@ -25,9 +25,10 @@ from articulus.mechanism import Spline
 from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.trajectory.ipopt import Solution, solve
-from articulus.trajectory.problem import Phase, Problem
+from articulus.trajectory.problem import Guess, Phase, Problem
 from articulus.trajectory.program import Part, Program
 from articulus.trajectory.refine import interval_errors, refined
+from articulus.trajectory.residual import Residual, residual_vibration
 from articulus.trajectory.schemes import Scheme, scheme
 from articulus.trajectory.task import Task
 from articulus.trajectory.time_elements import costates, solve_weak
@@ -331,6 +332,16 @@ class Plan:
         run = self.run()
         return float(np.abs(self.mechanism.position_difference(self.q[-1], run.q[-1])).max())
 
+    def residual_vibration(self, frame: str) -> Residual:
+        """Return what swings on after a simulation with the planned forces (`run`), when the joints are locked at its end.
+
+        Parameters
+        ----------
+        frame : str
+            Body or frame whose vibration is looked at.
+        """
+        return residual_vibration(self, frame)
+
     def view(self, **settings: Any) -> Any:
         """Show the motion in the browser: a simulation with the planned forces, the obstacles, and the trace of the tip."""
         return self.run().view(**settings)
@@ -429,6 +440,8 @@ def solve_problem(
     iterations: int = 1000,
     time_limit: float = 600.0,
     task: Task | None = None,
+    guess: Plan | None = None,
+    options: dict[str, Any] | None = None,
 ) -> Plan:
     """Return the plan of a problem by direct collocation, multiple shooting or finite elements in time.
 
@@ -446,7 +459,14 @@ def solve_problem(
         Of the solver.
     task : Task
         From which the problem was made.
+    guess : Plan
+        Of a similar problem with the same unknowns, such as a stiffer arm: the search begins at its motion.
+    options : dict
+        More of ipopt's, such as {"ipopt.mu_strategy": "monotone"}, which suits stiff equations better.
     """
+    whole = Problem((problem,)) if isinstance(problem, Phase) else problem
+    if guess is not None:
+        whole = _begun(whole, guess)
     if scheme_name.split()[:1] == ["riccati"]:
         from articulus.trajectory.riccati_plan import riccati_plan  # late: it makes a Plan
 
@@ -455,7 +475,7 @@ def solve_problem(
                 "riccati: found a mesh for each phase or an error to refine to; expected a number of equal steps in `intervals`"
             )
         return riccati_plan(
-            problem,
+            whole,
             name=scheme_name,
             steps=intervals,
             tolerance=tolerance,
@@ -463,7 +483,6 @@ def solve_problem(
             time_limit=time_limit,
             task=task,
         )
-    whole = Problem((problem,)) if isinstance(problem, Phase) else problem
     chosen = scheme(scheme_name)
     counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
     if chosen.name == "weak":
@@ -474,8 +493,13 @@ def solve_problem(
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
     x = first_guess(whole, layouts)
+    if guess is not None:
+        for layout, other, phase in zip(layouts, guess.layouts, whole.phases):
+            x[layout.duration] = np.clip(guess.solution.x[other.duration], *phase.duration)
     for k in range(ROUNDS + 1):
-        solution = solve(program, x, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
+        solution = solve(
+            program, x, tolerance=tolerance, iterations=iterations, time_limit=time_limit, options=options
+        )
         errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(whole.phases, layouts)]
         worst = float(max(e.sum() for e in errors))
         made = Plan(whole, solution, program, tuple(layouts), chosen, tuple(meshes), task, worst)
@@ -495,6 +519,21 @@ def solve_problem(
             ]
         )
     return made
+
+
+def _begun(problem: Problem, guess: Plan) -> Problem:
+    """Return a problem whose first guess is the motion of another plan."""
+    if [p.names for p in problem.phases] != [c.phase.names for c in guess.courses]:
+        raise InputError(
+            "guess: found a plan of other phases or with other unknowns; expected those of the problem"
+        )
+
+    def of(course: PhaseCourse) -> Guess:
+        s = (course.t - course.t[0]) / (course.t[-1] - course.t[0])
+        return lambda fractions, _: np.column_stack([np.interp(fractions, s, x) for x in course.z.T])
+
+    phases = tuple(replace(p, guess=of(c)) for p, c in zip(problem.phases, guess.courses))
+    return replace(problem, phases=phases)
 
 
 def _warn_of(found: float, error: float) -> None:
@@ -554,6 +593,8 @@ def plan(
     tolerance: float = 1e-6,
     iterations: int = 1000,
     time_limit: float = 600.0,
+    guess: Plan | None = None,
+    options: dict[str, Any] | None = None,
 ) -> Plan:
     """Return the best motion of a mechanism from rest to rest.
 
@@ -588,6 +629,10 @@ def plan(
         Estimated error of the states over their sizes, up to which the mesh is refined; not at all if not given.
     tolerance, iterations, time_limit
         Of the solver.
+    guess : Plan
+        Of a similar mechanism, such as a stiffer one: the search begins at its motion.
+    options : dict
+        More of ipopt's; see `solve_problem`.
     """
     weights = (
         {"effort": {"effort": 1.0}, "time": {"time": 1.0, "effort": 1e-4}}.get(cost)
@@ -617,6 +662,8 @@ def plan(
         iterations=iterations,
         time_limit=time_limit,
         task=task,
+        guess=guess,
+        options=options,
     )
 
 

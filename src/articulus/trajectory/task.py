@@ -122,10 +122,10 @@ class Task:
     @property
     def first(self) -> np.ndarray:
         """Position at the start, (nq,); flexible bodies bent as they rest there, unless their coordinates are given."""
-        return self._settled(np.asarray(self.mechanism.positions(self.start), dtype=float))
+        return self.settled(np.asarray(self.mechanism.positions(self.start), dtype=float))
 
     @property
-    def _modes(self) -> tuple[np.ndarray, np.ndarray]:
+    def modes(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the velocities and of the coordinates of flexible bodies."""
         d = self.mechanism.description
         pairs = [d.mode_slices(b.name) for b in d.bodies if b.modes is not None]
@@ -137,11 +137,11 @@ class Task:
     @property
     def _rests(self) -> bool:
         """Whether flexible bodies of an open mechanism have to come to rest, which their coordinates have to fit."""
-        return bool(self._modes[0].size) and not self.mechanism.constraint_names
+        return bool(self.modes[0].size) and not self.mechanism.constraint_names
 
-    def _settled(self, q: np.ndarray) -> np.ndarray:
+    def settled(self, q: np.ndarray) -> np.ndarray:
         """Return a position with flexible bodies bent as they rest there, where their coordinates are zero."""
-        m, (rows, places) = self.mechanism, self._modes
+        m, (rows, places) = self.mechanism, self.modes
         if not self._rests or q[places].any():
             return q
         q, still = q.copy(), np.zeros(m.nv)
@@ -164,7 +164,7 @@ class Task:
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
         if not (goals := self.goals):
-            return self._settled(np.asarray(self.mechanism.positions(self.goal), dtype=float))
+            return self.settled(np.asarray(self.mechanism.positions(self.goal), dtype=float))
         reach = inverse_kinematics(self.mechanism, goals, q=self.first)
         if not reach.reached:
             raise InputError(
@@ -222,7 +222,7 @@ class Task:
 
     def _rest(self, z: SX) -> Constraint:
         """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
-        m, c, rows = self.mechanism, self.columns, self._modes[0].tolist()
+        m, c, rows = self.mechanism, self.columns, self.modes[0].tolist()
         still = SX.zeros(m.nv)
         force = m.function("inverse_dynamics")(z[c.q], still, still)[rows]
         return Constraint(

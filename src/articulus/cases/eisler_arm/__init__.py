@@ -1,1 +1,1 @@
-"""Two-link flexible arm of Eisler, Segalman & Robinett 1989."""
+"""Flexible two-link arm of Eisler, Segalman & Robinett 1989."""
