@@ -56,6 +56,8 @@ KINDS: dict[str, type] = {
     )
 }
 """What a file holds besides numbers and texts, by name."""
+REFUSED = ("weak", "riccati")
+"""Methods whose plans hold more than a mesh and the unknowns on it."""
 _DAMAGED = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError)
 
 
@@ -65,6 +67,11 @@ def save(plan: Plan, path: StrPath) -> None:
     if suffix.lower() not in SUFFIXES:
         found = f"the suffix '{suffix}'" if suffix else "no suffix"
         raise InputError(f"{path}: found {found}; expected one of {', '.join(SUFFIXES)}, for netCDF4")
+    if plan.scheme.name.split()[0] in REFUSED:
+        raise InputError(
+            f"plan: found a plan by '{plan.scheme.name}'; expected one by collocation or shooting, others have no form in a file yet. "
+            "`to_csv` writes the motion of any plan"
+        )
     data = xarray_module().Dataset()
     for k, (course, mesh) in enumerate(zip(plan.courses, plan.meshes)):
         data.coords[f"entry_{k}"] = (f"entry_{k}", np.array(course.phase.names, dtype=object))
