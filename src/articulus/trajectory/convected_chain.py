@@ -175,7 +175,7 @@ class ConvectedChain:
                 B[self.nodes[k - 1][-1], k] = -1
         return B
 
-    def bent(self, angles: Sequence[float]) -> Array:
+    def bent(self, angles: Sequence[float] | Array) -> Array:
         """Return the directions of all nodes with straight links at absolute angles, (nodes,) [rad]."""
         return np.repeat(np.asarray(angles, dtype=float), [len(n) for n in self.nodes])
 
@@ -295,7 +295,7 @@ class ConvectedChain:
     def phase(
         self,
         start: Sequence[float],
-        goal: Sequence[float],
+        goal: Sequence[float] | Array,
         *,
         torque: Sequence[float],
         duration: float | tuple[float, float],
