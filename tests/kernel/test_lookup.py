@@ -13,8 +13,8 @@ from casadi import SX
 
 import articulus as art
 from articulus import kernel
-from articulus.kernel.graph import Lookup
-from articulus.kernel.lookup import LONG, interval, looked_up
+from articulus.kernel.graph import Lookup, _table
+from articulus.kernel.lookup import LONG, interval, looked_up, row
 from articulus.kernel.program import build
 from articulus.loop.table import Table
 from articulus.mechanism import Spline
@@ -125,3 +125,19 @@ def test_force_of_ten_thousand_samples_costs_what_one_of_a_hundred_costs() -> No
             np.interp(result.t, times, np.sin(9 * times)), abs=1e-12
         )
     assert seconds[10_000] < 2 * seconds[100]
+
+
+@pytest.mark.parametrize(
+    "table", [np.eye(3)[:1], np.zeros((4, 2)), np.arange(12.0).reshape(6, 2) % 5, np.ones((3, 1))]
+)
+def test_the_table_is_read_from_the_function(table):
+    np.testing.assert_array_equal(_table(row(table), len(table)), table)
+
+
+def test_long_tables_are_not_read_row_by_row():
+    """Row by row would copy 400 000 numbers 400 000 times."""
+    table = np.arange(400_000.0)[:, None]
+    begin = time.process_time()
+    found = _table(row(table), len(table))
+    assert time.process_time() - begin < 5
+    np.testing.assert_array_equal(found, table)

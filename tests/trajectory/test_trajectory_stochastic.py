@@ -73,6 +73,19 @@ def test_bounds_that_hold() -> None:
     assert (np.abs(law.inputs[0]) == 0.3).mean() > 0.5
 
 
+def test_expected_cost_is_that_of_many_runs() -> None:
+    law = scalar(33, limit=0.3)
+    random, runs, steps = np.random.default_rng(1), 20000, 100
+    at, cost, dt = np.ones(runs), np.zeros(runs), 1 / steps
+    for k in range(steps):
+        best = law.input(at[:, None], k * dt)[:, 0]
+        cost += dt * (at**2 + best**2) / 2
+        at = at + dt * (best - 0.5 * at) + 0.3 * np.sqrt(dt) * random.standard_normal(runs)
+        at = np.where(random.random(runs) < 0.5 * dt, 0.6 * at, at)
+    off = cost.mean() - law.value([1.0])[0]
+    assert abs(off) < 4 * cost.std() / np.sqrt(runs) + 3e-3  # sampling, and Euler's method: half a step of the rate 0.5
+
+
 def tilted(points: int, **more) -> trajectory.FeedbackLaw:
     """Return the law of two problems of one state each, seen in turned coordinates: derivatives and noise are mixed."""
     A = TILT @ np.diag([-0.5, -0.2]) @ TILT.T

@@ -509,7 +509,7 @@ class Tracer:
         if not function.name().startswith(LOOKUP):  # such as fwd1_lookup_...
             return [self.graph.constant([0.0] * function.nnz_out(k)) for k in range(function.n_out())]
         rows = int(function.name().removeprefix(LOOKUP).split("_")[0])
-        table = np.array(function(np.arange(rows)[None, :])).T
+        table = _table(function, rows)
         outputs = [self.graph.fresh(table.shape[1])]
         self.graph.steps.append(Lookup(function.name(), table, list(arguments), outputs))
         return outputs
@@ -624,3 +624,14 @@ def _node_function(node: ca.MX) -> ca.Function:
         raise UnsupportedOperation(
             f"MX operation {operation_name(node.op())} ({node}) cannot be compiled"
         ) from reason
+
+
+def _table(function: ca.Function, rows: int) -> np.ndarray:
+    """Return the table of a function that reads its rows: the constant in it, which to read row by row would take rows squared."""
+    size = rows * function.nnz_out(0)
+    for i in range(function.n_instructions()):
+        if function.instruction_id(i) == ca.OP_CONST and rows > 1:
+            node = function.instruction_MX(i)
+            if node.nnz() == size:
+                return np.array(node.to_DM().nonzeros()).reshape(rows, -1)
+    return np.array(function(np.arange(rows)[None, :])).T
