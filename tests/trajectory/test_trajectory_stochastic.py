@@ -83,7 +83,9 @@ def test_expected_cost_is_that_of_many_runs() -> None:
         at = at + dt * (best - 0.5 * at) + 0.3 * np.sqrt(dt) * random.standard_normal(runs)
         at = np.where(random.random(runs) < 0.5 * dt, 0.6 * at, at)
     off = cost.mean() - law.value([1.0])[0]
-    assert abs(off) < 4 * cost.std() / np.sqrt(runs) + 3e-3  # sampling, and Euler's method: half a step of the rate 0.5
+    assert (
+        abs(off) < 4 * cost.std() / np.sqrt(runs) + 3e-3
+    )  # sampling, and Euler's method: half a step of the rate 0.5
 
 
 def tilted(points: int, **more) -> trajectory.FeedbackLaw:

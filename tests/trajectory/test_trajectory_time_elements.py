@@ -125,6 +125,18 @@ def test_newton_finds_what_ipopt_finds_with_bounds_that_hold() -> None:
     np.testing.assert_allclose(by_newton.bound_multipliers, by_ipopt.bound_multipliers, atol=1e-6)
 
 
+def test_newton_tells_a_maximum_from_a_minimum() -> None:
+    phase = trajectory.ode(
+        x[0], u, u, duration=1.0, start=[0], running=ca.cos(u), guess=([[0.0], [3.0]], [[3.0], [3.0]])
+    )
+    plan = trajectory.solve_problem(phase, scheme_name="weak", intervals=4)
+    np.testing.assert_allclose(plan["u"], np.pi, atol=1e-6)
+    assert newton(plan.program, 0.98 * plan.solution.x).converged
+    wrong = newton(plan.program, 0.02 * plan.solution.x)
+    assert np.abs(wrong.x[plan.layouts[0].z[:, 2]]).max() < 1e-6  # stationary too: the largest cost
+    assert wrong.status == "Not_A_Minimum"
+
+
 def test_bang_bang() -> None:
     phase = trajectory.ode(
         x,

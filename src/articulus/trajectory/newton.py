@@ -2,7 +2,8 @@
 
 Unknowns x and multipliers are found together. Which inequalities hold as equations is told anew in every step by the signs of
 multipliers and distances (primal-dual active set), so the method is Newton's on piecewise smooth equations. It needs a start near
-the solution, such as one on a coarser mesh; multipliers need none, since they enter linearly.
+the solution, such as one on a coarser mesh; multipliers need none, since they enter linearly. Second derivatives at the end tell minima
+from other stationary points.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ HALVINGS = 8
 """Most halvings of a step."""
 TINY = 1e-12
 """Keeps the equations regular where constraints depend on each other or the cost has no curvature; the steps that follow mend it."""
+
+STIFF, FLAT = 1e6, 1e-6
+"""Weight of squared constraints, and negative second derivatives that still count as zero, over the largest of the Lagrangian."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +113,20 @@ class _Scaled:
         found = _solved(K, right)
         return found[: len(y)], found[len(y) :]
 
+    def is_minimum(self, y: np.ndarray, multipliers: np.ndarray) -> bool:
+        """Tell whether second derivatives are not negative along the constraints that hold.
+
+        They are not if and only if those of the Lagrangian plus a large multiple of the squared constraints are not; the signs of the
+        pivots of a factorization tell.
+        """
+        c, A, H = self.residuals(y), self.jacobian(y), self.hessian(y, multipliers)
+        aim = np.clip(c + multipliers, self.lower, self.upper)
+        held = A[(aim != c + multipliers) | (self.lower == self.upper)]
+        size = max(float(np.abs(H.data).max(initial=0)), 1e-300)
+        M = (H + size * (STIFF * (held.T @ held) + FLAT * sparse.eye_array(len(y)))).tocsc()
+        factors = splu(M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        return bool((factors.U.diagonal() > 0).all())
+
 
 def _solved(K: sparse.csc_array, right: np.ndarray) -> np.ndarray:
     """Return the solution of sparse equations, not numbers if they have none."""
@@ -163,7 +181,7 @@ def newton(
     status = "Maximum_Iterations_Exceeded"
     while True:
         if np.abs(scaled.conditions(y, held)).max(initial=0) <= tolerance:
-            status = GOOD[0]
+            status = GOOD[0] if scaled.is_minimum(y, held) else "Not_A_Minimum"
             break
         if len(sizes) > iterations:
             break
