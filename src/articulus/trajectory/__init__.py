@@ -6,6 +6,7 @@ from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, R
 from articulus.trajectory.path_motion import PathMotion
 from articulus.trajectory.path_run import path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
+from articulus.trajectory.point_motion import PointMotion, point_to_point
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
 from articulus.trajectory.residual import Residual
 from articulus.trajectory.riccati_plan import FeedbackPlan
@@ -32,6 +33,7 @@ __all__ = [
     "PathMotion",
     "Phase",
     "Plan",
+    "PointMotion",
     "Problem",
     "Residual",
     "Rod",
@@ -42,5 +44,6 @@ __all__ = [
     "ode",
     "path_speed",
     "plan",
+    "point_to_point",
     "solve_problem",
 ]

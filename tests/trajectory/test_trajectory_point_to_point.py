@@ -1,0 +1,101 @@
+"""From state to state with limited jerk: closed forms, laws of random motions, units, the same by ruckig, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from articulus.errors import InputError
+from articulus.trajectory import PointMotion, point_to_point
+
+
+def states(seed: int, count: int, n: int) -> dict[str, Any]:
+    """Return random limits and states that can be left and reached."""
+    rng = np.random.default_rng(seed)
+    V, A, J = rng.uniform(0.5, 3.0, (3, n))
+    ends = {f"{end}_velocity": rng.uniform(-0.6, 0.6, (count, n)) * V for end in ("start", "end")}
+    most = np.sqrt(0.8 * J * V)
+    ends |= {
+        f"{end}_acceleration": rng.uniform(-0.9, 0.9, (count, n)) * np.minimum(A, most)
+        for end in ("start", "end")
+    }
+    places = {
+        end: rng.normal(size=(count, n)) * rng.choice([0.01, 1.0, 10.0], (count, 1))
+        for end in ("start", "end")
+    }
+    return {**places, **ends, "velocity": V, "acceleration": A, "jerk": J}
+
+
+def check(run: PointMotion, given: dict[str, Any]) -> None:
+    """Assert that a motion ends in its state and keeps to its limits; 1e-8 is the rounding of ways of 10 units."""
+    times = np.linspace(0, 1, 301) * np.asarray(run.duration)[..., None]
+    for k in range(len(times)):
+        q, v, a, j = (x[k] for x in run.at(times[k]))
+        for x, name in ((q, "end"), (v, "end_velocity"), (a, "end_acceleration")):
+            assert x[-1] == pytest.approx(given[name][k], abs=1e-8)
+        for x, name in ((v, "velocity"), (a, "acceleration"), (j, "jerk")):
+            assert (np.abs(x) / given[name]).max() <= 1 + 1e-8
+
+
+def test_closed_forms_from_rest_to_rest() -> None:
+    """Four equal parts T = 4 (d / 2 J)^(1/3); with all limits met T = d / V + V / A + A / J."""
+    run = point_to_point([0.0], [1.0], velocity=10.0, acceleration=10.0, jerk=1.0)
+    assert run.duration == pytest.approx(4 * 0.5 ** (1 / 3), rel=1e-10)
+    run = point_to_point([0.0, 0.0], [5.0, 1.0], velocity=1.0, acceleration=2.0, jerk=8.0)
+    assert run.duration == pytest.approx(5.0 + 0.5 + 0.25, rel=1e-10)
+    assert run.least[1] == pytest.approx(1.0 + 0.5 + 0.25, rel=1e-10)
+    q, v, a, _ = run.at([0.0, run.duration / 2, run.duration])
+    assert q == pytest.approx(np.array([[0, 0], [2.5, 0.5], [5, 1]]), abs=1e-9)  # of symmetry
+    assert v[[0, 2]] == pytest.approx(np.zeros((2, 2)), abs=1e-9)
+    assert a[[0, 2]] == pytest.approx(np.zeros((2, 2)), abs=1e-9)
+
+
+def test_random_states_are_reached_within_limits() -> None:
+    given = states(0, 40, 3)
+    run = point_to_point(**given)
+    check(run, given)
+    assert (run.duration >= run.least.max(-1) * (1 - 1e-12)).all()
+    slow = point_to_point(**given, duration=3.0 * float(run.duration.max()))
+    check(slow, given)
+
+
+def test_units_do_not_matter() -> None:
+    """Micrometres or kilometres: the same duration."""
+    given = states(1, 10, 2)
+    plain = point_to_point(**given).duration
+    for unit in (1e-6, 1e6):
+        other = point_to_point(**{name: unit * value for name, value in given.items()})
+        assert other.duration == pytest.approx(plain, rel=1e-9)
+
+
+def test_the_same_by_ruckig() -> None:
+    ruckig = pytest.importorskip("ruckig")
+    given = states(2, 60, 2)
+    ours = point_to_point(**given)
+    for k in range(60):
+        asked = ruckig.InputParameter(2)
+        for end, name in (("current", "start"), ("target", "end")):
+            setattr(asked, f"{end}_position", given[name][k])
+            setattr(asked, f"{end}_velocity", given[f"{name}_velocity"][k])
+            setattr(asked, f"{end}_acceleration", given[f"{name}_acceleration"][k])
+        for name in ("velocity", "acceleration", "jerk"):
+            setattr(asked, f"max_{name}", given[name])
+        theirs = ruckig.Trajectory(2)
+        assert ruckig.Ruckig(2).calculate(asked, theirs) == ruckig.Result.Working
+        assert ours.duration[k] == pytest.approx(theirs.duration, rel=1e-7)
+
+
+def test_bad_input_is_named() -> None:
+    limits = {"velocity": 1.0, "acceleration": 1.0, "jerk": 1.0}
+    with pytest.raises(InputError, match=r"jerk = 0\.0; expected finite numbers, above zero"):
+        point_to_point([0.0], [1.0], velocity=1.0, acceleration=1.0, jerk=0.0)
+    with pytest.raises(InputError, match=r"speed at the start is 2 of its limit \(joint 1\)"):
+        point_to_point([0.0, 0.0], [1.0, 1.0], start_velocity=[0.0, 2.0], **limits)
+    with pytest.raises(InputError, match=r"speed that follows from the acceleration at the start is 1\.3"):
+        point_to_point([0.0], [1.0], start_velocity=0.8, start_acceleration=1.0, **limits)
+    with pytest.raises(InputError, match=r"duration = 1 s is not possible for joint 0, whose least is 3\.17"):
+        point_to_point([0.0], [1.0], duration=1.0, **limits)
+    with pytest.raises(InputError, match=r"shapes that fit together"):
+        point_to_point([0.0, 0.0], [1.0, 1.0, 1.0], **limits)
