@@ -12,6 +12,7 @@ from articulus.trajectory.residual import Residual
 from articulus.trajectory.riccati_plan import FeedbackPlan
 from articulus.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 from articulus.trajectory.store import load_plan
+from articulus.trajectory.waypoint_motion import WaypointMotion, waypoints
 
 __all__ = [
     "Ball",
@@ -39,6 +40,7 @@ __all__ = [
     "Rod",
     "Segment",
     "Violation",
+    "WaypointMotion",
     "feedback_law",
     "load_plan",
     "ode",
@@ -46,4 +48,5 @@ __all__ = [
     "plan",
     "point_to_point",
     "solve_problem",
+    "waypoints",
 ]
