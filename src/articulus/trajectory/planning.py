@@ -20,11 +20,13 @@ from articulus.files.storage import write_text
 from articulus.kernel.lookup import interval, looked_up
 from articulus.loop.components.pd import PD
 from articulus.loop.components.prescribed_force import PrescribedForce
+from articulus.loop.components.state_feedback import StateFeedback
 from articulus.loop.course import Course
 from articulus.mechanism import Spline
 from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.trajectory.ipopt import Solution, solve
+from articulus.trajectory.lqr_tracking import feedback_along
 from articulus.trajectory.problem import Guess, Phase, Problem
 from articulus.trajectory.program import Part, Program
 from articulus.trajectory.refine import interval_errors, refined
@@ -273,18 +275,31 @@ class Plan:
             total = total * s + factor
         return ca.Function("input", [time], [total])
 
-    def track(self, kp: Any, kd: Any) -> tuple[PD, tuple[PrescribedForce, ...]]:
+    def track(
+        self, kp: Any = None, kd: Any = None, *, deviation: float = 0.05
+    ) -> tuple[PD | StateFeedback, tuple[PrescribedForce, ...]]:
         """Return a controller that keeps the mechanism on the motion, and the forces to go with it.
 
-        Use them as `simulate(arm, plan.duration, controller=pd, components=forces)`.
+        Use them as `simulate(arm, plan.duration, controller=controller, components=forces)`.
 
         Parameters
         ----------
         kp : numbers [N m/rad or N/m]
+            Of a PD controller in the joints with motors. Without kp and kd: linear-quadratic feedback of all coordinates and velocities
+            with gains that change along the motion.
         kd : numbers [N m s/rad or N s/m]
+        deviation : float
+            Of the latter: part of the extent of the motion at which it may spend all that the motors can, or, without limits, the
+            largest planned force.
         """
         self._require()
         m = self.mechanism
+        if (kp is None) != (kd is None):
+            raise InputError(
+                "track: found one of kp and kd; expected both, or none for linear-quadratic feedback"
+            )
+        if kp is None:
+            return self._linear_quadratic(deviation), self.feedforward()
         target, rate = [], []
         for joint in self.joints:
             k, j = m.q_slice(joint).start, m.v_slice(joint).start
@@ -292,6 +307,17 @@ class Plan:
             rate.append(_spline(self.t, self.v[:, j]))
         course = Course(tuple(target)), Course(tuple(rate))
         return PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints), self.feedforward()
+
+    def _linear_quadratic(self, deviation: float) -> StateFeedback:
+        m, phase, u = self.mechanism, self.courses[0].phase, self.u
+        assert self.task is not None
+        limits = phase.upper[self.task.columns.u]
+        used = np.abs(u).max(0)
+        used = np.maximum(used, 0.1 * used.max() if used.any() else 1.0)
+        tau = np.zeros((len(u), m.nv))
+        tau[:, [m.v_slice(j).start for j in self.joints]] = u
+        sizes = np.where(np.isfinite(limits), limits, used)
+        return feedback_along(m, self.t, self.q, self.v, tau, self.joints, sizes, deviation)
 
     def run(self, **settings: Any) -> Run:
         """Return a simulation with the planned forces alone, from the planned start; by a tight adaptive method unless others are given.

@@ -8,11 +8,22 @@ from typing import Any, ClassVar
 import casadi as ca
 from casadi import SX
 
+from articulus.errors import InputError
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
 from articulus.loop.components.columns import as_in_time, as_matrix, at_time, freedoms, matrix
 from articulus.loop.components.observer import Observer
+from articulus.loop.components.tracking import command_joints, names
 from articulus.mechanism.numbers import convert, quantity
+
+
+def _as_gain(x: Any) -> Any:
+    """Return a matrix as rows of numbers, or a function from t to one as it is."""
+    if not isinstance(x, ca.Function):
+        return as_matrix(x)
+    if x.n_in() != 1 or x.numel_in(0) != 1 or x.n_out() != 1:
+        raise InputError(f"expected a function from t to one matrix, found {x}")
+    return x
 
 
 @dataclass(frozen=True)
@@ -23,7 +34,7 @@ class StateFeedback(Controller):
 
     Parameters
     ----------
-    K : matrix, (m, n)
+    K : matrix, (m, n), or casadi.Function of t
         Gain, from `control.lqr` or `control.place` on a linear model (`Mechanism.linearize` has these states).
     x0 : numbers, Table or casadi.Function of t
         Operating point or course, (q, v); one number for all or one each.
@@ -31,6 +42,8 @@ class StateFeedback(Controller):
         Commands there.
     observer : Observer
         None: the true state.
+    joints : names
+        Joints that it commands, in the order of its rows; all commands if not given. In a run with more actuators, those that drive them.
     period : number [s]
         Sampling period; continuous if not given.
     name : str
@@ -40,6 +53,7 @@ class StateFeedback(Controller):
     x0: Any = quantity("state", "operating point", size="1 or n", default=0.0)
     u0: Any = quantity("command", "commands at the operating point", size="1 or m", default=0.0)
     observer: Observer | None = None
+    joints: tuple[str, ...] = ()
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "state_feedback"
 
@@ -47,19 +61,29 @@ class StateFeedback(Controller):
     signals: ClassVar = {"estimate": "state"}
 
     def __post_init__(self) -> None:
-        convert(self, K=as_matrix, x0=as_in_time, u0=as_in_time)
+        convert(self, K=_as_gain, x0=as_in_time, u0=as_in_time, joints=names)
         if not isinstance(self.observer, Observer | None):
             raise wrong(self, "observer", repr(self.observer), "an Observer")
+        if self.joints and self.observer is not None:
+            raise wrong(self, "joints", "names beside an observer, which hears all commands", "one of both")
         sampling(self)
 
     def work(self, s: Scope) -> None:
-        m = len(self.K)
         deviation = self._deviation(s)
-        u0 = at_time(s, self, "u0", m)
-        u, others = u0 - ca.mtimes(matrix(s, self, "K", (m, deviation.numel())), deviation), s.commands
-        s.command(u)
+        K = self._gain(s, deviation.numel())
+        u0 = at_time(s, self, "u0", K.shape[0])
+        u, others = u0 - ca.mtimes(K, deviation), s.commands
+        command_joints(s, self, u)
         if self.observer is not None:
             self._observe(s, self.observer, deviation, others + u - u0)
+
+    def _gain(self, s: Scope, n: int) -> SX:
+        if not isinstance(self.K, ca.Function):
+            return matrix(s, self, "K", (len(self.K), n))
+        if self.K.size2_out(0) != n:
+            found = f"{self.K.size1_out(0)} x {self.K.size2_out(0)} numbers at every time"
+            raise wrong(self, "K", found, f"{self.K.size1_out(0)} x {n}")
+        return self.K.expand()(s.t)
 
     def _deviation(self, s: Scope) -> SX:
         if self.observer is None:
