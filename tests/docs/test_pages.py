@@ -45,6 +45,7 @@ PAGES = [
     "docs/trajectory/time_elements.md",
     "docs/trajectory/riccati.md",
     "docs/trajectory/stochastic.md",
+    "docs/trajectory/staircase.md",
     "docs/inversion/pseudolink.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

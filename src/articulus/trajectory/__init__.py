@@ -10,6 +10,17 @@ from articulus.trajectory.point_motion import PointMotion, point_to_point
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
 from articulus.trajectory.residual import Residual
 from articulus.trajectory.riccati_plan import FeedbackPlan
+from articulus.trajectory.staircase import (
+    RowViolation,
+    Stage,
+    StagedMotion,
+    StagedProblem,
+    StageSolution,
+    StaircaseQL,
+    solve_staged,
+    solve_stages,
+    staged,
+)
 from articulus.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 from articulus.trajectory.store import load_plan
 from articulus.trajectory.waypoint_motion import WaypointMotion, waypoints
@@ -38,7 +49,13 @@ __all__ = [
     "Problem",
     "Residual",
     "Rod",
+    "RowViolation",
     "Segment",
+    "Stage",
+    "StageSolution",
+    "StagedMotion",
+    "StagedProblem",
+    "StaircaseQL",
     "Violation",
     "WaypointMotion",
     "feedback_law",
@@ -48,5 +65,8 @@ __all__ = [
     "plan",
     "point_to_point",
     "solve_problem",
+    "solve_staged",
+    "solve_stages",
+    "staged",
     "waypoints",
 ]

@@ -1,0 +1,1 @@
+"""A rocket's farthest range as a staircase linear program, Psiaki 1989."""

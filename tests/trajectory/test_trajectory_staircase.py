@@ -1,0 +1,205 @@
+"""Staircase programs: factors against dense matrices, three methods against HiGHS, what cannot be kept named, sequences against closed forms."""
+
+import casadi as ca
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from articulus import trajectory
+from articulus.errors import InputError, NumericalError
+from articulus.trajectory.staircase.stages import row_matrix, step_matrix
+
+
+def program(N, nx=3, nu=2, quadratic=False, seed=0):
+    """Return a random program that the start can satisfy for most seeds."""
+    random = np.random.default_rng(seed)
+    F = random.normal(size=(nx, nx))
+    step = np.hstack([F * 1.02 / np.abs(np.linalg.eigvals(F)).max(), random.normal(size=(nx, nu))])
+    out = []
+    for k in range(N + 1):
+        last = k == N
+        n = nx + (0 if last else nu)
+        low = np.concatenate([np.full(nx, -3.0), np.full(n - nx, -1.0)])
+        high = -low
+        if k == 0:
+            low[:nx] = high[:nx] = random.uniform(-1, 1, nx)
+        out.append(
+            trajectory.Stage(
+                nx,
+                random.normal(size=n),
+                None if last else step,
+                None if last else 0.1 * random.normal(size=nx),
+                random.normal(size=(2, n)),
+                -2.0,
+                2.0,
+                low,
+                high,
+                np.eye(n) if quadratic else None,
+            )
+        )
+    return out
+
+
+def highs(stages):
+    rows = row_matrix(stages)
+    lower, upper, low, high = (
+        np.concatenate([getattr(s, a) for s in stages]) for a in ("lower", "upper", "low", "high")
+    )
+    answer = linprog(
+        np.concatenate([s.c for s in stages]),
+        A_ub=sp.vstack([rows, -rows]),
+        b_ub=np.concatenate([upper, -lower]),
+        A_eq=step_matrix(stages),
+        b_eq=-np.concatenate([s.shift for s in stages[:-1]]),
+        bounds=np.column_stack([low, high]),
+    )
+    assert answer.status == 0
+    return answer.fun
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_methods_find_the_optimum_of_a_linear_program(seed):
+    stages = program(8, seed=seed)
+    truth = highs(stages)
+    for method, tolerance in (("active_set", 1e-9), ("interior_point", 1e-8), ("hpipm", 1e-7)):
+        assert trajectory.solve_stages(stages, method).cost == pytest.approx(
+            truth, abs=tolerance * (1 + abs(truth))
+        ), method
+
+
+def test_prices_are_derivatives_of_the_cost():
+    stages = program(6, seed=2)
+    found = trajectory.solve_stages(stages, "active_set")
+    from dataclasses import replace
+
+    small = 1e-6  # the optimal cost is piecewise linear: a difference is exact while no row changes
+    moved = [replace(stages[0], shift=stages[0].shift + small * np.array([1, 0, 0])), *stages[1:]]
+    assert (trajectory.solve_stages(moved, "active_set").cost - found.cost) / small == pytest.approx(
+        found.prices[0][0], rel=1e-5
+    )
+    other = trajectory.solve_stages(stages)
+    for a, b in zip((*found.prices, *found.pressures), (*other.prices, *other.pressures)):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_quadratic_programs_meet_the_conditions_of_optimality_and_agree():
+    stages = program(12, quadratic=True)
+    own, other = (trajectory.solve_stages(stages, method) for method in ("interior_point", "hpipm"))
+    assert own.cost == pytest.approx(other.cost, rel=1e-8)
+    for k, s in enumerate(stages):
+        force = s.c + s.H @ own.z[k] + s.rows.T @ own.pressures[k]
+        if k < 12:
+            force += s.step.T @ own.prices[k]
+        if k:
+            force[: s.states] -= own.prices[k - 1]
+        free = (own.z[k] > s.low + 1e-4) & (own.z[k] < s.high - 1e-4)
+        assert np.abs(force[free]).max(initial=0.0) < 1e-6
+
+
+@pytest.mark.parametrize("method", ["active_set", "interior_point", "hpipm"])
+def test_what_cannot_be_kept_is_named(method):
+    stages = program(6)
+    s = stages[4]
+    thrust = np.eye(5)[3]  # u[0], at most 1
+    stages[4] = trajectory.Stage(
+        3,
+        s.c,
+        s.step,
+        s.shift,
+        np.vstack([s.rows, thrust]),
+        [-2, -2, 1.5],
+        2.0,
+        s.low,
+        s.high,
+        names=("a", "b", "burn"),
+    )
+    found = trajectory.solve_stages(stages, method)
+    assert found.status == "infeasible"
+    assert found.violations[0].amount == pytest.approx(0.5, abs=1e-6)
+    with pytest.raises(NumericalError, match=r"stage 4, ('burn'|bounds of u\[0\])"):
+        _ = found.cost
+
+
+@pytest.mark.parametrize("method", ["active_set", "interior_point"])
+def test_a_cost_without_end_is_told(method):
+    free = trajectory.Stage(1, [0.0, -1.0], [[1.0, 1.0]], low=[0, 0], high=[0, np.inf])
+    found = trajectory.solve_stages([free, trajectory.Stage(1, [0.0])], method)
+    with pytest.raises(NumericalError, match="unbounded"):
+        _ = found.cost
+
+
+def test_bad_programs_are_named():
+    good = program(3)
+    with pytest.raises(InputError, match="stage 1: found a step to 2 states"):
+        trajectory.solve_stages(
+            [good[0], trajectory.Stage(3, np.zeros(5), np.zeros((2, 5)), np.zeros(2)), *good[2:]]
+        )
+    with pytest.raises(InputError, match=r"stage 0.*positive semidefinite"):
+        trajectory.solve_stages([trajectory.Stage(1, [0.0], [[1.0]], H=[[-1.0]]), trajectory.Stage(1, [0.0])])
+    with pytest.raises(InputError, match=r"stage 0, bounds of u.0.: found bounds 1 and 0"):
+        trajectory.solve_stages(
+            [trajectory.Stage(0, [0.0], [[1.0]], low=1.0, high=0.0), trajectory.Stage(1, [0.0])]
+        )
+    with pytest.raises(InputError, match="linear program"):
+        trajectory.solve_stages(program(3, quadratic=True), "active_set")
+    with pytest.raises(InputError, match="interior_point"):
+        trajectory.solve_stages(good, "interior-point")
+
+
+def test_factors_touch_few_stages_where_changes_die_out():
+    """A row that holds all states of a stage cuts the program in two: an exchange before it does not touch what is after."""
+    random = np.random.default_rng(0)
+    own = [np.eye(2) if k % 5 else random.normal(size=(2, 2)) for k in range(50)]
+    factors = trajectory.StaircaseQL(own, [np.zeros((2, 2))] * 49)
+    assert factors.exchange((40, 0), 40, np.array([2.0, 1.0]), np.array([0.3, 0.1])) <= 2
+    assert set(factors.unit(40, 1)) <= {40, 41}
+
+
+def test_singular_rows_are_told():
+    with pytest.raises(NumericalError, match="stage 1"):
+        trajectory.StaircaseQL([np.eye(2), np.ones((2, 2))], [np.zeros((2, 2))])
+
+
+def test_least_time_of_a_cart_by_a_sequence():
+    x, u, T = ca.SX.sym("x", 2), ca.SX.sym("u", 1), ca.SX.sym("T")
+    cart = trajectory.ode(
+        x,
+        u,
+        ca.vertcat(x[1], u),
+        duration=(0.1, 10.0),
+        start=[0, 0],
+        end=[1, 0],
+        u_bounds=[(-1, 1)],
+        final=T,
+        time=T,
+    )
+    motion = trajectory.solve_staged(trajectory.staged(cart, 10))
+    assert motion.cost == pytest.approx(
+        2.0, abs=1e-7
+    )  # 2 sqrt(distance / acceleration); the switch is between stages
+    assert np.abs(motion.u[:, 0] - np.repeat([1, -1], 5)).max() < 1e-5
+
+
+def test_a_sequence_says_what_cannot_be_reached():
+    x, u = ca.SX.sym("x", 2), ca.SX.sym("u", 1)
+    cart = trajectory.ode(
+        x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], end=[1, 0], u_bounds=[(-1, 1)], running=u**2
+    )
+    motion = trajectory.solve_staged(trajectory.staged(cart, 10))
+    # at rest after 1 s with 1 m/s^2 it is 0.25 m away at most
+    with pytest.raises(NumericalError, match=r"stage 10, end of x_0: off by 0\.75"):
+        _ = motion.cost
+
+
+def test_stages_of_the_users_own_functions():
+    """Newton's square root in disguise: x_1 = x_0 + u, cost (x_1^2 - 2)^2, u the only unknown."""
+    x, u = ca.SX.sym("x"), ca.SX.sym("u")
+    problem = trajectory.StagedProblem(
+        1,
+        ca.Function("step", [x, u], [x + u]),
+        [1.0],
+        final=ca.Function("final", [x], [(x**2 - 2) ** 2]),
+        u_bounds=[(0, 1)],
+    )
+    assert trajectory.solve_staged(problem).x[1, 0] == pytest.approx(np.sqrt(2), abs=1e-7)
