@@ -193,6 +193,15 @@ def test_stages() -> None:
         assert each.mean() == pytest.approx(0, abs=1e-6)
 
 
+def test_from_another_plan_to_a_file_and_back(transfers: dict[int, trajectory.Plan], tmp_path) -> None:
+    other = trajectory.solve_problem(transfer(), scheme_name="hermite_simpson", intervals=8)
+    made = trajectory.solve_problem(transfer(), scheme_name="weak", intervals=8, guess=other)
+    assert made.duration == pytest.approx(transfers[8].duration, rel=1e-7)
+    made.save(tmp_path / "plan.nc")
+    back = trajectory.load_plan(tmp_path / "plan.nc")
+    np.testing.assert_array_equal(back.costates[0], made.costates[0])
+
+
 def test_error_asked_for() -> None:
     plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=4, error=1e-3)
     assert plan.error <= 1e-3

@@ -33,7 +33,7 @@ from articulus.trajectory.refine import interval_errors, refined
 from articulus.trajectory.residual import Residual, residual_vibration
 from articulus.trajectory.schemes import Scheme, scheme
 from articulus.trajectory.task import Task
-from articulus.trajectory.time_elements import costates, solve_weak
+from articulus.trajectory.time_elements import Search, costates, solve_weak
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -512,7 +512,15 @@ def solve_problem(
     chosen = scheme(scheme_name)
     counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
     if chosen.name == "weak":
-        made = _weak(whole, counts, chosen, error, task, tolerance, iterations, time_limit)
+        durations = None
+        if guess is not None:
+            given = [guess.solution.x[layout.duration] for layout in guess.layouts]
+            durations = [float(np.clip(T, *phase.duration)) for T, phase in zip(given, whole.phases)]
+        search = Search(tolerance, iterations, time_limit, options, durations)
+        level = solve_weak(whole, counts, search, error=error, rounds=ROUNDS)
+        made = Plan(
+            whole, level.solution, level.program, level.layouts, chosen, level.meshes, task, level.error
+        )
         if error is not None and made.converged and made.error > error:
             _warn_of(made.error, error)
         return made
@@ -567,31 +575,6 @@ def _warn_of(found: float, error: float) -> None:
         f"plan: after {ROUNDS} refinements the estimated error of the states is {found:.2g}, above {error:.2g}; inputs that jump "
         "need intervals that end where they jump, smooth ones more intervals to begin with or a scheme of higher order",
         stacklevel=3,
-    )
-
-
-def _weak(
-    problem: Problem,
-    counts: Sequence[int],
-    scheme: Scheme,
-    error: float | None,
-    task: Task | None,
-    tolerance: float,
-    iterations: int,
-    time_limit: float,
-) -> Plan:
-    """Return the plan by finite elements in time."""
-    level = solve_weak(
-        problem,
-        counts,
-        error=error,
-        rounds=ROUNDS,
-        tolerance=tolerance,
-        iterations=iterations,
-        time_limit=time_limit,
-    )
-    return Plan(
-        problem, level.solution, level.program, level.layouts, scheme, level.meshes, task, level.error
     )
 
 

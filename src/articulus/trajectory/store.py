@@ -56,7 +56,7 @@ KINDS: dict[str, type] = {
     )
 }
 """What a file holds besides numbers and texts, by name."""
-REFUSED = ("weak", "riccati")
+REFUSED = ("riccati",)
 """Methods whose plans hold more than a mesh and the unknowns on it."""
 _DAMAGED = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError)
 
@@ -69,7 +69,7 @@ def save(plan: Plan, path: StrPath) -> None:
         raise InputError(f"{path}: found {found}; expected one of {', '.join(SUFFIXES)}, for netCDF4")
     if plan.scheme.name.split()[0] in REFUSED:
         raise InputError(
-            f"plan: found a plan by '{plan.scheme.name}'; expected one by collocation or shooting, others have no form in a file yet. "
+            f"plan: found a plan by '{plan.scheme.name}'; expected one by collocation, shooting or finite elements in time, others have no form in a file yet. "
             "`to_csv` writes the motion of any plan"
         )
     data = xarray_module().Dataset()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,28 +56,48 @@ def ladder(counts: Sequence[int]) -> list[list[int]]:
     return steps
 
 
-def on_mesh(
-    problem: Problem,
-    counts: Sequence[int],
-    before: Level | None,
-    *,
-    tolerance: float,
-    iterations: int,
-    time_limit: float,
-) -> Level:
+@dataclass(frozen=True)
+class Search:
+    """How each mesh is solved.
+
+    Parameters
+    ----------
+    tolerance, iterations, time_limit, options
+        Of ipopt; the first and the third also of Newton's method.
+    durations : sequence of float [s]
+        Of the phases, to begin with; those of `first_guess` if not given.
+    """
+
+    tolerance: float
+    iterations: int
+    time_limit: float
+    options: dict[str, Any] | None = None
+    durations: Sequence[float] | None = None
+
+
+def on_mesh(problem: Problem, counts: Sequence[int], before: Level | None, search: Search) -> Level:
     """Return the solution with so many elements in each phase, from that on a coarser mesh if there is one that converged."""
     meshes = tuple(np.linspace(0.0, 1.0, n + 1) for n in counts)
     program, layouts = transcribe(problem, meshes, weak())
     if before is None or not before.solution.converged:
         start = first_guess(problem, layouts)
+        for layout, T in zip(layouts, search.durations or ()):
+            start[layout.duration] = T
     else:
         start = np.concatenate([_moved(before, k, layout) for k, layout in enumerate(layouts)])
-        found = newton(program, start, tolerance=tolerance, time_limit=time_limit)
+        found = newton(program, start, tolerance=search.tolerance, time_limit=search.time_limit)
         if found.converged:
             return Level(
                 meshes, program, tuple(layouts), found, _difference(problem, before, layouts, found.x)
             )
-    found = solve(program, start, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
+    found = solve(
+        program,
+        start,
+        tolerance=search.tolerance,
+        iterations=search.iterations,
+        time_limit=search.time_limit,
+        options=search.options,
+    )
     error = (
         np.inf
         if before is None or not before.solution.converged
@@ -112,14 +133,7 @@ def _difference(problem: Problem, before: Level, layouts: Sequence[Layout], x: n
 
 
 def solve_weak(
-    problem: Problem,
-    counts: Sequence[int],
-    *,
-    error: float | None,
-    rounds: int,
-    tolerance: float,
-    iterations: int,
-    time_limit: float,
+    problem: Problem, counts: Sequence[int], search: Search, *, error: float | None, rounds: int
 ) -> Level:
     """Return the solution by finite elements in time.
 
@@ -128,28 +142,23 @@ def solve_weak(
     problem : Problem
     counts : sequence of int
         Elements of each phase.
+    search : Search
     error : float
         Estimated error of the states, over their sizes, up to which elements are halved further; not at all if not given.
     rounds : int
         Most such halvings.
-    tolerance, iterations, time_limit
-        Of the solvers, on each mesh.
     """
-    steps, level = ladder(counts), None
-    for wanted in steps:
-        level = on_mesh(
-            problem, wanted, level, tolerance=tolerance, iterations=iterations, time_limit=time_limit
-        )
-    assert level is not None
+    steps = ladder(counts)
+    level = on_mesh(problem, steps[0], None, search)
+    for wanted in steps[1:]:
+        level = on_mesh(problem, wanted, level, search)
     wanted = steps[-1]
     for _ in range(rounds if error is not None else 0):
         assert error is not None
         if level.error <= error or not level.solution.converged:
             break
         wanted = [2 * n for n in wanted]
-        level = on_mesh(
-            problem, wanted, level, tolerance=tolerance, iterations=iterations, time_limit=time_limit
-        )
+        level = on_mesh(problem, wanted, level, search)
     return level
 
 
