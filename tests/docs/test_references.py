@@ -38,6 +38,7 @@ def test_every_page_is_in_the_contents() -> None:
             docs / "control" / "index.md",
             docs / "inversion" / "index.md",
             docs / "trajectory" / "index.md",
+            docs / "campaign" / "index.md",
         )
         for line in index.read_text().splitlines()
     }

@@ -131,7 +131,7 @@ def worst_case(
     *,
     method: str = METHODS[0],
     runs: int = 2000,
-    batch: int = 64,
+    batch: int = 32,
     seed: int = 0,
     tail: float = TAIL,
     **given: Any,

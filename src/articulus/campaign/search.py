@@ -50,7 +50,7 @@ def worst_case(
     *,
     method: str = METHODS[0],
     runs: int = 2000,
-    batch: int = 64,
+    batch: int = 32,
     seed: int = 0,
     tail: float = TAIL,
 ) -> Worst:
@@ -130,7 +130,6 @@ def _differential_evolution(seeker: _Seeker, dims: int, batch: int, seed: int) -
         differential_evolution(
             lambda x: -seeker(x.T.reshape(-1, dims)),
             [(0.0, 1.0)] * dims,
-            strategy="rand1bin",
             popsize=max(1, -(-batch // dims)),
             maxiter=seeker.runs,
             tol=1e-3,
