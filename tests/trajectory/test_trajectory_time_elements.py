@@ -103,6 +103,8 @@ def test_costates_are_derivatives_of_the_cost() -> None:
     )
     assert here.costates[0][0, 0] == pytest.approx((up.cost - down.cost) / 2e-3, rel=1e-9)
     assert here.costates[0].shape == (17, 2)
+    other = trajectory.solve_problem(cart(0.0), intervals=8).costates[0]
+    assert other[0, 0] == pytest.approx(here.costates[0][0, 0], rel=0.02)
 
 
 def test_bounds_that_hold_for_part_of_the_time() -> None:

@@ -15,6 +15,7 @@ from articulus.bench import (
     hinf,
     interaction,
     narrow,
+    planned,
     robust,
     rows,
     runs,
@@ -66,6 +67,7 @@ def sections(quick: bool) -> list[Section]:
         Section("stable inversion", stable_inversion.example),
         Section("tip torques", tips.torques),
         Section("stochastic programming", stochastic.three_states),
+        Section("planned motions", planned.motions),
     ]
     new = [
         Section("warm start", rows.warm_start),
@@ -78,6 +80,7 @@ def sections(quick: bool) -> list[Section]:
         Section("cold start, parameters", first.cold_parameters),
         Section("cold start, flexible arms", flexible.cold_arms),
         Section("cold start, tip torques", tips.cold_torques),
+        Section("cold start, planned motion", planned.first_plan),
         Section("first run with loops", runs.first_loops),
         Section("first runs and linear models", first.first_runs),
     ]

@@ -27,6 +27,15 @@ from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.trajectory.ipopt import Solution, solve
 from articulus.trajectory.lqr_tracking import feedback_along
+from articulus.trajectory.optimality import (
+    chatters,
+    collocation_costates,
+    nodes_of,
+    shooting_costates,
+    switches,
+    switching,
+    with_nodes,
+)
 from articulus.trajectory.problem import Guess, Phase, Problem
 from articulus.trajectory.program import Part, Program
 from articulus.trajectory.refine import interval_errors, refined
@@ -46,6 +55,8 @@ OUTPUT = 1e-3
 """Step at which a simulated plan is looked at, about [s]."""
 ROUNDS = 5
 """Most refinements of a mesh."""
+JUMP = 1e-3
+"""Distance over the duration up to which a node of a refined mesh is where an input jumps."""
 
 
 @dataclass(frozen=True)
@@ -141,34 +152,98 @@ class Plan:
 
     @cached_property
     def costates(self) -> tuple[np.ndarray, ...]:
-        """What the cost changes by per change of each state, by phases, (points, states); of finite elements in time.
-
-        Raises if the search did not converge.
-        """
+        """What the cost changes by per change of each state, by phases, (points, states); raises if the search did not converge."""
         self._require()
-        if self.scheme.name != "weak":
+        if self.scheme.name.startswith("riccati"):
             raise InputError(
-                f'plan.costates: found the scheme "{self.scheme.name}"; expected "weak", which has costates'
+                'plan.costates: found the scheme "riccati", which has gains in their place; expected another'
             )
-        return tuple(
-            costates(self.program, layout, k, self.solution) for k, layout in enumerate(self.layouts)
-        )
+        made = []
+        for k, layout in enumerate(self.layouts):
+            if self.scheme.name == "weak":
+                made.append(costates(self.program, layout, k, self.solution))
+            elif self.scheme.name == "shooting":
+                made.append(shooting_costates(self.program, layout, k, self.solution))
+            else:
+                made.append(collocation_costates(self.program, layout, k, self.scheme, self.solution))
+        return tuple(made)
 
     @cached_property
     def hamiltonian(self) -> tuple[np.ndarray, ...]:
-        """Running cost plus costates times rates in the elements, by phases, (elements,); of finite elements in time.
+        """Running cost plus costates times rates, by phases, at the points (points,); of finite elements in time in the elements.
 
         Along a solution it is constant in each phase, and of a duration that is free the cost it saves per time. What it varies by on
         the mesh is the error of the discretization.
         """
         made = []
         for course, layout, each in zip(self.courses, self.layouts, self.costates):
-            phase, middle = course.phase, layout.intervals[:, 1]
-            z = course.z[middle]
+            phase = course.phase
+            at = layout.intervals[:, 1] if self.scheme.name == "weak" else np.arange(len(layout.z))
+            z = course.z[at]
             rates = z[:, [phase.rates[int(k)] for k in phase.states]]
             running = 0.0 if phase.running is None else np.array(phase.running(z.T)).ravel()
-            made.append(running + (each[middle] * rates).sum(1))
+            made.append(running + (each[at] * rates).sum(1))
         return tuple(made)
+
+    @cached_property
+    def switching(self) -> tuple[np.ndarray, ...]:
+        """What the Hamiltonian changes by per change of each input, by phases, (points, inputs).
+
+        Positive where an input is at its lower bound, negative at the upper one, zero between: an input jumps where it passes zero.
+        """
+        self._require()
+        if self.scheme.name == "weak" or self.scheme.name.startswith("riccati"):
+            raise InputError(
+                f'plan.switching: found the scheme "{self.scheme.name}"; expected collocation or shooting'
+            )
+        return tuple(
+            switching(phase, layout, self.scheme, self.solution)
+            for phase, layout in zip(self.problem.phases, self.layouts)
+        )
+
+    def _switches(self) -> list[np.ndarray]:
+        """Return where inputs jump, as fractions of the duration, by phases."""
+        return [
+            switches(phase, layout, self.solution, S)
+            for phase, layout, S in zip(self.problem.phases, self.layouts, self.switching)
+        ]
+
+    def _jumps_away(self) -> list[float]:
+        """Return the times at which inputs jump where the mesh has no node."""
+        if self.scheme.name == "weak" or self.scheme.name.startswith("riccati"):
+            return []
+        found = []
+        for course, mesh, at in zip(self.courses, self.meshes, self._switches()):
+            off = np.abs(mesh[:, None] - at).min(0) > JUMP
+            found += (course.t[0] + (course.t[-1] - course.t[0]) * at[off]).tolist()
+        return found
+
+    @cached_property
+    def chatter(self) -> tuple[str, ...]:
+        """Where inputs swing from point to point, in words: the mesh determines them there, not the cost.
+
+        That is so on singular arcs, where the switching function is zero for a while, and where a limit or a path is kept at the points
+        only. Positions and cost are right as far as `error` tells.
+        """
+        found = []
+        for course, layout in zip(self.courses, self.layouts):
+            begin, T = course.t[0], course.t[-1] - course.t[0]
+            for each in chatters(course.phase, layout, self.solution):
+                found.append(
+                    f"{each.name} swings from point to point between t = {begin + each.begin * T:.4g} and {begin + each.end * T:.4g} s"
+                )
+        return tuple(found)
+
+    def _warn_of_chatter(self) -> None:
+        """Tell of inputs that swing from point to point; where paths are to be kept, `chatter` and the text of the plan do."""
+        if not self.converged or any(phase.path for phase in self.problem.phases):
+            return
+        for each in self.chatter:
+            warnings.warn(
+                f"plan: {each}: the mesh determines it there, not the cost (a singular arc, or a limit that is kept at the points only). "
+                'Add a small weight on it to the cost, or take the scheme "radau 3"; positions and cost may still be right',
+                stacklevel=4,
+            )
 
     def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
         """Return the constraints that the motion does not keep on the mesh, the worst first."""
@@ -266,7 +341,7 @@ class Plan:
         layout, t = self.layouts[0], self.t
         begin, h = t[layout.intervals[:, 0]], layout.lengths * (t[-1] - t[0])
         powers = np.linalg.inv(np.vander(self.scheme.points, increasing=True)).T
-        rows = np.column_stack([begin, 1 / h, u[layout.intervals] @ powers])
+        rows = np.column_stack([begin, 1 / h, self.scheme.own(u[layout.intervals]) @ powers])
         time = SX.sym("t")
         now = ca.fmin(ca.fmax(time, t[0]), t[-1])
         first, rate, *c = ca.vertsplit(looked_up(rows, interval(begin, now)))
@@ -432,6 +507,12 @@ class Plan:
         ]
         if not self.converged:
             lines += [f"  {v}" for v in self.violations()[:5]]
+        elif away := self._jumps_away():
+            times = ", ".join(f"{t:.4g}" for t in away[:5]) + (", ..." if len(away) > 5 else "")
+            lines.append(
+                f"  inputs jump inside of intervals, at t = {times} s: error=1e-5 puts nodes there and lowers the cost"
+            )
+        lines += [f"  {each}" for each in (self.chatter if self.converged else ())]
         return "\n".join(lines)
 
 
@@ -537,14 +618,27 @@ def solve_problem(
         errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(whole.phases, layouts)]
         worst = float(max(e.sum() for e in errors))
         made = Plan(whole, solution, program, tuple(layouts), chosen, tuple(meshes), task, worst)
-        if error is None or worst <= error or not solution.converged:
-            return made
-        if k == ROUNDS:
-            _warn_of(worst, error)
+        if error is None or not solution.converged:
             break
-        finer = [refined(mesh, e, error / len(e)) for mesh, e in zip(meshes, errors)]
+        jumps = [nodes_of(at, chosen) for at in made._switches()]
+        off = max(float(np.abs(mesh[:, None] - at).min(0).max(initial=0)) for mesh, at in zip(meshes, jumps))
+        if worst <= error and off <= JUMP:
+            break
+        if k == ROUNDS:
+            if worst > error:
+                _warn_of(worst, error)
+            else:
+                warnings.warn(
+                    f"plan: after {ROUNDS} refinements an input still jumps {off:.2g} of the duration away from the ends of all intervals; "
+                    "the cost is larger than the least by about the square of that. Expected more intervals to begin with",
+                    stacklevel=2,
+                )
+            break
+        finer = [
+            refined(mesh, e, error / len(e)) if worst > error else mesh for mesh, e in zip(meshes, errors)
+        ]
         old = made.courses
-        meshes = finer
+        meshes = [with_nodes(mesh, at) for mesh, at in zip(finer, jumps)]
         program, layouts = transcribe(whole, meshes, chosen)
         x = np.concatenate(
             [
@@ -552,6 +646,7 @@ def solve_problem(
                 for c, a, b in zip(old, layouts, made.layouts)
             ]
         )
+    made._warn_of_chatter()
     return made
 
 

@@ -29,6 +29,7 @@ def interval_errors(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray)
     states = phase.states
     rates = np.array([phase.rates[int(k)] for k in states], dtype=int)
     others = np.setdiff1d(np.arange(phase.size), states)
+    z[:, :, others] = scheme.own(z[:, :, others])
     h = layout.lengths[:, None, None] * T
     values, slopes = _hermite(c, between)
     at = np.zeros((len(z), len(between), phase.size))

@@ -36,6 +36,21 @@ class Scheme:
     weights: np.ndarray
     order: int
 
+    @property
+    def to_start(self) -> np.ndarray:
+        """Factors of the values at all points but the first, whose polynomial they continue to the start of the interval."""
+        c = self.points[1:]
+        return np.array([np.prod([-o / (p - o) for o in np.delete(c, k)]) for k, p in enumerate(c)])
+
+    def own(self, values: np.ndarray) -> np.ndarray:
+        """Return values at the points, (intervals, points, ...), of which the interval itself has the first: where the scheme uses no rate
+        there, the first is that of the interval before and the polynomial of the others takes its place."""
+        if self.B[:, 0].any() or len(self.points) < 2:
+            return values
+        out = values.copy()
+        out[:, 0] = np.tensordot(self.to_start, values[:, 1:], (0, 1))
+        return out
+
 
 def hermite_simpson() -> Scheme:
     """Return the Hermite-Simpson scheme: ends and middle, order 4 (Hargraves & Paris 1987)."""

@@ -167,6 +167,10 @@ class Steps:
         self._kept = (x.copy(), made)
         return made
 
+    def first_derivatives(self, x: np.ndarray) -> np.ndarray:
+        """Return the derivatives of the equations at the first node, (equations, n)."""
+        return self._gradients(self._equations, x[self.first])[0]
+
     def ends(self, x: np.ndarray) -> np.ndarray:
         """Return the states at the ends of the intervals, (intervals, states)."""
         points = self.points(x)
