@@ -71,7 +71,7 @@ def move_of(name: str, goal: tuple[float, ...], intervals: int) -> Move:
 
 def _plan(move: Move, **more: Any) -> trajectory.Plan:
     names = move.arm.joint_names
-    given = {
+    given: dict[str, Any] = {
         "duration": move.duration,
         "effort": dict(zip(names, move.effort)),
         "velocity": dict(zip(names, move.velocity)),
