@@ -75,7 +75,7 @@ def poison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-
     return put
 
 
-def _two(self, queue, slots: int) -> tuple[int, int]:  # type: ignore[no-untyped-def]
+def _two(self, queue, *rest: object) -> tuple[int, int]:  # type: ignore[no-untyped-def]
     first, count = queue.popleft()
     if count > 2:
         queue.appendleft((first + 2, count - 2))

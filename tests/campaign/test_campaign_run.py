@@ -87,7 +87,7 @@ def test_bits_do_not_depend_on_chunks_and_threads(
     whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch, chunk: int, threads: int
 ) -> None:
     """Sizes that fill no vector, single runs among them; noise, inputs, energies and bands included."""
-    monkeypatch.setattr(driver.Driver, "_cut", lambda self, queue, slots: _cut(queue, chunk))
+    monkeypatch.setattr(driver.Driver, "_cut", lambda self, queue, *rest: _cut(queue, chunk))
     cut = art.campaign(STUDY, threads=threads)
     assert cut.table.same(whole.table)
     assert cut.digest() == whole.digest()
@@ -281,3 +281,22 @@ def test_command_line(study: Path, tmp_path: Path, whole: art.campaign.Result) -
     assert "rate" in shown.output
     assert shown.exit_code == 0
     assert np.array_equal(art.campaign.show(place).table.figures["rate"], whole.table.figures["rate"][:12])
+
+
+def test_a_changed_file_of_the_study_is_refused(tmp_path: Path) -> None:
+    """Model and tables of values are read from files; a campaign knows them by their content."""
+    model = Path(art.__file__).parent / "library" / "two_link.toml"
+    (tmp_path / "model.toml").write_text(model.read_text())
+    (tmp_path / "gains.csv").write_text("kp\n800\n900\n")
+    study = tmp_path / "arm.toml"
+    text = STUDY.replace('model = "two_link"', 'model = "model.toml"')
+    study.write_text(text.replace("{uniform = [800, 1000]}", '{table = "gains.csv", column = "kp"}'))
+    first = art.campaign(study, runs=4)
+    assert set(np.unique(first.table.inputs["servo.kp"])) <= {800.0, 900.0}
+    assert sorted(Path(p).name for p in first.settings["files"]) == ["gains.csv", "model.toml"]
+    art.campaign(study, runs=6)
+    (tmp_path / "model.toml").write_text(model.read_text() + "\n")
+    with pytest.raises(InputError, match=r"model\.toml has changed since the campaign began"):
+        art.campaign(study, runs=8)
+    with pytest.raises(InputError, match=r"model\.toml has changed since the campaign began"):
+        art.campaign.show(first.folder).replay(0)

@@ -29,6 +29,7 @@ from articulus.files.toml.lines import key_lines
 from articulus.files.toml.reader import load_tables
 from articulus.kernel.jit import host, versions
 from articulus.mechanism.numbers import parameters_in
+from articulus.results.signal import Signal
 from articulus.study.courses import Courses
 from articulus.study.numbers import StudyNumbers
 from articulus.study.reader import parse_tables
@@ -133,6 +134,11 @@ class Campaign:
     def study(self) -> Study:
         """The study, in which numbers of components and events that vary are parameters."""
         return _parsed(self.text, self.name, self.folder, self.names)[0]
+
+    @functools.cached_property
+    def signals(self) -> dict[str, Signal]:
+        """Everything that a run reports, by name, with units and no sample."""
+        return self.study.loop.signals
 
     @functools.cached_property
     def files(self) -> dict[str, str]:
@@ -249,8 +255,9 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     runs = _whole("runs", held.get("runs"), 1)
     seed = _whole("seed", held.get("seed", 0), 0)
     number = _number_reader(data, text, name)
-    study, known = _parsed(text, name, folder, _names_of(held))
-    axes = _axes(held, data, text, name, folder, known)
+    with noting_files() as paths:
+        study, known = _parsed(text, name, folder, _names_of(held))
+        axes = _axes(held, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
     require_ranges(axes, known.ranges)
     signals = study.loop.signals
@@ -271,6 +278,7 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
         )
     campaign.points.require(runs)
     object.__setattr__(campaign, "study", study)  # parsed just now
+    object.__setattr__(campaign, "files", {str(p): _digest(load_bytes(p)) for p in dict.fromkeys(paths)})
     return campaign
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import time
@@ -33,6 +34,8 @@ FIRST_CHUNK = 64
 """Runs of the first chunk, before it is known how long one takes."""
 CHUNK_SECONDS = 1.0
 """Wall-clock time that a chunk shall take [s]."""
+LEAST_CHUNK_SECONDS = 0.3
+"""Wall-clock time of the last chunks, of which workers have small ones [s]; handing one out costs 3 ms."""
 CHUNK_BYTES = 64 << 20
 """Memory that the samples of a chunk may take [bytes]."""
 SHARD_SECONDS = 5.0
@@ -276,7 +279,7 @@ class Driver:
         under_way = 0
         while queue or under_way:
             while queue and under_way < workers.slots:
-                task = self._cut(queue, workers.slots)
+                task = self._cut(queue, workers.slots, workers.inside)
                 if workers.inside:
                     self.ledger.begin(task)
                 workers.submit(task)
@@ -293,28 +296,27 @@ class Driver:
             if self._held >= SHARD_ROWS or time.monotonic() - self._written > SHARD_SECONDS:
                 self._flush()
 
-    def _cut(self, queue: deque[Range], slots: int) -> Range:
+    def _cut(self, queue: deque[Range], slots: int, inside: bool) -> Range:
         """Take a chunk off the queue: of about a second, a multiple of the vectors of the processor."""
         first, count = queue.popleft()
         if (first, count) in self._attempts:  # goes again as it was
             return first, count
         lanes = host().lanes
         wanted = int(self._rate * CHUNK_SECONDS) if self._rate else FIRST_CHUNK
-        wanted = max(
-            1, min(wanted, self._most(), -(-self._left(queue, count) // (2 * slots)) if slots > 1 else count)
-        )
+        if not inside:  # towards the end smaller ones, so that no worker waits long for the last
+            share = (count + sum(n for _, n in queue)) // (2 * slots)
+            wanted = min(wanted, max(share, int(self._rate * LEAST_CHUNK_SECONDS), lanes))
+        wanted = max(1, min(wanted, self._most))
         size = min(count, -(-wanted // lanes) * lanes)
         if size < count:
             queue.appendleft((first + size, count - size))
         return first, size
 
-    def _left(self, queue: deque[Range], count: int) -> int:
-        return count + sum(n for _, n in queue)
-
+    @functools.cached_property
     def _most(self) -> int:
         """Most runs whose samples fit into the memory of a chunk."""
         study, times = self.campaign.study, work.times_of(self.campaign).size
-        signals = study.loop.signals
+        signals = self.campaign.signals
         width = sum(len(signals[n].labels) for n in ("q", "v", *work.needed(self.campaign)))
         system = study.loop.system
         return max(1, CHUNK_BYTES // (8 * times * (width + system.nc + system.nd)))

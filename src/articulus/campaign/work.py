@@ -107,14 +107,14 @@ def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = N
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as said, quiet():
         warnings.simplefilter("always")
-        run = _runs(campaign, first, count, needed(campaign), campaign.study.settings.sample)
+        inputs = campaign.inputs(first, count)
+        run = _runs(campaign, first, inputs, count, needed(campaign), campaign.study.settings.sample)
     grid = _on_grid(campaign, run)
     good = np.asarray(run.status)[:count] != RunStatus.FAILED
     figures = np.empty((count, len(campaign.figures)))
     for k, figure in enumerate(campaign.figures):
         figures[:, k] = np.where(good, figure.values(grid)[:count], np.nan)
     cause, ended, texts = _endings(run, count, first)
-    inputs = campaign.inputs(first, count)
     counts = None if scale is None else counted(scale, _entries(campaign, grid, count), good)
     doubts = np.bincount([d.run for d in run.doubts if d.run < count], minlength=count).astype(np.int8)
     spent = (time.perf_counter() - began) / count
@@ -129,7 +129,9 @@ def pilot(campaign: Campaign, count: int) -> Scale:
     """Return the scale on which values over time are counted, from the first runs."""
     with warnings.catch_warnings(), quiet():
         warnings.simplefilter("ignore")
-        run = _runs(campaign, 0, count, needed(campaign), campaign.study.settings.sample)
+        run = _runs(
+            campaign, 0, campaign.inputs(0, count), count, needed(campaign), campaign.study.settings.sample
+        )
     good = np.asarray(run.status)[:count] != RunStatus.FAILED
     return scale_of(times_of(campaign), _entries(campaign, _on_grid(campaign, run), count), good)
 
@@ -138,13 +140,14 @@ def whole_run(campaign: Campaign, index: int) -> Run:
     """Return one run with all its signals; its numbers are those of the campaign to the last bit."""
     settings = campaign.study.settings
     with quiet():
-        both = _runs(campaign, index, 1, tuple(campaign.study.loop.signals), settings.sample or settings.step)
+        sample = settings.sample or settings.step
+        both = _runs(campaign, index, campaign.inputs(index, 1), 1, tuple(campaign.signals), sample)
     return _picked(both, 0, campaign)
 
 
 def needed(campaign: Campaign) -> tuple[str, ...]:
     """Signals that figures and bands are computed from."""
-    signals = campaign.study.loop.signals
+    signals = campaign.signals
     wanted = [f.signal for f in campaign.figures] + list(campaign.bands)
     return tuple(
         n for n, s in signals.items() if n not in ("q", "v") and any(w in (n, *s.columns) for w in wanted)
@@ -157,15 +160,22 @@ def _sample(campaign: Campaign, sample: float | None) -> float | None:
     return None if sample is None and ends and not campaign.bands else sample or campaign.study.settings.step
 
 
-def _runs(campaign: Campaign, first: int, count: int, outputs: tuple[str, ...], sample: float | None) -> Run:
+def _runs(
+    campaign: Campaign,
+    first: int,
+    varied: Mapping[str, np.ndarray],
+    count: int,
+    outputs: tuple[str, ...],
+    sample: float | None,
+) -> Run:
     """Return the runs [first, first + count); a single one goes twice, by the code that all have."""
     study, s = campaign.study, campaign.study.settings
     rows = max(count, 2)
-    inputs = {n: x if count > 1 else np.repeat(x, 2) for n, x in campaign.inputs(first, count).items()}
+    inputs = {n: x if count > 1 else np.repeat(x, 2) for n, x in varied.items()}
     seeds = inputs.pop(SEED, None)
     states = {"q": np.tile(study.q0, (rows, 1)), "v": np.tile(study.v0, (rows, 1))}
     params = dict(study.params)
-    signals = study.loop.signals
+    signals = campaign.signals
     for name, values in inputs.items():
         if name[:2] in ("q.", "v."):
             states[name[0]][:, signals[name[0]].columns.index(name)] = values

@@ -74,9 +74,10 @@ def open_regular(path: Path) -> BinaryIO:
 @contextlib.contextmanager
 def noting_files() -> Iterator[list[Path]]:
     """Give a list that holds, after the block, the path of every file that was read in it."""
-    token = _reading.set([])
+    seen: list[Path] = []
+    token = _reading.set(seen)
     try:
-        yield _reading.get() or []
+        yield seen
     finally:
         _reading.reset(token)
 
