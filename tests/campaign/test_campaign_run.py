@@ -2,7 +2,11 @@
 
 import json
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -141,11 +145,15 @@ def test_bands_hold_the_share_of_runs_they_say(whole: art.campaign.Result) -> No
     assert (band.least[0], band.greatest[0]) == (values.min(), values.max())
 
 
-def test_resume_and_extension(tmp_path: Path, whole: art.campaign.Result) -> None:
+def test_resume_and_extension(
+    tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = art.campaign(STUDY, runs=15, output=tmp_path / "c")
     assert first.complete
     shards = len(list((tmp_path / "c").glob("shard_*.h5")))
-    again = art.campaign(STUDY, runs=15, output=tmp_path / "c")
+    with monkeypatch.context() as nothing:  # that nothing is left is known without reading the study
+        nothing.setattr("articulus.campaign.design.Campaign.read", None)
+        again = art.campaign(STUDY, runs=15, output=tmp_path / "c")
     assert len(list((tmp_path / "c").glob("shard_*.h5"))) == shards
     assert again.table.same(first.table)
     more = art.campaign(STUDY, runs=40, output=tmp_path / "c")
@@ -182,7 +190,7 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
     settings["identity"]["processor"] = "another"
     (place / "campaign.json").write_text(json.dumps(settings))
     with pytest.raises(InputError, match=r"processor \(another then, .* now\)"):
-        art.campaign(STUDY, runs=4, output=place)
+        art.campaign(STUDY, runs=6, output=place)
     after = {p.name: p.read_bytes() for p in place.iterdir() if p.is_file()}
     assert {n: b for n, b in before.items() if n.startswith("shard")} == {
         n: b for n, b in after.items() if n.startswith("shard")
@@ -300,3 +308,40 @@ def test_a_changed_file_of_the_study_is_refused(tmp_path: Path) -> None:
         art.campaign(study, runs=8)
     with pytest.raises(InputError, match=r"model\.toml has changed since the campaign began"):
         art.campaign.show(first.folder).replay(0)
+
+
+def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.campaign.Result) -> None:
+    """Interrupted with chunks done and one under way that takes long; it ends within 2 s, and the same command goes on."""
+    study, place = tmp_path / "arm.toml", tmp_path / "c"
+    study.write_text(STUDY)
+    script = (
+        "import sys, time, threading, os, signal\n"
+        "from articulus.campaign import driver, work\n"
+        "from articulus.cli.commands import main\n"
+        "driver.FIRST_CHUNK, driver.CHUNK_SECONDS, driver.SHARD_SECONDS = 8, 0.0, 1e9\n"
+        "real = work.run_rows\n"
+        "def slow(campaign, first, count, scale):\n"
+        "    if first >= 16:\n"
+        "        print('busy', flush=True)\n"
+        "        time.sleep(60)\n"
+        "    return real(campaign, first, count, scale)\n"
+        "work.run_rows = slow\n"
+        f"main(['campaign', {str(study)!r}, '--output', {str(place)!r}])\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "busy\n"
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert time.monotonic() - began < 2.0
+    assert process.returncode == 130
+    assert f"interrupted: 16 of 40 runs are kept in {place}" in said.replace("\n", "")
+    assert art.campaign(study, output=place).table.same(whole.table)

@@ -6,25 +6,45 @@ The package can be called: `articulus.campaign(study, runs=1000)` is `articulus.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from articulus.campaign.design import Campaign
-from articulus.campaign.distributions import (
-    Attitude,
-    Correlated,
-    Direction,
-    Inertia,
-    LogNormal,
-    Normal,
-    Rows,
-    Stats,
-    Uniform,
-)
-from articulus.campaign.explore import failure_probability, run_until, worst_case
-from articulus.campaign.result import Result
-from articulus.campaign.run import campaign
-from articulus.campaign.table import Table
+if TYPE_CHECKING:
+    from articulus.campaign.design import Campaign
+    from articulus.campaign.distributions import (
+        Attitude,
+        Correlated,
+        Direction,
+        Inertia,
+        LogNormal,
+        Normal,
+        Rows,
+        Stats,
+        Uniform,
+    )
+    from articulus.campaign.explore import failure_probability, run_until, worst_case
+    from articulus.campaign.result import Result
+    from articulus.campaign.table import Table
+
+_LATE = {
+    "design": ("Campaign",),
+    "distributions": (
+        "Attitude",
+        "Correlated",
+        "Direction",
+        "Inertia",
+        "LogNormal",
+        "Normal",
+        "Rows",
+        "Stats",
+        "Uniform",
+    ),
+    "explore": ("failure_probability", "run_until", "worst_case"),
+    "result": ("Result",),
+    "table": ("Table",),
+}
+"""Names that are imported when first asked for: whether a campaign is finished can be told without them."""
 
 __all__ = [
     "Attitude",
@@ -46,8 +66,17 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str) -> Any:
+    for module, held in _LATE.items():
+        if name in held:
+            return getattr(import_module(f"articulus.campaign.{module}"), name)
+    raise AttributeError(f"module 'articulus.campaign' has no attribute '{name}'")
+
+
 def show(folder: Any) -> Result:
     """Return the campaign of a folder, as far as it is done."""
+    from articulus.campaign.result import Result
+
     return Result(folder)
 
 
@@ -55,6 +84,8 @@ class _Callable(ModuleType):
     """A module that runs a campaign when it is called."""
 
     def __call__(self, *args: Any, **given: Any) -> Result:
+        from articulus.campaign.run import campaign
+
         return campaign(*args, **given)
 
 

@@ -15,8 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 from articulus.campaign.bands import Scale
-from articulus.campaign.design import Campaign, machine
+from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Range
+from articulus.campaign.machine import machine
 from articulus.campaign.processes import LEAST_SECONDS, SINGLE, SLOWER, START_SECONDS
 from articulus.campaign.wire import order, ordered, packed, unpacked
 from articulus.campaign.work import Rows, Trouble, attempt

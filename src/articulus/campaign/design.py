@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,14 @@ import numpy as np
 from articulus.campaign import distributions
 from articulus.campaign.distributions import Axis, axes_of, drawn, require_ranges
 from articulus.campaign.figures import Figure, Requirement, of_checks, read_figures, read_requirements
+from articulus.campaign.machine import machine
 from articulus.campaign.samplers import SAMPLERS, Sampler, sampler_of
 from articulus.campaign.vary_reader import read_axes
-from articulus.compiled import source_digest
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_bytes, load_text, noting_files
 from articulus.files.toml.lines import key_lines
 from articulus.files.toml.reader import load_tables
-from articulus.kernel.jit import host, versions
 from articulus.mechanism.numbers import parameters_in
 from articulus.results.signal import Signal
 from articulus.study.courses import Courses
@@ -189,20 +187,6 @@ class Campaign:
         study = {k: v for k, v in tables.items() if k not in ("campaign", "check", "outputs")}
         shown = {"study": json.dumps(study, default=str)} | {k: json.dumps(v) for k, v in held.items()}
         return {k: _digest(v.encode()) for k, v in shown.items()} | machine()
-
-
-@functools.cache
-def machine() -> dict[str, str]:
-    """Return versions and the type of the processor: what bits may depend on besides the campaign."""
-    found = versions()
-    packages = ("articulus", "casadi", "numpy", "scipy", "llvmlite")
-    return {f"version of {name}": version(name) for name in packages} | {
-        "source of articulus": source_digest(
-            "spatial", "mechanism", "dynamics", "integrate", "loop", "running", "kernel", "campaign"
-        )[:16],
-        "version of LLVM": found["llvm"],
-        "processor": f"{found['cpu']}, {host().lanes} lanes, {_digest(found['features'].encode())[:8]}",
-    }
 
 
 def _digest(content: bytes) -> str:

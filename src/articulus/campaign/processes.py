@@ -15,8 +15,9 @@ import time
 from typing import IO
 
 from articulus.campaign.bands import Scale
-from articulus.campaign.design import Campaign, machine
+from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Range
+from articulus.campaign.machine import machine
 from articulus.campaign.wire import order, unpacked
 from articulus.campaign.work import Rows, Trouble
 from articulus.errors import InputError

@@ -14,8 +14,9 @@ import numpy as np
 
 from articulus.campaign import bands, shards, work
 from articulus.campaign.bands import Scale
-from articulus.campaign.design import Campaign, machine
+from articulus.campaign.design import Campaign
 from articulus.campaign.driver import Folder, require_files
+from articulus.campaign.machine import machine
 from articulus.campaign.table import Table
 from articulus.errors import InputError, did_you_mean
 from articulus.files.storage import StrPath, as_path, write_text

@@ -15,11 +15,12 @@ from articulus import kernel
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.driver import Driver, Folder, Tell, Workers
+from articulus.campaign.finished import mark, nothing_left
 from articulus.campaign.here import Here
 from articulus.campaign.result import Result
 from articulus.campaign.work import SET_ASIDE
 from articulus.errors import InputError
-from articulus.files.storage import StrPath, as_path
+from articulus.files.storage import StrPath, as_path, load_text
 from articulus.kernel import pool
 
 
@@ -74,7 +75,7 @@ def campaign(
         The folder belongs to another campaign, or study, versions or processor have changed: what is there stays as it is.
     """
     how = How(threads, workers, scheduler, time_limit, memory)
-    planned = study if isinstance(study, Campaign) else Campaign.read(study, runs=runs, **given)
+    planned = study if isinstance(study, Campaign) else None
     passing = False
     if output is not None:
         place = as_path(output)
@@ -82,13 +83,19 @@ def campaign(
         place, passing = Path(tempfile.mkdtemp(prefix="articulus-campaign-")), True
     else:
         place = default_folder(study)
+    text = None if isinstance(study, Campaign) else study_text(study)
+    if text is not None and not retry_failed and nothing_left(place, text, runs, given):
+        return Result(place)
     try:
+        planned = planned or Campaign.read(study, runs=runs, **given)  # type: ignore[arg-type]
         folder = Folder(place)
         folder.claim(planned)
         with folder.locked():
             _run(planned, folder, how, retry_failed, tell)
         result = Result(place)
         result.keep_worst()
+        if text is not None:
+            mark(place, text, runs, given, planned.files)
     except BaseException:
         if passing:
             shutil.rmtree(place, ignore_errors=True)
@@ -96,6 +103,11 @@ def campaign(
     if passing:
         weakref.finalize(result, shutil.rmtree, place, ignore_errors=True)
     return result
+
+
+def study_text(study: StrPath) -> str:
+    """Return the text of a study, given as it is or by its path."""
+    return study if isinstance(study, str) and "\n" in study else load_text(study)
 
 
 def default_folder(study: StrPath) -> Path:

@@ -22,7 +22,7 @@ def main() -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what code prints must not get among the frames
     _limit_memory()
-    from articulus.campaign.design import machine
+    from articulus.campaign.machine import machine
     from articulus.campaign.wire import ordered, packed
     from articulus.campaign.work import attempt
 

@@ -15,6 +15,7 @@ import typer
 
 from articulus.cli.printing import new_console, new_table
 from articulus.errors import InputError
+from articulus.files.storage import load_text
 
 if TYPE_CHECKING:
     from articulus.campaign.driver import Progress, Tell
@@ -71,14 +72,12 @@ def campaign(
     ] = False,
 ) -> None:
     """Run a study many times with numbers that vary; the same command again goes on where it was."""
-    from articulus.campaign.result import Result
-    from articulus.campaign.run import campaign as run_campaign
-    from articulus.campaign.run import default_folder
+    from articulus.campaign.finished import nothing_left
 
     if study == "show":
         if folder is None:
             raise InputError("campaign show: found no folder; expected that of a campaign")
-        _show(Result(folder), run, report)
+        _show(_result(folder), run, report)
         return
     if run is not None:
         raise InputError(
@@ -88,10 +87,18 @@ def campaign(
         raise InputError(
             f"campaign: found two arguments, {study} and {folder}; expected one study. --output names the folder"
         )
-    place = output or default_folder(study)
+    place = output or Path(study).with_suffix(".campaign")
     if status:
-        _print_status(Result(place))
+        _print_status(_result(place))
         return
+    options: dict[str, Any] = {"seed": seed, "sampler": sampler}
+    done = None if retry_failed else nothing_left(place, load_text(study), runs, options)
+    if done is not None:
+        text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: articulus campaign show {shlex.quote(str(place))}"
+        new_console().print(text, soft_wrap=True)
+        return
+    from articulus.campaign.run import campaign as run_campaign
+
     try:
         with _stoppable(), _bar() as tell:
             result = run_campaign(
@@ -104,12 +111,17 @@ def campaign(
                 time_limit=time_limit,
                 retry_failed=retry_failed,
                 tell=tell,
-                seed=seed,
-                sampler=sampler,
+                **options,
             )
     except KeyboardInterrupt:
         _print_interrupted(place)
     _show(result, None, report)
+
+
+def _result(folder: Path) -> Result:
+    from articulus.campaign.result import Result
+
+    return Result(folder)
 
 
 def _show(result: Result, run: int | None, report: bool) -> None:
