@@ -49,6 +49,7 @@ PAGES = [
     "docs/tutorial_campaign.md",
     "docs/trajectory/time_elements.md",
     "docs/trajectory/riccati.md",
+    "docs/trajectory/online.md",
     "docs/trajectory/stochastic.md",
     "docs/trajectory/staircase.md",
     "docs/inversion/pseudolink.md",

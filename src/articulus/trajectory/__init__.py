@@ -3,11 +3,14 @@
 from articulus.trajectory.convected_chain import ConvectedChain, ConvectedLink, Segment
 from articulus.trajectory.keeping import Facing, InBox, Keep, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
+from articulus.trajectory.online import Deadlines, reaching
+from articulus.trajectory.path_integral import PathIntegral
 from articulus.trajectory.path_motion import PathMotion
 from articulus.trajectory.path_run import path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
 from articulus.trajectory.point_motion import PointMotion, point_to_point
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem, ode
+from articulus.trajectory.receding import RecedingHorizon
 from articulus.trajectory.residual import Residual
 from articulus.trajectory.riccati_plan import FeedbackPlan
 from articulus.trajectory.staircase import (
@@ -32,6 +35,7 @@ __all__ = [
     "ConvectedChain",
     "ConvectedLink",
     "Crate",
+    "Deadlines",
     "Facing",
     "FeedbackLaw",
     "FeedbackPlan",
@@ -42,11 +46,13 @@ __all__ = [
     "Link",
     "Obstacle",
     "OnLine",
+    "PathIntegral",
     "PathMotion",
     "Phase",
     "Plan",
     "PointMotion",
     "Problem",
+    "RecedingHorizon",
     "Residual",
     "Rod",
     "RowViolation",
@@ -64,6 +70,7 @@ __all__ = [
     "path_speed",
     "plan",
     "point_to_point",
+    "reaching",
     "solve_problem",
     "solve_staged",
     "solve_stages",

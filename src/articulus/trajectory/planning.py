@@ -752,8 +752,8 @@ def plan(
         duration,
         weights,
         tuple(joints),
-        _by_joint(mechanism, effort, "effort"),
-        _by_joint(mechanism, velocity, "velocity"),
+        by_joint(mechanism, effort, "effort"),
+        by_joint(mechanism, velocity, "velocity"),
         tuple(obstacles),
         tuple(keep),
     )
@@ -771,7 +771,8 @@ def plan(
     )
 
 
-def _by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | None:
+def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | None:
+    """Return limits by joint, of a number for all or of a dict; raise InputError for others."""
     if given is None:
         return None
     if np.isscalar(given):

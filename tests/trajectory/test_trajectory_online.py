@@ -1,0 +1,121 @@
+"""Controllers that plan while the mechanism moves: noise from counters, the goal is reached, deadlines, equal seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus import kernel
+from articulus.errors import InputError, NumericalError
+from articulus.trajectory import PathIntegral, RecedingHorizon, reaching
+from articulus.trajectory.normals import MULTIPLIER, ROUNDS, WEYL, WORD, pair
+from articulus.trajectory.stages import Stages
+
+GOAL = np.array([1.0, 0.5])
+
+
+def test_normal_numbers_are_those_of_whole_number_arithmetic() -> None:
+    """Words by Python's integers; what is left is the rounding of logarithm and sine."""
+    native = kernel.compile(pair(), finite=False)
+    keys, counter = [7, 16_000_000], np.array([[0, 0], [1, 0], [1023, 349], [2**24 - 1, 2**24 - 2]])
+    found = native(*map(float, keys), *np.ascontiguousarray(counter.T, dtype=float))
+    word, multiplier, weyl = int(WORD), int(MULTIPLIER), int(WEYL)
+    for (left, right), numbers in zip(counter.tolist(), found):
+        k = list(keys)
+        for turn in range(ROUNDS):
+            squared = right * (2 * right + 1) % word
+            left, right = right, (left + multiplier * squared // word + k[turn % 2]) % word
+            k[turn % 2] = (k[turn % 2] + weyl) % word
+        radius, angle = np.sqrt(-2 * np.log((left + 0.5) / word)), 2 * np.pi * right / word
+        assert numbers == pytest.approx([radius * np.cos(angle), radius * np.sin(angle)], abs=1e-12)
+
+
+def test_normal_numbers_are_independent_and_normal() -> None:
+    """Means, variances and correlations of neighbours within 4.5 standard errors: once in ten thousand by chance for fair numbers."""
+    native = kernel.compile(pair(), finite=False)
+    row, step = (a.ravel() for a in np.meshgrid(np.arange(1024.0), np.arange(200.0), indexing="ij"))
+    n, next_key = (native(5.0, count, row, step).reshape(1024, 200, 2) for count in (1.0, 2.0))
+    error = 1 / np.sqrt(row.size)
+    a = n[..., 0]
+    pairs = [
+        (a, n[..., 1]),
+        (a[1:], a[:-1]),
+        (a[:, 1:], a[:, :-1]),
+        (a[1:] ** 2, a[:-1] ** 2),
+        (a, next_key[..., 0]),
+    ]
+    for x, y in pairs:
+        assert abs(np.corrcoef(x.ravel(), y.ravel())[0, 1]) < 4.5 * error
+    assert np.abs(n.mean((0, 1))).max() < 4.5 * error
+    assert np.abs(n.var((0, 1)) - 1).max() < 4.5 * np.sqrt(2) * error
+    assert np.abs((n**4).mean((0, 1)) - 3).max() < 4.5 * np.sqrt(96) * error
+
+
+@pytest.fixture(scope="module")
+def arm() -> art.Mechanism:
+    return art.load("two_link")
+
+
+@pytest.fixture(scope="module")
+def stages(arm: art.Mechanism) -> Stages:
+    return reaching(arm, GOAL, step=0.02, steps=25, effort=3000.0)
+
+
+def test_receding_horizon_reaches_the_goal(arm: art.Mechanism, stages: Stages) -> None:
+    law = RecedingHorizon(stages)
+    run = art.simulate(arm, 2.0, q0=[0.0, 0.0], controller=law.controller(), step=2e-3)
+    assert run.q[-1] == pytest.approx(GOAL, abs=0.01)
+    assert np.abs(law.way.u).max() <= 3000.0
+    figures = law.deadlines
+    assert figures.calls == 101
+    assert figures.mean <= figures.worst
+    assert figures.period == pytest.approx(0.02)
+    assert "longer than the period" in str(figures)
+
+
+def test_first_plan_of_a_receding_horizon_is_the_optimal_one(stages: Stages) -> None:
+    """With enough iterations the inputs are those of the whole search, whose penalties are those of no constraint here."""
+    from articulus.trajectory.riccati import search
+
+    law = RecedingHorizon(stages, iterations=20)
+    u = law.improve(np.zeros(4))
+    whole = search(stages, tolerance=1e-9)
+    assert whole.converged
+    assert u == pytest.approx(whole.u[0], abs=1e-3 * 3000.0)
+
+
+def test_path_integral_reaches_the_goal_and_repeats(arm: art.Mechanism, stages: Stages) -> None:
+    law = PathIntegral(stages, samples=256)
+    runs = [
+        art.simulate(arm, 1.6, q0=[0.0, 0.0], controller=law.controller(), step=4e-3, seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    assert np.array_equal(runs[0].q, runs[1].q)
+    assert not np.array_equal(runs[0].q, runs[2].q)
+    for run in runs:
+        assert run.q[-1] == pytest.approx(GOAL, abs=0.2)  # noise of 10 % of the limits goes on
+
+
+def test_predictions_are_rollouts_with_limits(stages: Stages) -> None:
+    """A prediction played again by the steps of the stages ends where the native one does; noise far beyond the limits is cut."""
+    import casadi as ca
+
+    law = PathIntegral(stages, samples=4, noise=5.0)
+    x0 = np.array([0.1, -0.2, 0.3, 0.4])
+    law._costs(x0)
+    inputs = law._log[2, 1:]
+    assert np.abs(inputs).max() == 3000.0
+    x, u = ca.MX.sym("x", 4), ca.MX.sym("u", 2)
+    step = ca.Function("step", [x, u], [stages.step(x, u, stages.h)[0]])
+    for each in inputs:
+        x0 = np.array(step(x0, each)).ravel()
+    assert x0 == pytest.approx(law._row[2, 2:6], rel=1e-9, abs=1e-9)
+
+
+def test_bad_input_is_named(arm: art.Mechanism, stages: Stages) -> None:
+    with pytest.raises(InputError, match="at least 2"):
+        PathIntegral(stages, samples=1)
+    long = reaching(arm, GOAL, step=0.5, steps=300, effort=1e7)
+    with pytest.raises(NumericalError, match="too long"):
+        PathIntegral(long, samples=8).improve(np.array([0.0, 0.0, 1e3, 1e3]))
