@@ -25,10 +25,16 @@ def read_state(
     """Return the positions ("q") or velocities ("v") at the start; what is not given is neutral and at rest."""
     if key == "q":
         values.unknown_keys(table, ("q", "v"), "initial")
+    return read_coordinates(values, table.get(key, {}), key, description, f"initial.{key}")
+
+
+def read_coordinates(
+    values: Courses, given: Any, key: str, description: Description | None, path: str
+) -> np.ndarray:
+    """Return the positions ("q") or velocities ("v") that a list or a table by joint gives, at a path of a file."""
     if description is None:
         return np.zeros(0)
     state = np.array(description.neutral if key == "q" else np.zeros(description.nv), dtype=float)
-    given, path = table.get(key, {}), f"initial.{key}"
     units = coordinate_units(description, key)
     if isinstance(given, list):
         _put(values, state, slice(0, len(units)), units, given, path)

@@ -1,0 +1,391 @@
+"""Reading the TOML format of tasks (schema 1, `docs/trajectory/tasks.md`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from articulus.api import Mechanism
+from articulus.errors import ArticulusError, Finding, InputError, ModelError, did_you_mean
+from articulus.files.report import Report
+from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.toml.lines import key_lines
+from articulus.files.toml.numbers import shown
+from articulus.files.toml.reader import load_tables
+from articulus.mechanism import values_of
+from articulus.mechanism.pose import Pose
+from articulus.solve.goals import FramePoint, FramePose
+from articulus.study.components import load_model
+from articulus.study.courses import Courses
+from articulus.study.initial import coordinate_units, read_coordinates
+from articulus.study.numbers import StudyNumbers
+from articulus.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
+from articulus.trajectory.schemes import scheme
+from articulus.trajectory.task import COSTS
+
+SCHEMA = 1
+TOP = ("schema", "plan", "task", "obstacle", "keep", "solve")
+HEAD = ("name", "purpose", "model", "options", "gravity")
+TASK = ("start", "goal", "duration", "cost", "joints", "effort", "velocity")
+GOAL = ("frame", "point", "pose")
+SOLVE = ("scheme", "intervals", "error", "tolerance", "iterations", "time_limit")
+OBSTACLES: dict[str, tuple[type, dict[str, str]]] = {
+    "ball": (Ball, {"center": "m m m", "radius": "m"}),
+    "rod": (Rod, {"start": "m m m", "end": "m m m", "radius": "m"}),
+    "crate": (Crate, {"center": "m m m", "size": "m m m"}),
+}
+"""Obstacles by type: class, and the units of its fields."""
+KEEPS: dict[str, tuple[type, dict[str, str]]] = {
+    "on_line": (OnLine, {"start": "m m m", "end": "m m m", "tolerance": "m"}),
+    "in_box": (InBox, {"center": "m m m", "size": "m m m"}),
+    "facing": (Facing, {"axis": "- - -", "direction": "- - -", "angle": "rad"}),
+}
+"""What frames keep to, likewise."""
+HULL = {"start": "m m m", "end": "m m m", "radius": "m"}
+OPTIONAL = ("tolerance",)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, eq=False)
+class PlanTask:
+    """A task of a file.
+
+    Parameters
+    ----------
+    name, purpose : str
+    filename, text : str
+        Of the file.
+    mechanism : Mechanism
+    arguments : dict
+        Of `articulus.trajectory.plan`, beside the mechanism.
+    """
+
+    name: str
+    purpose: str
+    filename: str
+    text: str
+    mechanism: Mechanism
+    arguments: dict[str, Any]
+
+
+def read_task(path: StrPath) -> PlanTask:
+    """Return the task of a TOML file; raise ModelError with everything that is wrong in it."""
+    place = as_path(path)
+    return parse_task(load_text(place), place.name, place.parent)
+
+
+def parse_task(text: str, name: str = "task.toml", folder: Path = Path()) -> PlanTask:
+    """Return the task of a TOML text; files that it names are looked for in a folder."""
+    try:
+        data = load_tables(text, name)
+        report = Report(name, key_lines(text))
+        if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
+            found = shown(data["schema"]) if "schema" in data else "no schema"
+            report.add("schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format.")
+        report.raise_if_any()
+        return _Reader(data, text, report, folder).task()
+    except RecursionError:
+        raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
+
+
+class _Reader:
+    """Turns the tables of one file into a task; all that is wrong goes to the report."""
+
+    def __init__(self, data: dict[str, Any], text: str, report: Report, folder: Path):
+        self.data, self.text, self.report, self.folder = data, text, report, folder
+        self.values = Courses(report, StudyNumbers(report, {}), folder)
+
+    def task(self) -> PlanTask:
+        self.values.unknown_keys(self.data, TOP, "")
+        head = self._table("plan")
+        self.values.unknown_keys(head, HEAD, "plan")
+        name = self.values.text(head, "name", "plan")
+        if name is not None and not _NAME.fullmatch(name):
+            expected = "letters, digits, dots, dashes and underscores"
+            self.report.add("plan.name", f"'{name}'", expected, "It names the files that are written.")
+        purpose = self.values.text(head, "purpose", "plan") if "purpose" in head else ""
+        mechanism = self._mechanism(head)
+        arguments = self._task(mechanism) | self._solve()
+        arguments["obstacles"] = [c for p, t in self._tables("obstacle") if (c := self._obstacle(t, p, mechanism))]
+        arguments["keep"] = [k for p, t in self._tables("keep") if (k := self._keep(t, p, mechanism))]
+        self.report.raise_if_any()
+        assert mechanism is not None
+        return PlanTask(name or "", purpose or "", self.report.name, self.text, mechanism, arguments)
+
+    # tables
+
+    def _table(self, key: str) -> dict[str, Any]:
+        found = self.data.get(key, {})
+        if not isinstance(found, dict):
+            self.report.add(key, shown(found), "a table", f"Write [{key}], then its keys.")
+            return {}
+        return found
+
+    def _tables(self, key: str) -> list[tuple[str, dict[str, Any]]]:
+        found = self.data.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
+            self.report.add(key, shown(found), "tables", f"Write [[{key}]] before each, with two brackets.")
+            return []
+        return [(f"{key}[{i}]", t) for i, t in enumerate(found)]
+
+    def _mechanism(self, head: dict[str, Any]) -> Mechanism | None:
+        model, options = self.values.text(head, "model", "plan"), head.get("options", {})
+        if not isinstance(options, dict):
+            self.report.add("plan.options", shown(options), "a table, such as {n = 5}")
+            return None
+        if model is None:
+            return None
+        try:
+            made: Mechanism = load_model(model, self.folder, **options)
+        except ModelError as error:
+            if any(f.found == "no such file" for f in error.findings):
+                self.report.add("plan.model", f"no file '{model}'", "a model file, by its path from the task")
+            else:
+                self.report.findings += error.findings
+            return None
+        except ArticulusError as error:
+            self.report.add("plan.model", str(error), "the name of a library model or the path of a model file")
+            return None
+        if "gravity" in head:
+            gravity = self._numbers(head["gravity"], "m/s^2 m/s^2 m/s^2", "plan.gravity")
+            return made if gravity is None else made.with_gravity(gravity)
+        return made
+
+    def _task(self, mechanism: Mechanism | None) -> dict[str, Any]:
+        table = self._table("task")
+        self.values.unknown_keys(table, TASK, "task")
+        for key in ("start", "goal", "duration"):
+            if key not in table:
+                self.report.add("task", f"no {key}", f"{key}")
+        made: dict[str, Any] = {
+            "start": self._positions(table.get("start", {}), "task.start", mechanism),
+            "goal": self._goal(table.get("goal", {}), mechanism),
+            "duration": self._duration(table.get("duration", 1.0)),
+            "cost": self._cost(table.get("cost", "effort")),
+        }
+        if "joints" in table:
+            made["joints"] = self._joints(table["joints"], mechanism)
+        for key, unit in (("effort", "N m"), ("velocity", "rad/s")):
+            if key in table:
+                made[key] = self._by_joint(table[key], unit, f"task.{key}", mechanism)
+        return made
+
+    def _positions(self, given: Any, path: str, mechanism: Mechanism | None) -> Any:
+        if mechanism is None:
+            return None
+        if isinstance(given, str):
+            try:
+                return mechanism.positions(given)
+            except InputError as error:
+                self.report.add(path, f"'{given}'", "the name of a position of the model, or a table by joint", str(error))
+                return None
+        return read_coordinates(self.values, given, "q", mechanism.description, path)
+
+    def _goal(self, given: Any, mechanism: Mechanism | None) -> Any:
+        if not isinstance(given, dict) or "frame" not in given:
+            return self._positions(given, "task.goal", mechanism)
+        self.values.unknown_keys(given, GOAL, "task.goal")
+        frame = self.values.text(given, "frame", "task.goal")
+        if ("point" in given) == ("pose" in given):
+            self.report.add("task.goal", "point and pose" if "pose" in given else "neither", "point or pose of the frame")
+            return None
+        if not self._frame(frame, "task.goal.frame", mechanism):
+            return None
+        if "point" in given:
+            point = self._numbers(given["point"], "m m m", "task.goal.point")
+            return None if point is None else FramePoint(str(frame), np.array(point))
+        held = given["pose"]
+        if not isinstance(held, dict):
+            self.report.add("task.goal.pose", shown(held), 'a table such as {xyz = [1, 0, 0], rpy = ["90 deg", 0, 0]}')
+            return None
+        self.values.unknown_keys(held, ("xyz", "rpy"), "task.goal.pose")
+        xyz = self._numbers(held.get("xyz", [0, 0, 0]), "m m m", "task.goal.pose.xyz")
+        rpy = self._numbers(held.get("rpy", [0, 0, 0]), "rad rad rad", "task.goal.pose.rpy")
+        return None if xyz is None or rpy is None else FramePose(str(frame), Pose(xyz, rpy).matrix())
+
+    def _duration(self, given: Any) -> Any:
+        if isinstance(given, list):
+            found = self._numbers(given, "s s", "task.duration")
+            good = found is not None and 0 < found[0] <= found[1]
+        else:
+            found = self._numbers([given], "s", "task.duration")
+            good = found is not None and found[0] > 0
+        if found is not None and not good:
+            self.report.add("task.duration", shown(given), "a time above 0, or the least and the largest")
+        return None if found is None else found if len(found) > 1 else found[0]
+
+    def _cost(self, given: Any) -> Any:
+        if given in ("effort", "time"):
+            return given
+        if not isinstance(given, dict) or not given:
+            self.report.add("task.cost", shown(given), '"effort", "time" or weights such as {time = 1.0, effort = 1e-4}')
+            return None
+        self.values.unknown_keys(given, COSTS, "task.cost")
+        for name, weight in given.items():
+            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
+                self.report.add(f"task.cost.{name}", shown(weight), "a number, not negative")
+        return given
+
+    def _joints(self, given: Any, mechanism: Mechanism | None) -> tuple[str, ...]:
+        if not isinstance(given, list) or not all(isinstance(j, str) for j in given):
+            self.report.add("task.joints", shown(given), "a list of joints with motors")
+            return ()
+        return tuple(j for k, j in enumerate(given) if self._joint(j, f"task.joints[{k}]", mechanism))
+
+    def _joint(self, joint: str, path: str, mechanism: Mechanism | None) -> bool:
+        if mechanism is not None and joint not in mechanism.joint_names:
+            hint = did_you_mean(joint, mechanism.joint_names)
+            self.report.add(path, f"no joint '{joint}'", "the name of a joint", hint)
+            return False
+        return True
+
+    def _by_joint(self, given: Any, unit: str, path: str, mechanism: Mechanism | None) -> Any:
+        """Return limits by joint, or one for all joints that turn."""
+        if not isinstance(given, dict):
+            found = self._numbers([given], unit, path)
+            self._positive(found, given, path)
+            return None if found is None else found[0]
+        made = {}
+        for joint, number in given.items():
+            if not self._joint(joint, f"{path}.{joint}", mechanism) or mechanism is None:
+                continue
+            units = coordinate_units(mechanism.description, "v")[mechanism.v_slice(joint)]
+            slides = bool(units) and units[0] == "m/s"
+            own = {"N m": "N", "rad/s": "m/s"}[unit] if slides else unit
+            found = self._numbers([number], own, f"{path}.{joint}")
+            self._positive(found, number, f"{path}.{joint}")
+            if found is not None:
+                made[joint] = found[0]
+        return made
+
+    def _positive(self, found: tuple[float, ...] | None, given: Any, path: str) -> None:
+        if found is not None and not min(found) > 0:
+            self.report.add(path, shown(given), "a number above 0")
+
+    def _solve(self) -> dict[str, Any]:
+        table = self._table("solve")
+        self.values.unknown_keys(table, SOLVE, "solve")
+        made: dict[str, Any] = {}
+        for key, given in table.items():
+            if key not in SOLVE:
+                continue
+            if key == "scheme":
+                try:
+                    made[key] = scheme(given).name if isinstance(given, str) else scheme(repr(given)).name
+                except InputError as error:
+                    self.report.add("solve.scheme", shown(given), str(error).partition("expected ")[2])
+                continue
+            whole = key in ("intervals", "iterations")
+            found = self._numbers([given], "s" if key == "time_limit" else "-", f"solve.{key}")
+            if found is not None and (not found[0] > 0 or (whole and not isinstance(given, int))):
+                self.report.add(f"solve.{key}", shown(given), f"a {'whole ' if whole else ''}number above 0")
+            elif found is not None:
+                made[key] = int(found[0]) if whole else found[0]
+        return made
+
+    # shapes
+
+    def _obstacle(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Clear | None:
+        made = self._shape(table, path, OBSTACLES, ("name", "hulls", "margin"))
+        hulls = table.get("hulls")
+        if not isinstance(hulls, list) or not hulls or not all(isinstance(h, dict) for h in hulls):
+            found = "no hulls" if hulls is None else shown(hulls)
+            at = path if hulls is None else f"{path}.hulls"
+            self.report.add(at, found, "hulls, the bodies that keep clear, such as [{body = \"boom\", radius = 0.2}]")
+            return None
+        held = [self._hull(h, f"{path}.hulls[{k}]", mechanism) for k, h in enumerate(hulls)]
+        margin = self._numbers([table.get("margin", 0.0)], "m", f"{path}.margin")
+        if made is None or margin is None or any(h is None for h in held):
+            return None
+        return Clear(made, tuple(h for h in held if h is not None), margin[0])
+
+    def _hull(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Hull | None:
+        self.values.unknown_keys(table, ("body", "balls", *HULL), path)
+        body = self.values.text(table, "body", path)
+        good = self._frame(body, f"{path}.body", mechanism)
+        numbers = {"start": [0, 0, 0], "end": table.get("start", [0, 0, 0])} | {
+            k: v for k, v in table.items() if k in HULL
+        }
+        if "radius" not in numbers:
+            self.report.add(path, "no radius", "radius [m]")
+            return None
+        found = {key: self._numbers(numbers[key], unit, f"{path}.{key}") for key, unit in HULL.items()}
+        balls = table.get("balls", 5 if "end" in table else 1)
+        if any(x is None for x in found.values()) or not good:
+            return None
+        return self._made(Hull, path, body=body, balls=balls, **{k: _one(x) for k, x in found.items()})
+
+    def _keep(self, table: dict[str, Any], path: str, mechanism: Mechanism | None) -> Any:
+        frame = self.values.text(table, "frame", path)
+        good = self._frame(frame, f"{path}.frame", mechanism)
+        made = self._shape(table, path, KEEPS, ("frame",))
+        return made if good else None
+
+    def _shape(
+        self, table: dict[str, Any], path: str, kinds: dict[str, tuple[type, dict[str, str]]], more: tuple[str, ...]
+    ) -> Any:
+        kind = table.get("type")
+        if kind not in kinds:
+            found = "no type" if kind is None else shown(kind)
+            at = path if kind is None else f"{path}.type"
+            self.report.add(at, found, f"one of {', '.join(kinds)}", did_you_mean(str(kind), kinds) if kind else "")
+            return None
+        cls, fields = kinds[kind]
+        self.values.unknown_keys(table, ("type", *more, *fields), path)
+        before, held = len(self.report.findings), {}
+        for key, unit in fields.items():
+            if key in table:
+                found = self._numbers(table[key], unit, f"{path}.{key}")
+                held[key] = None if found is None else _one(found)
+            elif key not in OPTIONAL:
+                self.report.add(path, f"no {key}", f"{key} [{unit.split()[0]}] of a {kind}")
+        for key in ("name", "frame"):
+            if key in more and key in table:
+                held[key] = self.values.text(table, key, path)
+        if len(self.report.findings) > before or ("frame" in more and not held.get("frame")):
+            return None
+        return self._made(cls, path, **held)
+
+    def _made(self, cls: type, path: str, **held: Any) -> Any:
+        try:
+            return cls(**held)
+        except (InputError, TypeError) as error:
+            if isinstance(error, InputError):
+                self.report.add_error(path, error)
+            else:
+                self.report.add(path, str(error), "numbers that make sense")
+            return None
+
+    def _frame(self, frame: str | None, path: str, mechanism: Mechanism | None) -> bool:
+        if frame is None or mechanism is None:
+            return False
+        known = [*mechanism.body_names, *mechanism.frame_names, "ground"]
+        if frame not in known:
+            self.report.add(path, f"no frame '{frame}'", "the name of a body or frame", did_you_mean(frame, known))
+            return False
+        return True
+
+    def _numbers(self, given: Any, units: str, path: str) -> tuple[float, ...] | None:
+        each = _units(units)
+        listed = given if isinstance(given, list) or len(each) > 1 else [given]
+        found = self.values.numbers.vector(listed, each, path)
+        if found is None:
+            return None
+        plain = values_of(found)
+        if not np.isfinite(plain).all():
+            self.report.add(path, shown(given), "finite numbers")
+            return None
+        return plain
+
+
+def _units(units: str) -> list[str]:
+    """Return units that are written one after the other; "N m" is one."""
+    return [units] if units in ("N m",) else units.split()
+
+
+def _one(numbers: tuple[float, ...]) -> Any:
+    return numbers[0] if len(numbers) == 1 else numbers
