@@ -26,7 +26,10 @@ def plan(
     outcome = run_task(read, folder, report=report)
     found, files, console = outcome.plan, PlanFiles.of(read, folder), new_console()
     rows = new_table(read.name, "figure", "value")
-    rows.add_row("search", f"{found.solution.status}, {found.solution.iterations} iterations in {found.solution.seconds:.3g} s")
+    rows.add_row(
+        "search",
+        f"{found.solution.status}, {found.solution.iterations} iterations in {found.solution.seconds:.3g} s",
+    )
     rows.add_row("duration", f"{found.t[-1]:.6g} s")
     rows.add_row("cost", f"{found.solution.cost:.6g}")
     rows.add_row("estimated error", f"{found.error:.2g} of the sizes of the states")

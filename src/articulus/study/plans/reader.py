@@ -85,7 +85,9 @@ def parse_task(text: str, name: str = "task.toml", folder: Path = Path()) -> Pla
         report = Report(name, key_lines(text))
         if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
             found = shown(data["schema"]) if "schema" in data else "no schema"
-            report.add("schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format.")
+            report.add(
+                "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
+            )
         report.raise_if_any()
         return _Reader(data, text, report, folder).task()
     except RecursionError:
@@ -110,7 +112,9 @@ class _Reader:
         purpose = self.values.text(head, "purpose", "plan") if "purpose" in head else ""
         mechanism = self._mechanism(head)
         arguments = self._task(mechanism) | self._solve()
-        arguments["obstacles"] = [c for p, t in self._tables("obstacle") if (c := self._obstacle(t, p, mechanism))]
+        arguments["obstacles"] = [
+            c for p, t in self._tables("obstacle") if (c := self._obstacle(t, p, mechanism))
+        ]
         arguments["keep"] = [k for p, t in self._tables("keep") if (k := self._keep(t, p, mechanism))]
         self.report.raise_if_any()
         assert mechanism is not None
@@ -148,7 +152,9 @@ class _Reader:
                 self.report.findings += error.findings
             return None
         except ArticulusError as error:
-            self.report.add("plan.model", str(error), "the name of a library model or the path of a model file")
+            self.report.add(
+                "plan.model", str(error), "the name of a library model or the path of a model file"
+            )
             return None
         if "gravity" in head:
             gravity = self._numbers(head["gravity"], "m/s^2 m/s^2 m/s^2", "plan.gravity")
@@ -181,7 +187,9 @@ class _Reader:
             try:
                 return mechanism.positions(given)
             except InputError as error:
-                self.report.add(path, f"'{given}'", "the name of a position of the model, or a table by joint", str(error))
+                self.report.add(
+                    path, f"'{given}'", "the name of a position of the model, or a table by joint", str(error)
+                )
                 return None
         return read_coordinates(self.values, given, "q", mechanism.description, path)
 
@@ -191,7 +199,9 @@ class _Reader:
         self.values.unknown_keys(given, GOAL, "task.goal")
         frame = self.values.text(given, "frame", "task.goal")
         if ("point" in given) == ("pose" in given):
-            self.report.add("task.goal", "point and pose" if "pose" in given else "neither", "point or pose of the frame")
+            self.report.add(
+                "task.goal", "point and pose" if "pose" in given else "neither", "point or pose of the frame"
+            )
             return None
         if not self._frame(frame, "task.goal.frame", mechanism):
             return None
@@ -200,7 +210,9 @@ class _Reader:
             return None if point is None else FramePoint(str(frame), np.array(point))
         held = given["pose"]
         if not isinstance(held, dict):
-            self.report.add("task.goal.pose", shown(held), 'a table such as {xyz = [1, 0, 0], rpy = ["90 deg", 0, 0]}')
+            self.report.add(
+                "task.goal.pose", shown(held), 'a table such as {xyz = [1, 0, 0], rpy = ["90 deg", 0, 0]}'
+            )
             return None
         self.values.unknown_keys(held, ("xyz", "rpy"), "task.goal.pose")
         xyz = self._numbers(held.get("xyz", [0, 0, 0]), "m m m", "task.goal.pose.xyz")
@@ -222,7 +234,9 @@ class _Reader:
         if given in ("effort", "time"):
             return given
         if not isinstance(given, dict) or not given:
-            self.report.add("task.cost", shown(given), '"effort", "time" or weights such as {time = 1.0, effort = 1e-4}')
+            self.report.add(
+                "task.cost", shown(given), '"effort", "time" or weights such as {time = 1.0, effort = 1e-4}'
+            )
             return None
         self.values.unknown_keys(given, COSTS, "task.cost")
         for name, weight in given.items():
@@ -295,7 +309,9 @@ class _Reader:
         if not isinstance(hulls, list) or not hulls or not all(isinstance(h, dict) for h in hulls):
             found = "no hulls" if hulls is None else shown(hulls)
             at = path if hulls is None else f"{path}.hulls"
-            self.report.add(at, found, "hulls, the bodies that keep clear, such as [{body = \"boom\", radius = 0.2}]")
+            self.report.add(
+                at, found, 'hulls, the bodies that keep clear, such as [{body = "boom", radius = 0.2}]'
+            )
             return None
         held = [self._hull(h, f"{path}.hulls[{k}]", mechanism) for k, h in enumerate(hulls)]
         margin = self._numbers([table.get("margin", 0.0)], "m", f"{path}.margin")
@@ -326,13 +342,19 @@ class _Reader:
         return made if good else None
 
     def _shape(
-        self, table: dict[str, Any], path: str, kinds: dict[str, tuple[type, dict[str, str]]], more: tuple[str, ...]
+        self,
+        table: dict[str, Any],
+        path: str,
+        kinds: dict[str, tuple[type, dict[str, str]]],
+        more: tuple[str, ...],
     ) -> Any:
         kind = table.get("type")
         if kind not in kinds:
             found = "no type" if kind is None else shown(kind)
             at = path if kind is None else f"{path}.type"
-            self.report.add(at, found, f"one of {', '.join(kinds)}", did_you_mean(str(kind), kinds) if kind else "")
+            self.report.add(
+                at, found, f"one of {', '.join(kinds)}", did_you_mean(str(kind), kinds) if kind else ""
+            )
             return None
         cls, fields = kinds[kind]
         self.values.unknown_keys(table, ("type", *more, *fields), path)
@@ -365,7 +387,9 @@ class _Reader:
             return False
         known = [*mechanism.body_names, *mechanism.frame_names, "ground"]
         if frame not in known:
-            self.report.add(path, f"no frame '{frame}'", "the name of a body or frame", did_you_mean(frame, known))
+            self.report.add(
+                path, f"no frame '{frame}'", "the name of a body or frame", did_you_mean(frame, known)
+            )
             return False
         return True
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-import string
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus.browser import policy, replay_fragment
+from articulus.browser import replay_fragment
 from articulus.study.report.charts import drawing
-from articulus.study.report.markup import Markup, element, escaped, joined, number, readable, section, table
-from articulus.study.report.page import STRICT, resource
+from articulus.study.report.markup import Markup, element, joined, number, readable, section, table
+from articulus.study.report.page import page_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,14 +42,13 @@ def plan_report(outcome: PlanOutcome) -> str:
     replay = "" if outcome.run is None else replay_fragment(outcome.run, title=task.name)
     anchors = ({"Replay": "replay"} if replay else {}) | {title: _anchor(title) for title in shown}
     links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
-    return string.Template(resource("template.html")).substitute(
-        title=escaped(task.name),
-        policy=f"{policy() if replay else STRICT}; style-src 'unsafe-inline'",
-        style=resource("style.css"),
+    return page_text(
+        kicker="articulus plan",
+        title=task.name,
+        replay=replay,
         purpose=element("p", task.purpose, class_="purpose") if task.purpose else "",
         banner=_banner(outcome),
         navigation=element("nav", links, aria_label="Sections"),
-        replay=f'<section id="replay"><h2>Replay</h2>{replay}</section>' if replay else "",
         sections=joined(shown.values()),
         footer=element("p", f"articulus {version('articulus')}; model {task.mechanism.name}"),
     )
@@ -70,7 +68,9 @@ def doubts(outcome: PlanOutcome) -> list[str]:
         )
     worst = max((k for k in outcome.kept), key=lambda k: k.off, default=None)
     if worst is not None and worst.off > 1e-6:
-        found.append(f"in the simulation, '{worst.name}' is off by {worst.off:.2g} between the points of the mesh")
+        found.append(
+            f"in the simulation, '{worst.name}' is off by {worst.off:.2g} between the points of the mesh"
+        )
     return list(dict.fromkeys(found))
 
 
@@ -83,11 +83,17 @@ def _banner(outcome: PlanOutcome) -> Markup:
     else:
         kind, headline = "good", f"Motion of {plan.duration:.4g} s found"
         if doubtful:
-            kind, headline = "warn", f"{headline}, with {len(doubtful)} doubt{'s' if len(doubtful) > 1 else ''}"
+            kind, headline = (
+                "warn",
+                f"{headline}, with {len(doubtful)} doubt{'s' if len(doubtful) > 1 else ''}",
+            )
     s = plan.solution
     found = f"{s.iterations} iterations in {s.seconds:.3g} s"
     return element(
-        "div", joined([element("strong", headline), element("span", found)]), class_=f"banner {kind}", role="status"
+        "div",
+        joined([element("strong", headline), element("span", found)]),
+        class_=f"banner {kind}",
+        role="status",
     )
 
 
@@ -106,7 +112,9 @@ def _result(outcome: PlanOutcome) -> Markup:
         ("estimated error of the states", readable(f"{plan.error:.2e} of their sizes")),
     ]
     if limits := plan.at_limits(0.05):
-        rows.append(("at a limit", ", ".join(f"{n} {100 * part:.0f} % of the time" for n, part in limits[:6])))
+        rows.append(
+            ("at a limit", ", ".join(f"{n} {100 * part:.0f} % of the time" for n, part in limits[:6]))
+        )
     notes = element("ul", joined(element("li", readable(text)) for text in doubts(outcome)))
     return section(
         "Result",
@@ -123,7 +131,9 @@ def _violations(outcome: PlanOutcome) -> Markup:
     found = outcome.plan.violations()
     rows = [(v.constraint, v.entry, number(v.t), number(v.amount)) for v in found[:20]]
     columns = ("constraint", "entry", "time [s]", "off by")
-    made = table("The motion that keeps the constraints best, and where it does not", columns, rows, numbers=(2, 3))
+    made = table(
+        "The motion that keeps the constraints best, and where it does not", columns, rows, numbers=(2, 3)
+    )
     return section("Not kept", made, anchor="not-kept")
 
 
@@ -141,15 +151,21 @@ def _proof(outcome: PlanOutcome) -> Markup:
     rows.append(("speed left at the end, largest [rad/s, m/s]", readable(f"{np.abs(run.v[-1]).max():.2e}")))
     if outcome.residual is not None:
         rows.append(("vibration after the end, joints locked", readable(str(outcome.residual))))
-    limits = [(k.name, number(k.lower), number(k.least), number(k.largest), number(k.upper)) for k in outcome.kept]
+    limits = [
+        (k.name, _bound(k.lower), number(k.least), number(k.largest), _bound(k.upper)) for k in outcome.kept
+    ]
     made = table(
-        "Constraints of the whole way, in the simulation [m, or cosine]",
+        "Constraints of the whole way, in the simulation: distances beyond the margin [m], cosines of angles",
         ("constraint", "lower", "least", "largest", "upper"),
         limits,
         numbers=(1, 2, 3, 4),
     )
     return section(
-        "Proof by simulation", element("p", text), table("End", ("figure", "value"), rows), made, anchor="proof-by-simulation"
+        "Proof by simulation",
+        element("p", text),
+        table("End", ("figure", "value"), rows),
+        made,
+        anchor="proof-by-simulation",
     )
 
 
@@ -164,7 +180,9 @@ def _limits(plan: Plan) -> Markup:
             rows.append((name, *(_bound(x) for x in (lower, z[:, k].min(), z[:, k].max(), upper))))
     columns = ("unknown", "lower limit", "least", "largest", "upper limit")
     return section(
-        "Limits", table("Positions, velocities and forces with limits", columns, rows, numbers=(1, 2, 3, 4)), anchor="limits"
+        "Limits",
+        table("Positions, velocities and forces with limits", columns, rows, numbers=(1, 2, 3, 4)),
+        anchor="limits",
     )
 
 
@@ -203,5 +221,9 @@ def _plot(plan: Plan, kind: str) -> Figure:
 def _task(outcome: PlanOutcome) -> Markup:
     task = outcome.task
     command = f"articulus plan {shlex.quote(task.filename)}"
-    text = element("details", joined([element("summary", f"Show {task.filename}"), element("pre", task.text)]))
-    return section("Task", element("p", joined(["Reproduce it with ", element("code", command)])), text, anchor="task")
+    text = element(
+        "details", joined([element("summary", f"Show {task.filename}"), element("pre", task.text)])
+    )
+    return section(
+        "Task", element("p", joined(["Reproduce it with ", element("code", command)])), text, anchor="task"
+    )

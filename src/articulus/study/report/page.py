@@ -63,17 +63,16 @@ def report_text(outcome: Outcome, replay: str = "", also: tuple[Outcome, str] | 
 
 def page_text(*, title: str, replay: str = "", plays: bool = False, **parts: str) -> str:
     """Return a page from its parts: kicker, purpose, banner, navigation, sections and footer; `plays`: a section holds a replay."""
-    return string.Template(resource("template.html")).substitute(
+    return string.Template(_resource("template.html")).substitute(
         parts,
         title=escaped(title),
         policy=f"{policy() if replay or plays else STRICT}; style-src 'unsafe-inline'",
-        style=resource("style.css"),
+        style=_resource("style.css"),
         replay=f'<section id="replay"><h2>Replay</h2>{replay}</section>' if replay else "",
     )
 
 
-def resource(name: str) -> str:
-    """Return the text of a file of the report."""
+def _resource(name: str) -> str:
     return (files(__package__) / name).read_text(encoding="utf-8")
 
 
