@@ -361,8 +361,7 @@ class _Reader:
         before, held = len(self.report.findings), {}
         for key, unit in fields.items():
             if key in table:
-                found = self._numbers(table[key], unit, f"{path}.{key}")
-                held[key] = None if found is None else _one(found)
+                held[key] = _one(self._numbers(table[key], unit, f"{path}.{key}"))
             elif key not in OPTIONAL:
                 self.report.add(path, f"no {key}", f"{key} [{unit.split()[0]}] of a {kind}")
         for key in ("name", "frame"):
@@ -411,5 +410,5 @@ def _units(units: str) -> list[str]:
     return [units] if units in ("N m",) else units.split()
 
 
-def _one(numbers: tuple[float, ...]) -> Any:
-    return numbers[0] if len(numbers) == 1 else numbers
+def _one(numbers: tuple[float, ...] | None) -> Any:
+    return numbers[0] if numbers is not None and len(numbers) == 1 else numbers
