@@ -118,6 +118,25 @@ def test_bounds_that_hold_for_part_of_the_time() -> None:
     assert np.abs(plan["u"]).max() <= 5 + 1e-9
 
 
+def test_a_state_at_its_bound() -> None:
+    """Bryson and Denham: the least effort that turns a cart before a wall at L = 1/9 is 4 / (9 L)."""
+    phase = trajectory.ode(
+        x,
+        u,
+        ca.vertcat(x[1], u),
+        duration=1.0,
+        start=[0, 1],
+        end=[0, -1],
+        x_bounds=[(-1, 1 / 9), (-5, 5)],
+        running=u**2 / 2,
+    )
+    plans = [trajectory.solve_problem(phase, scheme_name="weak", intervals=n) for n in (16, 64)]
+    off = [plan.cost - 4 for plan in plans]
+    assert off[1] < 3e-3
+    assert off[0] / off[1] > 12  # order two: 16
+    assert plans[1]["x_0"].max() <= 1 / 9 + 1e-8
+
+
 def test_newton_finds_what_ipopt_finds_with_bounds_that_hold() -> None:
     plan = trajectory.solve_problem(cart(limit=5.0), scheme_name="weak", intervals=16)
     by_ipopt = solve(plan.program, plan.solution.x * 1.01, tolerance=1e-10)

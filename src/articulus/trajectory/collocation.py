@@ -203,6 +203,9 @@ def _free_copies(phase: Phase, layout: Layout, scheme: Scheme, low: np.ndarray, 
         for k in _others(phase):
             low[point, k] = -np.inf if low[point, k] <= phase.lower[k] else low[point, k]
             high[point, k] = np.inf if high[point, k] >= phase.upper[k] else high[point, k]
+    if scheme.name == "weak":  # in an element a state is the mean of its nodes
+        middle = np.ix_(layout.intervals[:, 1], phase.states)
+        low[middle], high[middle] = -np.inf, np.inf
 
 
 def _interpolated(phase: Phase, layout: Layout, scheme: Scheme, points: np.ndarray) -> Block:

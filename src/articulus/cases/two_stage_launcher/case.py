@@ -24,6 +24,7 @@ NORMAL = (
     (6.0, 6.0),
 )
 SIZES = ([5e5, 8e4, 6e7, 1.0], [0.5])
+ALPHA = (-0.75, 0.75)  # rad; no limit of the paper, and never reached: few elements have other minima beyond
 START = [5.2e5, 1800.0, -6.25e7, np.radians(75)]
 
 
@@ -65,6 +66,7 @@ def launch() -> trajectory.Problem:
         duration=(50, 200),
         start=START,
         end=[BURNOUT, None, None, None],
+        u_bounds=[ALPHA],
         scale=SIZES,
         name="first",
         guess=([START, [BURNOUT, 4e4, -5.9e7, 0.5]], [[0.0]]),
@@ -77,6 +79,7 @@ def launch() -> trajectory.Problem:
         start=[None] * 4,
         end=[None, None, -1.25e7, None],
         final=-x[0] / 1e4,
+        u_bounds=[ALPHA],
         scale=SIZES,
         name="second",
         guess=([[BURNOUT - DROPPED, 4e4, -5.9e7, 0.5], [3e4, 7e4, -1.25e7, 0.0]], [[0.0]]),
