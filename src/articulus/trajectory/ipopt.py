@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,7 +188,15 @@ def solve(
             hessian,
         ),
     ]
+    stop = threading.Event()
+    watch = _Shared(
+        "watch",
+        [("x", vector), ("f", one), ("g", rows), ("lam_x", vector), ("lam_g", rows), ("lam_p", none)],
+        [("ret", one)],
+        lambda *_: (float(stop.is_set()),),
+    )
     settings = SETTINGS | {
+        "iteration_callback": watch,
         "ipopt.tol": tolerance,
         "ipopt.max_iter": iterations,
         "ipopt.max_wall_time": time_limit,
@@ -196,13 +207,14 @@ def solve(
     solver = ca.nlpsol("trajectory", "ipopt", shared[0], settings | (options or {}))
     lower, upper = program.bounds
     begun = time.perf_counter()
-    found = solver(
-        x0=np.clip(start, program.lower, program.upper) / scale,
-        lbx=program.lower / scale,
-        ubx=program.upper / scale,
-        lbg=lower,
-        ubg=upper,
-    )
+    with _interruptible(stop):
+        found = solver(
+            x0=np.clip(start, program.lower, program.upper) / scale,
+            lbx=program.lower / scale,
+            ubx=program.upper / scale,
+            lbg=lower,
+            ubg=upper,
+        )
     seconds = time.perf_counter() - begun
     for function in shared:
         if function.error is not None:
@@ -218,6 +230,25 @@ def solve(
         seconds,
         sum(function.seconds for function in shared),
     )
+
+
+@contextlib.contextmanager
+def _interruptible(stop: threading.Event) -> Iterator[None]:
+    """Let a first Ctrl-C end the search after the present iteration, which is kept; a second one raises."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def once(number: int, frame: Any) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _cost_factor(program: Program, start: np.ndarray) -> float:

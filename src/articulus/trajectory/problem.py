@@ -39,6 +39,13 @@ class Constraint:
     lower: np.ndarray
     upper: np.ndarray
 
+    def __post_init__(self) -> None:
+        for k in np.flatnonzero(~(np.asarray(self.lower) <= np.asarray(self.upper))):
+            raise InputError(
+                f"constraint '{self.name}', row {k}: found bounds {self.lower[k]:g} and {self.upper[k]:g}; expected the lower one first. "
+                "No motion keeps them"
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Phase:
@@ -92,12 +99,7 @@ class Phase:
     guess: Guess | None = None
 
     def __post_init__(self) -> None:
-        low, high = self.duration
-        if not (0 < low <= high < np.inf):
-            raise InputError(
-                f"phase '{self.name}': found a duration between {low:g} and {high:g} s; expected positive, finite bounds, the lower "
-                "one first. Without them the motion may shrink to nothing or never end"
-            )
+        require_duration(self.name, self.duration)
         determined = self.size - len(self.rates) - len(self.inputs)
         if self.equations.numel_out(0) != determined:
             raise InputError(
@@ -244,10 +246,26 @@ def ode(
     )
 
 
+def require_duration(phase: str, duration: tuple[float, float]) -> None:
+    """Refuse durations that are not positive and finite."""
+    low, high = duration
+    if not (0 < low <= high < np.inf):
+        raise InputError(
+            f"phase '{phase}': found a duration between {low:g} and {high:g} s; expected positive, finite bounds, the lower "
+            "one first. Without them the motion may shrink to nothing or never end"
+        )
+
+
 def span(duration: Any) -> tuple[float, float]:
     """Return two numbers, the least and the largest, of a pair or of one."""
-    low, high = duration if isinstance(duration, list | tuple) else (duration, duration)
-    return float(low), float(high)
+    try:
+        low, high = duration if isinstance(duration, list | tuple) else (duration, duration)
+        return float(low), float(high)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"found {duration!r}; expected a number, or a pair of the least and the largest. A duration that is free needs both, such as "
+            "duration=(0.1, 10.0)"
+        ) from None
 
 
 def _ends(given: Sequence[Any] | None, nx: int, nu: int, bounds: np.ndarray) -> np.ndarray:

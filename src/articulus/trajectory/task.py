@@ -24,7 +24,7 @@ from articulus.solve.goals import FramePoint, FramePose, Goal
 from articulus.solve.inverse_kinematics import inverse_kinematics
 from articulus.trajectory.keeping import Keep, kept
 from articulus.trajectory.obstacles import Clear, clearances
-from articulus.trajectory.problem import Constraint, Guess, Phase, span
+from articulus.trajectory.problem import Constraint, Guess, Phase, require_duration, span
 
 COSTS = ("time", "effort", "acceleration")
 WAYPOINTS = 9
@@ -33,6 +33,8 @@ ALLOWED = 1e-6
 """By how much what has to hold everywhere may be off at a given end [m or 1]."""
 SETTLED = 1e-9
 """Step of the coordinates of flexible bodies, over 1, at which they count as settled."""
+SAMPLES = 2000
+"""Positions that tell the reach of a frame."""
 SMALL = 1e-2
 """Least size of an unknown over the largest of its kind."""
 
@@ -169,13 +171,34 @@ class Task:
         if not reach.reached:
             raise InputError(
                 f"goal: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
-                "Expected a target within the limits of the joints"
+                f"Expected a target within the limits of the joints{self._reach()}"
             )
         return reach.q
+
+    def _reach(self) -> str:
+        """Return how far the frames of the goals come from the ground's origin, and how far the goals are, in words."""
+        m, c = self.mechanism, self.columns
+        lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
+        self._limits(lower, upper)
+        low, high = (np.clip(side[c.q], -np.pi, np.pi) for side in (lower, upper))
+        q = np.vstack([self.first, np.random.default_rng(0).uniform(low, high, (SAMPLES, m.nq))])
+        texts = []
+        for goal in self.goals:
+            if m.constraint_names or self._turning or not isinstance(goal, FramePose | FramePoint):
+                continue
+            away = np.linalg.norm(m.pose(goal.frame, q)[:, :3, 3], axis=1)
+            point = goal.point if isinstance(goal, FramePoint) else np.asarray(goal.pose)[:3, 3]
+            texts.append(
+                f"; in {SAMPLES} positions at random '{goal.frame}' is {away.min():.3g} to {away.max():.3g} m from the ground's origin, "
+                f"the target {np.linalg.norm(point):.3g} m"
+            )
+        return "".join(texts)
 
     def phase(self) -> Phase:
         """Return the task as a phase."""
         m, c = self.mechanism, self.columns
+        duration = span(self.duration)
+        require_duration("motion", duration)
         z = SX.sym("z", c.size)
         lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
         scale = np.ones(c.size)
@@ -198,7 +221,6 @@ class Task:
             self._check(path, "goal", last)
         rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
         rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
-        duration = span(self.duration)
         guess = self._guess(first, last)
         self._sizes(guess, duration, scale, upper)
         return Phase(

@@ -1,0 +1,104 @@
+"""Tasks that cannot be: each is refused with what is wrong, before the search; Ctrl-C keeps the motion so far."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import casadi as ca
+import numpy as np
+import pytest
+from casadi import SX
+
+import articulus as art
+from articulus.errors import InputError, NumericalError
+from articulus.trajectory import Ball, Clear, Hull, ode, plan, solve_problem
+from articulus.trajectory.program import Program
+
+START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])
+
+
+@pytest.fixture(scope="module")
+def arm() -> art.Mechanism:
+    return art.load("two_link")
+
+
+def test_the_reach_is_told(arm: art.Mechanism) -> None:
+    """Two links of 2 m and 1.5 m or so: the farthest of many positions at random is within 1 % of the sum of the lengths."""
+    most = np.linalg.norm(arm.pose("tip", np.zeros(2))[:3, 3])  # stretched out
+    far = art.goals.FramePoint("tip", (90.0, 0.0, 0.0))
+    with pytest.raises(
+        InputError, match=r"'tip' is .* to .* m from the ground's origin, the target 90 m"
+    ) as told:
+        plan(arm, START, far, duration=1.0, effort=1e5)
+    found = float(str(told.value).split(" to ")[1].split(" m ")[0])
+    assert 0.99 * most <= found <= 1.001 * most
+
+
+@pytest.mark.parametrize("duration", [None, "2 s", (1.0,), (0.1, None)])
+def test_durations_that_are_none(arm: art.Mechanism, duration) -> None:
+    with pytest.raises(InputError, match=r"A duration that is free needs both"):
+        plan(arm, START, GOAL, duration=duration)
+
+
+@pytest.mark.parametrize("duration", [(0.0, 2.0), (1.0, np.inf), (2.0, 1.0), -1.0])
+def test_durations_without_bounds(arm: art.Mechanism, duration) -> None:
+    with pytest.raises(InputError, match=r"expected positive, finite bounds, the lower one first"):
+        plan(arm, START, GOAL, duration=duration)
+
+
+def test_obstacles_around_the_ends(arm: art.Mechanism) -> None:
+    tip = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
+    for where, q in (("start", START), ("goal", GOAL)):
+        post = Clear(Ball(tuple(arm.pose("tip", q)[:3, 3]), 0.1, name="post"), (tip,))
+        with pytest.raises(InputError, match=rf"{where}: found tip clear of post off by 0.15"):
+            plan(arm, START, GOAL, duration=1.0, effort=1e5, obstacles=[post])
+
+
+def test_limits_that_exclude_an_end() -> None:
+    arm = art.Mechanism("arm")
+    arm.body("link", mass=1.0, com=(0.5, 0, 0), inertia=(0.1, 0.1, 0.1))
+    arm.joint(
+        "hinge", art.Revolute(axis=(0, 1, 0)), "ground", "link", limits=art.Limits(lower=-1.0, upper=1.0)
+    )
+    with pytest.raises(InputError, match=r"q\.hinge at the start .* no number does\. Limits exclude"):
+        plan(arm, [1.5], [0.0], duration=1.0)
+    with pytest.raises(InputError, match=r"q\.hinge at the end .* no number does\. Limits exclude"):
+        plan(arm, [0.0], [1.5], duration=1.0)
+
+
+def test_bounds_the_wrong_way_round() -> None:
+    x, u = SX.sym("x", 1), SX.sym("u", 1)
+    with pytest.raises(InputError, match=r"constraint 'corridor', row 0: found bounds 2 and 1"):
+        ode(x, u, u, duration=1.0, start=[0], running=u**2, path={"corridor": (x, 2.0, 1.0)})
+
+
+def test_interrupted_searches_keep_the_motion_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal comes during the third Hessian; the search ends after that iteration, and Python's own handler is back."""
+    x, u = SX.sym("x", 2), SX.sym("u", 1)
+    phase = ode(
+        x,
+        u,
+        ca.vertcat(x[1], u - ca.sin(x[0])),
+        duration=2.0,
+        start=[0, 0],
+        end=[3, 0],
+        running=u**2 * ca.exp(u),
+    )
+    calls, real = [], Program.hessian
+
+    def hessian(self: Program, *arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Program, "hessian", hessian)
+    before = signal.getsignal(signal.SIGINT)
+    plan = solve_problem(phase, intervals=10)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert plan.solution.status == "User_Requested_Stop"
+    assert plan.solution.iterations <= 4
+    assert np.isfinite(plan.courses[0].z).all()
+    with pytest.raises(NumericalError, match="User_Requested_Stop"):
+        _ = plan.cost
