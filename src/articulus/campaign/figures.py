@@ -111,6 +111,8 @@ class Requirement:
     unit : str
     tolerance : float [unit]
         For "equals".
+    given : str
+        As it was written, with the unit that was chosen for it.
     """
 
     figure: str
@@ -118,6 +120,7 @@ class Requirement:
     value: float
     unit: str = "-"
     tolerance: float = 0.0
+    given: str = ""
 
     @property
     def _check(self) -> Check:
@@ -131,7 +134,7 @@ class Requirement:
     @property
     def text(self) -> str:
         """Figure and demand, such as "settling < 2 s"."""
-        return f"{self.figure} {self.demand}"
+        return self.given or f"{self.figure} {self.demand}"
 
     def passes(self, values: np.ndarray) -> np.ndarray:
         """Return whether each of some figures keeps the bound; the figure of a failed run, which is no number, does not."""
@@ -222,7 +225,10 @@ def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -
         except ValueError:
             plain = bound
         value = number(plain, units[name], f'requirements: "{text}"')
-        found.append(Requirement(name, "less" if "<" in sign else "greater", value, units[name]))
+        written = f"{name} {sign} {bound}"
+        found.append(
+            Requirement(name, "less" if "<" in sign else "greater", value, units[name], given=written)
+        )
     for r in found:
         if r.figure not in units:
             raise InputError(f"requirements: no figure '{r.figure}'; {did_you_mean(r.figure, units)}")

@@ -78,7 +78,7 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
     """Return the page of what a report tells."""
     parts = {
         "Requirements": sections.requirements(content),
-        "Worst cases": sections.worst(content, Markup(replay)),
+        "Single runs": sections.worst(content, Markup(replay)),
         "Figures": sections.figures(content),
         "Over time": sections.over_time(content),
         "What matters": sections.effects(content),
@@ -106,7 +106,7 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
 
 
 def worst_runs(result: Result, count: int = 1) -> dict[int, str]:
-    """Return the worst runs of each requirement (without requirements: of each figure), and a failed run, with reasons."""
+    """Return the worst runs of each requirement (without requirements: of each figure), a failed and an ordinary one, with reasons."""
     c, t = result.campaign, result.table
     found: dict[int, list[str]] = {}
     names = list(dict.fromkeys(r.figure for r in c.requirements)) or list(t.figures)
@@ -116,13 +116,20 @@ def worst_runs(result: Result, count: int = 1) -> dict[int, str]:
     failed = np.flatnonzero(t.failed)
     if failed.size:
         found.setdefault(int(t.index[failed[0]]), []).append("the first that failed")
+    if names and len(t) > len(found):
+        values = np.asarray(t.figures[names[0]], dtype=float)
+        if np.isfinite(values).any():
+            middle = np.nanmedian(np.where(np.isfinite(values), values, np.nan))
+            usual = int(t.index[np.nanargmin(np.abs(values - middle))])
+            found.setdefault(usual, []).append(f"an ordinary one, with the median {names[0]}")
     return {index: " and ".join(why) for index, why in found.items()}
 
 
 def _replayed(result: Result, chosen: Mapping[int, str]) -> dict[str, Run]:
     """Return the worst runs whole; those that cannot be computed again are left out."""
     runs = {}
-    for index in list(chosen)[:MOST_REPLAYED]:
+    indices = list(chosen)
+    for index in [*indices[: MOST_REPLAYED - 1], *indices[MOST_REPLAYED - 1 :][-1:]]:
         try:
             run = result.replay(index)
         except ArticulusError:

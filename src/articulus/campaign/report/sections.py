@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ANCHORS = {
     "Requirements": "requirements",
-    "Worst cases": "worst",
+    "Single runs": "worst",
     "Figures": "figures",
     "Over time": "time",
     "What matters": "effects",
@@ -154,8 +154,11 @@ def worst(content: Content, replay: Markup) -> Markup:
     caption = "Inputs of these runs [SI], and the share of all runs with a smaller value"
     columns = ("input", *(f"run {index}" for index in content.worst))
     return _section(
-        "Worst cases",
-        element("p", "Each is computed again, to the last bit, by its command."),
+        "Single runs",
+        element(
+            "p",
+            "The worst of each requirement, and an ordinary one beside them. Each is computed again, to the last bit, by its command.",
+        ),
         replay,
         *parts,
         table(caption, columns, cells, numbers=range(1, len(columns))),
@@ -485,6 +488,14 @@ def reproduce(content: Content) -> Markup:
     return _section(
         "How to reproduce",
         element("pre", element("code", content.command(None))),
-        table("Versions, processor and digests", ("what", "value"), rows),
         element("details", whole),
+        element(
+            "details",
+            joined(
+                [
+                    element("summary", "Versions, processor and digests of all that decides the numbers"),
+                    table("What another campaign must have in common with this one", ("what", "value"), rows),
+                ]
+            ),
+        ),
     )
