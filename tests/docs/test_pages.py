@@ -41,6 +41,7 @@ PAGES = [
     "docs/inversion/links.md",
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
+    "docs/trajectory/methods.md",
     "docs/trajectory/flexible.md",
     "docs/campaign/index.md",
     "docs/campaign/distributions.md",
