@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import special
+from typer.testing import CliRunner
 
 import articulus as art
 from articulus import cases
 from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, asked
+from articulus.cli.commands import app
 from articulus.errors import InputError
 
 FOLDER = Path(cases.__file__).parent / "rare_failures"
@@ -42,6 +44,35 @@ def test_a_campaign_stops_when_the_answer_is_sure(tmp_path):
     assert (
         more.result.table.figures["place"][: found.rate.runs] == found.result.table.figures["place"]
     ).all()
+
+
+def test_the_command_line_answers_the_same_questions(tmp_path):
+    (tmp_path / "slider.toml").write_text((FOLDER / "slider.toml").read_text())
+    study = tmp_path / "slide.toml"
+    study.write_text(
+        STUDY
+        + """
+[campaign]
+requirements = ["place < 1.35 m"]
+[campaign.vary]
+"q.slide" = {normal = [0.2, 0.03]}
+"v.slide" = {normal = [1.0, 0.04]}
+[campaign.figures]
+place = {signal = "q.slide", at = "end"}
+"""
+    )
+
+    def said(*options):
+        found = CliRunner().invoke(app, ["campaign", str(study), *options])
+        assert found.exit_code == 0, found.output
+        return " ".join(found.output.split())
+
+    worst = said("--worst-case", "place < 1.35 m", "--runs", "320")
+    assert "missed: 1." in worst
+    assert "v.slide" in worst
+    assert "missed with probability 0.00" in said("--rare", "place", "--runs", "1000")  # 0.00135
+    assert "pass rate above 0.9" in said("--until", "0.9")
+    assert (tmp_path / "slide.campaign").is_dir()
 
 
 def test_stopping_needs_independent_runs_and_a_requirement():

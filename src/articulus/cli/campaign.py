@@ -64,6 +64,29 @@ def campaign(
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", help="Seconds that a chunk of runs may take in a worker.")
     ] = None,
+    worst_case: Annotated[
+        str | None,
+        typer.Option(
+            "--worst-case",
+            help="Search the worst case of a requirement, such as 'settling < 2 s', in so many --runs.",
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="Of --worst-case: differential evolution or cma-es.")
+    ] = "differential evolution",
+    rare: Annotated[
+        str | None,
+        typer.Option(
+            "--rare",
+            help="Probability that a requirement is missed, however rare, with so many --runs per level.",
+        ),
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--until", help="Run until the pass rate is certainly above or below this number, at most --runs."
+        ),
+    ] = None,
     status: Annotated[
         bool, typer.Option("--status", help="Say how far the campaign is, and do nothing.")
     ] = False,
@@ -92,6 +115,21 @@ def campaign(
         _print_status(_result(place))
         return
     options: dict[str, Any] = {"seed": seed, "sampler": sampler}
+    asked = [x for x in (worst_case, rare, until) if x is not None]
+    if asked:
+        if len(asked) > 1:
+            raise InputError("campaign: found two of --worst-case, --rare and --until; expected one")
+        _explore(
+            study,
+            place,
+            runs,
+            {k: v for k, v in options.items() if v is not None},
+            worst_case,
+            method,
+            rare,
+            until,
+        )
+        return
     done = None if retry_failed else nothing_left(place, load_text(study), runs, options)
     if done is not None:
         text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: articulus campaign show {shlex.quote(str(place))}"
@@ -116,6 +154,28 @@ def campaign(
     except KeyboardInterrupt:
         _print_interrupted(place)
     _show(result, None, report)
+
+
+def _explore(
+    study: str,
+    place: Path,
+    runs: int | None,
+    given: dict[str, Any],
+    worst_case: str | None,
+    method: str,
+    rare: str | None,
+    until: float | None,
+) -> None:
+    """Answer a question with runs that are chosen on the way."""
+    from articulus.cli import campaign_explore as explore
+
+    with _stoppable():
+        if worst_case is not None:
+            explore.print_worst_case(study, worst_case, runs, method, given)
+        elif rare is not None:
+            explore.print_rare(study, rare, runs, given)
+        elif until is not None:
+            explore.print_until(study, until, runs, place, given)
 
 
 def _result(folder: Path) -> Result:

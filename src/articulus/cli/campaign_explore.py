@@ -1,0 +1,54 @@
+"""`articulus campaign` with runs that it chooses itself: worst case, rare failures, until sure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from articulus.cli.printing import new_console, new_table
+
+
+def print_worst_case(
+    study: str, requirement: str, runs: int | None, method: str, given: dict[str, Any]
+) -> None:
+    """Search the worst case of a requirement and print it."""
+    from articulus.campaign.explore import worst_case
+
+    found = worst_case(study, requirement, runs=runs or 2000, method=method, **given)
+    console = new_console()
+    how = "kept, also in the worst run that was found" if found.kept else "missed"
+    value = "the run fails" if found.value != found.value else f"{found.value:.6g} {found.requirement.unit}"
+    console.print(
+        f"{found.requirement.text}: {how}: {value}, after {found.found.runs:,} runs", soft_wrap=True
+    )
+    table = new_table("worst case", "input", "value [SI]", "")
+    for name, x in found.inputs.items():
+        table.add_row(name, f"{x:.9g}", "at the end of what was searched" if name in found.edge else "")
+    console.print(table)
+
+
+def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, Any]) -> None:
+    """Print the probability that a requirement is missed."""
+    from articulus.campaign.explore import failure_probability
+
+    found = failure_probability(study, requirement, runs_per_level=runs or 2000, **given)
+    low, high = found.bounds
+    new_console().print(
+        f"{requirement}: missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}, "
+        f"from {found.runs:,} runs on {len(found.levels)} levels",
+        soft_wrap=True,
+    )
+
+
+def print_until(study: str, above: float, runs: int | None, output: Path, given: dict[str, Any]) -> None:
+    """Run until the pass rate is certainly above or below a number, and print it."""
+    from articulus.campaign.explore import run_until
+
+    found = run_until(study, above=above, most=runs or 1_000_000, output=output, **given)
+    rate = found.rate
+    answer = "above" if rate.low > above else "below" if rate.high < above else "not told from"
+    new_console().print(
+        f"pass rate {answer} {above:g}: {rate.passed:,} of {rate.runs:,} runs, 95 % bounds {rate.low:.6g} to {rate.high:.6g} "
+        f"(for all looks together); results: {found.result.folder}",
+        soft_wrap=True,
+    )
