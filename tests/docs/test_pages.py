@@ -27,6 +27,7 @@ PAGES = [
     "docs/control/interaction.md",
     "docs/tutorial_control.md",
     "docs/tutorial_tip.md",
+    "docs/tutorial_fastest_line.md",
     "docs/inversion/linear.md",
     "docs/inversion/tracking.md",
     "docs/tutorial_pointing.md",

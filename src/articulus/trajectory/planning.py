@@ -402,6 +402,13 @@ class Plan:
         **settings
             Of `Loop.simulate`.
         """
+        return self._simulated(settings) if settings else self._proof
+
+    @cached_property
+    def _proof(self) -> Run:
+        return self._simulated({})
+
+    def _simulated(self, settings: dict[str, Any]) -> Run:
         from articulus.running import Loop
 
         forces = self.feedforward()
