@@ -290,16 +290,18 @@ class System:
         if not ca.depends_on(everything, ca.vertcat(*found)):
             return self.function(name, expressions, names)
         solved = ca.depends_on(everything, ca.vertcat(*self._solution))
-        solving = self._solving
-        if rarely and solved and self.closing is not None and not self.network.stops:
+        solving = None
+        if solved and rarely and self.closing is not None and not self.network.stops:
             solving = self.closing.short_acceleration(tuple(self.network.wrenches()))
-        short = solved and solving.is_a("SXFunction")
+        elif solved:  # long beams in loops take minutes
+            solving = self._solving
+        short = solving is not None and solving.is_a("SXFunction")
         symbols: list[Any] = self.arguments if short else self.graph_symbols()
         c, _, p, *_ = symbols
         state = [c[self.places["q"]], c[self.places["v"]]]
         state += [p[: len(self.description.parameters)]] if self.description.parameters else []
         quantities = [ca.vertcat(*f.call(state)) for f, _ in called]
-        if short or self.network.stops or not solved:
+        if short or self.network.stops or solving is None:
             inner = ca.Function(name, [*self.arguments, *found], ca.cse(dense))
             out: Any = inner.call([*symbols, *self._solution_at(symbols, everything), *quantities])
         else:
