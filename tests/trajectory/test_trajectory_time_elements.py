@@ -231,6 +231,20 @@ def test_error_asked_for() -> None:
         trajectory.solve_problem(cart(), scheme_name="weak", intervals=2, error=1e-6)
 
 
+def test_a_stop_keeps_the_motion_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("articulus.trajectory.time_elements.newton", stopped)
+    with pytest.warns(UserWarning, match=r"\[2\] is kept"):
+        plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=8)
+    assert len(plan.meshes[0]) == 3
+    plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=8, time_limit=1e-9)
+    assert len(plan.meshes[0]) == 3
+    with pytest.raises(art.NumericalError):
+        plan.cost  # noqa: B018
+
+
 def test_an_infeasible_problem_says_so() -> None:
     plan = trajectory.solve_problem(cart(limit=3.0), scheme_name="weak", intervals=4)
     with pytest.raises(art.NumericalError, match="not kept"):

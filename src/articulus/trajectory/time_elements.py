@@ -9,6 +9,7 @@ difference of the last two meshes tells the error.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ from articulus.trajectory.schemes import weak
 
 FIRST = 2
 """Elements per phase of the first mesh."""
+ENDED = ("User_Requested_Stop", "Maximum_WallTime_Exceeded")
+"""What ends the search for good, on whatever mesh."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,15 +153,24 @@ def solve_weak(
     """
     steps = ladder(counts)
     level = on_mesh(problem, steps[0], None, search)
-    for wanted in steps[1:]:
-        level = on_mesh(problem, wanted, level, search)
-    wanted = steps[-1]
-    for _ in range(rounds if error is not None else 0):
-        assert error is not None
-        if level.error <= error or not level.solution.converged:
-            break
-        wanted = [2 * n for n in wanted]
-        level = on_mesh(problem, wanted, level, search)
+    try:
+        for wanted in steps[1:]:
+            if level.solution.status in ENDED:
+                return level
+            level = on_mesh(problem, wanted, level, search)
+        wanted = steps[-1]
+        for _ in range(rounds if error is not None else 0):
+            assert error is not None
+            if level.error <= error or not level.solution.converged:
+                break
+            wanted = [2 * n for n in wanted]
+            level = on_mesh(problem, wanted, level, search)
+    except KeyboardInterrupt:
+        reached = [len(mesh) - 1 for mesh in level.meshes]
+        warnings.warn(
+            f"plan: stopped while {wanted} elements were looked at; the motion on {reached} is kept",
+            stacklevel=4,
+        )
     return level
 
 
