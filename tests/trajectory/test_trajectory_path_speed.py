@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.trajectory import ode, path_speed, solve_problem
+from articulus.trajectory import ode, path_speed, point_to_point, solve_problem
 
 
 def wheel(damping: float = 0.0) -> art.Mechanism:
@@ -131,6 +131,44 @@ def test_given_durations(arm: art.Mechanism) -> None:
     assert moving.speed[[0, -1]] == pytest.approx([0.3, 0.2], rel=1e-9)
     with pytest.raises(InputError, match=r"the fastest run takes"):
         path_speed(arm, points, duration=0.01, **held)
+
+
+def test_jerk_limits_of_one_wheel() -> None:
+    """One joint on a straight path is the motion from point to point: T = d / V + V / A + A / J, also with moving ends."""
+    held = {"effort": 6.0, "velocity": 2.0, "jerk": 10.0, "grid": 100}
+    run = path_speed(wheel(), [[0.0], [3.0]], **held)
+    assert run.duration == pytest.approx(3.0 / 2 + 2.0 / 3 + 3.0 / 10, rel=1e-3)
+    assert run.overload() < 1e-4
+    assert run.gap < 5e-3
+    moving = path_speed(wheel(), [[0.0], [3.0]], speeds=(0.3, 0.2), **held)
+    same = point_to_point(
+        [0.0], [3.0], velocity=2.0, acceleration=3.0, jerk=10.0, start_velocity=0.9, end_velocity=0.6
+    )
+    assert moving.duration == pytest.approx(same.duration, rel=1e-3)
+    slow = path_speed(wheel(damping=0.5), [[0.0], [3.0]], duration=4.0, friction={"hinge": 0.5}, **held)
+    assert slow.duration == pytest.approx(4.0, rel=1e-9)
+    assert slow.overload() < 1e-4
+
+
+def test_jerk_limits_with_closed_loops_friction_and_tool_speed() -> None:
+    bars = art.load("n_four_bar", n=1)
+    held = {
+        "joints": ["hinge0"],
+        "effort": 300.0,
+        "friction": {"hinge0": 5.0},
+        "tool": ("tip0", 8.0),
+        "grid": 60,
+    }
+    plain = path_speed(bars, [[0.2], [1.2]], **held)
+    run = path_speed(bars, [[0.2], [1.2]], jerk=2e4, **held)
+    t, _, _, a = run.along(20)
+    assert run.overload() < 1e-4
+    assert np.abs(np.gradient(a, t, axis=0)).max() < 2.05e4  # by differences
+    assert run.duration > plain.duration
+    loose = path_speed(bars, [[0.2], [1.2]], jerk=1e6, **held)
+    assert loose.duration == pytest.approx(plain.duration, rel=1e-2)  # a switch takes an interval of the grid
+    with pytest.raises(InputError, match=r"expected one path at a time"):
+        path_speed(wheel(), [[[0.0], [3.0]]], effort=1.0, jerk=1.0)
 
 
 def test_closed_loops_of_one_degree_of_freedom_use_the_whole_motor() -> None:

@@ -5,6 +5,7 @@ from articulus.trajectory.keeping import Facing, InBox, Keep, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.trajectory.online import Deadlines, reaching
 from articulus.trajectory.path_integral import PathIntegral
+from articulus.trajectory.path_jerk import JerkMotion
 from articulus.trajectory.path_motion import PathMotion
 from articulus.trajectory.path_run import path_speed
 from articulus.trajectory.planning import Plan, Violation, plan, solve_problem
@@ -41,6 +42,7 @@ __all__ = [
     "FeedbackPlan",
     "Hull",
     "InBox",
+    "JerkMotion",
     "Jump",
     "Keep",
     "Link",

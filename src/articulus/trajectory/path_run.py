@@ -7,8 +7,10 @@ and the run is repeated.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,8 +18,9 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.dynamics.loops.free_coordinates import split
-from articulus.errors import InputError, NumericalError
+from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.trajectory.path_curves import Closing, Curve, Spline, chords
+from articulus.trajectory.path_jerk import with_jerk
 from articulus.trajectory.path_limits import PathLimits, has_dampers, limit_values
 from articulus.trajectory.path_motion import PathMotion
 from articulus.trajectory.speed_profile import Profiles
@@ -32,6 +35,8 @@ LEAST = 1e-9
 """Squared speed, over the largest, about which the dampers are taken where the run is slower."""
 KEPT = 5e-5
 """Excess of a limit between the points, over the limit, from which on it is taken off there."""
+DOUBTFUL = 1e-3
+"""Excess of a limit that is warned of."""
 MORE = 1.1
 """Share of the excess that is taken off."""
 CHECKED = (0.5,), (0.3, 0.7), *8 * [(0.125, 0.25, 0.5, 0.75, 0.875)]
@@ -49,6 +54,7 @@ def path_speed(
     effort: Mapping[str, float] | float | None = None,
     velocity: Mapping[str, float] | float | None = None,
     acceleration: Mapping[str, float] | float | None = None,
+    jerk: Mapping[str, float] | float | None = None,
     tool: tuple[str, float] | None = None,
     friction: Mapping[str, float] | None = None,
     joints: Sequence[str] | None = None,
@@ -67,8 +73,9 @@ def path_speed(
     points : array, (..., k, nq), or callable
         Positions to pass, two or more, joined by a cubic spline by the lengths of their chords; leading axes are many paths. Or s -> (q,
         dq/ds, d2q/ds2) for s from 0 to 1. With closed loops, of the coordinates of `joints` alone.
-    effort, velocity, acceleration : dict of joint to number, or a number
-        Limits in place of those of the joints (the joints have none of acceleration).
+    effort, velocity, acceleration, jerk : dict of joint to number, or a number
+        Limits in place of those of the joints (the joints have none of acceleration and jerk). With limits of jerk s'' is zero at both
+        ends, and every path is a program of its own for ipopt: tenths of a second instead of a millisecond.
     tool : (str, float) [m/s]
         Frame whose speed is limited, and its limit.
     friction : dict of joint to float [N m or N]
@@ -96,15 +103,24 @@ def path_speed(
     )
     if grid < 2:
         raise InputError(f"path_speed: grid = {grid}; expected 2 or more intervals")
-    found = _motion(limits, grid)
+    solved = _motion if jerk is None else partial(_jerk_motion, limit_values(mechanism, "jerk", jerk))
+    found = solved(limits, grid)
     while gap is not None and (lost := float(np.max(found.gap))) > gap:
         grid *= 2
         if grid > MOST:
             raise NumericalError(
                 f"path_speed: with {MOST} intervals the duration is still about {lost:.2g} from the least; expected a gap above that"
             )
-        found = _motion(limits, grid)
+        found = solved(limits, grid)
     return found
+
+
+def _jerk_motion(jerk: np.ndarray, limits: PathLimits, grid: int) -> PathMotion:
+    if isinstance(limits.curve, Spline) and limits.curve.points.ndim > 2:
+        raise InputError(
+            f"path_speed: found points of shape {limits.curve.points.shape} with limits of jerk; expected one path at a time, (k, n)"
+        )
+    return with_jerk(limits, jerk, _motion(replace(limits, duration=None), grid, dense=True), grid)
 
 
 def _limits(
@@ -168,6 +184,15 @@ def _limits(
     )
 
 
+def _warn_of(excess: float) -> None:
+    if excess > DOUBTFUL:
+        warnings.warn(
+            f"path_speed: between the points of the grid a limit is exceeded by {100 * excess:.2g} %; expected less with more intervals",
+            DoubtfulResult,
+            stacklevel=2,
+        )
+
+
 def _spline(points: Any, n: int) -> Curve:
     points = np.asarray(points, dtype=float)
     if points.ndim < 2 or points.shape[-2] < 2 or points.shape[-1] != n or not np.isfinite(points).all():
@@ -192,8 +217,8 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
     return Closing(m, given, places, q), places
 
 
-def _motion(limits: PathLimits, grid: int) -> PathMotion:
-    s = _grid(limits.curve, grid)
+def _motion(limits: PathLimits, grid: int, dense: bool = False) -> PathMotion:
+    s = _grid(limits.curve, grid, dense)
     if isinstance(limits.curve, Spline) and s.ndim > 1:  # few paths at a time stay in the cache
         many, rows = limits.curve.flat, s.reshape(-1, grid + 1)
         parts = [slice(k, k + TOGETHER) for k in range(0, len(rows), TOGETHER)]
@@ -207,13 +232,16 @@ def _motion(limits: PathLimits, grid: int) -> PathMotion:
     if (speed[..., 1:-1] <= 0).any():
         where = float(np.broadcast_to(s, speed.shape)[..., 1:-1].flat[int(np.argmin(speed[..., 1:-1]))])
         raise NumericalError(f"path_speed: the run comes to a stop at s = {where:.4g} of the path")
-    return PathMotion(limits, s, speed, u.reshape(*lead, -1, 2), partial(_motion, limits))
+    return PathMotion(limits, s, speed, u.reshape(*lead, -1, 2), partial(_motion, limits, dense=dense))
 
 
-def _grid(curve: Curve, count: int) -> np.ndarray:
-    """Return a grid with shorter intervals towards the ends, (points,), or (..., points) with the nearest point moved to every knot."""
+def _grid(curve: Curve, count: int, dense: bool) -> np.ndarray:
+    """Return a grid with shorter (much shorter if dense) intervals towards the ends, (points,), or (..., points) with the nearest point moved to every
+    knot."""
     even = np.linspace(0.0, 1.0, count + 1)
     s = even / 2 + (1 - np.cos(np.pi * even)) / 4
+    if dense:  # like the way from rest with constant jerk
+        s = even**3 * (10 - 15 * even + 6 * even**2)
     knots = getattr(curve, "knots", None)
     if knots is None:
         return s
@@ -257,10 +285,11 @@ class _Work:
 
     def _kept_to(self, x: np.ndarray, u: np.ndarray, stage: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the run after what it exceeds has been taken off the limits."""
-        if stage == len(CHECKED):
-            return x, u
         loads = self._loads(x, u, CHECKED[stage])
         worse = loads.max(axis=(1, 2)) > 1.0 + KEPT
+        if worse.any() and stage == len(CHECKED) - 1:
+            _warn_of(float(loads.max()) - 1.0)
+            return x, u
         if not worse.any():
             return (x, u) if stage else self._kept_to(x, u, 1)
         rows = np.arange(len(x)) if not stage else np.nonzero(worse)[0]

@@ -1,0 +1,137 @@
+"""Rows of motions along given paths and from state to state."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import articulus as art
+from articulus.bench import peers
+from articulus.bench.row import Bar, Row
+from articulus.bench.rows import Effort
+from articulus.bench.timing import Contender, race
+from articulus.trajectory import path_speed, point_to_point, waypoints
+from articulus.trajectory.path_curves import chords
+
+PATHS, POINTS, GRID = 256, 6, 400
+FINE = 6400
+"""Intervals whose duration counts as the least."""
+GAP, OVERLOAD = 5e-4, 1e-4
+"""Distance from the least duration, and excess of a limit between points, that count."""
+TORQUES = np.array([700.0, 1000.0, 200.0, 250.0, 60.0, 60.0, 25.0])
+SPEED = 1.0
+NO_TOPPRA, NO_RUCKIG = "toppra is not installed (extra `bench`)", "ruckig is not installed"
+
+
+def path_speeds(effort: Effort) -> Iterator[Row]:
+    """Give the fastest run along one path and along many, beside toppra on the same points, torques and speeds."""
+    arm = art.load("rrc7")
+    many = np.random.default_rng(5).uniform(-1, 1, (8 if effort.quick else PATHS, POINTS, arm.nq))
+    yield _path(arm, many[1], None if effort.quick else Bar(10), effort, "time-optimal path speed, one path")
+    yield _path(
+        arm, many, None if effort.quick else Bar(50), effort, f"time-optimal path speed, {len(many)} paths"
+    )
+
+
+def _path(arm: art.Mechanism, points: np.ndarray, bar: Bar | None, effort: Effort, name: str) -> Row:
+    limits = dict(zip(arm.joint_names, TORQUES))
+
+    def ours(grid: int = GRID) -> Any:
+        return path_speed(arm, points, effort=limits, velocity=SPEED, grid=grid)
+
+    run = ours()
+    one = run if points.ndim == 2 else path_speed(arm, points[1], effort=limits, velocity=SPEED)
+    gap = abs(one.duration / one.again(FINE).duration - 1.0)
+    over = run.overload()
+    note = f"{GRID} intervals; {100 * gap:.2g} % from the least duration, limits between points exceeded by {max(over, 0.0):.1e}"
+    count = 1 if points.ndim == 2 else len(points)
+    if gap > GAP or over > OVERLOAD:
+        return Row(name, arm.nv, failed=True, note=note)
+    mine = Contender("articulus", ours, count)
+    theirs = _toppra(arm, points if points.ndim == 2 else points[1])
+    if theirs is None:
+        (time,) = race([mine], effort.seconds, effort.rounds)
+        return Row(name, arm.nv, ours_us=time, bar=bar, note=f"{note}; {NO_TOPPRA}")
+    loss = theirs().duration / one.again(FINE).duration - 1.0
+    time, other = race([mine, Contender("toppra", theirs)], effort.seconds, effort.rounds)
+    note = f"{note}; toppra is {100 * loss:.2g} % from it"
+    return Row(name, arm.nv, time, "toppra, seidel", other, other / time, bar=bar, note=note)
+
+
+def _toppra(arm: art.Mechanism, points: np.ndarray) -> Callable[[], Any] | None:
+    """Return toppra's run through points by the same spline, everything included; its constraints call our inverse dynamics."""
+    toppra = peers.module("toppra", "SplineInterpolator")
+    if toppra is None:
+        return None
+    from toppra import algorithm, constraint
+
+    logging.getLogger("toppra").setLevel(logging.ERROR)
+    speeds, torques = (np.stack([-x, x], 1) for x in (np.full(arm.nv, SPEED), TORQUES))
+    scheme = constraint.DiscretizationType.Interpolation
+
+    def run() -> Any:
+        limits = [
+            constraint.JointVelocityConstraint(speeds),
+            constraint.JointTorqueConstraint(
+                arm.inverse_dynamics, torques, np.zeros(arm.nv), discretization_scheme=scheme
+            ),
+        ]
+        path = toppra.SplineInterpolator(chords(points), points)
+        found = algorithm.TOPPRA(
+            limits, path, gridpoints=np.linspace(0, 1, GRID + 1), solver_wrapper="seidel"
+        )
+        return found.compute_trajectory(0, 0)
+
+    return run
+
+
+def points(effort: Effort) -> Iterator[Row]:
+    """Give motions with limited jerk from state to state beside ruckig, and through waypoints, which the free ruckig does not compute offline."""
+    rng = np.random.default_rng(0)
+    count = 20 if effort.quick else 1000
+    start, end = rng.normal(size=(2, count, 7))
+    limits = {"velocity": np.full(7, 2.0), "acceleration": np.full(7, 3.0), "jerk": np.full(7, 10.0)}
+    speeds = rng.uniform(-0.5, 0.5, (2, count, 7)) * limits["velocity"]
+    for name, moving in (("rest to rest", 0.0), ("moving ends", 1.0)):
+        ends = {"start_velocity": moving * speeds[0], "end_velocity": moving * speeds[1]}
+        yield _from_state_to_state(f"point to point, {name}", start, end, ends, limits, effort)
+    route = rng.uniform(-1, 1, (6, 7))
+    mine = Contender("articulus", lambda: waypoints(route, **limits))
+    (time,) = race([mine], min(effort.seconds, 0.1), 1)
+    run = waypoints(route, **limits)
+    note = f"6 points, {run.duration:.4g} s; limits exceeded by {max(run.overload(), 0.0):.0e}; ruckig asks a server"
+    yield Row("waypoints with limited jerk", 7, time, value=1e-6 * time, unit="s", note=note)
+
+
+def _from_state_to_state(name: str, start: Any, end: Any, ends: Any, limits: Any, effort: Effort) -> Row:
+    run = point_to_point(start, end, **ends, **limits)
+    mine = Contender("articulus", lambda: point_to_point(start, end, **ends, **limits), len(start))
+    ruckig = peers.module("ruckig", "InputParameter")
+    if ruckig is None:
+        (time,) = race([mine], effort.seconds, effort.rounds)
+        return Row(name, 7, ours_us=time, note=f"{len(start)} motions; {NO_RUCKIG}")
+    asked, solver, found = ruckig.InputParameter(7), ruckig.Ruckig(7), ruckig.Trajectory(7)
+
+    def theirs(k: int = 0) -> float:
+        asked.current_position, asked.target_position = start[k], end[k]
+        asked.current_velocity, asked.target_velocity = ends["start_velocity"][k], ends["end_velocity"][k]
+        asked.max_velocity, asked.max_acceleration, asked.max_jerk = limits.values()
+        solver.calculate(asked, found)
+        return float(found.duration)
+
+    apart = max(abs(theirs(k) / run.duration[k] - 1.0) for k in range(20))
+    if apart > 1e-6:
+        return Row(name, 7, failed=True, note=f"durations differ by {apart:.1e}")
+    time, other = race([mine, Contender("ruckig", theirs)], effort.seconds, effort.rounds)
+    return Row(
+        name,
+        7,
+        time,
+        "ruckig",
+        other,
+        other / time,
+        note=f"{len(start)} motions in one call; durations agree to {apart:.0e}",
+    )
