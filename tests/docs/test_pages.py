@@ -43,6 +43,7 @@ PAGES = [
     "docs/inversion/piezo.md",
     "docs/trajectory/index.md",
     "docs/trajectory/methods.md",
+    "docs/trajectory/paths.md",
     "docs/trajectory/flexible.md",
     "docs/campaign/index.md",
     "docs/campaign/distributions.md",

@@ -39,7 +39,7 @@ DOUBTFUL = 1e-3
 """Excess of a limit that is warned of."""
 MORE = 1.1
 """Share of the excess that is taken off."""
-CHECKED = (0.5,), (0.3, 0.7), *8 * [(0.125, 0.25, 0.5, 0.75, 0.875)]
+CHECKED = (0.5,), (0.3, 0.5, 0.7), *8 * [(0.125, 0.25, 0.5, 0.75, 0.875)]
 """Places within the intervals at which limits are looked at before each repetition; the first two of all paths."""
 TOGETHER = 32
 """Paths that are worked on together."""
