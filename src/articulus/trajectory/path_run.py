@@ -39,8 +39,10 @@ DOUBTFUL = 1e-3
 """Excess of a limit that is warned of."""
 MORE = 1.1
 """Share of the excess that is taken off."""
-CHECKED = (0.5,), (0.3, 0.5, 0.7), *8 * [(0.125, 0.25, 0.5, 0.75, 0.875)]
+CHECKED = (0.5,), (0.3, 0.5, 0.7), *8 * [(0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875)]
 """Places within the intervals at which limits are looked at before each repetition; the first two of all paths."""
+BENT = 0.99
+"""What is kept of a limit, below which it is looked at more places."""
 TOGETHER = 32
 """Paths that are worked on together."""
 HALVINGS = 60
@@ -287,6 +289,8 @@ class _Work:
         """Return the run after what it exceeds has been taken off the limits."""
         loads = self._loads(x, u, CHECKED[stage])
         worse = loads.max(axis=(1, 2)) > 1.0 + KEPT
+        if stage == 1:  # where much has been taken off, loads bend within an interval: look closer
+            worse |= self.kept.min(axis=(-1, -2) if self.kept.ndim > 1 else None) < BENT
         if worse.any() and stage == len(CHECKED) - 1:
             _warn_of(float(loads.max()) - 1.0)
             return x, u
