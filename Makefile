@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test widths lint docs bench verify browser realtime fuzz nightly models lock clean
+.PHONY: demo test widths lint docs bench verify browser realtime fuzz nightly chaos models lock clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -54,6 +54,10 @@ nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
 	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
+
+# campaigns whose workers, drivers and schedulers are killed at random times; nothing may be lost
+chaos: $(VENV)/.test
+	$(BIN)/python tests/campaign/chaos.py --trials 20
 
 # files of robots that other packages bring along, beside MuJoCo; only their files are used, so they are not installed in the environment
 models: $(VENV)/.test build/robots

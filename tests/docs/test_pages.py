@@ -46,6 +46,7 @@ PAGES = [
     "docs/trajectory/paths.md",
     "docs/trajectory/flexible.md",
     "docs/campaign/index.md",
+    "docs/campaign/running.md",
     "docs/campaign/distributions.md",
     "docs/campaign/results.md",
     "docs/campaign/search.md",

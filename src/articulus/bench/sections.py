@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from articulus.bench import (
     balls,
     beam_link,
+    campaigns,
     contacts,
     first,
     flexible,
@@ -71,6 +72,8 @@ def sections(quick: bool) -> list[Section]:
         Section("tip torques", tips.torques),
         Section("stochastic programming", stochastic.three_states),
         Section("planned motions", planned.motions),
+        Section("campaigns", campaigns.arms),
+        Section("large campaigns", campaigns.large),
     ]
     new = [
         Section("warm start", rows.warm_start),

@@ -35,7 +35,9 @@ FIRST_CHUNK = 64
 CHUNK_SECONDS = 1.0
 """Wall-clock time that a chunk shall take [s]."""
 LEAST_CHUNK_SECONDS = 0.3
-"""Wall-clock time of the last chunks, of which workers have small ones [s]; handing one out costs 3 ms."""
+"""Wall-clock time of the last chunks, of which workers have small ones [s]."""
+HANDING_OUT = 0.006
+"""Twice the time that handing out a chunk costs on a cluster [s]: with many workers chunks are longer, so that none waits for the driver."""
 CHUNK_BYTES = 64 << 20
 """Memory that the samples of a chunk may take [bytes]."""
 SHARD_SECONDS = 5.0
@@ -302,7 +304,8 @@ class Driver:
         if (first, count) in self._attempts:  # goes again as it was
             return first, count
         lanes = host().lanes
-        wanted = int(self._rate * CHUNK_SECONDS) if self._rate else FIRST_CHUNK
+        seconds = max(CHUNK_SECONDS, HANDING_OUT * slots)
+        wanted = int(self._rate * seconds) if self._rate else FIRST_CHUNK
         if not inside:  # towards the end smaller ones, so that no worker waits long for the last
             share = (count + sum(n for _, n in queue)) // (2 * slots)
             wanted = min(wanted, max(share, int(self._rate * LEAST_CHUNK_SECONDS), lanes))

@@ -45,6 +45,7 @@ class Ledger:
         self.folder, self._identity = folder, identity
         self.path = folder / FILE
         self.rebuilt = False
+        self._last: int | None = None
         try:
             self._open()
         except sqlite3.DatabaseError:
@@ -207,7 +208,8 @@ class Ledger:
 
     def next_file(self) -> str:
         """Return a name for the next shard that no file has."""
-        taken = [
-            int(p.stem.partition("_")[2]) for p in self.folder.glob("shard_*.h5") if p.stem[6:].isdigit()
-        ]
-        return f"shard_{max(taken, default=-1) + 1:06d}.h5"
+        if self._last is None:
+            taken = [int(p.stem[6:]) for p in self.folder.glob("shard_*.h5") if p.stem[6:].isdigit()]
+            self._last = max(taken, default=-1)
+        self._last += 1
+        return f"shard_{self._last:06d}.h5"
