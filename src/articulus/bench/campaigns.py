@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-import articulus as art
 from articulus.bench import peers
 from articulus.bench.models import chain
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, Effort, difference, differs, raced
 from articulus.bench.timing import Contender, race
+from articulus.campaign.design import Campaign
+from articulus.campaign.run import campaign
 
 N = 7
 STEP = 1e-3
@@ -93,7 +94,7 @@ def _study(folder: Path, runs: int, steps: int) -> Path:
 def _campaign(study: Path, runs: int, **how: Any) -> None:
     """Run a campaign from the study to the table on the disk."""
     with TemporaryDirectory(prefix="articulus-bench-", dir=study.parent) as folder:
-        art.campaign(study, runs, output=Path(folder) / "c", **how)
+        campaign(study, runs, output=Path(folder) / "c", **how)
 
 
 def _bare(plan: Any, runs: int, steps: int) -> Any:
@@ -122,7 +123,7 @@ def _against_mujoco(study: Path, steps: int, effort: Effort) -> Row:
     ours = Contender("articulus", partial(_campaign, study, runs), runs * steps)
     if not peers.mujoco():
         return row(ours_us=race([ours], 0.0, 2)[0], note="MuJoCo is not installed (extra `bench`)")
-    plan = art.campaign.Campaign.read(study, runs=runs, vary={})
+    plan = Campaign.read(study, runs=runs, vary={})
     q, v, _ = chain(N).states(PEER_RUNS)
     rivals, ends = peers.mujoco_rollouts(chain(N), 0.3 * q, 0.3 * v, kp=KP, kd=KD, step=STEP, steps=steps)
     found = plan.study.loop.rollout(steps * STEP, 0.3 * q, 0.3 * v, step=STEP)
@@ -137,7 +138,7 @@ def _against_mujoco(study: Path, steps: int, effort: Effort) -> Row:
 
 def _overhead(study: Path, steps: int, effort: Effort) -> Row:
     runs = 4096 if effort.quick else 100_000
-    plan = art.campaign.Campaign.read(study, runs=runs)
+    plan = Campaign.read(study, runs=runs)
     ways = [
         Contender("campaign", partial(_campaign, study, runs), runs),
         Contender("rollout", _bare(plan, runs, steps), runs),
