@@ -48,9 +48,14 @@ def main_effects(
     inputs: Mapping[str, np.ndarray], values: np.ndarray, bins: int = BINS
 ) -> tuple[Effect, ...]:
     """Return the effect of each input on a figure, the largest share first; runs without a finite figure are left out."""
+    from scipy.stats import rankdata
+
     y = np.asarray(values, dtype=float)
     good = np.isfinite(y)
-    found = [_effect(name, np.asarray(x, dtype=float)[good], y[good], bins) for name, x in inputs.items()]
+    ranks = rankdata(y[good])
+    found = [
+        _effect(name, np.asarray(x, dtype=float)[good], y[good], ranks, bins) for name, x in inputs.items()
+    ]
     return tuple(sorted(found, key=lambda e: -e.share if e.share == e.share else math.inf))
 
 
@@ -59,10 +64,11 @@ def tornado(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     return tuple(sorted(effects, key=lambda e: -abs(e.swing) if e.swing == e.swing else math.inf))
 
 
-def _effect(name: str, x: np.ndarray, y: np.ndarray, bins: int) -> Effect:
+def _effect(name: str, x: np.ndarray, y: np.ndarray, ranks: np.ndarray, bins: int) -> Effect:
     from scipy.stats import rankdata
 
-    group = _groups(x, bins)
+    placed = rankdata(x)
+    group = _groups(x, placed, bins)
     count = np.bincount(group)
     centres, means = np.bincount(group, x) / count, np.bincount(group, y) / count
     squares = np.bincount(group, (y - means[group]) ** 2)
@@ -75,18 +81,18 @@ def _effect(name: str, x: np.ndarray, y: np.ndarray, bins: int) -> Effect:
         share = 1 - (within / free) / (total / (y.size - 1))
     rank = math.nan
     if y.size > 1 and total > 0 and np.ptp(x) > 0:
-        rank = float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+        rank = float(np.corrcoef(placed, ranks)[0, 1])
     return Effect(name, centres, means, errors, share, rank)
 
 
-def _groups(x: np.ndarray, bins: int) -> np.ndarray:
-    """Return the bin of each value: one per distinct value where there are few, else equally full ones."""
-    distinct, inverse = np.unique(x, return_inverse=True)
-    if distinct.size <= bins:
-        return inverse
-    order = np.empty(x.size, dtype=int)
-    order[np.argsort(x, kind="stable")] = np.arange(x.size)
-    return order * min(bins, max(1, x.size // 2)) // x.size
+def _groups(x: np.ndarray, ranks: np.ndarray, bins: int) -> np.ndarray:
+    """Return the bin of each value: one per distinct value where there are few, else equally full ones; equal values share one."""
+    if np.unique(x[:1000]).size <= bins:
+        distinct, inverse = np.unique(x, return_inverse=True)
+        if distinct.size <= bins:
+            return inverse
+    group = ((ranks - 0.5) * min(bins, max(1, x.size // 2)) / x.size).astype(int)
+    return np.unique(group, return_inverse=True)[1] if np.bincount(group).min() == 0 else group
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from articulus.campaign.report import sections
 from articulus.campaign.report.sections import bounded, percent
+from articulus.campaign.sensitivity import Effect, main_effects
 from articulus.campaign.statistics import NO_SAMPLE, joint_rate, judged
 from articulus.errors import ArticulusError
 from articulus.results.run import Run
@@ -49,6 +50,13 @@ class Content:
     worst: Mapping[int, str]
     folder: str
     origin: Mapping[str, str]
+    _effects: dict[str, tuple[Effect, ...]] = field(default_factory=dict, init=False, repr=False)
+
+    def effects(self, name: str) -> tuple[Effect, ...]:
+        """Return the main effects on a figure, computed once."""
+        if name not in self._effects:
+            self._effects[name] = main_effects(self.table.inputs, self.table.figures[name])
+        return self._effects[name]
 
     def command(self, index: int | None) -> str:
         """Return the command that repeats one run, or the campaign."""

@@ -13,7 +13,7 @@ from articulus.campaign import statistics
 from articulus.campaign.causes import Driver, drivers, grouped
 from articulus.campaign.distributions import Axis, Correlated, Rows
 from articulus.campaign.report import charts
-from articulus.campaign.sensitivity import main_effects, sobol_indices, tornado
+from articulus.campaign.sensitivity import sobol_indices, tornado
 from articulus.campaign.statistics import NOTES, Rate, joint_rate, judged, passing, summary
 from articulus.errors import InputError
 from articulus.study.report.markup import Markup, element, joined, readable, section, table
@@ -324,7 +324,7 @@ def _effects_of(content: Content, name: str, prefix: str) -> Iterator[Markup]:
         return
     label = charts.labelled(name, t.units.get(name, "-"))
     yield element("h3", name)
-    found = [e for e in main_effects(t.inputs, values) if np.isfinite(e.share)]
+    found = [e for e in content.effects(name) if np.isfinite(e.share)]
     found = [e for e in found if e.share > 0 or abs(e.swing) > 3 * float(np.hypot(e.errors[0], e.errors[-1]))]
     if not found:
         yield element("p", f"No input has an effect on the mean of {name} beyond chance.")
@@ -420,7 +420,7 @@ def scatter(content: Content) -> Markup:
     asked = list(dict.fromkeys([*(r.figure for r in c.requirements), *t.figures]))[:3]
     chosen: dict[str, float] = {}
     for name in asked:
-        for e in main_effects(t.inputs, t.figures[name]):
+        for e in content.effects(name):
             if np.isfinite(e.share):
                 chosen[e.name] = max(chosen.get(e.name, 0.0), e.share)
     names = sorted(chosen, key=lambda n: -chosen[n])[: MOST_PANELS - len(asked)]
