@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
+from casadi import SX
 
 from articulus.trajectory.collocation import Layout
 from articulus.trajectory.ipopt import Solution
@@ -25,7 +27,9 @@ EDGE = 5e-4
 SWINGS = 8
 """Changes of direction one after the other that make a chatter."""
 SWING = 0.05
-"""Least change from point to point of a chatter, over the range of the input."""
+"""Least swing of a chatter, over the range of the input."""
+APART = 4
+"""Most points from one change of direction to the next."""
 
 
 @dataclass(frozen=True)
@@ -122,23 +126,41 @@ def with_nodes(mesh: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([mesh[:1], mesh[1:-1][nearest > room], at, mesh[-1:]]))
 
 
+def flat_inputs(phase: Phase) -> tuple[str, ...]:
+    """Return the inputs of which the running cost is a linear function or none: they may have singular arcs."""
+    z = SX.sym("z", phase.size)
+    cost = SX(0) if phase.running is None else phase.running(z)
+    return tuple(
+        phase.names[k] for k in phase.inputs if not ca.depends_on(ca.densify(ca.jacobian(cost, z[k])), z[k])
+    )
+
+
 def chatters(phase: Phase, layout: Layout, solution: Solution) -> list[Chatter]:
-    """Return the inputs that swing from point to point: where S is zero for a while, nothing determines them but the mesh."""
+    """Return the inputs that swing within a few points: where S is zero for a while, nothing determines them but the mesh."""
     found = []
     for place in phase.inputs:
         u = solution.x[layout.z[:, place]]
-        size = np.ptp(u)
-        steps = np.diff(u)
-        turns = (steps[1:] * steps[:-1] < 0) & (np.minimum(abs(steps[1:]), abs(steps[:-1])) > SWING * size)
-        run = 0
-        for k, turn in enumerate(turns):
-            run = run + 1 if turn else 0
-            if run >= SWINGS and (k == len(turns) - 1 or not turns[k + 1]):
-                found.append(
-                    Chatter(
-                        phase.names[place],
-                        float(layout.fractions[k + 1 - run]),
-                        float(layout.fractions[k + 2]),
-                    )
-                )
+        turns = _turns(u, SWING * float(np.ptp(u)))
+        near = np.diff(turns) <= APART
+        cuts = np.flatnonzero(~near) + 1
+        for run in np.split(np.array(turns, dtype=int), cuts):
+            if len(run) >= SWINGS:
+                begin, end = layout.fractions[run[[0, -1]]]
+                found.append(Chatter(phase.names[place], float(begin), float(end)))
+    return found
+
+
+def _turns(u: np.ndarray, least: float) -> list[int]:
+    """Return the points at which a sequence turns round by more than so much."""
+    found, extreme, direction = [], 0, 0.0
+    for k in range(1, len(u)):
+        step = u[k] - u[extreme]
+        if direction == 0.0:
+            if abs(step) > least:
+                direction, extreme = float(np.sign(step)), k
+        elif step * direction > 0:
+            extreme = k
+        elif -step * direction > least:
+            found.append(extreme)
+            direction, extreme = -direction, k
     return found

@@ -30,6 +30,7 @@ from articulus.trajectory.lqr_tracking import feedback_along
 from articulus.trajectory.optimality import (
     chatters,
     collocation_costates,
+    flat_inputs,
     nodes_of,
     shooting_costates,
     switches,
@@ -235,15 +236,17 @@ class Plan:
         return tuple(found)
 
     def _warn_of_chatter(self) -> None:
-        """Tell of inputs that swing from point to point; where paths are to be kept, `chatter` and the text of the plan do."""
-        if not self.converged or any(phase.path for phase in self.problem.phases):
+        """Tell of inputs that swing where the cost has no curvature in them; of the others `chatter` and the text of the plan do."""
+        if not self.converged:
             return
+        flat = {n for phase in self.problem.phases for n in flat_inputs(phase) if not phase.path}
         for each in self.chatter:
-            warnings.warn(
-                f"plan: {each}: the mesh determines it there, not the cost (a singular arc, or a limit that is kept at the points only). "
-                'Add a small weight on it to the cost, or take the scheme "radau 3"; positions and cost may still be right',
-                stacklevel=4,
-            )
+            if each.split(" swings")[0] in flat:
+                warnings.warn(
+                    f"plan: {each}: the mesh determines it there, not the cost (a singular arc). Add a small weight on it to the cost, "
+                    'or take another scheme ("radau 3", "shooting"); positions and cost may still be right',
+                    stacklevel=4,
+                )
 
     def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
         """Return the constraints that the motion does not keep on the mesh, the worst first."""
