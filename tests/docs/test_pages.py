@@ -56,6 +56,7 @@ PAGES = [
     "docs/trajectory/online.md",
     "docs/trajectory/stochastic.md",
     "docs/trajectory/staircase.md",
+    "docs/trajectory/truss.md",
     "docs/inversion/pseudolink.md",
     "docs/theory/constraints.md",
     "docs/theory/closed_chains.md",

@@ -27,6 +27,7 @@ GENERATORS = (
     "padilla_arm",
     "pendulum_chain",
     "stewart_platform",
+    "truss_arm",
 )
 """Mechanisms that a function makes."""
 

@@ -27,10 +27,24 @@ from articulus.trajectory.staircase import (
 )
 from articulus.trajectory.stochastic import FeedbackLaw, Jump, feedback_law
 from articulus.trajectory.store import load_plan
+from articulus.trajectory.truss import (
+    ArmMotion,
+    Bay,
+    ShapeCurve,
+    Truss,
+    TrussMotion,
+    double_octahedral,
+    follow_curve,
+    octahedral,
+    track_frame,
+    track_nodes,
+)
 from articulus.trajectory.waypoint_motion import WaypointMotion, waypoints
 
 __all__ = [
+    "ArmMotion",
     "Ball",
+    "Bay",
     "Clear",
     "Constraint",
     "ConvectedChain",
@@ -59,15 +73,21 @@ __all__ = [
     "Rod",
     "RowViolation",
     "Segment",
+    "ShapeCurve",
     "Stage",
     "StageSolution",
     "StagedMotion",
     "StagedProblem",
     "StaircaseQL",
+    "Truss",
+    "TrussMotion",
     "Violation",
     "WaypointMotion",
+    "double_octahedral",
     "feedback_law",
+    "follow_curve",
     "load_plan",
+    "octahedral",
     "ode",
     "path_speed",
     "plan",
@@ -77,5 +97,7 @@ __all__ = [
     "solve_staged",
     "solve_stages",
     "staged",
+    "track_frame",
+    "track_nodes",
     "waypoints",
 ]

@@ -1,0 +1,1 @@
+"""A manipulator of five truss bays between two cubes, Naccarato & Hughes 1989."""

@@ -1,0 +1,128 @@
+"""Trusses of variable geometry and redundant arms: lengths, poses, weights of curves, what is out of reach."""
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus import trajectory
+from articulus.trajectory.truss.settle import settle
+
+
+def lifted(truss, rise, steps=5):
+    """Return poses of the end that go straight along a vector [m]."""
+    poses = np.tile(truss.pose(truss.nodes), (steps, 1, 1))
+    poses[:, :3, 3] += np.linspace(0, 1, steps + 1)[1:, None] * np.array(rise)
+    return poses
+
+
+def test_degrees_of_freedom():
+    assert trajectory.octahedral(5).freedom == 30  # six legs a bay
+    assert trajectory.double_octahedral(5).freedom == 15  # three
+
+
+@pytest.mark.parametrize("make", [trajectory.octahedral, trajectory.double_octahedral])
+def test_nodes_follow_and_rods_keep_their_lengths(make):
+    truss = make(3)
+    poses = lifted(truss, (0.1, 0.05, 0.05))
+    motion = trajectory.track_nodes(truss, poses)
+    assert not motion.complaints
+    rods = truss.lengths(motion.nodes, truss.rods) - truss.lengths(truss.nodes, truss.rods)
+    assert np.abs(rods).max() < 1e-10  # Newton steps end at 1e-12
+    for nodes, pose in zip(motion.nodes, poses):
+        np.testing.assert_allclose(truss.pose(nodes), pose, atol=1e-10)
+
+
+def test_a_straight_lift_along_a_curve_is_the_same_for_every_bay():
+    """A straight curve has no other shape: faces at equal distances, all legs of one length, by hand."""
+    truss = trajectory.octahedral(4)
+    poses = lifted(truss, (0, 0, 0.4))
+    for curve in (trajectory.ShapeCurve(5), trajectory.ShapeCurve(7, "bspline")):
+        motion = trajectory.follow_curve(truss, poses, curve)
+        assert not motion.complaints
+        heights = (2.0 + np.linspace(0, 0.4, 6)[1:]) / 4
+        flat = np.sqrt(truss.lengths(truss.nodes)[0] ** 2 - 0.5**2)
+        np.testing.assert_allclose(
+            motion.lengths, np.sqrt(flat**2 + heights**2)[:, None] * np.ones(24), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("curve", [trajectory.ShapeCurve(6), trajectory.ShapeCurve(8, "bspline")])
+def test_weights_sum_to_one_and_touch_both_ends(curve):
+    s = np.linspace(0, 1, 9)
+    weights, slopes = curve.weights(s)
+    np.testing.assert_allclose(weights.sum(1), 1, atol=1e-14)
+    np.testing.assert_allclose(slopes.sum(1), 0, atol=1e-12)
+    assert weights[0, 0] == pytest.approx(1)
+    assert weights[-1, -1] == pytest.approx(1)
+    small = 1e-6
+    near = curve.weights(s[1:-1] + small)[0] - curve.weights(s[1:-1] - small)[0]
+    np.testing.assert_allclose(near / (2 * small), slopes[1:-1], atol=1e-7)
+
+
+def test_what_is_out_of_reach_is_told():
+    truss = trajectory.octahedral(2)
+    motion = trajectory.track_nodes(truss, lifted(truss, (0, 0, 3.0)))
+    assert any("leg" in c or "out of reach" in c for c in motion.complaints)
+    cube = trajectory.Crate((0.0, 0.0, 1.0), (0.2, 0.2, 0.2))  # where the end itself has to be
+    motion = trajectory.track_nodes(truss, lifted(truss, (0, 0, 0.0), 1), obstacles=[cube], margin=0.3)
+    assert any("clearance" in c for c in motion.complaints)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(art.InputError, match="orthogonal"):
+        trajectory.track_nodes(trajectory.octahedral(1), 2 * np.eye(4)[None])
+    truss = trajectory.double_octahedral(2)
+    with pytest.raises(art.InputError, match="bay 0 has 3 degrees of freedom"):
+        trajectory.follow_curve(truss, lifted(truss, (0, 0, 0.1)))
+    with pytest.raises(art.InputError, match="stroke"):
+        trajectory.octahedral(2, stroke=(0.1, 0.2))
+    with pytest.raises(art.InputError, match="4 or more"):
+        trajectory.ShapeCurve(3)
+
+
+def test_settle_keeps_equations_before_limits_before_wishes():
+    """Nearest point to (2, 2) on the line x + y = 1 with x <= 0.3: by hand (0.3, 0.7)."""
+    x, off, least = settle(
+        np.array([0.0, 1.0]),
+        lambda x: (np.array([x.sum() - 1]), np.ones((1, 2))),
+        lambda x: (np.array([0.3 - x[0]]), np.array([[-1.0, 0.0]])),
+        wish=lambda x: (x - np.array([2.0, 0.0]), np.eye(2)),
+    )
+    np.testing.assert_allclose(x, [0.3, 0.7], atol=1e-5)  # a limit is left by 1e-6 of the size of x
+    assert off < 1e-12
+    assert least >= 0
+
+
+def test_an_arm_of_seven_joints_keeps_its_elbow_clear_and_reaches_a_posture():
+    arm = art.load("rrc7")
+    q0 = np.array([0.1, 0.5, 0.2, 0.9, 0.3, 0.5, 0.1])
+    poses = np.tile(arm.pose("tool", q0), (6, 1, 1))
+    poses[:, 1, 3] += np.linspace(0, 0.15, 6)
+    free = trajectory.track_frame(arm, "tool", poses, q0)
+    elbow = arm.pose("link4", free.q)[:, :3, 3]
+    ball = trajectory.Ball(tuple(elbow[3] + [0.0, 0.05, 0.0]), 0.05)
+    motion = trajectory.track_frame(
+        arm,
+        "tool",
+        poses,
+        q0,
+        hulls=[trajectory.Hull("link4", (0, 0, 0), (0, 0, 0), 0.05, balls=1)],
+        obstacles=[ball],
+        margin=0.02,
+    )
+    assert not motion.complaints
+    assert motion.clearance.min() >= 0.02
+    np.testing.assert_allclose(arm.pose("tool", motion.q), poses, atol=1e-9)
+    # the places of the elbow that were found are reachable: as a wish they are met from the start of the free motion
+    points = arm.pose("link4", motion.q)[:, None, :3, 3]
+    wished = trajectory.track_frame(arm, "tool", poses, q0, frames=["link4"], points=points)
+    np.testing.assert_allclose(arm.pose("link4", wished.q)[:, None, :3, 3], points, atol=1e-4)
+    np.testing.assert_allclose(arm.pose("tool", wished.q), poses, atol=1e-9)
+
+
+def test_the_arm_of_the_library_has_the_corners_of_its_truss():
+    arm, truss = art.load("truss_arm"), trajectory.octahedral(5)
+    poses = arm.poses(arm.neutral)
+    corners = [poses[f"face{k}.{i}"][:3, 3] for k in range(1, 6) for i in (1, 2, 3)]
+    np.testing.assert_allclose(corners, truss.nodes[3:], atol=1e-14)
+    assert arm.nv == truss.freedom
