@@ -1,5 +1,7 @@
 """What can vary besides parameters, and runs that end early: bits do not depend on the company that a run has."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,7 @@ FIGURES = ("inputs", "figures", "status", "cause", "doubts", "ended")
 def rows(campaign: Campaign, cuts: list[int]) -> dict[str, np.ndarray]:
     """Return the rows of all runs, cut at some numbers."""
     ends = [0, *cuts, campaign.runs]
-    parts = [work.run_rows(campaign, a, b - a) for a, b in zip(ends, ends[1:])]
+    parts = [work.run_rows(campaign, a, b - a) for a, b in itertools.pairwise(ends)]
     return {name: np.concatenate([getattr(p, name) for p in parts]) for name in FIGURES}
 
 
