@@ -16,8 +16,8 @@ from articulus.bench.rows import Effort
 from articulus.bench.startup import ONE_STATE, Named, starter
 from articulus.bench.timing import Contender, one_core, race
 
-AGREE = 1e-4
-"""Relative difference of the costs of two discretizations or two tolerances of one motion."""
+AGREE = 1e-3
+"""Relative difference of the costs: the barrier of the peer's solver adds up to 2e-4 at this tolerance."""
 GOAL = (0.8, -0.6, 0.7, 0.5, -0.4, 0.6, 0.3)
 """Of the 7-revolute arm [rad]; it starts at zero."""
 USED = 0.9
