@@ -56,7 +56,7 @@ class Spline:
             self.points.reshape(-1, *self.points.shape[-2:]), self.knots.reshape(-1, self.knots.shape[-1])
         )
 
-    def part(self, rows: slice) -> Spline:
+    def part(self, rows: slice | np.ndarray) -> Spline:
         """Return some of the paths."""
         return Spline(self.points[rows], self.knots[rows])
 

@@ -277,7 +277,10 @@ class _Work:
         part = copy(self)
         for name in ("names", "first", "second", "s", "h", "a", "b", "c", "d", "top"):
             setattr(part, name, getattr(self, name)[rows])
-        part.chosen = rows if self.chosen is None else self.chosen[rows]
+        if isinstance(self.curve, Spline):
+            part.curve, part.grid, part.inside = self.curve.flat.part(rows), self.s[rows], {}
+        else:
+            part.chosen = rows if self.chosen is None else self.chosen[rows]
         part.kept = self.kept[rows] if self.kept.ndim > 1 else self.kept
         return part
 
