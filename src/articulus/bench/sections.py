@@ -23,6 +23,7 @@ from articulus.bench import (
     runs,
     shells,
     stable_inversion,
+    staircase,
     stochastic,
     tips,
 )
@@ -71,6 +72,7 @@ def sections(quick: bool) -> list[Section]:
         Section("from point to point", paths.points),
         Section("tip torques", tips.torques),
         Section("stochastic programming", stochastic.three_states),
+        Section("staircase programs", staircase.programs),
         Section("planned motions", planned.motions),
         Section("campaigns", campaigns.arms),
         Section("large campaigns", campaigns.large),
