@@ -18,6 +18,7 @@ from articulus.bench import (
     narrow,
     paths,
     planned,
+    riccati,
     robust,
     rows,
     runs,
@@ -76,6 +77,8 @@ def sections(quick: bool) -> list[Section]:
         Section("planned motions", planned.motions),
         Section("campaigns", campaigns.arms),
         Section("large campaigns", campaigns.large),
+        Section("Riccati solver", riccati.solver),
+        Section("path-integral controller", riccati.path_integral),
     ]
     new = [
         Section("warm start", rows.warm_start),

@@ -36,8 +36,12 @@ FLAT = 1e-24
 """Square of the gradient by free inputs, over that at zero, up to which such a step is not needed."""
 SHORTER = (1.0, 0.5, 0.2, 0.05)
 """Lengths tried for each of them."""
-LEAST, MOST, FACTOR = 1e-9, 1e9, 10.0
-"""Regularization: size beyond which there is one, largest, factor."""
+LEAST, MOST, FACTOR = 1e-3, 1e9, 10.0
+"""Regularization, over the curvature of each input: size beyond which there is one, largest, factor."""
+TRIES = 8
+"""Regularizations that are tried in one iteration."""
+ROUNDING = 1e-13
+"""Expected change of the merit, over its size, that rounding hides."""
 CLOSED = 1e-9
 """Gap, over the size of the state, up to which the motion counts as one of the dynamics."""
 FIRST_RHO, LARGEST_RHO, STIFFER, FALL = 10.0, 1e7, 10.0, 0.25
@@ -113,7 +117,7 @@ class Riccati:
         self._last = code.last.bind(*self._end, self._rho)
         # backward
         self._value = np.zeros((1, code.sweep.nx))
-        self._limits = np.concatenate([[0.0], 1 / s.input_scale**2, *s.box])
+        self._limits = np.concatenate([[0.0], *s.box])
         self._failed = np.full(1, kernel.NEVER)
         self._sweep_log = np.zeros((1, N + 1, code.logged))
         self._sweep = code.sweep.on(self._value, self._limits, self._w, self._failed, self._sweep_log)
@@ -190,20 +194,22 @@ class Riccati:
         """Take one iteration; return the change of the merit that its model expected, and whether a step was accepted."""
         self.iterations += 1
         merit = self._models()
-        while not self._backward():
-            if self.regularization >= MOST:
-                return np.inf, False
+        feasible, expected = self.gap <= CLOSED, np.full(len(STEP_LENGTHS), np.inf)
+        for _ in range(TRIES):
+            while not self._backward():
+                if self.regularization >= MOST:
+                    return np.inf, False
+                self._stiffen()
+            merits, expected = self._rollouts(), self._expected()
+            for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
+                if np.isfinite(change) and (
+                    change <= ACCEPT * wanted if wanted <= 0 else not feasible and change <= ACCEPT_RISE * wanted
+                ):
+                    self._accept(k)
+                    return float(expected[0]), True
+            if abs(expected[0]) <= ROUNDING * abs(merit):
+                break
             self._stiffen()
-        merits = self._rollouts()
-        expected = self._expected()
-        feasible = self.gap <= CLOSED
-        for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
-            if np.isfinite(change) and (
-                change <= ACCEPT * wanted if wanted <= 0 else not feasible and change <= ACCEPT_RISE * wanted
-            ):
-                self._accept(k)
-                return float(expected[0]), True
-        self._stiffen()
         return float(expected[0]), False
 
     @property
@@ -429,8 +435,8 @@ def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
     nx, nu = s.nx, s.nu
     logged = nu + nu * nx + nx
     held, w, k = MX.sym("held", logged + 4 + nx + nx * nx), MX.sym("w", sum(sizes)), MX.sym("k")
-    p = MX.sym("p", 1 + 3 * nu)
-    mu, weight, lower, upper = _cut(p, 1, nu, nu, nu)
+    p = MX.sym("p", 1 + 2 * nu)
+    mu, lower, upper = _cut(p, 1, nu, nu)
     _, sums, v, V = _cut(held, logged, 4, nx, nx * nx)
     V = ca.reshape(V, nx, nx)
     gap, u, At, Bt, lx, lu, lxx, lxu, luu = _cut(w, *sizes)
@@ -442,7 +448,7 @@ def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
     Qx, Qu = lx + ca.mtimes(At, slope), lu + ca.mtimes(Bt, slope)
     Qxx, Qxu, Quu = lxx + ca.mtimes(At, VA), lxu + ca.mtimes(At, VB), luu + ca.mtimes(Bt, VB)
     bounded = bool(np.isfinite(np.concatenate(s.box)).any())
-    push, inverse = _best(nu, bounded)(Quu + ca.diag(mu * weight), Qu, lower - u, upper - u)
+    push, inverse = _best(nu, bounded)(Quu + ca.diag(mu * ca.fabs(ca.diag(Quu))), Qu, lower - u, upper - u)
     gain = -ca.mtimes(Qxu, inverse)
     pushed = ca.mtimes(Quu, push)
     v_new = Qx + ca.mtimes(Qxu, push) + ca.mtimes(gain, Qu + pushed)
