@@ -25,9 +25,17 @@ def problem(given):
             spent = crocoddyl.ResidualModelControl(state, model.nv)
             costs.addCost("input", crocoddyl.CostModelResidual(state, spent), weights["input"])
         dynamics = crocoddyl.DifferentialActionModelFreeFwdDynamics(state, actuation, costs)
-        kind = crocoddyl.IntegratedActionModelRK if given["method"] == "rk4" else crocoddyl.IntegratedActionModelEuler
+        kind = (
+            crocoddyl.IntegratedActionModelRK
+            if given["method"] == "rk4"
+            else crocoddyl.IntegratedActionModelEuler
+        )
         more = (crocoddyl.RKType.four,) if given["method"] == "rk4" else ()
-        return kind(dynamics, *more, given["h"]) if weights["input"] else crocoddyl.IntegratedActionModelEuler(dynamics, 0.0)
+        return (
+            kind(dynamics, *more, given["h"])
+            if weights["input"]
+            else crocoddyl.IntegratedActionModelEuler(dynamics, 0.0)
+        )
 
     running = action({"state": given["state"], "input": given["input"]})
     if given["limit"]:
@@ -54,7 +62,7 @@ def main():
         done = solver.solve(xs, us, 200, False)
         best = min(best, time.process_time() - begun)
         found = {"iterations": solver.iter, "cost": solver.cost, "converged": bool(done)}
-    print(json.dumps(found | {"seconds": best, "version": crocoddyl.__version__}))
+    sys.stdout.write(json.dumps(found | {"seconds": best, "version": crocoddyl.__version__}))
 
 
 main()

@@ -53,30 +53,43 @@ def solver(effort: Effort) -> Iterator[Row]:
 
 
 def _solved(method: str, limited: bool, effort: Effort) -> Iterator[Row]:
-    model = chain(7)
+    model = chain(3 if effort.quick else 7)
+    n = model.nv
     goal = 0.5 * model.states(1)[0][0]
-    lead = np.asarray(model.mechanism.gravity(np.zeros(7)))
+    lead = np.asarray(model.mechanism.gravity(np.zeros(n)))
     limit = 1.2 * np.abs(lead) + 3.0 if limited else None
     stages = _stages(model, goal, limit, method)
-    x = np.zeros((STEPS + 1, 14))
+    x = np.zeros((STEPS + 1, 2 * n))
     call = partial(search, stages, x, np.tile(lead, (STEPS, 1)), tolerance=1e-9)
     found = call()
     (ours,) = race([Contender("articulus", call)], effort.seconds, effort.rounds)
     name = f"soft goal, 100 {'RK4' if method == 'rk4' else 'Euler'} steps{', limits' if limited else ''}"
     each = ours / found.iterations
     if (python := interpreter()) is None:
-        yield Row(f"{name}, one iteration", 7, each, value=each / 1e3, unit="ms", bar=_most(0.9, effort), note=ABSENT)
+        yield Row(
+            f"{name}, one iteration",
+            n,
+            each,
+            value=each / 1e3,
+            unit="ms",
+            bar=_most(0.9, effort),
+            note=ABSENT,
+        )
         return
     theirs = _crocoddyl(python, model, goal, lead, limit, method, 3 if effort.quick else 20)
-    yield from _rows(name, found, ours, theirs, method, effort)
+    yield from _rows(name, n, found, ours, theirs, method, effort)
 
 
-def _rows(name: str, found: Outcome, ours: float, theirs: dict[str, Any], method: str, effort: Effort) -> Iterator[Row]:
+def _rows(
+    name: str, n: int, found: Outcome, ours: float, theirs: dict[str, Any], method: str, effort: Effort
+) -> Iterator[Row]:
     gap = abs(found.cost - theirs["cost"]) / abs(theirs["cost"])
     peer = f"Crocoddyl {theirs['version']}"
     worse = found.cost > (1 + AGREE) * theirs["cost"]
     if not found.converged or (method != "rk4" and (worse if not theirs["converged"] else not gap <= AGREE)):
-        yield Row(name, 7, failed=True, note=f"costs {found.cost:.6g} and {theirs['cost']:.6g} ({found.status})")
+        yield Row(
+            name, n, failed=True, note=f"costs {found.cost:.6g} and {theirs['cost']:.6g} ({found.status})"
+        )
         return
     each, other = ours / found.iterations, 1e6 * theirs["seconds"] / theirs["iterations"]
     note = f"{found.iterations} and {theirs['iterations']} iterations; costs agree to {gap:.0e}"
@@ -84,9 +97,11 @@ def _rows(name: str, found: Outcome, ours: float, theirs: dict[str, Any], method
         note += "; Crocoddyl did not converge"
     if method == "rk4":
         note += "; Crocoddyl takes the cost at all stages of a step, we at its beginning"
-    yield Row(f"{name}, one iteration", 7, each, peer, other, each / 1e3, "ms", _most(0.9, effort), note=note)
+    yield Row(f"{name}, one iteration", n, each, peer, other, each / 1e3, "ms", _most(0.9, effort), note=note)
     whole = 1e6 * theirs["seconds"]
-    yield Row(f"{name}, whole solution", 7, ours, peer, whole, whole / ours, bar=None if effort.quick else Bar(2))
+    yield Row(
+        f"{name}, whole solution", n, ours, peer, whole, whole / ours, bar=None if effort.quick else Bar(2)
+    )
 
 
 def _most(limit: float, effort: Effort) -> Bar | None:
@@ -96,7 +111,7 @@ def _most(limit: float, effort: Effort) -> Bar | None:
 def _stages(model: Model, goal: np.ndarray, limit: np.ndarray | None, method: str) -> Stages:
     m = model.mechanism
     effort = None if limit is None else dict(zip(m.joint_names, limit.tolist()))
-    task = Task(m, np.zeros(7), goal, DURATION, {"effort": 1.0}, effort=effort)
+    task = Task(m, np.zeros(m.nq), goal, DURATION, {"effort": 1.0}, effort=effort)
     phase, c = task.phase(), task.columns
     z = SX.sym("z", phase.size)
     away = ca.sumsqr(z[c.q] - ca.DM(goal)) + ca.sumsqr(z[c.v])
@@ -110,14 +125,22 @@ def _stages(model: Model, goal: np.ndarray, limit: np.ndarray | None, method: st
 
 
 def _crocoddyl(
-    python: str, model: Model, goal: np.ndarray, lead: np.ndarray, limit: np.ndarray | None, method: str, repeats: int
+    python: str,
+    model: Model,
+    goal: np.ndarray,
+    lead: np.ndarray,
+    limit: np.ndarray | None,
+    method: str,
+    repeats: int,
 ) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         urdf = Path(folder) / "arm.urdf"
         model.mechanism.save(urdf)
         wide = '<limit lower="-100" upper="100" effort="1e6" velocity="1e6"/></joint>'
         text = urdf.read_text().replace('"continuous"', '"revolute"').replace("</joint>", wide)
-        urdf.write_text(text)  # Pinocchio takes a joint without limits as a point on a circle: more coordinates
+        urdf.write_text(
+            text
+        )  # Pinocchio takes a joint without limits as a point on a circle: more coordinates
         given = {
             "urdf": str(urdf),
             "goal": goal.tolist(),
@@ -135,29 +158,40 @@ def _crocoddyl(
         }
         child = Path(__file__).with_name("crocoddyl_child.py")
         command = [python, "-I", str(child), json.dumps(given)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+        )
     return json.loads(done.stdout)
 
 
 def path_integral(effort: Effort) -> Iterator[Row]:
     """Give one call of the path-integral controller on seven revolutes, noise, cost and weights included."""
-    model = chain(7)
-    samples = 64 if effort.quick else PREDICTIONS
-    for method, limit in (("semi_implicit_euler", 8.0), ("rk4", 20.0)):
+    model = chain(3 if effort.quick else 7)
+    n, samples = model.nv, 64 if effort.quick else PREDICTIONS
+    limits = {"semi_implicit_euler": 8.0} if effort.quick else {"semi_implicit_euler": 8.0, "rk4": 20.0}
+    for method, limit in limits.items():
         goal = 0.3 * model.states(1)[0][0]
         stages = reaching(model.mechanism, goal, step=STEP, steps=HORIZON, effort=50.0, method=method)
         law = PathIntegral(stages, samples=samples)
-        ours = Contender("articulus", partial(law.improve, np.zeros(14)))
+        ours = Contender("articulus", partial(law.improve, np.zeros(2 * n)))
         name = f"path integral, {samples} x {HORIZON} {'RK4' if method == 'rk4' else 'Euler'} steps"
         if not peers.mujoco():
             (spent,) = race([ours], effort.seconds, effort.rounds)
-            yield Row(name, 7, spent, value=spent / 1e3, unit="ms", bar=_most(limit, effort), note="MuJoCo is not installed")
+            yield Row(
+                name,
+                n,
+                spent,
+                value=spent / 1e3,
+                unit="ms",
+                bar=_most(limit, effort),
+                note="MuJoCo is not installed",
+            )
             continue
-        zeros = np.zeros((samples, 7))
+        zeros = np.zeros((samples, n))
         integrator = "RK4" if method == "rk4" else "Euler"
         rival = peers.mujoco_predictions(model, zeros, zeros, step=STEP, steps=HORIZON, integrator=integrator)
         spent, theirs = race([ours, rival], effort.seconds, effort.rounds)
-        yield Row(name, 7, spent, value=spent / 1e3, unit="ms", bar=_most(limit, effort))
+        yield Row(name, n, spent, value=spent / 1e3, unit="ms", bar=_most(limit, effort))
         note = "MuJoCo without noise, cost and weights"
         bar = None if effort.quick else Bar(15)
-        yield Row(f"{name}, peer", 7, spent, "MuJoCo rollout", theirs, theirs / spent, bar=bar, note=note)
+        yield Row(f"{name}, peer", n, spent, "MuJoCo rollout", theirs, theirs / spent, bar=bar, note=note)

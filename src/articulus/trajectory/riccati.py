@@ -30,11 +30,11 @@ from articulus.trajectory.stages import Stages
 STEP_LENGTHS = 0.5 ** np.arange(8)
 ACCEPT, ACCEPT_RISE = 0.1, 2.0
 """Part of the expected decrease that a step must bring; most of the expected increase while gaps close."""
-NEWTON = 6
-"""Projected Newton steps for inputs at their bounds."""
+NEWTON = 16
+"""Most projected Newton steps for inputs at their bounds."""
 FLAT = 1e-24
 """Square of the gradient by free inputs, over that at zero, up to which such a step is not needed."""
-SHORTER = (1.0, 0.5, 0.2, 0.05)
+SHORTER = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.001)
 """Lengths tried for each of them."""
 LEAST, MOST, FACTOR = 1e-3, 1e9, 10.0
 """Regularization, over the curvature of each input: size beyond which there is one, largest, factor."""
@@ -203,7 +203,9 @@ class Riccati:
             merits, expected = self._rollouts(), self._expected()
             for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
                 if np.isfinite(change) and (
-                    change <= ACCEPT * wanted if wanted <= 0 else not feasible and change <= ACCEPT_RISE * wanted
+                    change <= ACCEPT * wanted
+                    if wanted <= 0
+                    else not feasible and change <= ACCEPT_RISE * wanted
                 ):
                     self._accept(k)
                     return float(expected[0]), True
