@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-import crocoddyl
+import crocoddyl  # type: ignore[import-not-found]
 import numpy as np
 import pinocchio
 
