@@ -50,8 +50,8 @@ class ModeTable:
             return -1.0 / self.poles.real
 
     def leading(self, mode: int, count: int = 3) -> list[tuple[str, float]]:
-        """Return the states that take most part in a mode, with their part."""
-        order = np.argsort(-self.participation[mode], kind="stable")[:count]
+        """Return the states that take most part in a mode, with their part; equal ones (to 1e-9) in the order of the model."""
+        order = np.argsort(-self.participation[mode].round(9), kind="stable")[:count]
         return [(self.states[j], float(self.participation[mode, j])) for j in order]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
