@@ -1,5 +1,6 @@
 """Campaigns from end to end: what comes out does not depend on how they are cut, and nothing is lost."""
 
+import csv
 import json
 import os
 import signal
@@ -289,6 +290,25 @@ def test_command_line(study: Path, tmp_path: Path, whole: art.campaign.Result) -
     assert "rate" in shown.output
     assert shown.exit_code == 0
     assert np.array_equal(art.campaign.show(place).table.figures["rate"], whole.table.figures["rate"][:12])
+
+
+def test_the_table_as_a_file(tmp_path: Path, whole: art.campaign.Result) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for name in ("rows.parquet", "rows.csv"):
+        done = CliRunner().invoke(
+            app, ["campaign", "show", str(whole.folder), "--table", str(tmp_path / name)]
+        )
+        assert done.exit_code == 0, done.output
+    read = parquet.read_table(tmp_path / "rows.parquet")
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert read.column_names == list(rows[0])
+    for name, values in {**whole.table.inputs, **whole.table.figures}.items():
+        assert read[name].to_numpy().tobytes() == values.tobytes()
+        assert [float(row[name]) for row in rows] == values.tolist()
+    assert read["status"].to_pylist() == [row["status"] for row in rows] == ["complete"] * len(rows)
+    with pytest.raises(InputError, match=r"ends in \.parquet or \.csv"):
+        whole.table.save(tmp_path / "rows.txt")
 
 
 def test_a_changed_file_of_the_study_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from articulus.campaign import shards
 from articulus.campaign.work import CAUSES, SET_ASIDE, STATUS
 from articulus.errors import InputError, did_you_mean
+from articulus.files.storage import StrPath
 from articulus.results.status import RunStatus
 
 
@@ -140,6 +141,12 @@ class Table:
     def cause_texts(self) -> tuple[str, ...]:
         """Texts of the codes of `cause`."""
         return CAUSES
+
+    def save(self, path: StrPath) -> None:
+        """Write all rows to a file that ends in .parquet (extra `parquet`) or .csv; see `export.save_table`."""
+        from articulus.campaign.export import save_table
+
+        save_table(self, path)
 
     def same(self, other: Table) -> bool:
         """Whether all runs of two tables agree in every bit (wall-clock times apart)."""

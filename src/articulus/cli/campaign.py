@@ -49,6 +49,10 @@ def campaign(
         int | None,
         typer.Option("--run", help="After show: compute this run again, whole, and keep it as a file."),
     ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--table", help="After show: write all rows to this file, .parquet or .csv."),
+    ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html, with the worst runs to replay.")
     ] = True,
@@ -100,12 +104,18 @@ def campaign(
     if study == "show":
         if folder is None:
             raise InputError("campaign show: found no folder; expected that of a campaign")
-        _show(_result(folder), run, report)
+        result = _result(folder)
+        if table is not None:
+            result.table.save(table)
+            new_console().print(f"{len(result.table):,} rows: {table}", soft_wrap=True)
+            return
+        _show(result, run, report)
         return
-    if run is not None:
-        raise InputError(
-            "campaign: found --run without show; expected articulus campaign show FOLDER --run NUMBER"
-        )
+    for option, given in (("--run", run), ("--table", table)):
+        if given is not None:
+            raise InputError(
+                f"campaign: found {option} without show; expected articulus campaign show FOLDER {option} ..."
+            )
     if folder is not None:
         raise InputError(
             f"campaign: found two arguments, {study} and {folder}; expected one study. --output names the folder"
