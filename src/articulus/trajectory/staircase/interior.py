@@ -24,6 +24,8 @@ PATIENCE = 3
 """Iterations without a smaller residual, after which the search ends."""
 STEADY = 1e-10
 """Added to the diagonal of unknowns, taken from that of multipliers, over the sizes of the numbers: rows that depend on each other are borne."""
+REFINED, EXACT = 4, 1e-13
+"""Most solutions with the same factors, each for what the one before left; and the last one over the whole with which they end."""
 NEAR = 0.995
 """Part of the way to the boundary that a step goes."""
 
@@ -104,7 +106,7 @@ class _Band:
 
     def __init__(self, flat: _Flat):
         n, m = flat.E.shape[1], flat.E.shape[0]
-        self.n, self.E, self.order = n, flat.E, flat.order
+        self.n, self.E, self.ET, self.order = n, flat.E, flat.E.T.tocsr(), flat.order
         place = np.empty(n + m, dtype=int)
         place[flat.order] = np.arange(n + m)
         lower = (abs(flat.H) + abs(flat.G.T) @ abs(flat.G) + sp.identity(n)).tocoo()
@@ -113,13 +115,14 @@ class _Band:
         columns = np.concatenate([place[lower.col], place[E.col], place[n + E.row]])
         self.width = int(np.abs(rows - columns).max(initial=0))
         self.place, self.shift = place, np.repeat([STEADY, -STEADY], [n, m])
+        self.band = np.empty((3 * self.width + 1, n + m), order="F")
+        """Written anew by every factorization: fresh memory would cost as much as the factors."""
 
     def factor(self, K: sp.spmatrix) -> None:
         """Factor with the block K of the unknowns."""
         K, E, n, w = K.tocoo(), self.E.tocoo(), self.n, self.width
-        size = len(self.place)
-        self.K = K.tocsr()
-        band = np.zeros((3 * w + 1, size), order="F")
+        self.K, band = K.tocsr(), self.band
+        band[:] = 0.0
         for i, j, values in (
             (self.place[K.row], self.place[K.col], K.data),
             (self.place[n + E.row], self.place[E.col], E.data),
@@ -134,11 +137,13 @@ class _Band:
     def solve(self, top: np.ndarray, bottom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return what the matrix maps to these right-hand sides; refined, since the factors have a shifted diagonal."""
         n, goal = self.n, np.concatenate([top, bottom])
-        x = np.zeros_like(goal)
-        for _ in range(4):
-            rest = goal - np.concatenate([self.K @ x[:n] + self.E.T @ x[n:], self.E @ x[:n]])
+        x, rest = np.zeros_like(goal), goal
+        for _ in range(REFINED):
             step, _ = dgbtrs(self.factors, self.width, self.width, rest[self.order], self.pivots)
             x += step[self.place]
+            if not np.abs(step).max(initial=0.0) > EXACT * np.abs(x).max(initial=0.0):
+                break
+            rest = goal - np.concatenate([self.K @ x[:n] + self.ET @ x[n:], self.E @ x[:n]])
         return x[:n], x[n:]
 
 
