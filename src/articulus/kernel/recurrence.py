@@ -63,11 +63,12 @@ class Recurrence:
         p : array, (rows, np) or (np,)
             Parameters.
         w : array, (rows, steps, nw) or (steps, nw)
-            Inputs of every step from `first` on.
+            Inputs of every step from `first` on; only the last axis needs to be packed (a view backwards is good, too).
         failed : array, (rows,)
             NEVER, or the number of the step whose result was no number or too large; such rows keep the state before it.
         log : array, (rows, samples, logged)
-            Samples from step `first` on: one for every k that is a multiple of `every`, taken before the step.
+            Samples from step `first` on: one for every k that is a multiple of `every`, taken before the step, after the inputs of that
+            step were read; only the last axis needs to be packed.
         first : int
             Step to which the first elements of `w` and `log` belong.
         every : int
@@ -78,9 +79,9 @@ class Recurrence:
         rows = len(x)
         _require("x", x, (rows, self.nx))
         _require("p", p, (rows, self.np), (self.np,))
-        _require("w", w, (rows, ANY, self.nw), (ANY, self.nw))
+        _require("w", w, (rows, ANY, self.nw), (ANY, self.nw), strided=True)
         _require("failed", failed, (rows,))
-        _require("log", log, (rows, ANY, self.logged))
+        _require("log", log, (rows, ANY, self.logged), strided=True)
         if len(periods) != self.maps - 1 or not all(m >= 1 for m in periods):
             raise InputError(
                 f"recurrence: periods {list(periods)}; expected {self.maps - 1} whole numbers of at least 1"
@@ -94,14 +95,14 @@ ANY = -1
 """Stands for any length in a shape."""
 
 
-def _require(name: str, array: np.ndarray, *shapes: tuple[int, ...]) -> None:
-    """Raise unless an array is as native code reads it: packed, writable, of one of the shapes."""
+def _require(name: str, array: np.ndarray, *shapes: tuple[int, ...], strided: bool = False) -> None:
+    """Raise unless an array is as native code reads it: packed (if strided, its last axis), writable, of one of the shapes."""
     fits = any(
         array.ndim == len(shape) and all(n in (m, ANY) for m, n in zip(array.shape, shape))
         for shape in shapes
     )
-    packed = array.dtype == arrays.FLOAT and array.flags.c_contiguous and array.flags.writeable
-    if not fits or not packed:
+    packed = array.flags.c_contiguous or (strided and array.strides[-1:] == (8,))
+    if not fits or not packed or array.dtype != arrays.FLOAT or not array.flags.writeable:
         texts = [str(shape).replace("-1", "any") for shape in shapes]
         raise InputError(
             f"recurrence: '{name}' of shape {array.shape}; expected writable C-order float64 of shape "

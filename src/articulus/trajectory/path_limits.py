@@ -23,6 +23,8 @@ from articulus.trajectory.speed_profile import FAR, lines
 
 NONE = 1e15
 """In place of an infinite limit."""
+MORE = 1.1
+"""Share of the excess of a limit that is taken off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +128,39 @@ class PathLimits:
             parts.append(np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration)
         return np.concatenate([*parts, np.sqrt(x / self.top(q, first))[..., None]], axis=-1)
 
-    def point_loads(self, work: Any, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return forces and accelerations (if limited) over their limits at the points, (..., rows + 1): the larger with u before and after each;
-        last a zero."""
-        before = np.concatenate([u[:, :1, 0], u[..., 1]], axis=1)
-        after = np.concatenate([u[..., 0], u[:, -1:, 1]], axis=1)
+    def between(self, work: Any, found: np.ndarray, place: float) -> np.ndarray:
+        """Return the loads of a run (`Profiles.run`) at a place within the intervals, (paths, points - 1, rows + 1)."""
+        if work.cubic:  # every row with the next one, also those at the ends of paths, which are left out
+            frame, joint = None if self.tool is None else self.tool[0], self.mechanism.nv
+            q, first, second = (y.reshape(-1, joint) for y in (work.q, work.first, work.second))
+            steps, runs = work.steps.reshape(-1, 2), found.reshape(-1, 3)
+            given = q[:-1], first[:-1], second[:-1], second[1:], steps[:-1], runs[:-1], runs[1:]
+            loads = np.empty((len(q), work.kept.shape[-1]))
+            loads[:-1] = _between(self.mechanism, frame, self.pulled)(*given, np.array(place), *self._held)
+            return loads.reshape(*found.shape[:2], -1)[:, :-1]
+        start, pull = found[:, 1:, 1], found[:, 1:, 1] + place * (found[:, 1:, 2] - found[:, 1:, 1])
+        squared = np.maximum(found[:, :-1, 0] + place * work.steps[:, 1:, 0] * (start + pull), 0.0)
+        return self.loads(work.inside(place), squared, pull)
+
+    def less(self, work: Any, found: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return what is to be kept of the limits at the points after a run (`Profiles.run`), (paths, points, rows + 1), and the largest load,
+        (paths, points).
+
+        Loads at a point are those with u before and after it, and those within the intervals before and after it: `inner`, (paths * points + 1,
+        rows + 1), with zeros between the paths and about them all.
+        """
         given = [work.a, work.b, work.c, work.d, self._held[0]]
         if self.pulled:
             given += [work.first, work.second, self._held[1]]
         joints = self.mechanism.nv if self.pulled else 0
-        return _point_loads(len(self.motors), joints)(*given, x, before, after)
+        ends = np.empty((*found.shape[:2], 2))
+        ends[:, 1:, 0], ends[:, :-1, 1] = found[:, 1:, 2], found[:, 1:, 1]
+        ends[:, 0, 0], ends[:, -1, 1] = found[:, 1, 1], found[:, -1, 2]
+        lead = found.shape[:2]
+        between = inner[:-1].reshape(*lead, -1), inner[1:].reshape(*lead, -1)
+        return _less(len(self.motors), joints)(*given, found, ends, *between, work.kept)
 
-    def tables(self, work: Any, kept: np.ndarray, about: np.ndarray | None) -> np.ndarray:
+    def tables(self, work: Any, about: np.ndarray | None) -> np.ndarray:
         """Return the table of `Profiles` with what is kept of the limits, and with dampers taken about squared speeds."""
         effort, acceleration = self._held[:2]
         given = [work.a, work.b, work.c, effort]
@@ -149,7 +172,7 @@ class PathLimits:
         if self.pulled:
             given += [work.first, work.second, acceleration]
         joints = self.mechanism.nv if self.pulled else 0
-        return lines(len(self.motors), joints, about is not None)(*given, work.top, kept)
+        return lines(len(self.motors), joints, about is not None)(*given, work.top, work.kept, work.steps)
 
 
 def _symbols(m: Mechanism) -> tuple[SX, ...]:
@@ -219,37 +242,65 @@ def _at_points(m: Mechanism, frame: str | None, damped: bool) -> kernel.Kernel:
 def _loads(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.loads`."""
 
+    ranks = (1, 1, 1, 0, 0, 1, 1, 1, 0, 1), (1,)
+    return _kept(m, f"loads {frame!r} {pulled}", lambda: _loads_function(m, frame, pulled), ranks)
+
+
+def _loads_function(m: Mechanism, frame: str | None, pulled: bool) -> ca.Function:
+    q, first, second, velocity, tool, friction = _symbols(m)
+    x, u, effort, limit = SX.sym("x"), SX.sym("u"), SX.sym("effort", m.nv), SX.sym("limit", m.nv)
+    a = second * x + first * u
+    forces = m.function("inverse_dynamics")(q, first * ca.sqrt(x), a) + friction * ca.sign(first)
+    parts = [ca.fabs(forces) / effort, *([ca.fabs(a) / limit] if pulled else [])]
+    out = ca.vertcat(*parts, ca.sqrt(x / _top(m, frame, q, first, velocity, tool)))
+    return ca.Function("loads", [q, first, second, x, u, effort, limit, velocity, tool, friction], [out])
+
+
+def _between(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
+    """Return the native function of `PathLimits.between` on intervals in which the curve is a cubic."""
+
     def build() -> ca.Function:
         q, first, second, velocity, tool, friction = _symbols(m)
-        x, u, effort, limit = SX.sym("x"), SX.sym("u"), SX.sym("effort", m.nv), SX.sym("limit", m.nv)
-        a = second * x + first * u
-        forces = m.function("inverse_dynamics")(q, first * ca.sqrt(x), a) + friction * ca.sign(first)
-        parts = [ca.fabs(forces) / effort, *([ca.fabs(a) / limit] if pulled else [])]
-        out = ca.vertcat(*parts, ca.sqrt(x / _top(m, frame, q, first, velocity, tool)))
-        return ca.Function("loads", [q, first, second, x, u, effort, limit, velocity, tool, friction], [out])
+        following, steps, place = SX.sym("following", m.nv), SX.sym("steps", 2), SX.sym("place")
+        here, there = SX.sym("here", 3), SX.sym("there", 3)
+        effort, limit = SX.sym("effort", m.nv), SX.sym("limit", m.nv)
+        way, bend = place * steps[1], place * (following - second)
+        at = (
+            q + way * (first + way * (second / 2 + bend / 6)),
+            first + way * (second + bend / 2),
+            second + bend,
+        )
+        pull = there[1] + place * (there[2] - there[1])
+        squared = ca.fmax(here[0] + way * (there[1] + pull), 0)
+        held = effort, limit, velocity, tool, friction
+        out = _loads_function(m, frame, pulled)(*at, squared, pull, *held)
+        return ca.Function("between", [q, first, second, following, steps, here, there, place, *held], [out])
 
-    return _kept(m, f"loads {frame!r} {pulled}", build, ((1, 1, 1, 0, 0, 1, 1, 1, 0, 1), (1,)))
+    ranks = (1,) * 7 + (0, 1, 1, 1, 0, 1), (1,)
+    return _kept(m, f"between {frame!r} {pulled}", build, ranks)
 
 
 @cache
-def _point_loads(motors: int, joints: int) -> kernel.Kernel:
-    """Return the native function of `PathLimits.point_loads`."""
+def _less(motors: int, joints: int) -> kernel.Kernel:
+    """Return the native function of `PathLimits.less`."""
 
     def build() -> ca.Function:
         a, b, c, d, effort = (SX.sym(name, motors) for name in ("a", "b", "c", "d", "effort"))
-        x, ends = SX.sym("x"), (SX.sym("before"), SX.sym("after"))
+        found, ends = SX.sym("found", 3), SX.sym("ends", 2)
+        before, after, kept = (SX.sym(name, motors + joints + 1) for name in ("before", "after", "kept"))
+        x, pulls = found[0], ca.vertsplit(ends)
         rest = b * x + c + d * ca.sqrt(x)
-        given, parts = [a, b, c, d, effort], [ca.fmax(*(ca.fabs(a * u + rest) for u in ends)) / effort]
+        given, parts = [a, b, c, d, effort], [ca.fmax(*(ca.fabs(a * u + rest) for u in pulls)) / effort]
         if joints:
             first, second, limit = (SX.sym(name, joints) for name in ("first", "second", "limit"))
             given += [first, second, limit]
-            parts.append(ca.fmax(*(ca.fabs(first * u + second * x) for u in ends)) / limit)
-        return ca.Function("point_loads", [*given, x, *ends], [ca.vertcat(*parts, 0)])
+            parts.append(ca.fmax(*(ca.fabs(first * u + second * x) for u in pulls)) / limit)
+        loads = ca.fmax(ca.fmax(before, after), ca.vertcat(*parts, 0))
+        less = kept / (ca.fmax(loads, 1) * MORE - (MORE - 1))
+        return ca.Function("less", [*given, found, ends, before, after, kept], [less, ca.mmax(loads)])
 
-    ranks = (1,) * (8 if joints else 5) + (0, 0, 0)
-    return kernel.cached(
-        f"path point loads 1 {motors} {joints}", build, finite=False, ranks=lambda: (ranks, (1,))
-    )
+    ranks = (1,) * (13 if joints else 10), (1, 0)
+    return kernel.cached(f"path less 1 {MORE} {motors} {joints}", build, finite=False, ranks=lambda: ranks)
 
 
 def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | None) -> np.ndarray:

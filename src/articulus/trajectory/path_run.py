@@ -37,8 +37,6 @@ KEPT = 5e-5
 """Excess of a limit between the points, over the limit, from which on it is taken off there."""
 DOUBTFUL = 1e-3
 """Excess of a limit that is warned of."""
-MORE = 1.1
-"""Share of the excess that is taken off."""
 CHECKED = (0.5,), (0.3, 0.5, 0.7), *8 * [(0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875)]
 """Places within the intervals at which limits are looked at before each repetition; the first two of all paths."""
 BENT = 0.99
@@ -220,112 +218,112 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
 
 
 def _motion(limits: PathLimits, grid: int, dense: bool = False) -> PathMotion:
-    s = _grid(limits.curve, grid, dense)
+    s, whole = _grid(limits.curve, grid, dense)
     if isinstance(limits.curve, Spline) and s.ndim > 1:  # few paths at a time stay in the cache
         many, rows = limits.curve.flat, s.reshape(-1, grid + 1)
         parts = [slice(k, k + TOGETHER) for k in range(0, len(rows), TOGETHER)]
-        found = [_Work(limits, rows[p], many.part(p), p.start).solve() for p in parts]
+        found = [_Work(limits, rows[p], many.part(p), whole, p.start).solve() for p in parts]
         lead = s.shape[:-1]
     else:
-        work = _Work(limits, s, limits.curve)
+        work = _Work(limits, s, limits.curve, whole)
         found, lead = [work.solve()], work.lead
-    x, u = (y[0] if len(y) == 1 else np.concatenate(y) for y in zip(*found))
-    speed = np.sqrt(np.maximum(x, 0.0)).reshape(*lead, -1)
+    run = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(*lead, -1, 3)
+    speed = np.sqrt(np.maximum(run[..., 0], 0.0))
     if (speed[..., 1:-1] <= 0).any():
         where = float(np.broadcast_to(s, speed.shape)[..., 1:-1].flat[int(np.argmin(speed[..., 1:-1]))])
         raise NumericalError(f"path_speed: the run comes to a stop at s = {where:.4g} of the path")
-    return PathMotion(limits, s, speed, u.reshape(*lead, -1, 2), partial(_motion, limits, dense=dense))
+    return PathMotion(limits, s, speed, run[..., 1:, 1:].copy(), partial(_motion, limits, dense=dense))
 
 
-def _grid(curve: Curve, count: int, dense: bool) -> np.ndarray:
+def _grid(curve: Curve, count: int, dense: bool) -> tuple[np.ndarray, bool]:
     """Return a grid with shorter (much shorter if dense) intervals towards the ends, (points,), or (..., points) with the nearest point moved to every
-    knot."""
+    knot, and whether every knot is a point of it."""
     even = np.linspace(0.0, 1.0, count + 1)
     s = even / 2 + (1 - np.cos(np.pi * even)) / 4
     if dense:  # like the way from rest with constant jerk
         s = even**3 * (10 - 15 * even + 6 * even**2)
     knots = getattr(curve, "knots", None)
     if knots is None:
-        return s
+        return s, True
     inner = knots[..., 1:-1]
     near = np.clip(np.searchsorted((s[1:] + s[:-1]) / 2, inner), 1, count - 1)
     out = np.broadcast_to(s, (*knots.shape[:-1], count + 1)).copy()
     np.put_along_axis(out, near, inner, axis=-1)
-    return out
+    return out, bool((near[..., 1:] > near[..., :-1]).all())
 
 
 class _Work:
-    """Limits on a grid, and runs within them."""
+    """Limits on a grid, and runs within them; `whole` if every knot of the curve is a point of the grid."""
 
-    def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, before: int = 0):
+    def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, whole: bool, before: int = 0):
         q, first, second = curve(s)
         self.limits, self.curve, self.grid, self.lead = limits, curve, s, q.shape[:-2]
-        self.inside: dict[float, tuple[np.ndarray, ...]] = {}
+        self.cubic = whole and limits.plain and isinstance(curve, Spline)
+        self.places: dict[float, tuple[np.ndarray, ...]] = {}
         self.chosen: np.ndarray | None = None
         self.names = before + np.arange(q[..., 0, 0].size)
         self.first, self.second = first.reshape(-1, *q.shape[-2:]), second.reshape(-1, *q.shape[-2:])
-        q = q.reshape(self.first.shape)
-        self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(q), -1)
-        self.h = np.diff(self.s)
-        self.a, self.b, self.c, self.d, self.top = limits.coefficients(q, self.first, self.second)
-        self.kept: np.ndarray = np.ones(
-            len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
-        )
+        self.q = q.reshape(self.first.shape)
+        self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(self.q), -1)
+        self.steps = np.zeros((*self.s.shape, 2))  # intervals before and after each point
+        self.steps[:, 1:, 0] = self.steps[:, :-1, 1] = np.diff(self.s)
+        self.a, self.b, self.c, self.d, self.top = limits.coefficients(self.q, self.first, self.second)
+        rows = len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
+        self.kept = np.ones((*self.s.shape, rows))
 
     def _part(self, rows: np.ndarray) -> _Work:
         """Return the work on some of the paths."""
         part = copy(self)
-        for name in ("names", "first", "second", "s", "h", "a", "b", "c", "d", "top"):
+        for name in ("names", "q", "first", "second", "s", "steps", "a", "b", "c", "d", "top"):
             setattr(part, name, getattr(self, name)[rows])
         if isinstance(self.curve, Spline):
-            part.curve, part.grid, part.inside = self.curve.flat.part(rows), self.s[rows], {}
+            part.curve, part.grid, part.places = self.curve.flat.part(rows), self.s[rows], {}
         else:
             part.chosen = rows if self.chosen is None else self.chosen[rows]
-        part.kept = self.kept[rows] if self.kept.ndim > 1 else self.kept
         return part
 
-    def solve(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return squared rates of s at the points, and its second derivatives at both ends of the intervals."""
-        return self._kept_to(*self._swept(None), 0)
+    def solve(self) -> np.ndarray:
+        """Return the run, (paths, points, 3), as `Profiles.run` does."""
+        return self._kept_to(self._swept(None), 0)
 
-    def _kept_to(self, x: np.ndarray, u: np.ndarray, stage: int) -> tuple[np.ndarray, np.ndarray]:
+    def _kept_to(self, found: np.ndarray, stage: int) -> np.ndarray:
         """Return the run after what it exceeds has been taken off the limits."""
-        loads = self._loads(x, u, CHECKED[stage])
-        worse = loads.max(axis=(1, 2)) > 1.0 + KEPT
+        kept, loads = self._less(found, CHECKED[stage])
+        largest = loads.max(axis=1)
+        worse = largest > 1.0 + KEPT
         if stage == 1:  # where much has been taken off, loads bend within an interval: look closer
-            worse |= self.kept.min(axis=(-1, -2) if self.kept.ndim > 1 else None) < BENT
+            worse |= self.kept.min(axis=(1, 2)) < BENT
         if worse.any() and stage == len(CHECKED) - 1:
-            _warn_of(float(loads.max()) - 1.0)
-            return x, u
+            _warn_of(float(largest.max()) - 1.0)
+            return found
         if not worse.any():
-            return (x, u) if stage else self._kept_to(x, u, 1)
-        rows = np.arange(len(x)) if not stage else np.nonzero(worse)[0]
-        again = self if len(rows) == len(x) else self._part(rows)
-        again.kept = again.kept / (np.maximum(loads[rows], 1.0) * MORE - (MORE - 1.0))
-        x[rows], u[rows] = again._kept_to(*again._swept(x[rows]), stage + 1)
-        return x, u
+            return found if stage else self._kept_to(found, 1)
+        rows = np.arange(len(found)) if not stage else np.nonzero(worse)[0]
+        again = self if len(rows) == len(found) else self._part(rows)
+        again.kept = kept[rows]
+        found[rows] = again._kept_to(again._swept(found[rows, :, 0]), stage + 1)
+        return found
 
-    def _loads(self, x: np.ndarray, u: np.ndarray, places: Sequence[float]) -> np.ndarray:
-        """Return the largest loads at and about every point, (paths, points, limits), from those at the points and at places within the intervals."""
-        loads = self.limits.point_loads(self, x, u)
+    def _less(self, found: np.ndarray, places: Sequence[float]) -> tuple[np.ndarray, ...]:
+        """Return what is to be kept of the limits at the points after a run, and its largest load about each, by looking at places within the
+        intervals."""
+        paths, points = found.shape[:2]
+        loads = np.zeros((paths * points + 1, self.kept.shape[-1]))
+        inner = loads[1:].reshape(paths, points, -1)[:, :-1]
         for place in places:
-            pull = u[..., 0] + place * (u[..., 1] - u[..., 0])
-            squared = np.maximum(x[:, :-1] + place * self.h * (u[..., 0] + pull), 0.0)
-            between = self.limits.loads(self._inside(place), squared, pull)
-            np.maximum(loads[:, :-1], between, out=loads[:, :-1])
-            np.maximum(loads[:, 1:], between, out=loads[:, 1:])
-        return loads
+            np.maximum(inner, self.limits.between(self, found, place), out=inner)
+        return self.limits.less(self, found, loads)
 
-    def _inside(self, place: float) -> tuple[np.ndarray, ...]:
+    def inside(self, place: float) -> tuple[np.ndarray, ...]:
         """Return the curve at a place within every interval."""
-        if place not in self.inside:
+        if place not in self.places:
             grid = self.grid
             at = self.curve(grid[..., :-1] + place * np.diff(grid))
-            self.inside[place] = tuple(x.reshape(-1, *x.shape[-2:]) for x in at)
-        found = self.inside[place]
+            self.places[place] = tuple(x.reshape(-1, *x.shape[-2:]) for x in at)
+        found = self.places[place]
         return found if self.chosen is None else tuple(x[self.chosen] for x in found)
 
-    def _swept(self, about: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _swept(self, about: np.ndarray | None) -> np.ndarray:
         if not self.limits.damped:
             return self._run(None)
         # d sqrt(x) by its tangent about the speed of the run before; first where it takes a quarter of the forces
@@ -334,38 +332,40 @@ class _Work:
                 about = np.min((self.limits.effort / (4 * np.abs(self.d))) ** 2, axis=-1, initial=np.inf)
             about = np.minimum(about, self.top)
         for _ in range(SWEEPS):
-            x, u = self._run(np.maximum(about, LEAST * about.max()))
+            found = self._run(np.maximum(about, LEAST * about.max()))
+            x = found[..., 0]
             if np.abs(x - about).max() < SETTLED * x.max():
-                return x, u
+                return found
             change, about = np.abs(x - about).max() / x.max(), x
         raise NumericalError(
             f"path_speed: with dampers the speeds still change by {change:.2g} of the largest after {SWEEPS} runs; expected them to settle"
         )
 
-    def _run(self, about: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        within = Profiles(self.limits.tables(self, self.kept, about), self.h)
+    def _run(self, about: np.ndarray | None) -> np.ndarray:
+        within = Profiles(self.limits.tables(self, about))
         self._require_open(within)
-        sets = self._reachable(within)
-        first = np.full(len(sets), self.limits.speeds[0] ** 2)
-        fast = within.run(first, sets)
+        self._require_reachable(within)
+        first = np.full(len(self.first), self.limits.speeds[0] ** 2)
+        fast = within.run(first)
         if self.limits.duration is None:
             return fast
-        return self._in_time(fast, within.run(first, sets, fast=False))
+        return self._in_time(fast, within.run(first, fast=False))
 
-    def _in_time(
-        self, fast: tuple[np.ndarray, ...], slow: tuple[np.ndarray, ...]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _in_time(self, fast: np.ndarray, slow: np.ndarray) -> np.ndarray:
         """Return the mix of two runs that takes the given time: limits are lines, so that a mix keeps to them, too."""
         wanted = self.limits.duration
 
-        def mixed(share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            x = fast[0] + share[:, None] * (slow[0] - fast[0])
-            u = fast[1] + share[:, None, None] * (slow[1] - fast[1])
-            speed = np.sqrt(np.maximum(x, 0.0))
-            return x, u, PathMotion(self.limits, self.s, speed, u, partial(_motion, self.limits)).duration
+        def mixed(share: np.ndarray) -> np.ndarray:
+            return fast + share[:, None, None] * (slow - fast)
 
-        low, high = np.zeros(len(fast[0])), np.ones(len(fast[0]))
-        least, most = mixed(low)[2], mixed(high)[2]
+        def time(share: np.ndarray) -> np.ndarray:
+            run = mixed(share)
+            speed = np.sqrt(np.maximum(run[..., 0], 0.0))
+            again = partial(_motion, self.limits)
+            return np.asarray(PathMotion(self.limits, self.s, speed, run[:, 1:, 1:], again).duration)
+
+        low, high = np.zeros(len(fast)), np.ones(len(fast))
+        least, most = time(low), time(high)
         if not (np.all(least <= wanted) and np.all(most >= wanted)):
             k = int(np.argmax(np.maximum(least - wanted, wanted - most)))
             slowest = f"{most[k]:.5g} s" if most[k] < 1e6 else "any time"
@@ -374,11 +374,12 @@ class _Work:
             )
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            early = mixed(middle)[2] < wanted
+            early = time(middle) < wanted
             low, high = np.where(early, middle, low), np.where(early, high, middle)
-        return mixed(low)[:2]
+        return mixed(low)
 
-    def _reachable(self, within: Profiles) -> np.ndarray:
+    def _require_reachable(self, within: Profiles) -> None:
+        """Find from where the end can be reached; raise where the path or its start is not in it."""
         last = self.limits.speeds[1] ** 2
         if (over := last > within.table[:, -1, -1] * (1 + 1e-9)).any():
             most = np.sqrt(max(within.table[np.argmax(over), -1, -1], 0.0))
@@ -402,7 +403,6 @@ class _Work:
                 f"path_speed: the speed {self.limits.speeds[0]:g} 1/s at the start is outside of {low:.4g} to {high:.4g} 1/s, from which the end "
                 "can be reached"
             )
-        return found
 
     def _require_open(self, within: Profiles) -> None:
         closed = within.table[..., -2] > within.table[..., -1]

@@ -39,40 +39,47 @@ class Profiles:
 
     Parameters
     ----------
-    table : array, (paths, points, 3 rows + 3)
-        p, P and k of every row, room for the interval, least and largest squared speed [1/s^2].
-    h : array, (points - 1,) or (paths, points - 1)
-        Intervals.
+    table : array, (paths, points, 3 rows + 4)
+        p, P and k of every row, the intervals before and after the point, least and largest squared speed [1/s^2].
     """
 
     table: np.ndarray
-    h: np.ndarray
 
     @property
     def rows(self) -> int:
         """Number of rows at a point."""
-        return self.table.shape[-1] // 3 - 1
+        return (self.table.shape[-1] - 4) // 3
 
     def reachable(self, last: np.ndarray) -> np.ndarray:
-        """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2)."""
-        paths, count = len(self.table), self.h.shape[-1]
-        w = np.ascontiguousarray(self.table[:, -2::-1])
-        w[..., -3] = self.h[..., ::-1]
-        state = np.concatenate([last[:, None], last[:, None], self.table[:, -1, :-3]], axis=1)
-        log = np.empty((paths, count, 2))
-        _backward_map(self.rows).on(state, np.zeros(0), w, np.full(paths, NEVER), log)(0, count)
-        return np.concatenate([state[:, None, :2], log[:, ::-1]], axis=1)
+        """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2).
 
-    def run(self, first: np.ndarray, sets: np.ndarray, fast: bool = True) -> tuple[np.ndarray, np.ndarray]:
-        """Return squared speeds (paths, points) of the fastest or slowest run, and u at both ends of the intervals, (paths, points - 1, 2)."""
-        paths, count = len(self.table), self.h.shape[-1]
-        w = self.table[:, 1:].copy()
-        w[..., -3], w[..., -2:] = self.h, sets[:, 1:]
-        state = np.concatenate([first[:, None], np.zeros((paths, 2)), self.table[:, 0, :-3]], axis=1)
-        log = np.empty((paths, count, 3))
-        _forward_map(self.rows).on(state, np.array([float(fast)]), w, np.full(paths, NEVER), log)(0, count)
-        every = np.concatenate([log, state[:, None, :3]], axis=1)
-        return every[..., 0].copy(), every[:, 1:, 1:].copy()  # in one piece: native calls need not copy them
+        They take the place of the least and largest squared speeds in the table.
+        """
+        paths, points, _ = self.table.shape
+        state = np.empty((paths, 2 + 3 * self.rows))
+        state[:, 0] = state[:, 1] = last
+        state[:, 2:] = self.table[:, -1, :-4]
+        sets, back = self.table[..., -2:], self.table[:, ::-1]
+        passage = _backward_map(self.rows).on(
+            state, np.zeros(0), back[:, 1:], np.full(paths, NEVER), back[:, :-1, -2:]
+        )
+        passage(0, points - 1)
+        sets[:, 0] = state[:, :2]
+        return sets
+
+    def run(self, first: np.ndarray, fast: bool = True) -> np.ndarray:
+        """Return the fastest or slowest run within the sets of `reachable`, (paths, points, 3): squared speed, and u at both ends of the interval
+        before the point."""
+        paths, points, _ = self.table.shape
+        state = np.zeros((paths, 3 + 3 * self.rows))
+        state[:, 0], state[:, 3:] = first, self.table[:, 0, :-4]
+        found = np.empty((paths, points, 3))
+        passage = _forward_map(self.rows).on(
+            state, np.array([float(fast)]), self.table[:, 1:], np.full(paths, NEVER), found[:, :-1]
+        )
+        passage(0, points - 1)
+        found[:, -1] = state[:, :3]
+        return found
 
 
 @cache
@@ -80,7 +87,8 @@ def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
     """Return the native function from limits to a row of the table of `Profiles`.
 
     Its inputs are a, b, c of the forces a u + b x + c and their limits; with dampers d, and slope and level of the line in place of sqrt(x); if
-    there are joints with limits of acceleration q', q'' and those limits; the largest squared speed; what is kept of every limit.
+    there are joints with limits of acceleration q', q'' and those limits; the largest squared speed; what is kept of every limit; the intervals
+    before and after the point.
     """
 
     def build() -> ca.Function:
@@ -89,7 +97,7 @@ def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
         if damped:
             d, rise, rest = SX.sym("d", motors), SX.sym("rise"), SX.sym("rest")
             given, slope, level = [*given, d, rise, rest], b + d * rise, c + d * rest
-        top, kept = SX.sym("top"), SX.sym("kept", motors + joints + 1)
+        top, kept, steps = SX.sym("top"), SX.sym("kept", motors + joints + 1), SX.sym("steps", 2)
         size = effort * kept[:motors]
         rows: Sequence[SX] = (a, slope, -size - level, size - level)
         if joints:
@@ -99,11 +107,11 @@ def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
             given = [*given, first, second, limit]
         p, P, k, least, most = _lines(*rows)
         least, most = ca.fmax(least, 0), ca.fmin(most, top * kept[-1] ** 2)
-        table = ca.vertcat(p, P, k, 0, *_open(p, P, k, least, most))
-        return ca.Function("lines", [*given, top, kept], [table])
+        table = ca.vertcat(p, P, k, steps, *_open(p, P, k, least, most))
+        return ca.Function("lines", [*given, top, kept, steps], [table])
 
-    key = f"path speed lines 9 {motors} {joints} {damped}"
-    ranks = (1,) * 4 + (1, 0, 0) * damped + (1,) * 3 * bool(joints) + (0, 1)
+    key = f"path speed lines 10 {motors} {joints} {damped}"
+    ranks = (1,) * 4 + (1, 0, 0) * damped + (1,) * 3 * bool(joints) + (0, 1, 1)
     return kernel.cached(key, build, finite=False, ranks=lambda: (ranks, (1,)))
 
 
@@ -236,8 +244,8 @@ def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -
 @cache
 def _backward_map(n: int) -> Any:
     def build() -> Sequence[ca.Function]:
-        x, none, w, k = SX.sym("x", 2 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 3), SX.sym("k")
-        h, least, most = ca.vertsplit(w[3 * n :])
+        x, none, w, k = SX.sym("x", 2 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 4), SX.sym("k")
+        _, h, least, most = ca.vertsplit(w[3 * n :])
         rows = _rows(n, w[: 3 * n], x[2:], h)
         lower, upper = x[0], x[1]
         for row in rows:
@@ -250,20 +258,20 @@ def _backward_map(n: int) -> Any:
         onward = ca.vertcat(least, most, w[: 3 * n])
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 5 {n}", build, 2)
+    return kernel.recurrence(f"path speed backward 6 {n}", build, 2)
 
 
 @cache
 def _forward_map(n: int) -> Any:
     def build() -> Sequence[ca.Function]:
-        x, fast, w, k = SX.sym("x", 3 + 3 * n), SX.sym("p", 1), SX.sym("w", 3 * n + 3), SX.sym("k")
-        h, least, most = ca.vertsplit(w[3 * n :])
+        x, fast, w, k = SX.sym("x", 3 + 3 * n), SX.sym("p", 1), SX.sym("w", 3 * n + 4), SX.sym("k")
+        h, _, least, most = ca.vertsplit(w[3 * n :])
         rows = _rows(n, x[3:], w[: 3 * n], h)
         low_u, high_u = _extremes(rows, x[0], False)
         for row in rows:
             most = ca.fmin(most, ca.fmin(row.after(x[0], high_u, True), row.crossing(True)))
             least = ca.fmax(least, row.after(x[0], low_u, False))
-        onward = ca.if_else(fast > 0, ca.fmax(most, w[3 * n + 1]), ca.fmin(least, w[3 * n + 2]))
+        onward = ca.if_else(fast > 0, ca.fmax(most, w[3 * n + 2]), ca.fmin(least, w[3 * n + 3]))
         # the two u that are nearest to each other
         low_u, high_u = _extremes(rows, x[0], False, all=True)
         low_end, high_end = _extremes(rows, onward, True, all=True)
@@ -274,4 +282,4 @@ def _forward_map(n: int) -> Any:
         state = ca.vertcat(onward, mean + part, mean - part, w[: 3 * n])
         return [ca.Function("forth", [x, fast, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed forward 5 {n}", build, 3)
+    return kernel.recurrence(f"path speed forward 6 {n}", build, 3)
