@@ -30,6 +30,9 @@ from articulus.files.storage import write_text
 from articulus.kernel.jit import host
 
 SETTINGS = "campaign.json"
+LOCK = "driver.lock"
+"""Held by the driver while it works; its time is that of the start."""
+SCALE = "scale.npz"
 FIRST_CHUNK = 64
 """Runs of the first chunk, before it is known how long one takes."""
 CHUNK_SECONDS = 1.0
@@ -157,7 +160,7 @@ class Folder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other drivers out while a block runs."""
-        with open(self.path / "driver.lock", "w") as file:
+        with open(self.path / LOCK, "w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -238,7 +241,7 @@ class Driver:
         """Return where values over time are counted; that of the first runs, which is kept."""
         if not self.campaign.bands:
             return None
-        place = self.folder.path / "scale.npz"
+        place = self.folder.path / SCALE
         if not place.is_file():
             found = work.pilot(self.campaign, min(bands.PILOT, self.campaign.runs))
             from articulus.files.storage import replacing

@@ -8,19 +8,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from articulus.campaign import bands, shards, work
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
-from articulus.campaign.driver import Folder, require_files
+from articulus.campaign.driver import SCALE, Folder, require_files
 from articulus.campaign.machine import machine
 from articulus.campaign.table import Table
 from articulus.errors import InputError, did_you_mean
 from articulus.files.storage import StrPath, as_path, write_text
 from articulus.results.run import Run
+
+if TYPE_CHECKING:
+    from articulus.campaign.page import CampaignPage
 
 PERCENTILES = (5.0, 50.0, 95.0)
 KEPT = "runs"
@@ -166,7 +169,7 @@ class Result:
         names = self.campaign.bands
         if not names:
             return {}
-        with np.load(self.folder / "scale.npz") as held:
+        with np.load(self.folder / SCALE) as held:
             scale = Scale(held["times"], held["chosen"], held["low"], held["high"])
         total = bands.empty(scale)
         for file in dict.fromkeys(file for _, _, file, _ in self.table.ranges):
@@ -196,6 +199,21 @@ class Result:
         place = self.folder / "report.html" if path is None else as_path(path)
         write_text(place, report_text(self, replay=replay))
         return place
+
+    def view(self, *, browser: bool = True, wait: bool | None = None) -> CampaignPage:
+        """Open a page that shows the campaign, and follows it while another process runs it (extra `view`).
+
+        Parameters
+        ----------
+        browser : bool
+            Whether to open the page; its address is printed in any case.
+        wait : bool
+            Whether to return only when the page is closed (Ctrl+C). If not given, a script waits, and a prompt or notebook
+            does not.
+        """
+        from articulus.campaign.page import CampaignPage
+
+        return CampaignPage(self.folder).offer(browser, wait)
 
     def digest(self) -> str:
         """Return a digest of all rows, wall-clock times apart: equal for the same campaign however it was run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -13,13 +13,17 @@ from articulus.cli.arguments import Browser, Host, Model, Port, Settings, option
 from articulus.cli.printing import new_console
 from articulus.errors import InputError
 
+if TYPE_CHECKING:
+    from articulus.browser.web import Access
+    from articulus.browser.web.serving import Serving
+
 
 def view(
     what: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL | STUDY.toml | RESULT.nc ...",
-            help="Library name, path of a model, path of a study (it is run first), or results to play over each other.",
+            metavar="MODEL | STUDY.toml | RESULT.nc ... | FOLDER",
+            help="Library name, path of a model, path of a study (it is run first), results to play over each other, or folder of a campaign, which may still run.",
         ),
     ],
     settings: Settings = None,
@@ -27,16 +31,36 @@ def view(
     port: Port = 0,
     browser: Browser = True,
 ) -> None:
-    """Look at a mechanism or at runs in the browser: play, pose, modes, sliders over the parameters of a study."""
-    from articulus.browser.viewer import Session, Viewing
+    """Look at a mechanism, at runs or at a campaign in the browser: play, pose, modes, sliders over the parameters of a study."""
     from articulus.browser.web import Access
 
-    shown, title = _to_view(what, options(settings))
-    viewing = Viewing(Session(shown, title=title), Access(host), port)
+    viewing = _served(what, options(settings), Access(host), port)
     with contextlib.suppress(KeyboardInterrupt):
         _announce("look here", viewing.url, Access(host).local, host, "look", browser)
         viewing.wait()
     viewing.close()
+
+
+def _served(what: list[str], arguments: dict[str, Any], access: Access, port: int) -> Serving:
+    """Return the page of what is to be seen."""
+    from articulus.library import names
+
+    if len(what) == 1 and (Path(what[0]) / "campaign.json").is_file():
+        from articulus.campaign.page import CampaignPage
+
+        if arguments:
+            raise InputError(
+                f"--set: found {what[0]}; expected a model: a campaign has its arguments in the study"
+            )
+        return CampaignPage(what[0], access, port)
+    if len(what) == 1 and Path(what[0]).is_dir() and what[0] not in names():
+        raise InputError(
+            f"view: found the folder {what[0]}; expected a model, a study, results, or a folder that `articulus campaign` wrote"
+        )
+    from articulus.browser.viewer import Session, Viewing
+
+    shown, title = _to_view(what, arguments)
+    return Viewing(Session(shown, title=title), access, port)
 
 
 def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sys
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,6 +92,13 @@ def campaign(
             "--until", help="Run until the pass rate is certainly above or below this number, at most --runs."
         ),
     ] = None,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Open a page in the browser that shows the campaign while it runs."),
+    ] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="With --page: open it, or only print its address.")
+    ] = True,
     status: Annotated[
         bool, typer.Option("--status", help="Say how far the campaign is, and do nothing.")
     ] = False,
@@ -101,6 +109,9 @@ def campaign(
     """Run a study many times with numbers that vary; the same command again goes on where it was."""
     from articulus.campaign.finished import nothing_left
 
+    place = output or Path(study).with_suffix(".campaign")
+    if page:
+        _require_pageable(study == "show", folder or place, status, worst_case, rare)
     if study == "show":
         if folder is None:
             raise InputError("campaign show: found no folder; expected that of a campaign")
@@ -120,7 +131,6 @@ def campaign(
         raise InputError(
             f"campaign: found two arguments, {study} and {folder}; expected one study. --output names the folder"
         )
-    place = output or Path(study).with_suffix(".campaign")
     if status:
         _print_status(_result(place))
         return
@@ -129,26 +139,28 @@ def campaign(
     if asked:
         if len(asked) > 1:
             raise InputError("campaign: found two of --worst-case, --rare and --until; expected one")
-        _explore(
-            study,
-            place,
-            runs,
-            {k: v for k, v in options.items() if v is not None},
-            worst_case,
-            method,
-            rare,
-            until,
-        )
+        with _page(place, page, browser):
+            _explore(
+                study,
+                place,
+                runs,
+                {k: v for k, v in options.items() if v is not None},
+                worst_case,
+                method,
+                rare,
+                until,
+            )
         return
     done = None if retry_failed else nothing_left(place, load_text(study), runs, options)
     if done is not None:
-        text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: articulus campaign show {shlex.quote(str(place))}"
+        shown = f"articulus {'view' if page else 'campaign show'} {shlex.quote(str(place))}"
+        text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: {shown}"
         new_console().print(text, soft_wrap=True)
         return
     from articulus.campaign.run import campaign as run_campaign
 
     try:
-        with _stoppable(), _bar() as tell:
+        with _stoppable(), _page(place, page, browser), _bar() as tell:
             result = run_campaign(
                 study,
                 runs,
@@ -205,6 +217,40 @@ def _show(result: Result, run: int | None, report: bool) -> None:
     _print(result)
     if report and len(result.table):
         new_console().print(f"report: {result.report()}", soft_wrap=True)
+
+
+def _require_pageable(
+    show: bool, folder: Path, status: bool, worst_case: str | None, rare: str | None
+) -> None:
+    """Raise InputError for commands that run no campaign in a folder."""
+    for option, given in (("show", show), ("--status", status)):
+        if given:
+            raise InputError(
+                f"campaign: found --page and {option}; expected a study to run. The page of a folder: articulus view {folder}"
+            )
+    for option, text in (("--worst-case", worst_case), ("--rare", rare)):
+        if text is not None:
+            raise InputError(
+                f"campaign: found --page and {option}; expected --page without it: a search keeps no table that it could show"
+            )
+
+
+@contextlib.contextmanager
+def _page(place: Path, wanted: bool, browser: bool) -> Iterator[None]:
+    """Serve a page while a campaign runs in this process, where one is wanted."""
+    if not wanted:
+        yield
+        return
+    from articulus.campaign.page import CampaignPage
+
+    served = CampaignPage(place, inside=True)
+    try:
+        new_console(stderr=True).print(f"look here: {served.url}", soft_wrap=True)
+        if browser:
+            webbrowser.open(served.url)
+        yield
+    finally:
+        served.close(within=1.0)  # Ctrl-C ends within two seconds, whatever the browser does
 
 
 @contextlib.contextmanager
