@@ -26,8 +26,8 @@ from articulus.files.storage import StrPath, as_path
 RECENT = 30.0
 """Time since the last shard up to which a campaign counts as running where its driver cannot be seen, as on another machine [s]."""
 
-Parts = tuple[tuple[int, int, int], ...]
-"""Rows of a shard that count: first run, number of runs, row at which they begin."""
+Parts = list[list[int]]
+"""Rows of a shard that count: first run, number of runs and row at which they begin, of each range."""
 
 
 class Watch:
@@ -95,7 +95,7 @@ class Watch:
             )
             found: dict[str, Parts] = {}
             for file, *part in rows:
-                found[file] = (*found.get(file, ()), tuple(part))
+                found.setdefault(file, []).append(part)
             if any(found.get(file) != parts for file, parts in self._held.items()):
                 self._start_again()
             new = [file for file in found if file not in self._held]

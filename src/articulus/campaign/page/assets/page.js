@@ -30,7 +30,7 @@
   };
 
   const withUnit = (x, unit) => (x === null ? "–" : unit && unit !== "-" ? `${text(x)} ${unit}` : text(x));
-  const per = (rate) => (rate === null ? "–" : rate < 1000 ? `${rate.toPrecision(3)} /s` : `${(rate / 1000).toPrecision(3)}k /s`);
+  const per = (rate) => (rate === null ? "–" : rate < 1000 ? rate.toPrecision(3) : `${(rate / 1000).toPrecision(3)}k`);
 
   const tile = (name, value, small = "", kind = "") =>
     make("div", `tile ${kind}`, make("dt", "", name), make("dd", "", value, ...(small ? [make("small", "", small)] : [])));
@@ -67,8 +67,9 @@
     document.title = `${Math.floor(share)} % · ${state.title}`;
     const tiles = [tile("runs done", whole(state.done), `${share} % of ${whole(state.total)}`)];
     if (state.phase === "running") {
-      tiles.push(tile("rate", per(state.rate), "since the command was started"));
-      tiles.push(tile("time left", state.remaining === null ? "–" : duration(state.remaining), state.remaining === null ? "known after the first rows" : "hours, minutes, seconds"));
+      tiles.push(tile("rate", per(state.rate), "runs per second"));
+      const left = state.remaining;
+      tiles.push(left === null ? tile("time left", "–", "known after the first rows") : tile("time left", duration(left), left < 3600 ? "minutes, seconds" : "hours, minutes, seconds"));
     }
     if (state.failed !== undefined) {
       const doubtful = state.doubtful ? `${whole(state.doubtful)} runs are doubtful` : "";
@@ -100,7 +101,9 @@
     const rates = state.requirements.map((r) => rateRow(r.text, r));
     if (rates.length > 1) rates.push(rateRow("all of them", { ...state.all, run: "" }));
     fill("requirements", "tbody", rates);
-    $("requirements").querySelector("p").textContent = state.note;
+    const note = $("requirements").querySelector("p");
+    note.textContent = state.note;
+    note.hidden = !state.note;
     fill("failures", "tbody", state.causes.map((c) => row([c.cause || "not known"], [whole(c.runs), "number"], [String(c.first), "number"], [c.text, "text"])));
     fill("figures", ".grid", state.figures.map(figure));
     fill("bands", "div", state.bands.map(bandFigure));
