@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import re
 from pathlib import Path
@@ -24,6 +25,7 @@ from articulus.campaign.ledger import Ledger
 from articulus.campaign.page import CampaignPage
 from articulus.campaign.page.cells import CELLS, Cells
 from articulus.campaign.page.watch import Watch
+from articulus.campaign.run import campaign
 from articulus.campaign.statistics import joint_rate, judged, summary
 from articulus.cli.commands import app
 from browser.browser import PATIENCE, chromium, kept
@@ -240,6 +242,19 @@ def test_the_page_sends_states_and_a_last_one(folder: Path) -> None:
             page.close()
             last = [json.loads(m) for m in _rest(socket)][-1]
     assert last["requirements"] == state["requirements"]
+
+
+def test_the_page_keeps_a_campaign_that_leaves_nothing_behind() -> None:
+    """Nobody but the page holds the results, whose folder goes with them."""
+    page = campaign(STUDY).view(browser=False, wait=False)
+    gc.collect()
+    place = page.watch.folder
+    state = page.watch.look()
+    assert (state["phase"], state["done"]) == ("complete", RUNS)
+    page.close()
+    del page
+    gc.collect()
+    assert not place.exists()
 
 
 def _rest(socket: Any) -> list[Any]:

@@ -213,7 +213,7 @@ class Result:
         """
         from articulus.campaign.page import CampaignPage
 
-        return CampaignPage(self.folder).offer(browser, wait)
+        return CampaignPage(self.folder, owner=self).offer(browser, wait)
 
     def digest(self) -> str:
         """Return a digest of all rows, wall-clock times apart: equal for the same campaign however it was run."""

@@ -49,9 +49,20 @@ class CampaignPage(Serving):
         0 takes any free one.
     inside : bool
         Whether the campaign is run by this process.
+    owner : object
+        Kept as long as the page: results of a campaign that leaves nothing behind take their folder with them.
     """
 
-    def __init__(self, folder: StrPath, access: Access | None = None, port: int = 0, *, inside: bool = False):
+    def __init__(
+        self,
+        folder: StrPath,
+        access: Access | None = None,
+        port: int = 0,
+        *,
+        inside: bool = False,
+        owner: object = None,
+    ):
+        self._owner = owner
         self.watch = Watch(folder, inside)
         self._sockets: set[ServerConnection] = set()
         site = Site(access or Access(), pages(), self._talk, SILENCE)
