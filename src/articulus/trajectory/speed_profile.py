@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import casadi as ca
@@ -74,8 +74,8 @@ class Profiles:
         state = np.zeros((paths, 3 + 3 * self.rows))
         state[:, 0], state[:, 3:] = first, self.table[:, 0, :-4]
         found = np.empty((paths, points, 3))
-        passage = _forward_map(self.rows).on(
-            state, np.array([float(fast)]), self.table[:, 1:], np.full(paths, NEVER), found[:, :-1]
+        passage = _forward_map(self.rows, fast).on(
+            state, np.zeros(0), self.table[:, 1:], np.full(paths, NEVER), found[:, :-1]
         )
         passage(0, points - 1)
         found[:, -1] = state[:, :3]
@@ -110,7 +110,7 @@ def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
         table = ca.vertcat(p, P, k, steps, *_open(p, P, k, least, most))
         return ca.Function("lines", [*given, top, kept, steps], [table])
 
-    key = f"path speed lines 10 {motors} {joints} {damped}"
+    key = f"path speed lines 11 {motors} {joints} {damped}"
     ranks = (1,) * 4 + (1, 0, 0) * damped + (1,) * 3 * bool(joints) + (0, 1, 1)
     return kernel.cached(key, build, finite=False, ranks=lambda: (ranks, (1,)))
 
@@ -119,21 +119,17 @@ def _lines(a: SX, b: SX, low: SX, high: SX) -> tuple[SX, SX, SX, SX, SX]:
     """Return lines p + slope x <= u <= P + slope x of rows a u + b x in [low, high], and bounds of x alone."""
     n = a.numel()
     flat = ca.fabs(a) <= FLAT * (ca.fabs(a) + ca.fabs(b))
-    safe = ca.if_else(flat, 1.0, a)
-    ends = low / safe, high / safe
-    p = ca.if_else(flat, -FAR, ca.fmin(*ends))
-    P = ca.if_else(flat, FAR, ca.fmax(*ends))
-    slope = ca.if_else(flat, 0.0, -b / safe)
+    part = 1 / ca.if_else(flat, ca.if_else(b == 0, 1.0, b), a)  # by u, or by x alone
+    ends = low * part, high * part
+    p, P = ca.fmin(*ends), ca.fmax(*ends)
     least, most = SX(-FAR), SX(FAR)
     for k in range(n):  # rows without u
         level = flat[k] * (ca.fabs(b[k]) > 0)
-        part = 1 / ca.if_else(b[k] == 0, 1.0, b[k])
-        pair = low[k] * part, high[k] * part
-        least = ca.fmax(least, ca.if_else(level, ca.fmin(*pair), -FAR))
-        most = ca.fmin(most, ca.if_else(level, ca.fmax(*pair), FAR))
+        least = ca.fmax(least, ca.if_else(level, p[k], -FAR))
+        most = ca.fmin(most, ca.if_else(level, P[k], FAR))
         nothing = flat[k] * (b[k] == 0) * ((low[k] > 0) + (high[k] < 0))
         most = ca.if_else(nothing, -FAR, most)
-    return p, P, slope, least, most
+    return ca.if_else(flat, -FAR, p), ca.if_else(flat, FAR, P), ca.if_else(flat, 0.0, -b * part), least, most
 
 
 def _open(p: SX, P: SX, slope: SX, least: SX, most: SX) -> tuple[SX, SX]:
@@ -154,13 +150,18 @@ class _Row:
     end: tuple[SX, SX, SX]
     h: SX
 
-    @property
+    @cached_property
     def stiff(self) -> SX:
         return self.h * ca.fmax(ca.fabs(self.start[2]), ca.fabs(self.end[2])) > STIFF
 
-    @property
+    @cached_property
     def crosses(self) -> SX:
         return self.stiff * (self.start[2] * self.end[2] < 0)
+
+    @cached_property
+    def falls(self) -> SX:
+        """Whether its slope falls through zero."""
+        return self.stiff * (self.start[2] > 0) * (self.end[2] < 0)
 
     def crossing(self, at_end: bool) -> SX:
         """Return the squared speed at an end that the row allows if it crosses.
@@ -169,13 +170,13 @@ class _Row:
         it rises, u is taken as zero.
         """
         (p, P, before), (q, Q, after) = self.start, self.end
-        falls = self.crosses * (before > 0)
         first, last = ca.if_else(before < 0, P, p), ca.if_else(after < 0, Q, q)
-        one, two = 1 / ca.if_else(before == 0, 1.0, before), 1 / ca.if_else(after == 0, 1.0, after)
-        u = ca.if_else(
-            falls, (last * two - first * one) / ca.if_else(falls, two - one - 2 * self.h, 1.0), 0.0
+        joined = last - first + 2 * self.h * (before * last if at_end else after * first)
+        above = ca.if_else(self.falls, joined, -(last if at_end else first))
+        slopes = ca.if_else(
+            self.falls, before - after - 2 * self.h * before * after, after if at_end else before
         )
-        return ca.if_else(self.crosses, (u - last) * two if at_end else (u - first) * one, FAR)
+        return ca.if_else(self.crosses, above / ca.if_else(self.crosses, slopes, 1.0), FAR)
 
     def at(self, x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
         """Return least and largest u at an end of the interval; of a stiff row only if all are asked for."""
@@ -198,16 +199,25 @@ class _Row:
         level = ca.if_else(early, self.start[side], ca.if_else(late, self.end[side], none))
         return level, early * self.start[2], late * self.end[2]
 
+    @cached_property
+    def parts(self) -> tuple[SX, SX, SX, SX]:
+        """Reciprocals by which `before` and `after` divide: each of the line that counts, and of the line at its own end."""
+        out = []
+        for slope in (self.start[2], -self.end[2]):
+            rise = self.h * ca.fmax(slope, 0)
+            out += [1 / (1 + ca.if_else(self.stiff, 2 * rise, self.h * slope)), 1 / (1 + rise)]
+        return tuple(out)
+
     def before(self, x: SX, other: SX, upper: bool) -> SX:
         """Return the x at the start for which the line is met with x at the end and with u `other` there, if the row is not stiff."""
         level, early, late = self.mean(upper)
-        p = self.start[1 if upper else 0]
+        p, (part, own, _, _) = self.start[1 if upper else 0], self.parts
         top = ca.if_else(
             self.stiff, x * (1 - 2 * self.h * late) - 2 * self.h * level, x - self.h * (other + p)
         )
-        found = top / ca.if_else(self.stiff, 1 + 2 * self.h * early, 1 + self.h * self.start[2])
+        found = top * (ca.if_else(self.falls, 1.0, part) if upper else part)
         q, slope = self.end[1 if upper else 0], self.end[2]
-        both = (x - self.h * (p + q + slope * x)) / (1 + self.h * ca.fmax(self.start[2], 0))
+        both = (x - self.h * (p + q + slope * x)) * own
         return ca.if_else(
             (early > 0) * ca.logic_not(self.crosses), (ca.fmax if upper else ca.fmin)(found, both), found
         )
@@ -215,13 +225,13 @@ class _Row:
     def after(self, x: SX, other: SX, upper: bool) -> SX:
         """Return the x at the end for which the line is met with x at the start and u `other` there, if the row is not stiff."""
         level, early, late = self.mean(upper)
-        p = self.end[1 if upper else 0]
+        p, (_, _, part, own) = self.end[1 if upper else 0], self.parts
         top = ca.if_else(
             self.stiff, x * (1 + 2 * self.h * early) + 2 * self.h * level, x + self.h * (other + p)
         )
-        found = top / ca.if_else(self.stiff, 1 - 2 * self.h * late, 1 - self.h * self.end[2])
+        found = top * (part if upper else ca.if_else(self.falls, 1.0, part))
         q, slope = self.start[1 if upper else 0], self.start[2]
-        both = (x + self.h * (p + q + slope * x)) / (1 - self.h * ca.fmin(self.end[2], 0))
+        both = (x + self.h * (p + q + slope * x)) * own
         return ca.if_else(
             (late < 0) * ca.logic_not(self.crosses), (ca.fmin if upper else ca.fmax)(found, both), found
         )
@@ -258,20 +268,23 @@ def _backward_map(n: int) -> Any:
         onward = ca.vertcat(least, most, w[: 3 * n])
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 6 {n}", build, 2)
+    return kernel.recurrence(f"path speed backward 7 {n}", build, 2)
 
 
 @cache
-def _forward_map(n: int) -> Any:
+def _forward_map(n: int, fast: bool) -> Any:
     def build() -> Sequence[ca.Function]:
-        x, fast, w, k = SX.sym("x", 3 + 3 * n), SX.sym("p", 1), SX.sym("w", 3 * n + 4), SX.sym("k")
+        x, none, w, k = SX.sym("x", 3 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 4), SX.sym("k")
         h, _, least, most = ca.vertsplit(w[3 * n :])
         rows = _rows(n, x[3:], w[: 3 * n], h)
         low_u, high_u = _extremes(rows, x[0], False)
+        onward = most if fast else least
         for row in rows:
-            most = ca.fmin(most, ca.fmin(row.after(x[0], high_u, True), row.crossing(True)))
-            least = ca.fmax(least, row.after(x[0], low_u, False))
-        onward = ca.if_else(fast > 0, ca.fmax(most, w[3 * n + 2]), ca.fmin(least, w[3 * n + 3]))
+            if fast:
+                onward = ca.fmin(onward, ca.fmin(row.after(x[0], high_u, True), row.crossing(True)))
+            else:
+                onward = ca.fmax(onward, row.after(x[0], low_u, False))
+        onward = ca.fmax(onward, least) if fast else ca.fmin(onward, most)
         # the two u that are nearest to each other
         low_u, high_u = _extremes(rows, x[0], False, all=True)
         low_end, high_end = _extremes(rows, onward, True, all=True)
@@ -280,6 +293,6 @@ def _forward_map(n: int) -> Any:
             ca.fmax(0.0, ca.fmax(low_u - mean, mean - high_end)), ca.fmin(high_u - mean, mean - low_end)
         )
         state = ca.vertcat(onward, mean + part, mean - part, w[: 3 * n])
-        return [ca.Function("forth", [x, fast, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
+        return [ca.Function("forth", [x, none, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed forward 6 {n}", build, 3)
+    return kernel.recurrence(f"path speed forward 7 {n} {fast}", build, 3)
