@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.trajectory import ode, path_speed, point_to_point, solve_problem
+from articulus.trajectory import ode, path_run, path_speed, point_to_point, solve_problem
 
 
 def wheel(damping: float = 0.0) -> art.Mechanism:
@@ -243,6 +243,19 @@ def test_many_paths_are_each_alone(arm: art.Mechanism) -> None:
     for k in (0, 7, 10):
         alone = path_speed(arm, points[k], effort=2500.0, velocity=3.0, grid=60)
         assert alone.duration == pytest.approx(together.duration[k], rel=1e-12)
+
+
+def test_paths_that_need_many_repetitions_are_finished_together(
+    arm: art.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Works of four paths each leave what exceeds limits to a common end: each path comes out as alone, within 1e-4 also at places that
+    are not looked at."""
+    monkeypatch.setattr(path_run, "TOGETHER", 4)
+    points = np.random.default_rng(1).uniform(-1.5, 1.5, size=(24, 6, 2))
+    held = {"effort": 2500.0, "velocity": 3.0, "grid": 100}
+    many = path_speed(arm, points, **held)
+    assert many.duration == pytest.approx([path_speed(arm, p, **held).duration for p in points], rel=1e-9)
+    assert many.overload(11) < 1e-4
 
 
 def test_tool_speed(arm: art.Mechanism) -> None:

@@ -23,8 +23,14 @@ from articulus.trajectory.speed_profile import FAR, lines
 
 NONE = 1e15
 """In place of an infinite limit."""
-MORE = 1.1
+MORE = 1.2
 """Share of the excess of a limit that is taken off."""
+BEND = 4e-3
+"""Second difference of a load over the halves of an interval, from which on it is looked at more closely."""
+NEAR = 0.9
+"""Load below which it is not."""
+CLOSER = 8
+"""Parts of the interval then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,17 +136,45 @@ class PathLimits:
 
     def between(self, work: Any, found: np.ndarray, place: float) -> np.ndarray:
         """Return the loads of a run (`Profiles.run`) at a place within the intervals, (paths, points - 1, rows + 1)."""
-        if work.cubic:  # every row with the next one, also those at the ends of paths, which are left out
-            frame, joint = None if self.tool is None else self.tool[0], self.mechanism.nv
-            q, first, second = (y.reshape(-1, joint) for y in (work.q, work.first, work.second))
-            steps, runs = work.steps.reshape(-1, 2), found.reshape(-1, 3)
-            given = q[:-1], first[:-1], second[:-1], second[1:], steps[:-1], runs[:-1], runs[1:]
-            loads = np.empty((len(q), work.kept.shape[-1]))
-            loads[:-1] = _between(self.mechanism, frame, self.pulled)(*given, np.array(place), *self._held)
-            return loads.reshape(*found.shape[:2], -1)[:, :-1]
         start, pull = found[:, 1:, 1], found[:, 1:, 1] + place * (found[:, 1:, 2] - found[:, 1:, 1])
         squared = np.maximum(found[:, :-1, 0] + place * work.steps[:, 1:, 0] * (start + pull), 0.0)
         return self.loads(work.inside(place), squared, pull)
+
+    def peaks(self, work: Any, found: np.ndarray, closer: bool) -> np.ndarray:
+        """Return the largest loads of a run (`Profiles.run`) within the intervals, in which the curve is a cubic, (paths, points - 1, rows + 1).
+
+        They are those of the parabolas through the loads at the middles and the ends; if asked for, of more parabolas where loads bend.
+        """
+        paths, points = found.shape[:2]
+        frame = None if self.tool is None else self.tool[0]
+        # every row with the next one; those at the ends of paths are left out below
+        q, first, second, steps, runs, *forces = (
+            y.reshape(paths * points, *y.shape[2:])
+            for y in (
+                work.q,
+                work.first,
+                work.second,
+                work.steps,
+                found,
+                work.a,
+                work.b,
+                work.c,
+                work.d,
+                work.top,
+            )
+        )
+        ends = *(y[:-1] for y in forces), *(y[1:] for y in forces)
+        at = q[:-1], first[:-1], second[:-1], second[1:], steps[:-1], runs[:-1], runs[1:]
+        loads = np.empty((paths * points, work.kept.shape[-1]))
+        loads[:-1], bend = _peaks(self.mechanism, frame, self.pulled)(*at, *ends, *self._held)
+        bend[points - 1 :: points] = 0.0
+        rows = np.nonzero(bend > BEND)[0]
+        if closer and len(rows):
+            every, places = np.tile(rows, CLOSER + 1), np.repeat(np.arange(CLOSER + 1) / CLOSER, len(rows))
+            look = _between(self.mechanism, frame, self.pulled)
+            near = look(*(y[every] for y in at), places, *self._held).reshape(CLOSER + 1, len(rows), -1)
+            loads[rows] = _peak(near[:-2], near[1:-1], near[2:]).max(axis=0)
+        return loads.reshape(paths, points, -1)[:, :-1]
 
     def less(self, work: Any, found: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return what is to be kept of the limits at the points after a run (`Profiles.run`), (paths, points, rows + 1), and the largest load,
@@ -260,24 +294,75 @@ def _between(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.between` on intervals in which the curve is a cubic."""
 
     def build() -> ca.Function:
-        q, first, second, velocity, tool, friction = _symbols(m)
-        following, steps, place = SX.sym("following", m.nv), SX.sym("steps", 2), SX.sym("place")
-        here, there = SX.sym("here", 3), SX.sym("there", 3)
-        effort, limit = SX.sym("effort", m.nv), SX.sym("limit", m.nv)
-        way, bend = place * steps[1], place * (following - second)
-        at = (
-            q + way * (first + way * (second / 2 + bend / 6)),
-            first + way * (second + bend / 2),
-            second + bend,
-        )
-        pull = there[1] + place * (there[2] - there[1])
-        squared = ca.fmax(here[0] + way * (there[1] + pull), 0)
-        held = effort, limit, velocity, tool, friction
-        out = _loads_function(m, frame, pulled)(*at, squared, pull, *held)
-        return ca.Function("between", [q, first, second, following, steps, here, there, place, *held], [out])
+        at, held, place = _interval(m), _held_symbols(m), SX.sym("place")
+        out = _loads_function(m, frame, pulled)(*_within(at, place), *held)
+        return ca.Function("between", [*at, place, *held], [out])
 
     ranks = (1,) * 7 + (0, 1, 1, 1, 0, 1), (1,)
     return _kept(m, f"between {frame!r} {pulled}", build, ranks)
+
+
+def _peaks(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
+    """Return the native function of `PathLimits.peaks`: largest loads, and the largest second difference of one."""
+
+    def build() -> ca.Function:
+        at, held = _interval(m), _held_symbols(m)
+        _, first, second, following, steps, here, there = at
+        middle = _loads_function(m, frame, pulled)(*_within(at, 0.5), *held)
+        forces, ends = [], []
+        for x, u, rate, bend in (
+            (here[0], there[1], first, second),
+            (there[0], there[2], first + steps[1] * (second + following) / 2, following),
+        ):
+            a, b, c, d = (SX.sym(name, m.nv) for name in "abcd")
+            top = SX.sym("top")
+            forces += [a, b, c, d, top]
+            rows = [ca.fabs(a * u + b * x + c + d * ca.sqrt(x)) / held[0]]
+            if pulled:
+                rows.append(ca.fabs(rate * u + bend * x) / held[1])
+            ends.append(ca.vertcat(*rows, ca.sqrt(x / top)))
+        bends = ca.fabs(ends[0] - 2 * middle + ends[1])
+        near = ca.fmax(middle, ca.fmax(*ends)) > NEAR
+        out = [_peak(ends[0], middle, ends[1]), ca.mmax(ca.if_else(near, bends, 0))]
+        return ca.Function("peaks", [*at, *forces, *held], out)
+
+    ranks = (1,) * 7 + (1, 1, 1, 1, 0) * 2 + (1, 1, 1, 0, 1), (1, 0)
+    return _kept(m, f"peaks {NEAR} {frame!r} {pulled}", build, ranks)
+
+
+def _interval(m: Mechanism) -> tuple[SX, ...]:
+    """Return symbols of an interval: the curve at its start, second derivatives at its end, lengths before and after its start, the run at both."""
+    n = m.nv
+    sizes = {"q": n, "first": n, "second": n, "following": n, "steps": 2, "here": 3, "there": 3}
+    return tuple(SX.sym(*pair) for pair in sizes.items())
+
+
+def _held_symbols(m: Mechanism) -> tuple[SX, ...]:
+    n = m.nv
+    sizes = {"effort": n, "limit": n, "velocity": n, "tool": 1, "friction": n}
+    return tuple(SX.sym(*pair) for pair in sizes.items())
+
+
+def _within(interval: Sequence[SX], place: Any) -> tuple[SX, ...]:
+    """Return the curve, the squared rate of s and its second derivative at a place within an interval."""
+    q, first, second, following, steps, here, there = interval
+    way, bend = place * steps[1], place * (following - second)
+    pull = there[1] + place * (there[2] - there[1])
+    return (
+        q + way * (first + way * (second / 2 + bend / 6)),
+        first + way * (second + bend / 2),
+        second + bend,
+        ca.fmax(here[0] + way * (there[1] + pull), 0),
+        pull,
+    )
+
+
+def _peak(start: Any, middle: Any, end: Any) -> Any:
+    """Return the largest value of parabolas through values at the ends and in the middle, or that in the middle if they have none within."""
+    where = ca.if_else if isinstance(start, SX) else np.where
+    bend, steep = start - 2 * middle + end, end - start
+    inside = abs(steep) < -2 * bend
+    return where(inside, middle - steep**2 / (8 * where(inside, bend, 1.0)), middle)
 
 
 @cache

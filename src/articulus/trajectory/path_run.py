@@ -43,6 +43,8 @@ BENT = 0.99
 """What is kept of a limit, below which it is looked at more places."""
 TOGETHER = 32
 """Paths that are worked on together."""
+ARRAYS = "names", "q", "first", "second", "s", "steps", "a", "b", "c", "d", "top"
+"""Arrays of `_Work` whose first axis is that of the paths."""
 HALVINGS = 60
 """Steps in which the share of the slowest run is found for a given duration."""
 
@@ -220,19 +222,34 @@ def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any)
 def _motion(limits: PathLimits, grid: int, dense: bool = False) -> PathMotion:
     s, whole = _grid(limits.curve, grid, dense)
     if isinstance(limits.curve, Spline) and s.ndim > 1:  # few paths at a time stay in the cache
-        many, rows = limits.curve.flat, s.reshape(-1, grid + 1)
-        parts = [slice(k, k + TOGETHER) for k in range(0, len(rows), TOGETHER)]
-        found = [_Work(limits, rows[p], many.part(p), whole, p.start).solve() for p in parts]
-        lead = s.shape[:-1]
+        lead, many, rows = s.shape[:-1], limits.curve.flat, s.reshape(-1, grid + 1)
+        run, late = np.empty((*rows.shape, 3)), list[_Work]()
+        for k in range(0, len(rows), TOGETHER):
+            part = slice(k, k + TOGETHER)
+            run[part] = _Work(limits, rows[part], many.part(part), whole, k).solve(late)
+            if sum(len(work.s) for work in late) >= TOGETHER:
+                _finish(late, run)
     else:
-        work = _Work(limits, s, limits.curve, whole)
-        found, lead = [work.solve()], work.lead
-    run = (found[0] if len(found) == 1 else np.concatenate(found)).reshape(*lead, -1, 3)
+        work, late = _Work(limits, s, limits.curve, whole), []
+        lead, run = work.lead, work.solve(late)
+    _finish(late, run)
+    run = run.reshape(*lead, -1, 3)
     speed = np.sqrt(np.maximum(run[..., 0], 0.0))
     if (speed[..., 1:-1] <= 0).any():
         where = float(np.broadcast_to(s, speed.shape)[..., 1:-1].flat[int(np.argmin(speed[..., 1:-1]))])
         raise NumericalError(f"path_speed: the run comes to a stop at s = {where:.4g} of the path")
     return PathMotion(limits, s, speed, run[..., 1:, 1:].copy(), partial(_motion, limits, dense=dense))
+
+
+def _finish(late: list[_Work], found: np.ndarray) -> None:
+    """Repeat the runs that are left of some works all together."""
+    if not late:
+        return
+    rest = copy(late[0])
+    for name in (*ARRAYS, "kept"):
+        setattr(rest, name, np.concatenate([getattr(work, name) for work in late]))
+    found[rest.names] = rest.kept_to(rest.swept(found[rest.names, :, 0]), 2)
+    late.clear()
 
 
 def _grid(curve: Curve, count: int, dense: bool) -> tuple[np.ndarray, bool]:
@@ -261,6 +278,7 @@ class _Work:
         self.cubic = whole and limits.plain and isinstance(curve, Spline)
         self.places: dict[float, tuple[np.ndarray, ...]] = {}
         self.chosen: np.ndarray | None = None
+        self.rest: _Work | None = None
         self.names = before + np.arange(q[..., 0, 0].size)
         self.first, self.second = first.reshape(-1, *q.shape[-2:]), second.reshape(-1, *q.shape[-2:])
         self.q = q.reshape(self.first.shape)
@@ -274,44 +292,57 @@ class _Work:
     def _part(self, rows: np.ndarray) -> _Work:
         """Return the work on some of the paths."""
         part = copy(self)
-        for name in ("names", "q", "first", "second", "s", "steps", "a", "b", "c", "d", "top"):
+        for name in ARRAYS:
             setattr(part, name, getattr(self, name)[rows])
+        if self.cubic:  # the curve is not asked any more
+            return part
         if isinstance(self.curve, Spline):
             part.curve, part.grid, part.places = self.curve.flat.part(rows), self.s[rows], {}
         else:
             part.chosen = rows if self.chosen is None else self.chosen[rows]
         return part
 
-    def solve(self) -> np.ndarray:
-        """Return the run, (paths, points, 3), as `Profiles.run` does."""
-        return self._kept_to(self._swept(None), 0)
+    def solve(self, late: list[_Work]) -> np.ndarray:
+        """Return the run, (paths, points, 3), as `Profiles.run` does; work on paths that need more repetitions may be left to `_finish`."""
+        found = self.kept_to(self.swept(None), 0)
+        if self.rest is not None:
+            late.append(self.rest)
+        return found
 
-    def _kept_to(self, found: np.ndarray, stage: int) -> np.ndarray:
+    def kept_to(self, found: np.ndarray, stage: int) -> np.ndarray:
         """Return the run after what it exceeds has been taken off the limits."""
-        kept, loads = self._less(found, CHECKED[stage])
+        kept, loads = self._less(found, CHECKED[stage], stage > 0)
         largest = loads.max(axis=1)
         worse = largest > 1.0 + KEPT
-        if stage == 1:  # where much has been taken off, loads bend within an interval: look closer
+        if (
+            stage == 1 and not self.cubic
+        ):  # where much has been taken off, loads bend within an interval: look closer
             worse |= self.kept.min(axis=(1, 2)) < BENT
         if worse.any() and stage == len(CHECKED) - 1:
             _warn_of(float(largest.max()) - 1.0)
             return found
         if not worse.any():
-            return found if stage else self._kept_to(found, 1)
+            return found if stage else self.kept_to(found, 1)
         rows = np.arange(len(found)) if not stage else np.nonzero(worse)[0]
         again = self if len(rows) == len(found) else self._part(rows)
         again.kept = kept[rows]
-        found[rows] = again._kept_to(again._swept(found[rows, :, 0]), stage + 1)
+        if stage == 1 and self.cubic:
+            self.rest = again
+            return found
+        found[rows] = again.kept_to(again.swept(found[rows, :, 0]), stage + 1)
         return found
 
-    def _less(self, found: np.ndarray, places: Sequence[float]) -> tuple[np.ndarray, ...]:
+    def _less(self, found: np.ndarray, places: Sequence[float], closer: bool) -> tuple[np.ndarray, ...]:
         """Return what is to be kept of the limits at the points after a run, and its largest load about each, by looking at places within the
-        intervals."""
+        intervals, or if they are cubics by parabolas."""
         paths, points = found.shape[:2]
         loads = np.zeros((paths * points + 1, self.kept.shape[-1]))
         inner = loads[1:].reshape(paths, points, -1)[:, :-1]
-        for place in places:
-            np.maximum(inner, self.limits.between(self, found, place), out=inner)
+        if self.cubic:
+            inner[:] = self.limits.peaks(self, found, closer)
+        else:
+            for place in places:
+                np.maximum(inner, self.limits.between(self, found, place), out=inner)
         return self.limits.less(self, found, loads)
 
     def inside(self, place: float) -> tuple[np.ndarray, ...]:
@@ -323,7 +354,8 @@ class _Work:
         found = self.places[place]
         return found if self.chosen is None else tuple(x[self.chosen] for x in found)
 
-    def _swept(self, about: np.ndarray | None) -> np.ndarray:
+    def swept(self, about: np.ndarray | None) -> np.ndarray:
+        """Return the run within what is kept of the limits, with dampers about squared rates of s."""
         if not self.limits.damped:
             return self._run(None)
         # d sqrt(x) by its tangent about the speed of the run before; first where it takes a quarter of the forces
