@@ -141,58 +141,43 @@ class PathLimits:
         return self.loads(work.inside(place), squared, pull)
 
     def peaks(self, work: Any, found: np.ndarray, closer: bool) -> np.ndarray:
-        """Return the largest loads of a run (`Profiles.run`) within the intervals, in which the curve is a cubic, (paths, points - 1, rows + 1).
+        """Return the largest loads of a run (`Profiles.run`) in the intervals, in which the curve is a cubic, (paths * points - 1, rows + 1), with
+        anything between the paths.
 
-        They are those of the parabolas through the loads at the middles and the ends; if asked for, of more parabolas where loads bend.
+        They are those at the ends and of the parabolas through the loads at the middles and the ends; if asked for, of more parabolas where
+        loads bend.
         """
-        paths, points = found.shape[:2]
-        frame = None if self.tool is None else self.tool[0]
-        # every row with the next one; those at the ends of paths are left out below
-        q, first, second, steps, runs, *forces = (
-            y.reshape(paths * points, *y.shape[2:])
-            for y in (
-                work.q,
-                work.first,
-                work.second,
-                work.steps,
-                found,
-                work.a,
-                work.b,
-                work.c,
-                work.d,
-                work.top,
-            )
-        )
-        ends = *(y[:-1] for y in forces), *(y[1:] for y in forces)
+        frame, points = None if self.tool is None else self.tool[0], found.shape[1]
+        curve = [y.reshape(-1, y.shape[-1]) for y in (work.q, work.first, work.second, work.steps, found)]
+        q, first, second, steps, runs = curve
         at = q[:-1], first[:-1], second[:-1], second[1:], steps[:-1], runs[:-1], runs[1:]
-        loads = np.empty((paths * points, work.kept.shape[-1]))
-        loads[:-1], bend = _peaks(self.mechanism, frame, self.pulled)(*at, *ends, *self._held)
+        forces = [work.a, work.b, work.c, *([work.d] if self.damped else [])]
+        forces = [work.top.ravel(), *(y.reshape(len(q), -1) for y in forces)]
+        ends = *(y[:-1] for y in forces), *(y[1:] for y in forces)
+        loads, bend = _peaks(self.mechanism, frame, self.pulled, self.damped)(*at, *ends, *self._held)
+        if not closer:
+            return loads
         bend[points - 1 :: points] = 0.0
         rows = np.nonzero(bend > BEND)[0]
-        if closer and len(rows):
+        if len(rows):
             every, places = np.tile(rows, CLOSER + 1), np.repeat(np.arange(CLOSER + 1) / CLOSER, len(rows))
             look = _between(self.mechanism, frame, self.pulled)
             near = look(*(y[every] for y in at), places, *self._held).reshape(CLOSER + 1, len(rows), -1)
-            loads[rows] = _peak(near[:-2], near[1:-1], near[2:]).max(axis=0)
-        return loads.reshape(paths, points, -1)[:, :-1]
+            inner = _peak(near[:-2], near[1:-1], near[2:]).max(axis=0)
+            loads[rows] = np.maximum(np.maximum(near[0], near[-1]), inner)
+        return loads
 
-    def less(self, work: Any, found: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return what is to be kept of the limits at the points after a run (`Profiles.run`), (paths, points, rows + 1), and the largest load,
-        (paths, points).
-
-        Loads at a point are those with u before and after it, and those within the intervals before and after it: `inner`, (paths * points + 1,
-        rows + 1), with zeros between the paths and about them all.
-        """
-        given = [work.a, work.b, work.c, work.d, self._held[0]]
-        if self.pulled:
-            given += [work.first, work.second, self._held[1]]
-        joints = self.mechanism.nv if self.pulled else 0
-        ends = np.empty((*found.shape[:2], 2))
-        ends[:, 1:, 0], ends[:, :-1, 1] = found[:, 1:, 2], found[:, 1:, 1]
-        ends[:, 0, 0], ends[:, -1, 1] = found[:, 1, 1], found[:, -1, 2]
-        lead = found.shape[:2]
-        between = inner[:-1].reshape(*lead, -1), inner[1:].reshape(*lead, -1)
-        return _less(len(self.motors), joints)(*given, found, ends, *between, work.kept)
+    def end_loads(self, work: Any, found: np.ndarray) -> np.ndarray:
+        """Return the larger loads of a run (`Profiles.run`) at the ends of the intervals, (paths, points - 1, rows + 1); of the speed a zero."""
+        out = np.zeros((found.shape[0], found.shape[1] - 1, work.kept.shape[-1]))
+        for end, at in ((1, slice(None, -1)), (2, slice(1, None))):
+            x, u = np.maximum(found[:, at, :1], 0.0), found[:, 1:, end : end + 1]
+            force = work.a[:, at] * u + work.b[:, at] * x + work.c[:, at] + work.d[:, at] * np.sqrt(x)
+            rows = [np.abs(force) / self.effort]
+            if self.pulled:
+                rows.append(np.abs(work.first[:, at] * u + work.second[:, at] * x) / self.acceleration)
+            np.maximum(out[..., :-1], np.concatenate(rows, axis=-1), out=out[..., :-1])
+        return out
 
     def tables(self, work: Any, about: np.ndarray | None) -> np.ndarray:
         """Return the table of `Profiles` with what is kept of the limits, and with dampers taken about squared speeds."""
@@ -302,7 +287,7 @@ def _between(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
     return _kept(m, f"between {frame!r} {pulled}", build, ranks)
 
 
-def _peaks(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
+def _peaks(m: Mechanism, frame: str | None, pulled: bool, damped: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.peaks`: largest loads, and the largest second difference of one."""
 
     def build() -> ca.Function:
@@ -314,20 +299,19 @@ def _peaks(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
             (here[0], there[1], first, second),
             (there[0], there[2], first + steps[1] * (second + following) / 2, following),
         ):
-            a, b, c, d = (SX.sym(name, m.nv) for name in "abcd")
-            top = SX.sym("top")
-            forces += [a, b, c, d, top]
-            rows = [ca.fabs(a * u + b * x + c + d * ca.sqrt(x)) / held[0]]
+            top, a, b, c, *d = SX.sym("top"), *(SX.sym(name, m.nv) for name in "abcd"[: 3 + damped])
+            forces += [top, a, b, c, *d]
+            rows = [ca.fabs(a * u + b * x + c + sum(y * ca.sqrt(x) for y in d)) / held[0]]
             if pulled:
                 rows.append(ca.fabs(rate * u + bend * x) / held[1])
             ends.append(ca.vertcat(*rows, ca.sqrt(x / top)))
         bends = ca.fabs(ends[0] - 2 * middle + ends[1])
         near = ca.fmax(middle, ca.fmax(*ends)) > NEAR
-        out = [_peak(ends[0], middle, ends[1]), ca.mmax(ca.if_else(near, bends, 0))]
-        return ca.Function("peaks", [*at, *forces, *held], out)
+        most = ca.fmax(_peak(ends[0], middle, ends[1]), ca.fmax(*ends))
+        return ca.Function("peaks", [*at, *forces, *held], [most, ca.mmax(ca.if_else(near, bends, 0))])
 
-    ranks = (1,) * 7 + (1, 1, 1, 1, 0) * 2 + (1, 1, 1, 0, 1), (1, 0)
-    return _kept(m, f"peaks {NEAR} {frame!r} {pulled}", build, ranks)
+    ranks = (1,) * 7 + (0, *(1,) * (3 + damped)) * 2 + (1, 1, 1, 0, 1), (1, 0)
+    return _kept(m, f"peaks 2 {NEAR} {frame!r} {pulled} {damped}", build, ranks)
 
 
 def _interval(m: Mechanism) -> tuple[SX, ...]:
@@ -366,26 +350,17 @@ def _peak(start: Any, middle: Any, end: Any) -> Any:
 
 
 @cache
-def _less(motors: int, joints: int) -> kernel.Kernel:
-    """Return the native function of `PathLimits.less`."""
+def less(rows: int) -> kernel.Kernel:
+    """Return the native function of the loads about a point and of what is kept of the limits there, that gives what is to be kept and the largest
+    load."""
 
     def build() -> ca.Function:
-        a, b, c, d, effort = (SX.sym(name, motors) for name in ("a", "b", "c", "d", "effort"))
-        found, ends = SX.sym("found", 3), SX.sym("ends", 2)
-        before, after, kept = (SX.sym(name, motors + joints + 1) for name in ("before", "after", "kept"))
-        x, pulls = found[0], ca.vertsplit(ends)
-        rest = b * x + c + d * ca.sqrt(x)
-        given, parts = [a, b, c, d, effort], [ca.fmax(*(ca.fabs(a * u + rest) for u in pulls)) / effort]
-        if joints:
-            first, second, limit = (SX.sym(name, joints) for name in ("first", "second", "limit"))
-            given += [first, second, limit]
-            parts.append(ca.fmax(*(ca.fabs(first * u + second * x) for u in pulls)) / limit)
-        loads = ca.fmax(ca.fmax(before, after), ca.vertcat(*parts, 0))
-        less = kept / (ca.fmax(loads, 1) * MORE - (MORE - 1))
-        return ca.Function("less", [*given, found, ends, before, after, kept], [less, ca.mmax(loads)])
+        before, after, kept = (SX.sym(name, rows) for name in ("before", "after", "kept"))
+        loads = ca.fmax(before, after)
+        left = kept / (ca.fmax(loads, 1) * MORE - (MORE - 1))
+        return ca.Function("less", [before, after, kept], [left, ca.mmax(loads)])
 
-    ranks = (1,) * (13 if joints else 10), (1, 0)
-    return kernel.cached(f"path less 1 {MORE} {motors} {joints}", build, finite=False, ranks=lambda: ranks)
+    return kernel.cached(f"path less 2 {MORE} {rows}", build, finite=False, ranks=lambda: ((1, 1, 1), (1, 0)))
 
 
 def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | None) -> np.ndarray:

@@ -21,7 +21,7 @@ from articulus.dynamics.loops.free_coordinates import split
 from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.trajectory.path_curves import Closing, Curve, Spline, chords
 from articulus.trajectory.path_jerk import with_jerk
-from articulus.trajectory.path_limits import PathLimits, has_dampers, limit_values
+from articulus.trajectory.path_limits import PathLimits, has_dampers, less, limit_values
 from articulus.trajectory.path_motion import PathMotion
 from articulus.trajectory.speed_profile import Profiles
 
@@ -311,7 +311,7 @@ class _Work:
 
     def kept_to(self, found: np.ndarray, stage: int) -> np.ndarray:
         """Return the run after what it exceeds has been taken off the limits."""
-        kept, loads = self._less(found, CHECKED[stage], stage > 0)
+        kept, loads = self._less(found, stage)
         largest = loads.max(axis=1)
         worse = largest > 1.0 + KEPT
         if (
@@ -332,18 +332,23 @@ class _Work:
         found[rows] = again.kept_to(again.swept(found[rows, :, 0]), stage + 1)
         return found
 
-    def _less(self, found: np.ndarray, places: Sequence[float], closer: bool) -> tuple[np.ndarray, ...]:
-        """Return what is to be kept of the limits at the points after a run, and its largest load about each, by looking at places within the
-        intervals, or if they are cubics by parabolas."""
+    def _less(self, found: np.ndarray, stage: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is to be kept of the limits at the points after a run, and the largest load of the intervals about each."""
         paths, points = found.shape[:2]
-        loads = np.zeros((paths * points + 1, self.kept.shape[-1]))
-        inner = loads[1:].reshape(paths, points, -1)[:, :-1]
+        loads = np.empty(
+            (paths * points + 1, self.kept.shape[-1])
+        )  # those of intervals from the second row on
         if self.cubic:
-            inner[:] = self.limits.peaks(self, found, closer)
+            loads[1:-1] = self.limits.peaks(self, found, stage > 0)
         else:
-            for place in places:
+            inner = loads[1:].reshape(paths, points, -1)[:, :-1]
+            inner[:] = self.limits.end_loads(self, found)
+            for place in CHECKED[stage]:
                 np.maximum(inner, self.limits.between(self, found, place), out=inner)
-        return self.limits.less(self, found, loads)
+        loads[::points] = 0.0  # before the first and after the last points
+        shape = self.kept.shape
+        kept, largest = less(shape[-1])(loads[:-1].reshape(shape), loads[1:].reshape(shape), self.kept)
+        return kept, largest
 
     def inside(self, place: float) -> tuple[np.ndarray, ...]:
         """Return the curve at a place within every interval."""

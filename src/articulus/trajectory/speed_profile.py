@@ -200,13 +200,13 @@ class _Row:
         return level, early * self.start[2], late * self.end[2]
 
     @cached_property
-    def parts(self) -> tuple[SX, SX, SX, SX]:
+    def parts(self) -> list[SX]:
         """Reciprocals by which `before` and `after` divide: each of the line that counts, and of the line at its own end."""
-        out = []
+        out: list[SX] = []
         for slope in (self.start[2], -self.end[2]):
             rise = self.h * ca.fmax(slope, 0)
             out += [1 / (1 + ca.if_else(self.stiff, 2 * rise, self.h * slope)), 1 / (1 + rise)]
-        return tuple(out)
+        return out
 
     def before(self, x: SX, other: SX, upper: bool) -> SX:
         """Return the x at the start for which the line is met with x at the end and with u `other` there, if the row is not stiff."""
