@@ -78,7 +78,9 @@ class CampaignPage(Serving):
                     found = await asyncio.to_thread(self.watch.look, seen)
                     seen = found["version"]
                     await socket.send(text("state", **found))
-                    await asyncio.sleep(PERIOD)
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(socket.wait_closed(), PERIOD)
+                        return
             finally:
                 self._sockets.discard(socket)
 
