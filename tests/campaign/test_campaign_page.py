@@ -48,7 +48,7 @@ sample = "10 ms"
 [campaign]
 runs = 120
 seed = 3
-requirements = ["turn < 30 deg", "rate < 0.3 rad/s"]
+requirements = ["turn < 30 deg", "rate < 0.3 rad/s", "settling < 1 s"]
 bands = ["q.joint1"]
 [campaign.vary]
 "q.joint1" = {normal = ["20 deg", "8 deg"]}
@@ -292,7 +292,8 @@ def test_in_a_browser(folder: Path) -> None:
         page.on("request", lambda asked: said.append(asked.url) if foreign(asked.url, ours) else None)
         page.goto(served.url)
         page.wait_for_selector("body[data-phase=complete]")
-        assert page.locator("#requirements tbody tr").count() == 3
+        assert page.locator("#requirements tbody tr").count() == 4
+        assert "∞" in page.locator("#requirements tbody tr").nth(2).inner_text()
         assert page.locator("#failures tbody tr").inner_text().split("\t") == [
             "killed",
             "6",

@@ -79,9 +79,12 @@
     $("tiles").replaceChildren(...tiles);
   };
 
+  // The worst value; a settling time that never comes is infinite.
+  const worst = (r) => (r.worst === undefined ? "" : r.worst === null && r.run !== null ? "∞" : withUnit(r.worst, r.unit));
+
   const rateRow = (name, r) =>
     row([name], [percent(r.rate), "number"], [r.low === null ? "–" : `${percent(r.low)} to ${percent(r.high)}`, "number"], [interval(r), "track"],
-      [whole(r.runs - r.passed), "number"], [r.worst === undefined ? "" : withUnit(r.worst, r.unit), "number"], [String(r.run ?? ""), "number"]);
+      [whole(r.runs - r.passed), "number"], [worst(r), "number"], [String(r.run ?? ""), "number"]);
 
   const figure = (f) => {
     const unit = f.unit && f.unit !== "-" ? ` [${f.unit}]` : "";
