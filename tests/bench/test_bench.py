@@ -55,7 +55,7 @@ def test_quick_run_prints_one_json_object():
         assert not row["failed"], row
         for key in ("ours_us", "peer_us", "ratio", "value", "peak_share"):
             assert row[key] is None or row[key] > 0, row
-        assert row["ours_us"] is not None
+        assert row["ours_us"] is not None or row["value"] is not None  # memory, exponents
 
 
 @pytest.mark.skipif(widest() < 8, reason="no vectors wider than 256 bits")
