@@ -97,7 +97,7 @@ ANY = -1
 
 def _require(name: str, array: np.ndarray, *shapes: tuple[int, ...], strided: bool = False) -> None:
     """Raise unless an array is as native code reads it: packed (if strided, its last axis), writable, of one of the shapes."""
-    fits = any(
+    fits = array.shape in shapes or any(
         array.ndim == len(shape) and all(n in (m, ANY) for m, n in zip(array.shape, shape))
         for shape in shapes
     )

@@ -162,7 +162,7 @@ class PathLimits:
         if len(rows):
             every, places = np.tile(rows, CLOSER + 1), np.repeat(np.arange(CLOSER + 1) / CLOSER, len(rows))
             look = _between(self.mechanism, frame, self.pulled)
-            near = look(*(y[every] for y in at), places, *self._held).reshape(CLOSER + 1, len(rows), -1)
+            near = look(*(np.take(y, every, axis=0) for y in at), places, *self._held).reshape(CLOSER + 1, len(rows), -1)
             inner = _peak(near[:-2], near[1:-1], near[2:]).max(axis=0)
             loads[rows] = np.maximum(np.maximum(near[0], near[-1]), inner)
         return loads

@@ -293,7 +293,7 @@ class _Work:
         """Return the work on some of the paths."""
         part = copy(self)
         for name in ARRAYS:
-            setattr(part, name, getattr(self, name)[rows])
+            setattr(part, name, np.take(getattr(self, name), rows, axis=0))
         if self.cubic:  # the curve is not asked any more
             return part
         if isinstance(self.curve, Spline):
