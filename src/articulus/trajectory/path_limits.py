@@ -80,7 +80,7 @@ class PathLimits:
         """Whether there are limits of acceleration."""
         return bool(np.isfinite(self.acceleration).any())
 
-    @property
+    @cached_property
     def _held(self) -> tuple[np.ndarray, ...]:
         """Limits of forces, accelerations, speeds and the tool's speed, and dry friction, all finite."""
         tool = 1.0 if self.tool is None else self.tool[1]
