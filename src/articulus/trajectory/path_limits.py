@@ -25,7 +25,7 @@ NONE = 1e15
 """In place of an infinite limit."""
 MORE = 1.2
 """Share of the excess of a limit that is taken off."""
-BEND = 4e-3
+BEND = 2e-3
 """Second difference of a load over the halves of an interval, from which on it is looked at more closely."""
 NEAR = 0.9
 """Load below which it is not."""
@@ -162,7 +162,9 @@ class PathLimits:
         if len(rows):
             every, places = np.tile(rows, CLOSER + 1), np.repeat(np.arange(CLOSER + 1) / CLOSER, len(rows))
             look = _between(self.mechanism, frame, self.pulled)
-            near = look(*(np.take(y, every, axis=0) for y in at), places, *self._held).reshape(CLOSER + 1, len(rows), -1)
+            near = look(*(np.take(y, every, axis=0) for y in at), places, *self._held).reshape(
+                CLOSER + 1, len(rows), -1
+            )
             inner = _peak(near[:-2], near[1:-1], near[2:]).max(axis=0)
             loads[rows] = np.maximum(np.maximum(near[0], near[-1]), inner)
         return loads
