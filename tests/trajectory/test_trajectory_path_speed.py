@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.trajectory import ode, path_run, path_speed, point_to_point, solve_problem
+from articulus.trajectory import ode, path_run, path_speed, point_to_point, solve_problem, speed_profile
 
 
 def wheel(damping: float = 0.0) -> art.Mechanism:
@@ -256,6 +256,28 @@ def test_paths_that_need_many_repetitions_are_finished_together(
     many = path_speed(arm, points, **held)
     assert many.duration == pytest.approx([path_speed(arm, p, **held).duration for p in points], rel=1e-9)
     assert many.overload(11) < 1e-4
+
+
+def test_the_end_is_reached_from_rest_where_every_point_can_be_held(
+    arm: art.Mechanism, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pass without lower ends of the sets gives the same run as the whole one; it is taken only where motors can hold the arm."""
+    taken, whole = [], speed_profile.Profiles.reachable
+
+    def both(self: speed_profile.Profiles, last: np.ndarray, rests: bool) -> np.ndarray:
+        other = whole(speed_profile.Profiles(self.table.copy()), last)
+        found = whole(self, last, rests)
+        taken.append(rests)
+        assert found == pytest.approx(other, rel=1e-12, abs=1e-12)
+        return found
+
+    monkeypatch.setattr(speed_profile.Profiles, "reachable", both)
+    points = np.random.default_rng(1).uniform(-1.5, 1.5, size=(5, 6, 2))
+    path_speed(arm, points, effort=2500.0, velocity=3.0, grid=60)
+    assert all(taken)
+    taken.clear()
+    path_speed(arm, points, effort=2500.0, velocity=3.0, grid=60, speeds=(0.0, 0.1))
+    assert not any(taken)
 
 
 def test_tool_speed(arm: art.Mechanism) -> None:

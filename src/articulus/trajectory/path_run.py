@@ -248,6 +248,7 @@ def _finish(late: list[_Work], found: np.ndarray) -> None:
     rest = copy(late[0])
     for name in (*ARRAYS, "kept"):
         setattr(rest, name, np.concatenate([getattr(work, name) for work in late]))
+    rest.hold = max(work.hold for work in late)
     found[rest.names] = rest.kept_to(rest.swept(found[rest.names, :, 0]), 2)
     late.clear()
 
@@ -288,6 +289,8 @@ class _Work:
         self.a, self.b, self.c, self.d, self.top = limits.coefficients(self.q, self.first, self.second)
         rows = len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
         self.kept = np.ones((*self.s.shape, rows))
+        # the largest force that holds the mechanism still, over its limit
+        self.hold = float((np.abs(self.c) / limits.effort).max())
 
     def _part(self, rows: np.ndarray) -> _Work:
         """Return the work on some of the paths."""
@@ -423,7 +426,8 @@ class _Work:
             raise InputError(
                 f"path_speed: the speed {self.limits.speeds[1]:g} 1/s at the end is above {most:.4g} 1/s, which the limits allow there"
             )
-        found = within.reachable(np.full(len(self.first), last))
+        rests = not self.limits.damped and last == 0 and self.hold < 0.999 * float(self.kept.min())
+        found = within.reachable(np.full(len(self.first), last), rests)
         empty = found[..., 0] > found[..., 1] * (1 + 1e-9) + 1e-12
         if empty.any():
             row, where = (int(k[-1]) for k in np.nonzero(empty))

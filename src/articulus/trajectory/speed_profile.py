@@ -50,17 +50,18 @@ class Profiles:
         """Number of rows at a point."""
         return (self.table.shape[-1] - 4) // 3
 
-    def reachable(self, last: np.ndarray) -> np.ndarray:
+    def reachable(self, last: np.ndarray, rests: bool = False) -> np.ndarray:
         """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2).
 
-        They take the place of the least and largest squared speeds in the table.
+        They take the place of the least and largest squared speeds in the table. If every point can be held at rest (u = 0 is strictly within all
+        lines at x = 0), and the end is at rest, all of them begin with zero, and only their upper ends are to be found.
         """
         paths, points, _ = self.table.shape
         state = np.empty((paths, 2 + 3 * self.rows))
         state[:, 0] = state[:, 1] = last
         state[:, 2:] = self.table[:, -1, :-4]
         sets, back = self.table[..., -2:], self.table[:, ::-1]
-        passage = _backward_map(self.rows).on(
+        passage = _backward_map(self.rows, rests).on(
             state, np.zeros(0), back[:, 1:], np.full(paths, NEVER), back[:, :-1, -2:]
         )
         passage(0, points - 1)
@@ -252,7 +253,7 @@ def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -
 
 
 @cache
-def _backward_map(n: int) -> Any:
+def _backward_map(n: int, rests: bool) -> Any:
     def build() -> Sequence[ca.Function]:
         x, none, w, k = SX.sym("x", 2 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 4), SX.sym("k")
         _, h, least, most = ca.vertsplit(w[3 * n :])
@@ -264,11 +265,12 @@ def _backward_map(n: int) -> Any:
         _, high_u = _extremes(rows, lower, True)
         for row in rows:
             most = ca.fmin(most, ca.fmin(row.before(upper, low_u, False), row.crossing(False)))
-            least = ca.fmax(least, row.before(lower, high_u, True))
+            if not rests:
+                least = ca.fmax(least, row.before(lower, high_u, True))
         onward = ca.vertcat(least, most, w[: 3 * n])
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 7 {n}", build, 2)
+    return kernel.recurrence(f"path speed backward 8 {n} {rests}", build, 2)
 
 
 @cache
