@@ -41,7 +41,7 @@ LEAST_CHUNK_SECONDS = 0.3
 """Wall-clock time of the last chunks, of which workers have small ones [s]."""
 HANDING_OUT = 0.006
 """Twice the time that handing out a chunk costs on a cluster [s]: with many workers chunks are longer, so that none waits for the driver."""
-CHUNK_BYTES = 64 << 20
+CHUNK_BYTES = 16 << 20
 """Memory that the samples of a chunk may take [bytes]."""
 SHARD_SECONDS = 5.0
 """Wall-clock time after which finished rows are written [s]."""
