@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import sys
 import threading
 from functools import cache, lru_cache
 
@@ -107,8 +108,10 @@ goes itself: with the last library of its own."""
 
 @lru_cache(maxsize=1)
 def _engine(generation: int) -> llvm.LLJIT:
+    """Return the engine that loads libraries. JITLink puts code and constants of a library side by side; LLVM's older linker asks for memory
+    section by section, and where these come to lie more than 2 GB apart, in a large process, it ends the process."""
     _initialize()
-    return llvm.create_lljit_compiler(_machine())
+    return llvm.create_lljit_compiler(_machine(), use_jit_link=sys.platform != "win32")
 
 
 class Native:
