@@ -24,6 +24,12 @@ def test_a_start_that_is_moved_far_is_told() -> None:
     assert f"q by up to {moved:.3g}" in dict(run.figures())["start moved"]
 
 
+def test_a_start_that_is_moved_in_a_batch_is_told_with_the_number_of_its_run() -> None:
+    """The number is that in the whole campaign, of which a batch is a part."""
+    with pytest.warns(MovedStart, match=r"q0\[0\] \(crank_pin\) from -1 to .* in run 41;"):
+        art.Loop(four_bar()).rollout(0.01, [[0.1, -0.1, 0.1], START], step=0.01, first_run=40)
+
+
 def test_a_start_that_fits_or_nearly_fits_is_not_warned_of() -> None:
     """Five thousandths of a radian are below the limit of a hundredth, but stand in the summary."""
     with warnings.catch_warnings():

@@ -187,9 +187,10 @@ class Specification:
             row, k = np.unravel_index(moved[name].argmax(), moved[name].shape)
             labels = self.mechanism.description.coordinate_names()
             label = f" ({labels[k]})" if len(labels) == at.stop - at.start else ""
+            where = "" if self.single else f" in run {self.settings.first_run + row}"
             warnings.warn(
                 f"'{self.mechanism.name}': {name}0 is off the constraints and was moved onto them: {name}0[{k}]{label} from "
-                f"{before[row, at][k]:.6g} to {c[row, at][k]:.6g}{'' if self.single else f' in run {row}'}; expected a start that "
+                f"{before[row, at][k]:.6g} to {c[row, at][k]:.6g}{where}; expected a start that "
                 "closes the loops. Name in `fixed` the joints that shall stay, or close the loops first with `assemble`",
                 MovedStart,
                 stacklevel=6,
