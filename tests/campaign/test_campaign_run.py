@@ -330,6 +330,15 @@ def test_a_changed_file_of_the_study_is_refused(tmp_path: Path) -> None:
         art.campaign.show(first.folder).replay(0)
 
 
+def test_nothing_is_given_beside_a_campaign() -> None:
+    planned = art.campaign.Campaign.read(STUDY)
+    for given in ({"runs": 4}, {"seed": 9}, {"vary": {"servo.kp": [1, 2]}}):
+        with pytest.raises(InputError, match=rf"found {next(iter(given))} beside a Campaign"):
+            art.campaign(planned, **given)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="found vary beside a Campaign"):
+        art.campaign.worst_case(planned, "rate", vary={"servo.kp": [1, 2]})
+
+
 def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.campaign.Result) -> None:
     """Interrupted with chunks done and one under way that takes long; it ends within 2 s, and the same command goes on."""
     study, place = tmp_path / "arm.toml", tmp_path / "c"

@@ -17,7 +17,7 @@ from articulus.campaign.distributions import Axis, Rows, drawn
 from articulus.campaign.figures import Requirement
 from articulus.campaign.result import Result
 from articulus.campaign.run import campaign as run_campaign
-from articulus.campaign.run import default_folder
+from articulus.campaign.run import default_folder, require_as_planned
 from articulus.campaign.search import METHODS, TAIL, Worst
 from articulus.campaign.search import worst_case as search_worst
 from articulus.campaign.sequential import Stopping
@@ -284,5 +284,6 @@ def _until(
 
 def _planned(study: StrPath | Campaign, given: dict[str, Any]) -> Campaign:
     if isinstance(study, Campaign):
+        require_as_planned(study, given)
         return study
     return Campaign.read(study, runs=given.pop("runs", 1), **{"sampler": "monte carlo", **given})

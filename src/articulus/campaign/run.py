@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def campaign(
         Called with a `Progress` now and then.
     given :
         Keys of the table [campaign] in place of those of the study: vary, group, sampler, seed, figures, requirements, bands,
-        keep, second.
+        keep, second. Not beside a Campaign, which has its own.
 
     Raises
     ------
@@ -76,6 +77,8 @@ def campaign(
     """
     how = How(threads, workers, scheduler, time_limit, memory)
     planned = study if isinstance(study, Campaign) else None
+    if planned is not None:
+        require_as_planned(planned, {"runs": runs, **given})
     passing = False
     if output is not None:
         place = as_path(output)
@@ -103,6 +106,16 @@ def campaign(
     if passing:
         weakref.finalize(result, shutil.rmtree, place, ignore_errors=True)
     return result
+
+
+def require_as_planned(planned: Campaign, given: Mapping[str, Any]) -> None:
+    """Raise InputError when something is given that a Campaign, which is complete, says already."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                f"campaign: found {name} beside a Campaign, which has its own; expected one of them. Give {name} to "
+                "Campaign.read, or the study in place of the Campaign"
+            )
 
 
 def study_text(study: StrPath) -> str:
