@@ -330,6 +330,23 @@ def test_a_changed_file_of_the_study_is_refused(tmp_path: Path) -> None:
         art.campaign.show(first.folder).replay(0)
 
 
+def test_a_study_that_lies_elsewhere_has_to_read_the_same_files(tmp_path: Path) -> None:
+    """The text of the study is the same; its model is not, or is: the folder is refused, or taken, wherever the first study is."""
+    model = (Path(art.__file__).parent / "library" / "two_link.toml").read_text()
+    for name, text in (("a", model), ("b", model.replace("mass = 10", "mass = 11", 1)), ("c", model)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.toml").write_text(text)
+        (tmp_path / name / "arm.toml").write_text(STUDY.replace('model = "two_link"', 'model = "model.toml"'))
+    first = art.campaign(tmp_path / "a" / "arm.toml", runs=4, output=tmp_path / "out")
+    for runs in (4, 6):
+        with pytest.raises(InputError, match=r"b/model\.toml is another file since the campaign began"):
+            art.campaign(tmp_path / "b" / "arm.toml", runs=runs, output=tmp_path / "out")
+    (tmp_path / "a").rename(tmp_path / "moved")
+    more = art.campaign(tmp_path / "c" / "arm.toml", runs=6, output=tmp_path / "out")
+    assert np.array_equal(more.table.figures["turn"][:4], first.table.figures["turn"])
+    assert np.array_equal(more.replay(5)["q.joint1"][:1], more.table.inputs["q.joint1"][5:])
+
+
 def test_nothing_is_given_beside_a_campaign() -> None:
     planned = art.campaign.Campaign.read(STUDY)
     for given in ({"runs": 4}, {"seed": 9}, {"vary": {"servo.kp": [1, 2]}}):
@@ -337,6 +354,35 @@ def test_nothing_is_given_beside_a_campaign() -> None:
             art.campaign(planned, **given)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="found vary beside a Campaign"):
         art.campaign.worst_case(planned, "rate", vary={"servo.kp": [1, 2]})
+
+
+def test_fewer_runs_of_a_finished_campaign(tmp_path: Path) -> None:
+    """They are there with the others; unless one of them is lost, or the design of fewer runs is another one."""
+    art.campaign(STUDY, runs=12, output=tmp_path / "c")
+    assert len(art.campaign(STUDY, runs=5, output=tmp_path / "c").table) == 12
+    ledger = driver.Folder(tmp_path / "c").ledger()
+    ledger.forget([3])
+    ledger.close()
+    assert (art.campaign(STUDY, runs=5, output=tmp_path / "c").table.index == np.arange(12)).all()
+    art.campaign(STUDY, runs=12, sampler="latin hypercube", output=tmp_path / "l")
+    with pytest.raises(InputError, match=r"differs in: sampler"):
+        art.campaign(STUDY, runs=5, sampler="latin hypercube", output=tmp_path / "l")
+
+
+def test_a_finished_campaign_is_known_by_every_number_and_their_order(tmp_path: Path) -> None:
+    """The text of an array of more than 1000 numbers leaves out those in the middle; keys may be several names at once."""
+    gains = np.linspace(800, 1000, 1500)
+    other = gains.copy()
+    other[700] += 1
+    art.campaign(STUDY, runs=4, vary={"servo.kp": gains}, output=tmp_path / "c")
+    with pytest.raises(InputError, match=r"differs in: axes"):
+        art.campaign(STUDY, runs=4, vary={"servo.kp": other}, output=tmp_path / "c")
+    two = {"q.joint1": [0.5, 0.6], "servo.kp": [800, 900]}
+    art.campaign(STUDY, runs=4, vary=two, output=tmp_path / "o")
+    with pytest.raises(InputError, match=r"differs in: axes"):
+        art.campaign(STUDY, runs=4, vary=dict(reversed(two.items())), output=tmp_path / "o")
+    both = {("q.joint1", "q.joint2"): art.campaign.Rows(((0.5, 0.1), (0.6, 0.2)))}
+    assert len(art.campaign(STUDY, runs=4, vary=both, output=tmp_path / "t").table) == 4
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.campaign.Result) -> None:

@@ -33,6 +33,8 @@ SETTINGS = "campaign.json"
 LOCK = "driver.lock"
 """Held by the driver while it works; its time is that of the start."""
 SCALE = "scale.npz"
+GONE = "none"
+"""Digest of a file that is not there."""
 FIRST_CHUNK = 64
 """Runs of the first chunk, before it is known how long one takes."""
 CHUNK_SECONDS = 1.0
@@ -141,17 +143,17 @@ class Folder:
                 self.path.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise InputError(f"{self.path}: cannot be made ({error.strerror})") from None
-            held = {"runs": campaign.runs, "files": campaign.files}
+            held = {"runs": campaign.runs}
         else:
             require_same(self.path, held, identity)
-            require_files(self.path, held["files"])
+            require_files(self.path, held["files"], campaign.files)
             if campaign.runs > held["runs"]:
                 campaign.points.require_extension(held["runs"], campaign.runs)
         runs = max(campaign.runs, held["runs"])
         text = {
             "runs": runs,
             "identity": identity,
-            "files": held["files"],
+            "files": campaign.files,
             "folder": str(campaign.folder),
             "campaign": json.loads(campaign.to_json()) | {"runs": runs},
         }
@@ -201,16 +203,33 @@ def require_same(path: Path, held: dict[str, Any], identity: dict[str, str]) -> 
         )
 
 
-def require_files(path: Path, files: dict[str, str]) -> None:
-    """Raise InputError when a file that the study reads has changed."""
-    for file, digest in files.items():
-        place = Path(file)
-        found = hashlib.sha256(place.read_bytes()).hexdigest()[:16] if place.is_file() else "none"
-        if found != digest:
+def require_files(path: Path, files: dict[str, str], others: dict[str, str] | None = None) -> None:
+    """Raise InputError when a file that the study reads is another one than when the campaign began.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the campaign.
+    files : dict of path to digest
+        That the campaign read.
+    others : dict of path to digest
+        That the study, which may lie elsewhere now, reads; the same paths if not given.
+    """
+    if others is None:
+        others = {file: digest_of(Path(file)) for file in files}
+    known = {(Path(file).name, digest) for file, digest in files.items()}
+    for file, digest in others.items():
+        if (Path(file).name, digest) not in known:
+            how = "is gone" if digest == GONE else "has changed" if file in files else "is another file"
             raise InputError(
-                f"{path}: found that {file} {'has changed' if found != 'none' else 'is gone'} since the campaign began; expected the same "
+                f"{path}: found that {file} {how} since the campaign began; expected the same "
                 "one. Runs of both must not be mixed: choose another folder with --output, or change back"
             )
+
+
+def digest_of(file: Path) -> str:
+    """Return the digest of the content of a file; GONE where there is none."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else GONE
 
 
 class Driver:

@@ -21,7 +21,7 @@ from articulus.campaign.here import Here
 from articulus.campaign.result import Result
 from articulus.campaign.work import SET_ASIDE
 from articulus.errors import InputError
-from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.storage import StrPath, as_path
 from articulus.kernel import pool
 
 
@@ -86,8 +86,7 @@ def campaign(
         place, passing = Path(tempfile.mkdtemp(prefix="articulus-campaign-")), True
     else:
         place = default_folder(study)
-    text = None if isinstance(study, Campaign) else study_text(study)
-    if text is not None and not retry_failed and nothing_left(place, text, runs, given):
+    if not isinstance(study, Campaign) and not retry_failed and nothing_left(place, study, runs, given):
         return Result(place)
     try:
         planned = planned or Campaign.read(study, runs=runs, **given)  # type: ignore[arg-type]
@@ -97,8 +96,8 @@ def campaign(
             _run(planned, folder, how, retry_failed, tell)
         result = Result(place)
         result.keep_worst()
-        if text is not None:
-            mark(place, text, runs, given, planned.files)
+        if not isinstance(study, Campaign):
+            mark(place, study, runs, given, planned.files)
     except BaseException:
         if passing:
             shutil.rmtree(place, ignore_errors=True)
@@ -116,11 +115,6 @@ def require_as_planned(planned: Campaign, given: Mapping[str, Any]) -> None:
                 f"campaign: found {name} beside a Campaign, which has its own; expected one of them. Give {name} to "
                 "Campaign.read, or the study in place of the Campaign"
             )
-
-
-def study_text(study: StrPath) -> str:
-    """Return the text of a study, given as it is or by its path."""
-    return study if isinstance(study, str) and "\n" in study else load_text(study)
 
 
 def default_folder(study: StrPath) -> Path:

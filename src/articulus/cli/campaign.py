@@ -16,7 +16,6 @@ import typer
 
 from articulus.cli.printing import new_console, new_table
 from articulus.errors import InputError
-from articulus.files.storage import load_text
 
 if TYPE_CHECKING:
     from articulus.campaign.driver import Progress, Tell
@@ -151,7 +150,7 @@ def campaign(
                 until,
             )
         return
-    done = None if retry_failed else nothing_left(place, load_text(study), runs, options)
+    done = None if retry_failed else nothing_left(place, study, runs, options)
     if done is not None:
         shown = f"articulus {'view' if page else 'campaign show'} {shlex.quote(str(place))}"
         text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: {shown}"
