@@ -216,6 +216,20 @@ def test_law_drives_a_mechanism() -> None:
         law.value([3.0, 0.0])
 
 
+def test_times_that_are_kept_are_those_of_the_steps() -> None:
+    """Ten steps have no thirds: the times next to them are kept, and told; more samples than steps keep every step once."""
+    every, some = scalar(9, steps=10, samples=17), scalar(9, steps=10, samples=4)
+    np.testing.assert_allclose(every.t, np.linspace(0, 1, 11), atol=1e-15)
+    np.testing.assert_allclose(some.t, [0, 0.3, 0.7, 1], atol=1e-15)
+    at = [0, 3, 7, 10]
+    assert (some.values == every.values[at]).all()
+    assert (some.inputs == every.inputs[at]).all()
+    assert (np.diff(every.values[:, 0]) < 0).all()  # less time is left: less cost
+    law = some.component(("x",)).function
+    for t in (0.1, 0.3, 0.6, 0.95, 2.0):
+        assert float(law(t, 0.4)) == pytest.approx(some.input([0.4], t).item(), abs=1e-14)
+
+
 def test_jumps_beyond_the_grid_are_told() -> None:
     with pytest.warns(UserWarning, match="cells beyond the grid"):
         law = feedback_law(

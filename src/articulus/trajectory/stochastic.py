@@ -524,8 +524,7 @@ class FeedbackLaw:
         places, weights = [], []
         axes = [t, *self.axes] if len(t) > 1 else list(self.axes)
         for axis, value in zip(axes, ([clock] if len(t) > 1 else []) + ca.vertsplit(x)):
-            s = (value - axis[0]) * ((len(axis) - 1) / (axis[-1] - axis[0]))
-            s = ca.fmax(0, ca.fmin(s, len(axis) - 1))
+            s = _cells(axis, value)
             cell = ca.fmin(ca.floor(s), len(axis) - 2)
             places.append(cell)
             weights.append(s - cell)
@@ -533,7 +532,7 @@ class FeedbackLaw:
         strides = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)
         total = SX.zeros(table.shape[1])
         for corner in itertools.product((0, 1), repeat=len(axes)):
-            place = sum((p + c) * int(s) for p, c, s in zip(places, corner, strides))
+            place = sum(((p + c) * int(s) for p, c, s in zip(places, corner, strides)), SX(0))
             weight = SX(1)
             for c, w in zip(corner, weights):
                 weight *= w if c else 1 - w
@@ -552,6 +551,15 @@ class FeedbackLaw:
             faces = ", ".join(f"{face} ({100 * part:.0f} %)" for face, part in self.leaving.items())
             lines.append(f"  the drift leads out of the grid at {faces}: values near there are extrapolated")
         return "\n".join(lines)
+
+
+def _cells(axis: np.ndarray, value: SX) -> SX:
+    """Return how many cells of an axis lie below a value, with the part of the one that it is in."""
+    steps = np.diff(axis)
+    if np.ptp(steps) <= 1e-9 * steps[0]:
+        return ca.fmax(0, ca.fmin((value - axis[0]) / steps.mean(), len(steps)))
+    parts = (ca.fmax(0, ca.fmin((value - a) / h, 1)) for a, h in zip(axis, steps))  # times that are kept
+    return sum(parts, SX(0))
 
 
 def feedback_law(
@@ -596,7 +604,7 @@ def feedback_law(
     steps : int
         In time. If not given four per interval of the finest axis, and twice as many where corrections do not converge.
     samples : int
-        Times that are kept, evenly spaced.
+        Times that are kept, spread evenly over the steps; all of them if there are fewer.
     tolerance : float
         Change of the values by the last correction, over their size.
     """
@@ -618,7 +626,7 @@ def feedback_law(
             )
         count *= 2
     assert found is not None
-    values, inputs, corrections = found
+    times, values, inputs, corrections = found
     if backward.beyond > 1:
         warnings.warn(
             f"feedback_law: jumps lead up to {backward.beyond:.2g} cells beyond the grid, where values are extrapolated linearly; "
@@ -635,7 +643,7 @@ def feedback_law(
 
     return FeedbackLaw(
         box.axes,
-        np.linspace(0, duration, len(values)),
+        times,
         values,
         inputs,
         tuple(str(s) for s in ca.vertsplit(x)),
@@ -649,20 +657,21 @@ def feedback_law(
 
 def _solved(
     backward: _Backward, duration: float, steps: int, samples: int, tolerance: float
-) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """Return values and inputs at the samples and the mean number of corrections; none if these do not converge."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
+    """Return times that are kept, values and inputs there and the mean number of corrections; none if these do not converge."""
     g, e, dt = backward.grid, backward.equations, duration / steps
     now = np.zeros(int(np.prod(g.padded)))
     final = kernel.compile(
         ca.Function("final", [e.x], [ca.densify(e.final)]), finite=False, ranks=((1,), (0,))
     )
     now[g.rows] = final(g.points)
-    keep = {round(k * steps / (samples - 1)): k for k in range(samples)}
-    values, inputs = np.zeros((samples, *g.shape)), np.zeros((samples, *g.shape, e.inputs))
+    kept = np.linspace(0, steps, min(samples, steps + 1)).round().astype(int)
+    places = {steps - int(k): place for place, k in enumerate(kept)}  # steps are counted from the end
+    values, inputs = np.zeros((len(kept), *g.shape)), np.zeros((len(kept), *g.shape, e.inputs))
     before, corrections = now, 0
     for k in range(steps + 1):
-        if k in keep:
-            place = samples - 1 - keep[k]
+        if k in places:
+            place = places[k]
             values[place], inputs[place] = g.inner(now), backward.inputs(now, duration - k * dt)
         if k == steps:
             break
@@ -672,7 +681,7 @@ def _solved(
             return None
         corrections += needed
         before, now = now, backward.new.copy()
-    return values, inputs, corrections / steps
+    return duration * kept / steps, values, inputs, corrections / steps
 
 
 def _corrected(backward: _Backward, tolerance: float) -> int | None:
