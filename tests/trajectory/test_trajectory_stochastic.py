@@ -14,6 +14,7 @@ from articulus import trajectory
 from articulus.trajectory import Jump, feedback_law
 
 x, u = ca.SX.sym("x"), ca.SX.sym("u")
+T = ca.SX.sym("t")
 X, U = ca.SX.sym("x", 2), ca.SX.sym("u", 2)
 TILT = np.array([[np.cos(0.5), -np.sin(0.5)], [np.sin(0.5), np.cos(0.5)]])
 
@@ -264,6 +265,18 @@ def test_too_few_steps_are_told() -> None:
         ({"duration": -1.0}, "above zero"),
         ({"jumps": [Jump(1.0, X)]}, "jump 0 changes 2"),
         ({"cost": u**2 + ca.SX.sym("weight") * x**2}, "symbol weight"),
+        ({"cost": (1 + ca.SX.sym("weight") ** 2) * u**2}, "symbol weight"),
+        ({"cost": u**2 + ca.SX.sym("weight") * u}, "symbol weight"),
+        ({"u_bounds": [(-ca.SX.sym("most"), 1.0)]}, "symbol most"),
+        ({"duration": np.inf}, "above zero"),
+        ({"steps": 0}, "1 or more"),
+        ({"grid": [(-np.inf, 1, 9)]}, "two numbers"),
+        ({"u_bounds": [(x, -0.9)]}, r"lower bound of input 0 is above the upper one at \[-0.75\] and 0 s"),
+        ({"u_bounds": [(0.0, 0.5 - T)], "time": T}, r"above the upper one at \[-1.0\] and 0.5625 s"),
+        ({"cost": (0.5 - T) * u**2, "time": T}, r"second derivative 0 .* and 0.5 s"),
+        ({"jumps": [Jump(x, -x)]}, "jump 0 has the rate -1 per second"),
+        ({"drift": u + ca.sqrt(x)}, r"drift is not finite at \[-1.0\]"),
+        ({"final": ca.log(x + 1)}, "cost at the end is not finite"),
     ],
 )
 def test_wrong_problems_are_named(change: dict, text: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,8 @@ MOST = 40
 """Corrections of a step after which it counts as not converging."""
 SWEEPS = 40
 """Sweeps over coupled inputs with bounds."""
+MOMENTS = 17
+"""Times at which expressions that change with time are checked."""
 HALVINGS = 6
 """Times that steps are halved when corrections do not converge, if their number is not given."""
 ROWS = 100_000
@@ -89,6 +91,16 @@ class _Equations:
         """Pairs of states whose mixed derivative is needed."""
         pattern = self.spread.sparsity()
         return [(i, j) for i, j in itertools.combinations(range(self.states), 2) if pattern.has_nz(i, j)]
+
+    @property
+    def running(self) -> dict[str, SX]:
+        """What the rate of the value is made of."""
+        return {
+            "drift": ca.vertcat(self.drift, ca.vec(self.steering)),
+            "cost": ca.vertcat(self.cost, self.linear),
+            "noise": ca.vec(self.spread),
+            **{f"change by jump {k}": change for k, change in enumerate(self.changes)},
+        }
 
     def best(self, slope: SX) -> tuple[SX, SX]:
         """Return the best inputs for a gradient of the value, and what they add to its rate."""
@@ -610,15 +622,19 @@ def feedback_law(
     """
     equations = _equations(x, u, drift, cost, u_bounds, gaussian, jumps, final, time)
     box = _Grid(_axes(grid, equations))
-    _check_curvature(equations, box)
-    if not duration > 0:
+    if not 0 < duration < np.inf:
         raise InputError(f"feedback_law: found a duration of {duration!r} s; expected a number above zero")
+    if steps is not None and steps < 1:
+        raise InputError(f"feedback_law: found {steps!r} steps; expected 1 or more")
+    _check_on_grid(equations, box, duration)
+    _check_finite({"cost at the end": equations.final}, equations, box, duration)
     backward = _Backward(equations, box)
     count = steps if steps is not None else 4 * (max(box.shape) - 1)
     for halved in range(HALVINGS + 1):
         found = _solved(backward, duration, count, max(samples, 2), tolerance)
         if found is not None:
             break
+        _check_finite(equations.running, equations, box, duration)
         if steps is not None or halved == HALVINGS:
             raise NumericalError(
                 f"feedback_law: corrections do not converge with {count} steps of {duration / count:.3g} s; expected steps of about "
@@ -757,8 +773,9 @@ def _equations(
         tuple(high for _, high in bounds),
     )
     everything = ca.vertcat(
-        made.drift, ca.vec(steering), made.cost, ca.vec(spread), made.rates, *made.changes, made.final
-    )
+        made.drift, ca.vec(steering), made.cost, made.linear, ca.vec(curvature), ca.vec(spread), made.rates,
+        *made.changes, made.final, *(SX(bound) for pair in bounds for bound in pair),
+    )  # fmt: skip
     for symbol in ca.symvar(everything):
         if not any(ca.is_equal(symbol, known) for known in (*ca.vertsplit(x), t)):
             raise InputError(
@@ -773,29 +790,62 @@ def _axes(grid: Sequence[tuple[float, float, int]], equations: _Equations) -> tu
             f"feedback_law: found {len(grid)} axes of the grid; expected one per state, {equations.states}"
         )
     for name, (low, high, n) in zip(ca.vertsplit(equations.x), grid):
-        if not low < high or n < 5:
+        if not -np.inf < low < high < np.inf or n < 5:
             raise InputError(
-                f"feedback_law: found the axis ({low!r}, {high!r}, {n!r}) of {name}; expected the lower end first and 5 points or more"
+                f"feedback_law: found the axis ({low!r}, {high!r}, {n!r}) of {name}; expected two numbers, the lower end first, and 5 points or more"
             )
     return tuple(np.linspace(low, high, n) for low, high, n in grid)
 
 
-def _check_curvature(equations: _Equations, grid: _Grid) -> None:
-    """Raise unless the second derivatives of the cost with respect to the inputs are positive definite on the grid."""
-    if not equations.inputs:
+def _check_on_grid(equations: _Equations, grid: _Grid, duration: float) -> None:
+    """Raise unless the cost is convex in the inputs, bounds do not cross and no jump has a rate below zero."""
+    e, n = equations, equations.inputs
+    if not n:
         raise InputError("feedback_law: found no inputs; expected at least one to choose")
-    function = ca.Function("curvature", [equations.x, equations.t], [ca.densify(equations.quadratic)])
-    points = grid.points[grid.own]
-    if not ca.symvar(equations.quadratic):
-        points = points[:1]
-    R = kernel.compile(function, finite=False, ranks=((1, 0), (2,)))(points, np.array(0.0))
-    least = np.linalg.eigvalsh(np.nan_to_num(R))[:, 0]
-    worst = int(least.argmin())
-    if not least[worst] > 0:
-        raise InputError(
-            f"feedback_law: the cost has the second derivative {least[worst]:.3g} with respect to the inputs at "
-            f"{points[worst].tolist()}; expected positive ones: without, inputs have no best value"
-        )
+    for where, values in _on_grid(ca.vec(ca.densify(e.quadratic)), equations, grid, duration):
+        least = np.linalg.eigvalsh(np.nan_to_num(values).reshape(-1, n, n))[:, 0]
+        if not least.min() > 0:
+            raise InputError(
+                f"feedback_law: the cost has the second derivative {least.min():.3g} with respect to the inputs "
+                f"{where(int(least.argmin()))}; expected positive ones: without, inputs have no best value"
+            )
+    room = ca.vertcat(*(SX(high) - SX(low) for low, high in zip(e.lower, e.upper)))
+    for where, values in _on_grid(room, equations, grid, duration):
+        crossed = np.argwhere(~(values >= 0))
+        if len(crossed):
+            point, k = (int(i) for i in crossed[0])
+            raise InputError(
+                f"feedback_law: the lower bound of input {k} is above the upper one {where(point)}; expected the lower one first"
+            )
+    for where, values in _on_grid(e.rates, equations, grid, duration):
+        wrong = np.argwhere(~((values >= 0) & (values < np.inf)))
+        if len(wrong):
+            point, k = (int(i) for i in wrong[0])
+            raise InputError(
+                f"feedback_law: jump {k} has the rate {values[point, k]:.3g} per second {where(point)}; expected zero or more"
+            )
+
+
+def _check_finite(parts: dict[str, SX], equations: _Equations, grid: _Grid, duration: float) -> None:
+    """Raise where parts of the problem are not finite."""
+    for what, given in parts.items():
+        for where, values in _on_grid(given, equations, grid, duration):
+            wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+            if len(wrong):
+                raise InputError(
+                    f"feedback_law: the {what} is not finite {where(int(wrong[0]))}; expected numbers on the whole grid"
+                )
+
+
+def _on_grid(
+    given: SX, equations: _Equations, grid: _Grid, duration: float
+) -> Iterator[tuple[Callable[[int], str], np.ndarray]]:
+    """Yield values of an expression at the points of the grid, (points, n), and what says where one is; at several times if it changes."""
+    points = grid.points[grid.own] if ca.symvar(given) else grid.points[grid.own][:1]
+    function = ca.Function("given", [equations.x, equations.t], [ca.densify(ca.vec(given))])
+    for t in np.linspace(0, duration, MOMENTS if ca.depends_on(given, equations.t) else 1):
+        values = np.asarray(function(points.T, float(t))).T
+        yield lambda k, t=t: f"at {points[k].tolist()} and {t:g} s", values  # type: ignore[misc]
 
 
 def _leaving(equations: _Equations, grid: _Grid, inputs: np.ndarray) -> dict[str, float]:
