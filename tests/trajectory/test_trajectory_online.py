@@ -9,7 +9,7 @@ import articulus as art
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.trajectory import PathIntegral, RecedingHorizon, reaching
-from articulus.trajectory.normals import MULTIPLIER, ROUNDS, WEYL, WORD, pair
+from articulus.trajectory.normals import MULTIPLIER, ROUNDS, WEYL, WORD, pair, round_keys
 from articulus.trajectory.stages import Stages
 
 GOAL = np.array([1.0, 0.5])
@@ -18,16 +18,15 @@ GOAL = np.array([1.0, 0.5])
 def test_normal_numbers_are_those_of_whole_number_arithmetic() -> None:
     """Words by Python's integers; what is left is the rounding of logarithm and sine."""
     native = kernel.compile(pair(), finite=False)
-    keys, counter = [7, 16_000_000], np.array([[0, 0], [1, 0], [1023, 349], [2**24 - 1, 2**24 - 2]])
-    found = native(*map(float, keys), *np.ascontiguousarray(counter.T, dtype=float))
-    word, multiplier, weyl = int(WORD), int(MULTIPLIER), int(WEYL)
+    keys, counter = (7, 16_000_000), np.array([[0, 0], [1, 0], [1023, 349], [2**24 - 1, 2**24 - 2]])
+    found = native(round_keys(keys), *np.ascontiguousarray(counter.T, dtype=float))
     for (left, right), numbers in zip(counter.tolist(), found):
         k = list(keys)
         for turn in range(ROUNDS):
-            squared = right * (2 * right + 1) % word
-            left, right = right, (left + multiplier * squared // word + k[turn % 2]) % word
-            k[turn % 2] = (k[turn % 2] + weyl) % word
-        radius, angle = np.sqrt(-2 * np.log((left + 0.5) / word)), 2 * np.pi * right / word
+            squared = right * (2 * right + 1) % WORD
+            left, right = right, (left + MULTIPLIER * squared // WORD + k[turn % 2]) % WORD
+            k[turn % 2] = (k[turn % 2] + WEYL) % WORD
+        radius, angle = np.sqrt(-2 * np.log((left + 0.5) / WORD)), 2 * np.pi * right / WORD
         assert numbers == pytest.approx([radius * np.cos(angle), radius * np.sin(angle)], abs=1e-12)
 
 
@@ -35,7 +34,7 @@ def test_normal_numbers_are_independent_and_normal() -> None:
     """Means, variances and correlations of neighbours within 4.5 standard errors: once in ten thousand by chance for fair numbers."""
     native = kernel.compile(pair(), finite=False)
     row, step = (a.ravel() for a in np.meshgrid(np.arange(1024.0), np.arange(200.0), indexing="ij"))
-    n, next_key = (native(5.0, count, row, step).reshape(1024, 200, 2) for count in (1.0, 2.0))
+    n, next_key = (native(round_keys((5, count)), row, step).reshape(1024, 200, 2) for count in (1, 2))
     error = 1 / np.sqrt(row.size)
     a = n[..., 0]
     pairs = [

@@ -3,7 +3,8 @@
 Sine and cosine are computed in all lanes at once, both in one evaluation. The argument is reduced to
 r = x - n pi/2, |r| <= pi/4, with pi/2 in several parts (Cody and Waite 1980), and the two kernels are
 the minimax polynomials of fdlibm (Sun Microsystems 1993). Beyond `BOUND` the lane takes the C library's result.
-Everything else is one call of the C library per lane.
+The logarithm is that of fdlibm, too: x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). Zero, negative, subnormal and
+infinite arguments take the C library's result. Everything else is one call of the C library per lane.
 """
 
 from __future__ import annotations
@@ -28,6 +29,19 @@ SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.984126982985
         2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)  # fmt: skip
 COSINE = (-0.5, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
           -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
+
+SMALLEST, LARGEST = float.fromhex("0x1p-1022"), float.fromhex("0x1.fffffffffffffp+1023")
+"""Normal numbers, of which `log` is computed in lanes."""
+ROOT_HALF, ONE = 0x3FE6A09E << 32, 0x3FF00000 << 32  # bits of about sqrt(1/2), and of 1
+FRACTION = 2**52 - 1  # bits behind the exponent
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LOG_EVEN = (
+    6.666666666666735130e-01,
+    2.857142874366239149e-01,
+    1.818357216161805012e-01,
+    1.479819860511658591e-01,
+)
+LOG_ODD = (3.999999999940941908e-01, 2.222219843214978396e-01, 1.531383769920937332e-01)
 
 
 class _Tabled(Writer):
@@ -175,6 +189,41 @@ def _return_pair(w: Writer, sine: str, cosine: str) -> None:
     w.line(f"ret {{ {t}, {t} }} {pair}")
 
 
+def log(target: Target) -> str:
+    """Return the text of `@lanes.log`: the natural logarithm, error below 1 ulp."""
+    w = _Tabled(target, "@log.constants")
+    t = target.type
+    k, f = _exponent_and_fraction(w, "%x")
+    s = w.div(f, w.add(f, w.constant(2.0)))
+    z = w.mul(s, s)
+    square = w.mul(z, z)
+    rest = w.fma(square, _polynomial(w, square, LOG_ODD), w.mul(z, _polynomial(w, square, LOG_EVEN)))
+    half = w.mul(w.mul(w.constant(0.5), f), f)
+    correction = w.fma(s, w.add(half, rest), w.mul(k, w.constant(LN2_LOW)))
+    near = w.fma(k, w.constant(LN2_HIGH), w.sub(f, w.sub(half, correction)))
+    low, high = w.compare("ult", "%x", w.constant(SMALLEST)), w.compare("ugt", "%x", w.constant(LARGEST))
+    far = w.do(f"or {target.of('i1')} {low}, {high}")
+    w.line(f"br i1 {w.any(far)}, label %far, label %near, !prof !0")
+    w.label("near")
+    w.line(f"ret {t} {near}")
+    w.label("far")
+    w.line(f"ret {t} {w.select(far, w.do(f'call {t} @lanes.far_log({t} %x)'), near)}")
+    return w.table() + w.function(f"internal {t} @lanes.log({t} %x)", "nounwind noinline")
+
+
+def _exponent_and_fraction(w: _Tabled, x: str) -> tuple[str, str]:
+    """Return k and f of x = 2^k (1 + f), both as doubles, for a normal number x."""
+    t, integer = w.target.type, w.target.of("i64")
+    bits = w.do(f"bitcast {t} {x} to {integer}")
+    moved = w.do(f"add {integer} {bits}, {w.integer(ONE - ROOT_HALF)}")
+    raised = w.do(f"lshr {integer} {moved}, {w.target.integer(52)}")
+    number = w.do(f"or {integer} {raised}, {w.integer(0x433 << 52)}")  # of the double 2^52 + k + 1023
+    k = w.sub(w.do(f"bitcast {integer} {number} to {t}"), w.constant(2.0**52 + 1023))
+    behind = w.do(f"and {integer} {moved}, {w.integer(FRACTION)}")
+    mantissa = w.do(f"bitcast {integer} {w.do(f'add {integer} {behind}, {w.integer(ROOT_HALF)}')} to {t}")
+    return k, w.sub(mantissa, w.constant(1.0))
+
+
 def per_lane(target: Target, name: str, symbol: str, arguments: int) -> str:
     """Return the text of `@lanes.name`: one call of `@symbol` per lane."""
     w = Writer(target)
@@ -227,7 +276,10 @@ def helpers(target: Target, text: str) -> str:
     if "@lanes.sincos(" in text:
         parts.append(sincos(target))
         text += parts[-1]
-    for arguments, names in ((1, (*LIBM_1, "sin", "cos")), (2, LIBM_2)):
+    if "@lanes.log(" in text:
+        parts += [log(target), per_lane(target, "far_log", "log", 1)]
+    others = [name for name in LIBM_1 if name != "log"]
+    for arguments, names in ((1, (*others, "sin", "cos")), (2, LIBM_2)):
         parts += [per_lane(target, n, n, arguments) for n in names if f"@lanes.{n}(" in text]
     if "@lanes.erfinv(" in text:
         parts += [per_lane(target, "erfinv", "scalar.erfinv", 1), erfinv()]

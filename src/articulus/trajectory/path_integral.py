@@ -10,6 +10,7 @@ Source: Williams, Aldrich & Theodorou 2017.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 
 import casadi as ca
@@ -18,7 +19,7 @@ from casadi import MX
 
 from articulus import kernel
 from articulus.errors import InputError
-from articulus.trajectory.normals import WORD, pair
+from articulus.trajectory.normals import ROUNDS, WORD, pair, round_keys
 from articulus.trajectory.online import Online
 from articulus.trajectory.stages import Stages
 
@@ -61,9 +62,8 @@ class PathIntegral(Online):
         self._end = kernel.compile(s.last_merit, finite=False, ranks=((1, 1, 0), (0,)))
         self._row = np.zeros((samples, self._loop.nx))
         self._p = np.zeros((samples, self._loop.np))
-        self._p[:, 2] = np.arange(samples)
-        self._p[:, 3], self._p[:, 4] = s.h, rho
-        self._p[:, 5:] = np.concatenate([noise * s.input_scale * np.ones(nu), *s.box])
+        self._p[:, ROUNDS] = np.arange(samples)
+        self._p[:, ROUNDS + 1 :] = np.concatenate([[s.h, rho], noise * s.input_scale * np.ones(nu), *s.box])
         self._w = np.zeros((s.steps + 1, nu))
         self._lost = np.full(samples, kernel.NEVER)
         self._log = np.zeros((samples, s.steps + 1, nu))
@@ -102,7 +102,7 @@ class PathIntegral(Online):
         s, N, nx, nu = self.stages, self.stages.steps, self.stages.nx, self.stages.nu
         self._row[:] = 0.0
         self._row[:, nu : nu + nx] = x
-        self._p[:, 0], self._p[:, 1] = self._seed % WORD, self._count % WORD
+        self._p[:, :ROUNDS] = round_keys((self._seed % WORD, self._count % WORD))
         self._w[:N] = self.u
         self._lost[:] = kernel.NEVER
         self._passage(0, N)
@@ -118,11 +118,14 @@ def _prediction(s: Stages) -> ca.Function:
     """Return (inputs, state, cost) after one noisy step."""
     nx, nu = s.nx, s.nu
     held, w, k = MX.sym("held", nu + nx + 1), MX.sym("w", nu), MX.sym("k")
-    p = MX.sym("p", 5 + 3 * nu)
+    sizes = (ROUNDS, 1, 1, 1, nu, nu, nu)
+    p = MX.sym("p", sum(sizes))
+    ends = itertools.accumulate(sizes)
+    keys, row, h, rho, spread, low, high = (p[end - n : end] for n, end in zip(sizes, ends))
     pairs, normal = math.ceil(nu / 2), pair()
-    noise = ca.vertcat(*(normal(p[0], p[1], p[2], pairs * k + j) for j in range(pairs)))[:nu]
-    u = ca.fmin(ca.fmax(w + p[5 : 5 + nu] * noise, p[5 + nu : 5 + 2 * nu]), p[5 + 2 * nu : 5 + 3 * nu])
-    x, h, rho = held[nu : nu + nx], p[3], p[4]
+    noise = ca.vertcat(*(normal(keys, row, pairs * k + j) for j in range(pairs)))[:nu]
+    u = ca.fmin(ca.fmax(w + spread * noise, low), high)
+    x = held[nu : nu + nx]
     after, f = s.step(x, u, h)
     cost = held[nu + nx] + s.merit(x, u, f, h, MX.zeros(len(s.rows)), rho)
     return ca.Function("prediction", [held, p, w, k], [ca.vertcat(u, after, cost)])
