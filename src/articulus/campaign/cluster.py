@@ -1,7 +1,7 @@
 """Workers of a dask cluster: `--scheduler tcp://host:8786`, or a cluster on this machine.
 
-What travels is the order of the campaign (texts and numbers), an index range, and rows as bytes. Each worker tells its versions and
-processor before its work counts; one that differs is left out.
+What travels is the order of the campaign (texts and numbers) and the files that its study reads, once to each worker, then index
+ranges, and rows as bytes back. Each worker tells its versions and processor before it gets any work; one that differs is left out.
 """
 
 from __future__ import annotations
@@ -11,22 +11,28 @@ import json
 import os
 import threading
 import time
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any
 
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Range
 from articulus.campaign.machine import machine
+from articulus.campaign.parcel import Unpacked, digest_of, pack
 from articulus.campaign.processes import LEAST_SECONDS, SINGLE, SLOWER, START_SECONDS
 from articulus.campaign.wire import order, ordered, packed, unpacked
 from articulus.campaign.work import Rows, Trouble, attempt
-from articulus.errors import InputError, NumericalError
+from articulus.errors import ArticulusError, InputError, NumericalError
+from articulus.files.storage import noting_files
 
 CONNECT_SECONDS = 10.0
 """Time within which a scheduler has to answer [s]."""
 GONE_SECONDS = 60.0
 """Time that a scheduler may be silent before the campaign ends; what is done is kept [s]."""
+ANSWER_SECONDS = 60.0
+"""Time within which a new worker has to tell its versions, which may need to import much, and to take the files of the study [s]."""
+SILENT_SECONDS = 600.0
+"""Time after which a worker that did not answer is asked again [s]."""
 LOCAL = "local"
 """In place of an address: a cluster on this machine, as long as the campaign runs."""
 
@@ -42,19 +48,32 @@ def dask_module() -> Any:
     return distributed
 
 
+# on a worker
+
+MISSING, UNREAD = "missing", "unread"
+"""Causes of a chunk that was not begun: the worker, whose address is the text, began anew and has no job; or it cannot read it."""
 _reading = threading.Lock()
+_jobs: dict[str, _Job] = {}
 
 
-@lru_cache(maxsize=2)
-def _read_once(text: str) -> tuple[Campaign, Scale | None]:
-    campaign, scale = ordered(text)
-    campaign.study.loop  # noqa: B018  (built now, by one thread)
-    return campaign, scale
+class _Job:
+    """A campaign on a worker, read when its first chunk comes."""
 
+    def __init__(self, order: str, parcel: str, inside: str | None):
+        self._order, self._files = order, Unpacked(parcel, inside)
+        self._read: tuple[Campaign, Scale | None] | None = None
 
-def _ordered(text: str) -> tuple[Campaign, Scale | None]:
-    with _reading:
-        return _read_once(text)
+    def read(self) -> tuple[Campaign, Scale | None]:
+        if self._read is None:
+            with noting_files() as opened:
+                campaign, scale = ordered(self._order, self._files.folder)
+                campaign.study.loop  # noqa: B018  (built now, by one thread)
+            self._files.require(opened)
+            self._read = campaign, scale
+        return self._read
+
+    def close(self) -> None:
+        self._files.close()
 
 
 def told() -> str:
@@ -68,13 +87,41 @@ def told() -> str:
     return json.dumps(machine())
 
 
-def task_of(text: str, first: int, count: int, threads: int) -> bytes:
+def taken(name: str, order: str, parcel: str, dask_worker: Any = None) -> str:
+    """Take a job on a worker; return what hinders it, nothing if all is well."""
+    with _reading:
+        if name not in _jobs:
+            try:
+                _jobs[name] = _Job(order, parcel, getattr(dask_worker, "local_directory", None))
+            except (ArticulusError, OSError) as error:
+                return str(error) or type(error).__name__
+    return ""
+
+
+def dropped(name: str) -> None:
+    """Remove a job and its files from a worker."""
+    with _reading:
+        job = _jobs.pop(name, None)
+    if job is not None:
+        job.close()
+
+
+def task_of(name: str, first: int, count: int, threads: int) -> bytes:
     """Return the rows of a chunk, or what went wrong, as bytes; this is what a worker of the cluster runs."""
     from articulus import kernel
 
-    campaign, scale = _ordered(text)
+    with _reading:
+        if name not in _jobs:
+            return packed(Trouble(MISSING, dask_module().get_worker().address))
+        try:
+            campaign, scale = _jobs[name].read()
+        except ArticulusError as error:
+            return packed(Trouble(UNREAD, str(error)))
     with kernel.threads(threads):
         return packed(attempt(campaign, (first, count), scale))
+
+
+# at the driver's
 
 
 class Cluster:
@@ -112,7 +159,9 @@ class Cluster:
     ):
         dask = dask_module()
         self._dask, self._local = dask, None
-        self._order, self._limit = order(campaign, scale), time_limit
+        self._limit = time_limit
+        self._job = order(campaign, scale), pack(campaign)
+        self._name = digest_of("\n".join(self._job))
         if address == LOCAL:
             self._local = _local(dask, count)
             address = self._local.scheduler_address
@@ -126,8 +175,11 @@ class Cluster:
                 "a dask scheduler that runs, such as tcp://host:8786"
             ) from None
         self._threads = max(1, (threads or os.cpu_count() or 1) // count) if self._local else (threads or 1)
-        self._futures: dict[Any, tuple[Range, float]] = {}
+        self._futures: dict[Any, tuple[Range, float, list[str]]] = {}
+        self._waiting: list[Range] = []
         self._good: dict[str, int] = {}
+        self._silent: dict[str, float] = {}
+        self._alone = time.monotonic()
         self._slowest = 0.0
         self._checked = -1e9
         self._check(wait=True)
@@ -155,43 +207,64 @@ class Cluster:
             known = self._client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, TimeoutError, ValueError):
             return  # `wait` sees to a scheduler that is gone
-        fresh = [w for w in known if w not in self._good]
-        try:
-            found = self._client.run(told, workers=fresh, on_error="return") if fresh else {}
-        except (OSError, TimeoutError, ValueError):
-            found = {}
-        differing = ""
-        for worker, text in found.items():
-            if not isinstance(text, str):
-                continue  # it is gone already, or lacks articulus
-            theirs = json.loads(text)
-            different = [k for k, x in machine().items() if theirs.get(k) != x]
-            self._good[worker] = 0 if different else int(known[worker].get("nthreads", 1))
-            if different:
-                k = different[0]
-                differing = f"{worker} has {k} {theirs.get(k)}, here it is {machine()[k]}"
+        now = time.monotonic()
+        fresh = [w for w in known if w not in self._good and self._silent.get(w, 0.0) < now]
+        found = self._asked(told, (), fresh, ANSWER_SECONDS)
+        differing = self._differing(found)
+        matching = [w for w in found if self._good.get(w) != 0]
+        hindered = self._asked(taken, (self._name, *self._job), matching, ANSWER_SECONDS)
+        for worker, text in hindered.items():
+            self._good[worker] = 0 if text else int(known[worker].get("nthreads", 1))
+            differing = f"{worker}: {text}" if text else differing
+        self._silent |= {w: now + SILENT_SECONDS for w in fresh if w not in self._good}
         self._good = {w: threads for w, threads in self._good.items() if w in known}
-        if wait and not any(self._good.values()):
+        if any(self._good.values()):
+            self._alone = time.monotonic()
+        elif wait:
             self.close()
             reason = differing or ("there is none" if not known else f"none of {len(known)} has articulus")
             raise InputError(
                 f"scheduler: found no worker that can take part: {reason}; expected workers with the same versions and processor"
             )
 
+    def _differing(self, found: dict[str, str]) -> str:
+        """Leave out workers whose versions or processor differ; return a text about the last of them."""
+        said = ""
+        for worker, text in found.items():
+            theirs = json.loads(text)
+            different = [k for k, x in machine().items() if theirs.get(k) != x]
+            if different:
+                k = different[0]
+                self._good[worker] = 0
+                said = f"{worker} has {k} {theirs.get(k)}, here it is {machine()[k]}"
+        return said
+
+    def _asked(
+        self, function: Callable[..., Any], given: tuple, workers: list[str], seconds: float
+    ) -> dict[str, str]:
+        """Return what workers answer within a time; those that are gone, hang or lack articulus are not among them."""
+        found: dict[str, Any] = {}
+
+        def ask() -> None:
+            with contextlib.suppress(Exception):  # the scheduler is gone: `wait` sees to that
+                found.update(self._client.run(function, *given, workers=workers, on_error="return"))
+
+        if workers:
+            thread = threading.Thread(target=ask, name="campaign asks", daemon=True)
+            thread.start()
+            thread.join(seconds)
+        return {w: text for w, text in list(found.items()) if isinstance(text, str)}
+
     def submit(self, task: Range) -> None:
-        """Hand out a chunk."""
+        """Hand out a chunk to the workers that may take part; without one, when one comes."""
         allowed = [w for w, good in self._good.items() if good]
+        if not allowed:
+            self._waiting.append(task)
+            return
         future = self._client.submit(
-            task_of,
-            self._order,
-            *task,
-            self._threads,
-            pure=False,
-            workers=allowed or None,
-            retries=0,
-            allow_other_workers=False,
-        )
-        self._futures[future] = task, time.monotonic()
+            task_of, self._name, *task, self._threads, pure=False, workers=allowed, retries=0, allow_other_workers=False
+        )  # fmt: skip
+        self._futures[future] = task, time.monotonic(), allowed
 
     def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
         """Return what has come back; a chunk beyond its time is given up."""
@@ -203,21 +276,44 @@ class Cluster:
             return []
         out: list[tuple[Range, Rows | Trouble]] = []
         for future in list(self._futures):
-            task, began = self._futures[future]
+            task, began, allowed = self._futures[future]
             if future.done():
                 del self._futures[future]
-                out.append((task, self._taken(future, began)))
+                found = self._taken(future, began)
+                if isinstance(found, Trouble) and found.cause == MISSING:
+                    self._good.pop(found.text, None)  # it is asked and given the job again
+                    self._waiting.append(task)
+                else:
+                    out.append((task, found))
+            elif not any(w in self._good for w in allowed):
+                self._give_up(future)
+                out.append((task, Trouble("killed", "all workers that might have done it are gone", True)))
             elif time.monotonic() - began > self._allowed():
-                del self._futures[future]
-                with contextlib.suppress(Exception):
-                    self._client.cancel(future, force=True)
+                self._give_up(future)
                 out.append((task, Trouble("out of time", f"no answer within {self._allowed():.3g} s", True)))
+        self._hand_out_waiting()
         return out
+
+    def _give_up(self, future: Any) -> None:
+        del self._futures[future]
+        with contextlib.suppress(Exception):
+            self._client.cancel(future, force=True)
+
+    def _hand_out_waiting(self) -> None:
+        self._check()
+        if time.monotonic() - self._alone > GONE_SECONDS:
+            raise NumericalError(
+                f"scheduler: {self._address} has had no worker that can take part for {GONE_SECONDS:g} s. What is done is kept: start "
+                "workers and give the same command"
+            )
+        waiting, self._waiting = self._waiting, []
+        for task in waiting:
+            self.submit(task)
 
     def _reconnect(self) -> None:
         """Wait for a scheduler that is gone, and hand out again what it had."""
-        tasks = [task for task, _ in self._futures.values()]
-        self._futures, self._good = {}, {}
+        tasks = [task for task, *_ in self._futures.values()] + self._waiting
+        self._futures, self._good, self._silent, self._waiting = {}, {}, {}, []
         with contextlib.suppress(Exception):
             self._client.close(timeout=1.0)
         end = time.monotonic() + GONE_SECONDS
@@ -246,14 +342,17 @@ class Cluster:
             return Trouble("killed", f"its workers died: {error}")
         except Exception as error:  # noqa: BLE001  (whatever the cluster raises, the chunk did not come back)
             return Trouble("killed", f"the cluster lost it: {type(error).__name__}: {error}", True)
+        if isinstance(found, Trouble) and found.cause == UNREAD:
+            raise InputError(f"scheduler: {found.text}")
         self._slowest = max(self._slowest, time.monotonic() - began)
         return found
 
     def close(self) -> None:
-        """Cancel what is under way, without waiting for it."""
+        """Cancel what is under way, without waiting for it; files on the workers are removed."""
         with contextlib.suppress(Exception):
             self._client.cancel(list(self._futures), force=True)
-        self._futures = {}
+        self._asked(dropped, (self._name,), [w for w, good in self._good.items() if good], 0.5)
+        self._futures, self._waiting = {}, []
         with contextlib.suppress(Exception):
             self._client.close(timeout=1.0)
         self._close_local()

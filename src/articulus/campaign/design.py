@@ -139,11 +139,16 @@ class Campaign:
         return self.study.loop.signals
 
     @functools.cached_property
-    def files(self) -> dict[str, str]:
-        """Digest of every file that the study reads, by its path."""
+    def study_files(self) -> tuple[Path, ...]:
+        """Every file that reading the study opens; tables that distributions were read from are not among them."""
         with noting_files() as paths:
             _parsed(self.text, self.name, self.folder, self.names)
-        return {str(path): _digest(load_bytes(path)) for path in dict.fromkeys(paths)}
+        return tuple(dict.fromkeys(paths))
+
+    @functools.cached_property
+    def files(self) -> dict[str, str]:
+        """Digest of every file that the campaign reads, by its path."""
+        return {str(path): _digest(load_bytes(path)) for path in self.study_files}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -241,6 +246,7 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     number = _number_reader(data, text, name)
     with noting_files() as paths:
         study, known = _parsed(text, name, folder, _names_of(held))
+    with noting_files() as tables:
         axes = _axes(held, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
     require_ranges(axes, known.ranges)
@@ -262,7 +268,9 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
         )
     campaign.points.require(runs)
     object.__setattr__(campaign, "study", study)  # parsed just now
-    object.__setattr__(campaign, "files", {str(p): _digest(load_bytes(p)) for p in dict.fromkeys(paths)})
+    object.__setattr__(campaign, "study_files", tuple(dict.fromkeys(paths)))
+    every = dict.fromkeys((*paths, *tables))
+    object.__setattr__(campaign, "files", {str(p): _digest(load_bytes(p)) for p in every})
     return campaign
 
 

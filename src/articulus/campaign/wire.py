@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,11 @@ def order(campaign: Campaign, scale: Scale | None) -> str:
     return json.dumps({"campaign": campaign.to_json(), "folder": str(campaign.folder), "scale": held})
 
 
-def ordered(text: str) -> tuple[Campaign, Scale | None]:
-    """Return the campaign and the scale of an `order`."""
+def ordered(text: str, folder: Path | None = None) -> tuple[Campaign, Scale | None]:
+    """Return the campaign and the scale of an `order`; its files lie in `folder`, or where they lie for the driver."""
     held = json.loads(text)
     scale = None
     if held["scale"] is not None:
         with np.load(io.BytesIO(base64.b64decode(held["scale"])), allow_pickle=False) as arrays:
             scale = Scale(*(arrays[n] for n in ("times", "chosen", "low", "high")))
-    return Campaign.from_json(held["campaign"], held["folder"]), scale
+    return Campaign.from_json(held["campaign"], folder or held["folder"]), scale

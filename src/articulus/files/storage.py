@@ -61,14 +61,19 @@ def open_regular(path: Path) -> BinaryIO:
     flags = (
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     )
-    seen = _reading.get()
-    if seen is not None:
-        seen.append(path.absolute())
+    note_file(path)
     file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115  (the caller's to close)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError("a pipe or a device, no regular file")
     return file
+
+
+def note_file(path: Path) -> None:
+    """Add a file to those of `noting_files`: one that another package opens."""
+    seen = _reading.get()
+    if seen is not None:
+        seen.append(path.absolute())
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from articulus.errors import Finding, ModelError, UnsupportedOperation, brief
-from articulus.files.storage import StrPath, as_path, load_text
+from articulus.files.storage import StrPath, as_path, load_text, note_file
 from articulus.files.urdf.reader import parse_urdf
 from articulus.mechanism import Description
 
@@ -36,11 +36,14 @@ def _expanded(path: str, name: str, arguments: Mapping[str, str]) -> str:
         raise UnsupportedOperation(
             f"{name}: xacro macros are expanded by the package xacro, which is not installed: pip install xacro"
         ) from None
+    known = len(xacro.all_includes)
     try:
-        return xacro.process_file(path, mappings={k: str(v) for k, v in arguments.items()}).toprettyxml(
-            indent="  "
-        )
+        document = xacro.process_file(path, mappings={k: str(v) for k, v in arguments.items()})
+        return str(document.toprettyxml(indent="  "))
     except Exception as error:  # noqa: BLE001 (of many kinds, from a program of macros)
         raise ModelError(
             Finding(name, f"what xacro refuses ({brief(error)})", "a file that it expands")
         ) from None
+    finally:
+        for included in xacro.all_includes[known:]:
+            note_file(as_path(included))

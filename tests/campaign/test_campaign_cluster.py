@@ -1,0 +1,205 @@
+"""Workers of a dask cluster that share no folder with the driver: the files of the study go with the job."""
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import articulus as art
+from articulus.campaign import parcel
+from articulus.campaign.design import Campaign
+from articulus.campaign.parcel import Unpacked, pack
+from articulus.errors import InputError
+from articulus.files.storage import noting_files
+
+distributed = pytest.importorskip("distributed")
+
+STUDY = """
+schema = 1
+[study]
+name = "arm"
+model = "../robot/urdf/arm.urdf"
+[[component]]
+type = "pd"
+kp = 20
+kd = 1
+target = {csv = "course.csv", columns = ["turn"]}
+[run]
+t_end = "0.02 s"
+step = "1 ms"
+[campaign]
+runs = 40
+figures = {turn = "q.hinge"}
+[campaign.vary]
+"q.hinge" = {uniform = [-1, 1]}
+"v.hinge" = {table = "speeds.csv", column = "speed"}
+"""
+URDF = """<robot name="arm"><link name="base"/><link name="rod">
+<inertial><origin xyz="0 0 -0.5"/><mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="package://robot/meshes/rod.stl"/></geometry></visual></link>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>"""
+STL = "solid rod\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid rod\n"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study beside the package of its robot, whose mesh is found only because of a file that nobody reads."""
+    place = tmp_path / "project"
+    for folder in ("studies", "robot/urdf", "robot/meshes"):
+        (place / folder).mkdir(parents=True)
+    (place / "robot/package.xml").write_text("<package/>")
+    (place / "robot/urdf/arm.urdf").write_text(URDF)
+    (place / "robot/meshes/rod.stl").write_text(STL)
+    (place / "studies/course.csv").write_text("t [s],turn [rad]\n0,0\n0.01,1\n0.02,-1\n")
+    (place / "studies/speeds.csv").write_text("speed [rad/s]\n0.5\n-0.25\n0.125\n")
+    path = place / "studies/arm.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Two workers that live elsewhere."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+            local_directory=str(elsewhere),
+        ) as made,
+        distributed.Client(made, set_as_default=False) as client,
+    ):
+        client.run(os.chdir, str(elsewhere))
+        client.elsewhere = elsewhere
+        yield client
+
+
+def blind(folder: str) -> None:
+    """Let a worker read nothing in a folder, as if it were on another machine."""
+
+    def refuse(event: str, given: tuple[Any, ...]) -> None:
+        if event == "open" and str(given[0]).startswith(folder):
+            raise FileNotFoundError(folder)
+
+    sys.addaudithook(refuse)
+
+
+def test_workers_without_the_folder_give_the_same_bits(study: Path, cluster: Any, tmp_path: Path) -> None:
+    here = art.campaign(study, output=tmp_path / "here")
+    cluster.run(blind, str(study.parents[1]))
+    there = art.campaign(study, output=tmp_path / "there", scheduler=cluster.scheduler.address)
+    assert there.digest() == here.digest()
+    assert not here.table.failed.any()
+    assert not list(cluster.elsewhere.rglob("*.urdf"))  # removed from the workers
+
+
+def test_a_worker_that_lost_the_job_gets_it_again(
+    study: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from articulus.campaign import cluster as module
+
+    plan, given = Campaign.read(study), []
+    with_job = module.Cluster(plan, None, cluster.scheduler.address)
+    try:
+        cluster.run(module.dropped, with_job._name)
+        with_job.submit((0, 4))
+        while not given:
+            given = with_job.wait(0.2)
+    finally:
+        with_job.close()
+    assert given[0][1].count == 4
+
+
+def test_a_file_by_its_absolute_path_is_refused_by_name(study: Path, cluster: Any) -> None:
+    course = study.parent / "course.csv"
+    text = study.read_text().replace("course.csv", str(course))
+    study.write_text(text)
+    cluster.run(blind, str(study.parents[1]))
+    with pytest.raises(InputError, match=r"scheduler: .*course\.csv"):
+        art.campaign(study, scheduler=cluster.scheduler.address)
+
+
+def test_a_parcel_is_laid_out_as_the_folder_and_removed(study: Path, tmp_path: Path) -> None:
+    plan = Campaign.read(study)
+    held = Unpacked(pack(plan), str(tmp_path))
+    root = held.folder.parents[len(study.parent.parts) - 2]
+    files = sorted(str(p.relative_to(held.folder.parent)) for p in root.rglob("*") if p.is_file())
+    assert files == ["robot/meshes/rod.stl", "robot/package.xml", "robot/urdf/arm.urdf", "studies/course.csv"]
+    assert (held.folder / "course.csv").read_bytes() == (study.parent / "course.csv").read_bytes()
+    held.close()
+    assert not root.exists()
+
+
+def test_a_worker_that_reads_other_files_is_refused(study: Path, tmp_path: Path) -> None:
+    plan = Campaign.read(study)
+    held = Unpacked(pack(plan), str(tmp_path))
+    names = [p.name for p in plan.study_files]
+    opened = [held.folder / os.path.relpath(p, study.parent) for p in plan.study_files]
+    held.require(opened)
+    with pytest.raises(InputError, match=r"a worker does not read .*rod\.stl"):
+        held.require([p for p in opened if p.suffix != ".stl"])
+    (tmp_path / "other.csv").write_text("")
+    with pytest.raises(InputError, match=r"a worker reads .*other\.csv; expected the files of the driver"):
+        held.require([*opened, tmp_path / "other.csv"])
+    opened[names.index("course.csv")].write_text("changed")
+    with pytest.raises(InputError, match=r"course\.csv, with another content"):
+        held.require(opened)
+    held.close()
+
+
+def test_files_that_xacro_includes_are_noted(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    head, rest = URDF.split('<link name="base"/>')
+    rest = rest.replace(
+        '<visual><geometry><mesh filename="package://robot/meshes/rod.stl"/></geometry></visual>', ""
+    )
+    (tmp_path / "part.xacro").write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/></robot>'
+    )
+    include = '<xacro:include filename="part.xacro"/>'
+    (tmp_path / "arm.xacro").write_text(
+        head.replace(">", ' xmlns:xacro="http://www.ros.org/wiki/xacro">') + include + rest
+    )
+    with noting_files() as paths:
+        art.load(tmp_path / "arm.xacro")
+    assert {p.name for p in paths} == {"arm.xacro", "part.xacro"}
+
+
+def test_a_changed_file_is_not_packed(study: Path) -> None:
+    plan = Campaign.read(study)
+    (study.parent / "course.csv").write_text("t [s],turn [rad]\n0,0\n0.02,5\n")
+    with pytest.raises(InputError, match=r"course\.csv has changed"):
+        pack(plan)
+
+
+def test_files_that_are_too_large(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parcel, "LIMIT", 100)
+    with pytest.raises(InputError, match=r"the largest .*arm\.urdf with .* MB; expected at most"):
+        pack(Campaign.read(study))
+
+
+@pytest.mark.parametrize("place", ["../out", "/etc/out", "a/../../out", "a\\..\\out"])
+def test_a_parcel_that_leads_out_of_its_folder(place: str, study: Path, tmp_path: Path) -> None:
+    held = json.loads(pack(Campaign.read(study)))
+    for key in ("marks", "folders"):
+        with pytest.raises(InputError, match="expected one inside of its folder"):
+            Unpacked(json.dumps(held | {key: [place]}), str(tmp_path))
+    entry = held["files"].popitem()[1]
+    with pytest.raises(InputError, match="expected one inside of its folder"):
+        Unpacked(json.dumps(held | {"files": {place: entry}}), str(tmp_path))
+    assert [p.name for p in tmp_path.iterdir()] == ["project"]
+
+
+def test_a_damaged_parcel(study: Path, tmp_path: Path) -> None:
+    held = json.loads(pack(Campaign.read(study)))
+    name = next(iter(held["files"]))
+    held["files"][name][1] = base64.b64encode(b"something else").decode()
+    with pytest.raises(InputError, match="is damaged"):
+        Unpacked(json.dumps(held), str(tmp_path))
