@@ -39,10 +39,10 @@ def test_hop(item: str) -> None:
     assert name in defined(PACKAGE / file)
 
 
-def test_there_are_three_walks_numbered_through() -> None:
+def test_there_are_five_walks_numbered_through() -> None:
     walks = [[int(n) for n in re.findall(r"^(\d+)\. ", part, re.M)] for part in PAGE.split("\n## ")]
     walks = [numbers for numbers in walks if numbers]
-    assert len(walks) == 3
+    assert len(walks) == 5
     assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in walks)
 
 
