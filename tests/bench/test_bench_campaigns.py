@@ -14,3 +14,8 @@ def test_rows_of_campaigns(monkeypatch):
     assert rows[-2].value < 400
     monkeypatch.setattr(campaigns, "AGREE", -1.0)
     assert next(campaigns.arms(BRIEF)).failed
+
+
+def test_fewest_steps():
+    """An error of (10/n)^4 is 1e-6 at n = 316.2."""
+    assert campaigns._fewest_steps(lambda n: (10 / n) ** 4, 25)[0] == 317

@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +31,8 @@ STEP = 1e-3
 KP, KD = 50.0, 1.0
 """Nominal gains [N m/rad, N m s/rad]; in a campaign they vary by 10 % from run to run."""
 PEER_RUNS = 4
+ERROR = 1e-6
+"""Largest error of a joint's position or velocity at the end of a run, where both have the same [rad, rad/s]."""
 STUDY = """
 schema = 1
 [study]
@@ -79,14 +82,15 @@ figures = {turn = "q.hinge1", speed = "v.hinge1"}
 """
 
 
-def _study(folder: Path, runs: int, steps: int) -> Path:
-    """Write the study and its model; return its path."""
+def _study(folder: Path, runs: int, steps: int, end: float | None = None) -> Path:
+    """Write the study and its model; return its path. It ends after `end` [s], after steps of STEP if not given."""
+    end = steps * STEP if end is None else end
     model = chain(N).mechanism
     model.save(folder / "chain.toml")
     joints = model.description.coordinate_names()
     states = "\n".join(f'"{k}.{j}" = {{uniform = [-0.3, 0.3]}}' for k in "qv" for j in joints)
     text = STUDY.format(
-        kp=KP, kd=KD, end=steps * STEP, step=STEP, runs=runs, states=states, joint=joints[-1],
+        kp=KP, kd=KD, end=end, step=end / steps, runs=runs, states=states, joint=joints[-1],
         kp_low=0.9 * KP, kp_high=1.1 * KP, kd_low=0.9 * KD, kd_high=1.1 * KD,
     )  # fmt: skip
     path = folder / "study.toml"
@@ -114,6 +118,8 @@ def arms(effort: Effort) -> Iterator[Row]:
     with TemporaryDirectory(prefix="articulus-bench-") as place:
         study = _study(Path(place), 1, steps)
         yield _against_mujoco(study, steps, effort)
+        yield _at_equal_error(Path(place), steps * STEP, effort)
+        _study(Path(place), 1, steps)
         yield _overhead(study, steps, effort)
         yield _two(study, steps, effort)
         if not effort.quick:
@@ -137,6 +143,51 @@ def _against_mujoco(study: Path, steps: int, effort: Effort) -> Row:
         f"{runs} runs of {steps} steps, gains and initial states varied, sampling, table and ledger included"
     )
     return raced(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
+
+
+def _at_equal_error(folder: Path, end: float, effort: Effort) -> Row:
+    """Time whole runs, each engine with the longest step whose error is within ERROR."""
+    runs = 512 if effort.quick else 4096
+    row = partial(Row, "campaign of arms with PD, one run at equal error", N, bar=Bar(20))
+    if not peers.mujoco():
+        return row(note="MuJoCo is not installed (extra `bench`)")
+    loop = Campaign.read(_study(folder, runs, 1000, end), runs=runs, vary={}).study.loop
+    q, v, _ = chain(N).states(PEER_RUNS)
+    start = 0.3 * q, 0.3 * v
+
+    def ours_after(steps: int) -> np.ndarray:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # steps that are too long are among those that are tried
+            found = loop.rollout(end, *start, step=end / steps)
+        return np.hstack([found.q[:, -1], found.v[:, -1]])
+
+    def theirs(steps: int) -> Any:
+        return peers.mujoco_rollouts(chain(N), *start, kp=KP, kd=KD, step=end / steps, steps=steps)
+
+    exact, first = ours_after(16_000), round(end / 4e-3)
+    ours_steps, ours_error = _fewest_steps(
+        lambda steps: float(np.abs(ours_after(steps) - exact).max()), first
+    )
+    peer_steps, peer_error = _fewest_steps(lambda steps: float(np.abs(theirs(steps)[1] - exact).max()), first)
+    study = _study(folder, runs, ours_steps, end)
+    rivals = [Contender(c.name, c.call, PEER_RUNS) for c in theirs(peer_steps)[0]]
+    note = (
+        f"{end:g} s by RK4; errors {ours_error:.2g} and {peer_error:.2g} with {ours_steps} and {peer_steps} steps, against "
+        f"16,000 steps; {runs} runs"
+    )
+    ours = Contender("articulus", partial(_campaign, study, runs), runs)
+    return raced(row, ours, rivals, Effort(0.0, effort.quick, 2), note)
+
+
+def _fewest_steps(error_after: Callable[[int], float], high: int) -> tuple[int, float]:
+    """Return the fewest steps whose error is within ERROR, at least half of `high`, and that error."""
+    while not error_after(high) <= ERROR:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if error_after(middle) <= ERROR else (middle, high)
+    return high, error_after(high)
 
 
 def _overhead(study: Path, steps: int, effort: Effort) -> Row:
