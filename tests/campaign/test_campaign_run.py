@@ -108,6 +108,21 @@ def _cut(queue, size: int) -> tuple[int, int]:  # type: ignore[no-untyped-def]
     return first, min(size, count)
 
 
+def test_bits_do_not_depend_on_the_pieces_of_a_chunk(
+    whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "FIRST_CHUNK", 40)
+    monkeypatch.setattr(work, "PIECE_BYTES", 1)
+    counts: list[int] = []
+    real = work._rows
+    monkeypatch.setattr(work, "_rows", lambda *given: [counts.append(given[2]), real(*given)][1])
+    cut = art.campaign(STUDY)
+    assert len(counts) > 2  # one chunk, of some vectors
+    assert sum(counts) == 40
+    assert cut.digest() == whole.digest()
+    np.testing.assert_array_equal(cut.bands()["q.joint1"].values, whole.bands()["q.joint1"].values)
+
+
 def test_replay_is_the_run_of_the_campaign(whole: art.campaign.Result) -> None:
     table = whole.table
     for index in (0, 17, 39):

@@ -370,5 +370,5 @@ def _local(dask: Any, count: int) -> Any:
 
     with base.config.set({"distributed.nanny.environ": environment, "distributed.worker.daemon": True}):
         return dask.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         )

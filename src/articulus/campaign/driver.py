@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import functools
 import hashlib
 import json
 import time
@@ -24,7 +23,7 @@ from articulus.campaign import bands, shards, work
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Ledger, Range
-from articulus.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble
+from articulus.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble, joined
 from articulus.errors import InputError, NumericalError
 from articulus.files.storage import write_text
 from articulus.kernel.jit import host
@@ -43,8 +42,6 @@ LEAST_CHUNK_SECONDS = 0.3
 """Wall-clock time of the last chunks, of which workers have small ones [s]."""
 HANDING_OUT = 0.006
 """Twice the time that handing out a chunk costs on a cluster [s]: with many workers chunks are longer, so that none waits for the driver."""
-CHUNK_BYTES = 16 << 20
-"""Memory that the samples of a chunk may take [bytes]."""
 SHARD_SECONDS = 5.0
 """Wall-clock time after which finished rows are written [s]."""
 SHARD_ROWS = 65_536
@@ -331,20 +328,10 @@ class Driver:
         if not inside:  # towards the end smaller ones, so that no worker waits long for the last
             share = (count + sum(n for _, n in queue)) // (2 * slots)
             wanted = min(wanted, max(share, int(self._rate * LEAST_CHUNK_SECONDS), lanes))
-        wanted = max(1, min(wanted, self._most))
-        size = min(count, -(-wanted // lanes) * lanes)
+        size = min(count, -(-max(1, wanted) // lanes) * lanes)
         if size < count:
             queue.appendleft((first + size, count - size))
         return first, size
-
-    @functools.cached_property
-    def _most(self) -> int:
-        """Most runs whose samples fit into the memory of a chunk."""
-        study, times = self.campaign.study, work.times_of(self.campaign).size
-        signals = self.campaign.signals
-        width = sum(len(signals[n].labels) for n in ("q", "v", *work.needed(self.campaign)))
-        system = study.loop.system
-        return max(1, CHUNK_BYTES // (8 * times * (width + system.nc + system.nd)))
 
     def _take(self, rows: Rows) -> None:
         self._rows.append(rows)
@@ -420,17 +407,4 @@ def _joined(rows: list[Rows]) -> list[Rows]:
             out[-1].append(part)
         else:
             out.append([part])
-    return [_one(group) if len(group) > 1 else group[0] for group in out]
-
-
-def _one(group: list[Rows]) -> Rows:
-    arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(r, name) for r in group])
-        for name in ("inputs", "figures", "status", "cause", "doubts", "ended", "seconds")
-    }
-    counts = [r.counts for r in group if r.counts is not None]
-    total = None
-    for each in counts:
-        total = each if total is None else total + each
-    texts = {i: t for r in group for i, t in r.texts.items()}
-    return Rows(group[0].first, sum(r.count for r in group), **arrays, texts=texts, counts=total)
+    return [joined(group) for group in out]

@@ -12,9 +12,8 @@ import numpy as np
 
 from articulus.campaign.bands import Counts, Scale
 from articulus.campaign.design import Campaign
-from articulus.campaign.work import Rows, Trouble
+from articulus.campaign.work import COLUMNS, Rows, Trouble
 
-ARRAYS = ("inputs", "figures", "status", "cause", "doubts", "ended", "seconds")
 COUNTS = ("cells", "least", "greatest")
 
 
@@ -26,7 +25,7 @@ def packed(found: Rows | Trouble) -> bytes:
     else:
         texts = {str(i): t for i, t in found.texts.items()}
         meta = {"first": found.first, "count": found.count, "texts": texts, "notes": found.notes}
-        arrays = {name: getattr(found, name) for name in ARRAYS}
+        arrays = {name: getattr(found, name) for name in COLUMNS}
         if found.counts is not None:
             arrays |= {name: getattr(found.counts, name) for name in COUNTS}
     out = io.BytesIO()
@@ -41,7 +40,7 @@ def unpacked(content: bytes) -> Rows | Trouble:
         meta = json.loads(held["meta"].tobytes())
         if "trouble" in meta:
             return Trouble(*meta["trouble"])
-        arrays: dict[str, Any] = {n: held[n] for n in ARRAYS}
+        arrays: dict[str, Any] = {n: held[n] for n in COLUMNS}
         counts = Counts(*(held[n] for n in COUNTS)) if "cells" in held else None
         texts = {int(i): t for i, t in meta["texts"].items()}
         return Rows(

@@ -13,6 +13,7 @@ import numpy as np
 from articulus.campaign.bands import Counts, Scale, counted, scale_of
 from articulus.campaign.design import SEED, Campaign, inner_name
 from articulus.errors import DoubtfulResult, InputError
+from articulus.kernel.jit import host
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.results.status import Cause, RunStatus
@@ -23,10 +24,14 @@ SET_ASIDE = 3
 """Status of a run that raised, or that killed or hung its worker; those below are of `RunStatus`."""
 STATUS = (*(s.name.lower() for s in RunStatus), "set aside")
 """Texts of the status of a run, by its code."""
+COLUMNS = ("inputs", "figures", "status", "cause", "doubts", "ended", "seconds")
+"""Arrays of `Rows`."""
 CAUSES = ("", *(str(c) for c in Cause), "refused", "raised", "killed", "out of memory", "out of time")
 """Why a run has no figures, by the code in the table."""
 TEXTS = 20
-"""Failures of a chunk that are told in full."""
+"""Failures of a piece of a chunk that are told in full."""
+PIECE_BYTES = 16 << 20
+"""Memory that the samples of the runs that are computed together may take [bytes]: they stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +104,39 @@ def attempt(campaign: Campaign, task: tuple[int, int], scale: Scale | None) -> R
 
 
 def run_rows(campaign: Campaign, first: int, count: int, scale: Scale | None = None) -> Rows:
-    """Return the rows of a range of runs.
+    """Return the rows of a range of runs, computed in pieces whose samples need little memory.
 
     The same bits come out whatever the range: runs are in batches of two or more, which all take the same native code; noise
     and inputs belong to the number of a run.
     """
+    size = _piece(campaign)
+    starts = range(first, first + count, size)
+    return joined([_rows(campaign, at, min(size, first + count - at), scale) for at in starts])
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Return the rows of neighbouring ranges, given in order, as those of one."""
+    if len(parts) == 1:
+        return parts[0]
+    arrays: dict[str, Any] = {n: np.concatenate([getattr(r, n) for r in parts]) for n in COLUMNS}
+    total = None
+    for each in (r.counts for r in parts if r.counts is not None):
+        total = each if total is None else total + each
+    texts = {i: t for r in parts for i, t in r.texts.items()}
+    notes = tuple(dict.fromkeys(n for r in parts for n in r.notes))
+    return Rows(parts[0].first, sum(r.count for r in parts), **arrays, texts=texts, counts=total, notes=notes)
+
+
+def _piece(campaign: Campaign) -> int:
+    """Number of runs that are computed together: as many as fit into PIECE_BYTES, whole vectors of the processor."""
+    signals, system = campaign.signals, campaign.study.loop.system
+    width = sum(len(signals[n].labels) for n in ("q", "v", *needed(campaign))) + system.nc + system.nd
+    most, lanes = PIECE_BYTES // (8 * times_of(campaign).size * width), host().lanes
+    return max(lanes, most // lanes * lanes)
+
+
+def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Rows:
+    """Return the rows of a range of runs that are computed together."""
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as said, quiet():
         warnings.simplefilter("always")
