@@ -23,10 +23,10 @@ def engine_for(
     events: Sequence[Event],
     rtol: float,
     atol: float,
-    independent: Sequence[int],
+    independent: Sequence[tuple[int, ...]],
     single: bool,
 ) -> Any:
-    """Return the engine of a method for a system; `independent` are constraint rows that imply all the others.
+    """Return the engine of a method for a system; `independent` are constraint rows that imply all the others, of each run or for all.
 
     `single`: for one run; with events it is all numeric, which needs less code to be built.
     """
@@ -40,7 +40,8 @@ def engine_for(
             f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
             f"'{switches[0].name}'"
         )
-    stepper = kind(system, method, h, StepControl(rtol, atol), independent)
-    numeric = NumericEngine(system, stepper, h, steps, events)
+    control = StepControl(rtol, atol)
+    steppers = {rows: kind(system, method, h, control, rows) for rows in dict.fromkeys(independent)}
+    numeric = NumericEngine(system, [steppers[rows] for rows in independent], h, steps, events)
     native = not single and kind.native_loop(system, method, h) is not None
     return NativeEventEngine(system, method, h, numeric) if native and events else numeric

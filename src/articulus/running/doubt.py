@@ -246,7 +246,7 @@ def _singular(runner: Runner, evidence: _Evidence, i: int) -> float | None:
     system = runner.engine.system
     if system.closing is None:
         return None
-    rank = len(runner.independent)
+    rank = len(runner.independent[min(evidence.rows[i], len(runner.independent) - 1)])
     model = runner.p[evidence.rows[i]][: len(system.description.parameters)]
     jacobian = system.closing.jacobian
     states = evidence.samples[i, :, system.places["q"]]

@@ -38,12 +38,13 @@ LONGEST = 1024
 
 
 class NumericEngine:
-    """Goes from grid point to grid point with an stepper, looking for events on the way.
+    """Goes from grid point to grid point with a stepper, looking for events on the way.
 
     Parameters
     ----------
     system : System
-    stepper : Stepper
+    steppers : sequence of Stepper
+        One of each run, or one for all.
     h : float [s]
         Distance of the grid points.
     steps : int
@@ -51,12 +52,17 @@ class NumericEngine:
     events : sequence of Event
     """
 
-    def __init__(self, system: System, stepper: Stepper, h: float, steps: int, events: Sequence[Event]):
-        self.system, self.stepper, self.h, self.watched = system, stepper, h, tuple(events)
+    def __init__(
+        self, system: System, steppers: Sequence[Stepper], h: float, steps: int, events: Sequence[Event]
+    ):
+        self.system, self.h, self.watched = system, h, tuple(events)
+        self._steppers = steppers
+        self.stepper = steppers[0]
+        """That of the run that is under way."""
         self.steps = steps
         self.logged = system.nc + system.nd
-        self._own = self.logged + stepper.extra
-        self.nx = self._own + len(self.watched)
+        self._seen = self.logged + max(stepper.extra for stepper in steppers)
+        self.nx = self._seen + len(self.watched)
         self.periods = [whole_steps(f"component '{u.name}', period", u.period, h) for u in system.updates]
         self.jumps = [1] if system.noisy else list(self.periods)
         self.events: list[Occurrence] = []
@@ -70,12 +76,17 @@ class NumericEngine:
         }
 
     @property
+    def _own(self) -> int:
+        """End of what the stepper goes on with."""
+        return self.logged + self.stepper.extra
+
+    @property
     def evaluations(self) -> int:
-        return self.stepper.evaluations
+        return sum(stepper.evaluations for stepper in set(self._steppers))
 
     @property
     def rejected(self) -> int:
-        return self.stepper.rejected
+        return sum(stepper.rejected for stepper in set(self._steppers))
 
     def cause(self, row: int) -> tuple[Cause, str] | None:
         """Return why a row failed, where the method said so."""
@@ -118,6 +129,7 @@ class NumericEngine:
 
         def march(start: int, stop: int) -> None:
             for row in range(len(x)):
+                self.stepper = self._steppers[min(row, len(self._steppers) - 1)]
                 for k in range(start, stop):
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
@@ -157,7 +169,7 @@ class NumericEngine:
             failed[row] = k
             return
         before = x.copy()
-        own, seen = x[: self._own], x[self._own :]
+        own, seen = x[: self._own], x[self._seen :]
         self.stepper.ahead = self._ahead(p[0], k)
         try:
             if k == 0:

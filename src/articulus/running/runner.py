@@ -99,8 +99,8 @@ class Runner:
         What was asked for, for the record.
     setup : Specification
         What made it, for those who want it again.
-    independent : list of int
-        Constraint rows that imply all the others at the start.
+    independent : list of tuple of int
+        Constraint rows that imply all the others at the start: of each run, or of the first alone.
     start : dict
         How the loops were closed before the run: largest changes of q and v, redundant rows.
     first_run : int
@@ -123,7 +123,7 @@ class Runner:
     method: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     setup: Specification | None = None
-    independent: list[int] = field(default_factory=list)
+    independent: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     start: dict[str, Any] = field(default_factory=dict)
     first_run: int = 0
 

@@ -26,6 +26,7 @@ from articulus.running.choose_engine import engine_for
 from articulus.running.runner import LOG_BYTES, Runner
 from articulus.running.servo_start import look_at_servos
 from articulus.running.settings import RunSettings
+from articulus.running.steppers import stepper_of
 from articulus.solve.assembly import assemble, independent_rows, moving_freedoms
 
 ADMISSIBLE = 1e-9
@@ -78,13 +79,13 @@ class Specification:
             )
         return dataclasses.replace(self, params={**self.params, **params}, single=self.single and not many)
 
-    def start(self) -> tuple[np.ndarray, np.ndarray, list[int], dict[str, Any]]:
+    def start(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, ...]], dict[str, Any]]:
         """Return initial states (rows, nc), with loops closed, parameters (rows, np), and what `_closed` found."""
         system, s = self.system, self.settings
         c0, p = _initial(self.mechanism, system, self.q0, self.v0, self.params, self.single)
         _check_form(system, find_method(s.method), s.events)
         independent, start = self._closed(c0, p)
-        _require_regular(self.mechanism, system, c0[0], p[0], s.t0)
+        _require_regular(self.mechanism, system, c0, p, s.t0)
         _begin(system, c0, p, s.t0, s.step)
         return c0, p, independent, start
 
@@ -134,13 +135,13 @@ class Specification:
             "fixed": list(self.settings.fixed),
         }
 
-    def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[int], dict[str, Any]]:
+    def _closed(self, c: np.ndarray, p: np.ndarray) -> tuple[list[tuple[int, ...]], dict[str, Any]]:
         """Close the loops of every row that is off its constraints.
 
         Returns
         -------
-        list of int
-            Independent constraint rows of the first.
+        list of tuple of int
+            Independent constraint rows of each run, for a method that works with them; else of the first alone.
         dict
             What was found, for the record: names of redundant rows, largest changes of q and v.
         """
@@ -148,7 +149,7 @@ class Specification:
         holding = _holding(mechanism, switched_on(self.settings.events))
         moving_freedoms(mechanism, self.settings.fixed, "fixed")
         if not holding.description.constraints:
-            return [], {}
+            return [()], {}
         before = c.copy()
         q, v = (c[:, system.places[name]] for name in "qv")
         own = {x.name for x in holding.description.parameters}
@@ -169,13 +170,15 @@ class Specification:
         moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
         if max(change.max(initial=0.0) for change in moved.values()) > 0:
             self._warn_of(moved, before, c)
-        kept = independent_rows(holding, q[0], self.settings.t0, params=given[0])
+        runs = len(q) if stepper_of(find_method(self.settings.method)).chooses_rows else 1
+        kept = [independent_rows(holding, q[row], self.settings.t0, params=given[row]) for row in range(runs)]
         record = {
             "moved": {name: float(change.max(initial=0.0)) for name, change in moved.items()},
             "rows": len(holding.constraint_names),
-            "redundant": [name for name in holding.constraint_names if name not in kept],
+            "redundant": [name for name in holding.constraint_names if name not in kept[0]],
         }
-        return [mechanism.constraint_names.index(n) for n in kept], record
+        place = {name: i for i, name in enumerate(mechanism.constraint_names)}
+        return [tuple(place[n] for n in names) for names in kept], record
 
     def _warn_of(self, moved: Mapping[str, np.ndarray], before: np.ndarray, c: np.ndarray) -> None:
         """Warn when a start that was given is not the one that the run has."""
@@ -276,18 +279,19 @@ def _check_form(system: System, method: Any, events: Sequence[Event]) -> None:
 
 
 def _require_regular(mechanism: Mechanism, system: System, c: np.ndarray, p: np.ndarray, t0: float) -> None:
-    """Refuse a start at which the form of loops cannot find its closure forces."""
+    """Refuse rows that start where the form of loops cannot find its closure forces."""
     matrix = system.closing.regular() if system.closing is not None else None
     if matrix is None:
         return
-    q, v = (c[system.places[name]] for name in "qv")
-    own = p[: len(system.description.parameters)]
-    require_full_rank(
-        np.array(matrix(q, v, t0, _all_on(system), own)),
-        mechanism.constraint_names,
-        f"loops: the form '{system.form.name}' needs rows that the chains alone can fulfil, each independent of the others",
-        f"Use loops = '{DEFAULT}', or close the chains by fewer rows.",
-    )
+    q, v = (c[:, system.places[name]] for name in "qv")
+    own = p[:, : len(system.description.parameters)]
+    for row in range(len(c)):
+        require_full_rank(
+            np.array(matrix(q[row], v[row], t0, _all_on(system), own[row])),
+            mechanism.constraint_names,
+            f"loops: the form '{system.form.name}' needs rows that the chains alone can fulfil, each independent of the others",
+            f"Use loops = '{DEFAULT}', or close the chains by fewer rows.",
+        )
 
 
 def _all_on(system: System) -> np.ndarray:

@@ -68,6 +68,8 @@ class Stepper(abc.ABC):
 
     Attributes
     ----------
+    chooses_rows : bool
+        Whether it works with the independent rows alone, each run with its own.
     switches : bool
         Whether constraints may begin or cease to hold during a run.
     extra : int
@@ -80,6 +82,7 @@ class Stepper(abc.ABC):
         Counts so far.
     """
 
+    chooses_rows: ClassVar[bool] = False
     switches: ClassVar[bool] = True
     extra = 0
     across_jumps = True
@@ -297,6 +300,8 @@ class SundialsStepper(Stepper):
 class IdasStepper(SundialsStepper):
     """IDAS with accelerations and multipliers as unknowns (index 1)."""
 
+    chooses_rows = True
+
     def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
         c, d, p, w, t = symbols
         z = ca.MX.sym("z", self.system.description.nv + len(self._rows))
@@ -320,6 +325,7 @@ class AlphaStepper(Stepper):
     """Newmark, HHT and generalized-alpha on M v' + G' lambda = f, g = 0; remembers v', a and lambda."""
 
     across_jumps = False
+    chooses_rows = True
     switches = False
 
     def __init__(
