@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import articulus as art
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 from articulus.trajectory import ode, path_run, path_speed, point_to_point, solve_problem, speed_profile
 
 
@@ -304,3 +304,104 @@ def test_bad_input_is_named(arm: art.Mechanism) -> None:
         path_speed(arm, [[0.0, 0.0], [1.0, 0.5]], effort=2500.0, velocity=1.0, speeds=(0.0, 50.0))
     with pytest.raises(InputError, match=r"the speed 100 1/s at the start is outside"):
         path_speed(arm, [[0.0, 0.0], [1.0, 0.5]], effort=2500.0, speeds=(100.0, 0.0))
+
+
+LINE = [[0.0, 0.0], [1.0, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"friction": {"joint1": np.nan}}, "friction of 'joint1' is nan"),
+        ({"points": np.zeros((0, 3, 2))}, "at least one path"),
+        ({"grid": 40.0}, "grid = 40.0"),
+        ({"tool": "tip"}, "expected a frame and the limit of its speed"),
+        ({"speeds": (0.0, 0.0, 1.0)}, "expected two finite numbers"),
+        ({"effort": [2500.0, 2500.0]}, "effort: found .* expected a number"),
+    ],
+)
+def test_arguments_that_make_no_sense(arm: art.Mechanism, change: dict, text: str) -> None:
+    given = {"points": LINE, "effort": 2500.0} | change
+    with pytest.raises(InputError, match=text):
+        path_speed(arm, given.pop("points"), **given)
+
+
+def helix(s: np.ndarray, place: float = 2.0, order: int = 0, wrong: float = 0.0) -> list[np.ndarray]:
+    """Return a curve and its derivatives, one of them wrong at a place."""
+    parts = np.sin(s), 0.5 * s**2, np.cos(s), s, -np.sin(s), np.ones_like(s)
+    out = [np.stack(pair, -1) for pair in zip(parts[::2], parts[1::2])]
+    out[order][np.abs(s - place) < 0.01] = wrong
+    return out
+
+
+def test_a_path_of_ones_own_is_as_the_spline_through_many_of_its_points(arm: art.Mechanism) -> None:
+    s = np.linspace(0, 1, 101)
+    own = path_speed(arm, helix, effort=2500.0)
+    spline = path_speed(arm, helix(s)[0], effort=2500.0)
+    assert own.duration == pytest.approx(spline.duration, rel=1e-4)  # second order in 400 intervals
+
+
+@pytest.mark.parametrize(
+    ("curve", "text"),
+    [
+        (lambda s: helix(s)[:2], "expected q, dq/ds and d2q/ds2"),
+        (lambda s: [x[:, :1] for x in helix(s)], r"\(..., 401, 2\) each"),
+        (lambda s: helix(s, 0.5, 1, np.nan), "first derivative of the path at s = 0.49.* is no number"),
+        (lambda s: [0 * x for x in helix(s)], "does not move"),
+        (lambda s: [helix(s)[k] for k in (0, 0, 2)], "first derivatives of the path do not fit"),
+        (lambda s: [helix(s)[k] for k in (0, 1, 0)], "second derivatives of the path do not fit"),
+        (
+            lambda s: [
+                np.stack([s, np.abs(s - 0.3)], -1),
+                np.stack([s**0, np.sign(s - 0.3)], -1),
+                np.zeros((len(s), 2)),
+            ],
+            "without corners",
+        ),
+    ],
+)
+def test_paths_of_ones_own_that_make_no_sense(arm: art.Mechanism, curve: Callable, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        path_speed(arm, curve, effort=2500.0)
+
+
+def test_joints_that_follow_others_keep_their_limits() -> None:
+    """A second wheel turns three times as fast as the first: its largest speed makes a trapezoid with a third of it."""
+
+    def two(**held) -> art.Mechanism:
+        m = wheel()
+        m.body("second", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        m.joint("gear", art.Revolute(axis=(0, 0, 1)), "ground", "second", **held)
+        return m
+
+    inertia, effort, way, fastest = 2.0 + 9 * 1.0, 11.0, 3.0, 1.5 / 3
+    wanted = way / fastest + fastest * inertia / effort
+    own = two(limits=art.Limits(velocity=1.5)).couple("gear", to="hinge", ratio=-3.0)
+    for m, given in ((own, None), (two().couple("gear", to="hinge", ratio=-3.0), {"gear": 1.5})):
+        run = path_speed(m, [[0.0], [way]], effort=effort, velocity=given, grid=400)
+        assert run.duration == pytest.approx(
+            wanted, rel=1e-4
+        )  # corners of the trapezoid lie within intervals
+    with pytest.raises(InputError, match="effort: found 'gear', a coupled joint"):
+        path_speed(own, [[0.0], [way]], effort={"gear": 1.0})
+    bent = two().couple("gear", to="hinge", polynomial=(0.0, 1.0, 0.5))
+    with pytest.raises(InputError, match=r"follows hinge by .* constant ratio"):
+        path_speed(bent, [[0.0], [way]], effort=effort, velocity={"gear": 1.5})
+
+
+def test_ranges_of_joints_are_warned_of() -> None:
+    m = art.Mechanism("wheel", gravity=(0, 0, 0))
+    m.body("disc", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    m.joint("hinge", art.Revolute(axis=(0, 0, 1)), "ground", "disc", limits=art.Limits(lower=-1.0, upper=2.0))
+    path_speed(m, [[-1.0], [2.0]], effort=5.0, grid=10)
+    with pytest.warns(DoubtfulResult, match="'hinge' 0.5 rad or m beyond its range from -1 to 2"):
+        path_speed(m, [[-1.0], [2.5]], effort=5.0, grid=10)
+
+
+def test_mechanisms_that_cannot_follow_a_path_are_named() -> None:
+    with pytest.raises(InputError, match="has flexible bodies"):
+        path_speed(art.load("bayo_link"), np.eye(2, 13), effort=100.0)
+    driven = wheel()
+    driven.constrain(art.Prescribed("drive", "hinge", 1.0))
+    with pytest.raises(InputError, match="motion 'drive', which is given over time"):
+        path_speed(driven, [[0.0], [1.0]], effort=5.0, joints=["hinge"])

@@ -24,6 +24,42 @@ ROUNDS = 30
 """Most Newton steps."""
 CLOSED = 1e-12
 """Last Newton step [rad, m] at which a loop counts as closed."""
+APART = 0.25
+"""Difference of a curve's changes from what its derivatives say, summed along it, over the changes, from which on they count as wrong."""
+
+
+def looked_at(curve: Curve, s: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
+    """Return a curve of the user's own at points; raise unless it moves, is finite and its derivatives are those of its positions."""
+    found = tuple(np.asarray(x, dtype=float) for x in curve(s))
+    shapes = [x.shape for x in found]
+    if len(found) != 3 or len(set(shapes)) > 1 or shapes[0][-2:] != (s.shape[-1], n):
+        raise InputError(
+            f"path_speed: the function of the path gives shapes {shapes} for {s.shape[-1]} places; expected q, dq/ds and d2q/ds2, "
+            f"(..., {s.shape[-1]}, {n}) each"
+        )
+    for what, x in zip(("position", "first derivative", "second derivative"), found):
+        if not np.isfinite(x).all():
+            where = int(np.argwhere(~np.isfinite(x))[0][-2])
+            raise InputError(
+                f"path_speed: the {what} of the path at s = {np.broadcast_to(s, x.shape[:-1])[..., where].flat[0]:.4g} is no number; expected one"
+            )
+    q, first, second = found
+    if not (np.abs(first).sum(axis=(-2, -1)) > 0).all():
+        raise InputError("path_speed: the path does not move; expected one with a first derivative")
+    h = np.diff(s)[..., None]
+    way = h * (first[..., 1:, :] + first[..., :-1, :]) / 2 - h**2 * np.diff(second, axis=-2) / 12
+    turn = h * (second[..., 1:, :] + second[..., :-1, :]) / 2
+    for what, changes, means in (
+        ("first", np.diff(q, axis=-2), way),
+        ("second", np.diff(first, axis=-2), turn),
+    ):
+        off, size = np.abs(changes - means).sum(axis=(-2, -1)), np.abs(changes).sum(axis=(-2, -1))
+        if (off > APART * size + 1e-6 * np.abs(first).max(axis=(-2, -1))).any():
+            raise InputError(
+                f"path_speed: the {what} derivatives of the path do not fit to how it goes on; expected derivatives by s, a path without corners, or "
+                "more intervals"
+            )
+    return found
 
 
 def chords(points: np.ndarray) -> np.ndarray:

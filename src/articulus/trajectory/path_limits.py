@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,9 +16,10 @@ from casadi import SX
 from articulus import kernel
 from articulus.api import Mechanism
 from articulus.compiled import physics_version
-from articulus.errors import InputError, did_you_mean
+from articulus.dynamics.coupled import every_joint
+from articulus.errors import DoubtfulResult, InputError, did_you_mean
 from articulus.mechanism.description import Description
-from articulus.mechanism.numbers import values_of
+from articulus.mechanism.numbers import value_of, values_of
 from articulus.trajectory.path_curves import Curve
 from articulus.trajectory.speed_profile import FAR, lines
 
@@ -86,6 +88,31 @@ class PathLimits:
         tool = 1.0 if self.tool is None else self.tool[1]
         sizes = (np.minimum(x, NONE) for x in (self.effort, self.acceleration, self.velocity))
         return *sizes, np.array(tool), self.friction
+
+    @cached_property
+    def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest positions of the joints, (nq,) each."""
+        m, sides = self.mechanism, (np.full(self.mechanism.nq, -np.inf), np.full(self.mechanism.nq, np.inf))
+        for connection in m.description.independent:
+            for side, numbers in zip(sides, (connection.limits.lower, connection.limits.upper)):
+                if numbers and connection.name in m.joint_names:
+                    side[m.q_slice(connection.name)] = values_of(numbers)
+        return sides
+
+    def warn_beyond(self, q: np.ndarray) -> None:
+        """Warn of positions (..., nq) beyond the ranges of the joints."""
+        lower, upper = self._ranges
+        if not np.isfinite([lower, upper]).any():
+            return
+        over = np.maximum(lower - q, q - upper).reshape(-1, len(lower)).max(axis=0)
+        k = int(np.argmax(over))
+        if over[k] > 1e-9 * (1 + min(abs(lower[k]), abs(upper[k]))):
+            warnings.warn(
+                f"path_speed: the path leads '{self.mechanism.v_names[k]}' {over[k]:.3g} rad or m beyond its range from {lower[k]:g} to "
+                f"{upper[k]:g}; expected a path within it",
+                DoubtfulResult,
+                stacklevel=2,
+            )
 
     def motor_forces(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the forces of the motors, dry friction left out, (..., motors) [N m or N]."""
@@ -366,18 +393,49 @@ def less(rows: int) -> kernel.Kernel:
 
 
 def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | None) -> np.ndarray:
-    """Return the limits of all velocities, (nv,), infinite where there is none."""
-    if held is not None and not isinstance(held, Mapping):
-        values = np.full(m.nv, float(held))
-    else:
-        values = _own(m, what).copy()
-        for joint, value in (held or {}).items():
-            if joint not in m.joint_names:
-                raise InputError(f"path_speed: {what}: found '{joint}'{did_you_mean(joint, m.joint_names)}")
-            values[m.v_slice(joint)] = value
+    """Return the limits of all velocities, (nv,), infinite where there is none; those of joints that follow others are kept by their leaders."""
+    single = held is not None and not isinstance(held, Mapping)
+    given: Mapping[str, float] = {} if single else held or {}  # type: ignore[assignment]
+    values = np.full(m.nv, _number(what, held)) if single else _own(m, what).copy()
+    coupled, names = m.description.coupled, m.joint_names
+    for joint, value in given.items():
+        if joint not in names:
+            raise InputError(f"path_speed: {what}: found '{joint}'{did_you_mean(joint, names)}")
+        if joint in coupled and what in ("effort", "friction"):
+            m.description.require_independent(joint, f"path_speed: {what}")
+        values[m.v_slice(joint)] = _number(what, value)
+    for joint in coupled if what in ("velocity", "acceleration", "jerk") else ():
+        own = next(c for c in m.description.connections if c.name == joint).limits
+        limit = given.get(joint, values_of(getattr(own, what, ()) or (np.inf,))[0])
+        limit = _number(what, held if single else limit)
+        if limit < np.inf:
+            leader, ratio = _followed(m, joint, what)
+            values[leader] = min(values[leader], limit / max(ratio, 1 / NONE))
     if not (values > 0).all():
         raise InputError(f"path_speed: {what} = {values}; expected numbers above zero")
     return values
+
+
+def _number(what: str, given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"path_speed: {what}: found {given!r}; expected a number, or a number for each of some joints"
+        ) from None
+
+
+def _followed(m: Mechanism, joint: str, what: str) -> tuple[int, float]:
+    """Return the velocity that a coupled joint follows and the size of its ratio; raise if these are several or change."""
+    d = m.description
+    T = every_joint(d)(SX.sym("q", m.nq), SX.zeros(m.nv), [value_of(p) for p in d.parameters])[2]
+    row = ca.sparsify(T[d.uncoupled.v_slices[joint].start, :])
+    if row.nnz() > 1 or not row.is_constant():
+        raise InputError(
+            f"path_speed: {what} of '{joint}' is limited, which follows {', '.join(d.leaders(joint))} by {d.coupled[joint].formula()}; expected a "
+            f"joint that follows one other with a constant ratio, or no limit: {what}={{...}} with 'inf' for '{joint}', and limits of what it follows"
+        )
+    return row.sparsity().get_col()[0] if row.nnz() else 0, abs(float(ca.sum2(row)))
 
 
 def _own(m: Mechanism, what: str) -> np.ndarray:

@@ -19,7 +19,8 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.dynamics.loops.free_coordinates import split
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.trajectory.path_curves import Closing, Curve, Spline, chords
+from articulus.mechanism import Prescribed, PrescribedPoint
+from articulus.trajectory.path_curves import Closing, Curve, Spline, chords, looked_at
 from articulus.trajectory.path_jerk import with_jerk
 from articulus.trajectory.path_limits import PathLimits, has_dampers, less, limit_values
 from articulus.trajectory.path_motion import PathMotion
@@ -103,7 +104,7 @@ def path_speed(
     limits = _limits(
         mechanism, points, effort, velocity, acceleration, tool, friction, joints, start, speeds, duration
     )
-    if grid < 2:
+    if not isinstance(grid, int | np.integer) or grid < 2:
         raise InputError(f"path_speed: grid = {grid}; expected 2 or more intervals")
     solved = _motion if jerk is None else partial(_jerk_motion, limit_values(mechanism, "jerk", jerk))
     found = solved(limits, grid)
@@ -142,6 +143,11 @@ def _limits(
         raise InputError(
             f"path_speed: '{m.name}' has joints whose velocities are not the rates of their coordinates; expected joints with one degree of freedom"
         )
+    if m.description.flexible:
+        raise InputError(
+            f"path_speed: '{m.name}' has flexible bodies, whose deflections no motor makes follow a path; expected rigid bodies. Rigid ones "
+            "for the path and `plan` for the flexible ones are ways out"
+        )
     motors = np.arange(m.nv)
     if m.constraint_names:
         curve, motors = _closed(m, points, joints, start)
@@ -151,12 +157,14 @@ def _limits(
         )
     else:
         curve = points if callable(points) else _spline(points, m.nq)
-    if min(speeds) < 0 or not np.isfinite(speeds).all():
+    if np.shape(speeds) != (2,) or min(speeds) < 0 or not np.isfinite(speeds).all():
         raise InputError(f"path_speed: speeds = {speeds}; expected two finite numbers of at least zero")
     dry = np.zeros(m.nv)
     for joint, size in (friction or {}).items():
-        if size < 0:
-            raise InputError(f"path_speed: friction of '{joint}' is {size}; expected at least zero")
+        if not 0 <= size < np.inf:
+            raise InputError(
+                f"path_speed: friction of '{joint}' is {size}; expected a number of at least zero"
+            )
         limit_values(m, "friction", {joint: 1.0})
         dry[m.v_slice(joint)] = size
     values = [
@@ -167,9 +175,9 @@ def _limits(
         raise InputError(
             "path_speed: found no finite limit of forces or accelerations; expected effort=... or acceleration=..."
         )
-    if tool is not None and not tool[1] > 0:
+    if tool is not None and (isinstance(tool, str) or len(tool) != 2 or not tool[1] > 0):
         raise InputError(
-            f"path_speed: the speed of '{tool[0]}' is limited to {tool[1]:g} m/s; expected a number above zero"
+            f"path_speed: tool = {tool!r}; expected a frame and the limit of its speed, a number above zero"
         )
     return PathLimits(
         m,
@@ -197,15 +205,26 @@ def _warn_of(excess: float) -> None:
 
 def _spline(points: Any, n: int) -> Curve:
     points = np.asarray(points, dtype=float)
-    if points.ndim < 2 or points.shape[-2] < 2 or points.shape[-1] != n or not np.isfinite(points).all():
+    if (
+        points.ndim < 2
+        or not points.size
+        or points.shape[-2] < 2
+        or points.shape[-1] != n
+        or not np.isfinite(points).all()
+    ):
         raise InputError(
-            f"path_speed: found points of shape {points.shape}; expected (..., k, {n}) with k of 2 or more, finite"
+            f"path_speed: found points of shape {points.shape}; expected (..., k, {n}) with k of 2 or more, at least one path, all finite"
         )
     return Spline(points, chords(points))
 
 
 def _closed(m: Mechanism, points: Any, joints: Sequence[str] | None, start: Any) -> tuple[Curve, np.ndarray]:
     """Return the curve of all coordinates and the motors of a mechanism with closed loops."""
+    for each in m.description.constraints:
+        if isinstance(each, Prescribed | PrescribedPoint):
+            raise InputError(
+                f"path_speed: found the motion '{each.name}', which is given over time; expected closed loops alone"
+            )
     q = np.asarray(m.positions(start), dtype=float) if start is not None else np.zeros(m.nq)
     free = m.nv - len(split(m.constraint_jacobian(q)).dependent)
     motors = [k for j in joints or () for k in range(*m.v_slice(j).indices(m.nv))]
@@ -274,7 +293,8 @@ class _Work:
     """Limits on a grid, and runs within them; `whole` if every knot of the curve is a point of the grid."""
 
     def __init__(self, limits: PathLimits, s: np.ndarray, curve: Curve, whole: bool, before: int = 0):
-        q, first, second = curve(s)
+        own = isinstance(curve, Spline)
+        q, first, second = curve(s) if own else looked_at(curve, s, limits.mechanism.nq)
         self.limits, self.curve, self.grid, self.lead = limits, curve, s, q.shape[:-2]
         self.cubic = whole and limits.plain and isinstance(curve, Spline)
         self.places: dict[float, tuple[np.ndarray, ...]] = {}
@@ -283,6 +303,7 @@ class _Work:
         self.names = before + np.arange(q[..., 0, 0].size)
         self.first, self.second = first.reshape(-1, *q.shape[-2:]), second.reshape(-1, *q.shape[-2:])
         self.q = q.reshape(self.first.shape)
+        limits.warn_beyond(self.q)
         self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(self.q), -1)
         self.steps = np.zeros((*self.s.shape, 2))  # intervals before and after each point
         self.steps[:, 1:, 0] = self.steps[:, :-1, 1] = np.diff(self.s)
