@@ -14,6 +14,7 @@ from articulus.api import Mechanism
 from articulus.errors import InputError
 from articulus.trajectory.points import Point, point_of
 from articulus.trajectory.problem import Constraint
+from articulus.trajectory.quantities import quantity
 
 MOVES = 1e-9
 """Derivative by the coordinates below which a row counts as constant."""
@@ -175,7 +176,7 @@ def kept(
         if not isinstance(each, Keep):
             raise InputError(f"keep: found {each!r}; expected OnLine, InBox or Facing")
         z = SX.sym("z", size)
-        rows, lower, upper = each.rows(mechanism.function("pose", [each.frame])(z[q]))
+        rows, lower, upper = each.rows(quantity(mechanism, "pose", [each.frame])(z[q]))
         moving = _moving(mechanism, each, first)
         here = _values(mechanism, each, first)
         for k in np.flatnonzero(~moving):
@@ -195,7 +196,7 @@ def kept(
 def _moving(mechanism: Mechanism, each: Keep, first: np.ndarray) -> np.ndarray:
     """Tell which rows change with the position."""
     symbol = SX.sym("q", mechanism.nq)
-    rows, _, _ = each.rows(mechanism.function("pose", [each.frame])(symbol))
+    rows, _, _ = each.rows(quantity(mechanism, "pose", [each.frame])(symbol))
     slopes = ca.Function("slopes", [symbol], [ca.jacobian(rows, symbol)])
     steps = np.random.default_rng(0).uniform(-0.5, 0.5, (SAMPLES, mechanism.nv))
     at = mechanism.integrate_position(np.broadcast_to(first, (SAMPLES, mechanism.nq)), steps)

@@ -16,6 +16,7 @@ from articulus.errors import InputError
 from articulus.spatial.rotation import frame_with_z
 from articulus.trajectory.points import Point, point_of
 from articulus.trajectory.problem import Constraint
+from articulus.trajectory.quantities import quantity
 
 SMALL = 1e-9
 """Squared length below which a distance is smoothed [m^2]."""
@@ -186,7 +187,7 @@ def clearances(
             )
         for hull in clear.hulls:
             z = SX.sym("z", size)
-            pose = mechanism.function("pose", [hull.body])(z[q])
+            pose = quantity(mechanism, "pose", [hull.body])(z[q])
             rows = [
                 clear.obstacle.distance(pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p)))
                 - hull.radius

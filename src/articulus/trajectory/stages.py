@@ -21,6 +21,7 @@ from articulus import kernel
 from articulus.api import Mechanism
 from articulus.errors import InputError, did_you_mean
 from articulus.trajectory.problem import Constraint, Phase
+from articulus.trajectory.quantities import quantity
 
 STEPS = ("rk4", "semi_implicit_euler")
 
@@ -161,7 +162,7 @@ class Stages:
         """(x, u) -> x'."""
         x, u = self.symbols
         if (m := self.mechanism) is not None:
-            a = m.function("forward_dynamics")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
+            a = quantity(m, "forward_dynamics")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
             return ca.Function("rates", [x, u], [ca.vertcat(x[m.nq :], a)])
         f = SX.sym("f", self.nx)
         own = [k for k, place in enumerate(self.states) if self.phase.rates[place] not in self.phase.rates]
@@ -189,7 +190,7 @@ class Stages:
             fx, fu = ca.jacobian(f, x), ca.jacobian(f, u)
         else:
             tau = ca.mtimes(self._motors, u)
-            by_q, by_v, M = m.function("derivatives")(x[: m.nq], x[m.nq :], tau)
+            by_q, by_v, M = quantity(m, "derivatives")(x[: m.nq], x[m.nq :], tau)
             above = ca.horzcat(SX(m.nq, m.nq), SX.eye(m.nq))
             fx = ca.vertcat(above, ca.horzcat(by_q, by_v))
             fu = ca.vertcat(SX(m.nq, self.nu), ca.mtimes(M, self._motors))

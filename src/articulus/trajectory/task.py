@@ -25,6 +25,7 @@ from articulus.solve.inverse_kinematics import inverse_kinematics
 from articulus.trajectory.keeping import Keep, kept
 from articulus.trajectory.obstacles import Clear, clearances
 from articulus.trajectory.problem import Constraint, Guess, Phase, require_duration, span
+from articulus.trajectory.quantities import quantity
 
 COSTS = ("time", "effort", "acceleration")
 WAYPOINTS = 9
@@ -246,7 +247,7 @@ class Task:
         """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
         m, c, rows = self.mechanism, self.columns, self.modes[0].tolist()
         still = SX.zeros(m.nv)
-        force = m.function("inverse_dynamics")(z[c.q], still, still)[rows]
+        force = quantity(m, "inverse_dynamics")(z[c.q], still, still)[rows]
         return Constraint(
             "flexible bodies at rest",
             ca.Function("rest", [z], [force]),
@@ -327,16 +328,16 @@ class Task:
         m, c = self.mechanism, self.columns
         q, v, a = z[c.q], z[c.v], z[c.a]
         name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
-        residual = m.function(name)(q, v, a)
+        residual = quantity(m, name)(q, v, a)
         for k, motor in enumerate(self._motors):
             residual[motor] -= z[c.u.start + k]
         parts = [residual]
         if (rows := self._loop_rows).size:
-            G = m.function("constraint_jacobian")(q, 0)[rows.tolist(), :]
+            G = quantity(m, "constraint_jacobian")(q, 0)[rows.tolist(), :]
             parts[0] = residual - ca.mtimes(G.T, z[c.f])
-            parts.append(m.function("constraint_acceleration")(q, v, a, 0)[rows.tolist()])
+            parts.append(quantity(m, "constraint_acceleration")(q, v, a, 0)[rows.tolist()])
         if self._turning:
-            parts.append(z[c.rate] - m.function("position_rate")(q, v))
+            parts.append(z[c.rate] - quantity(m, "position_rate")(q, v))
         return ca.Function("equations", [z], [ca.vertcat(*parts)])
 
     def _running(self, z: SX) -> ca.Function | None:
@@ -420,7 +421,7 @@ def _frame_goal(m: Mechanism, goal: Goal, c: Columns) -> Constraint:
         raise InputError(
             f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
         )
-    pose = m.function("pose", [goal.frame])(z[c.q])
+    pose = quantity(m, "pose", [goal.frame])(z[c.q])
     if isinstance(goal, FramePoint):
         rows = pose[:3, 3] - ca.DM(np.asarray(goal.point, dtype=float))
     else:
