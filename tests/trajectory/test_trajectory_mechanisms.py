@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
+from articulus.errors import InputError
 from articulus.trajectory import Ball, Clear, Hull, InBox, plan
 
 GOAL = 0.9
@@ -30,3 +31,36 @@ def test_named_parameters_have_the_values_of_the_model(scheme: str) -> None:
     found, expected = (plan(m, [0.0], goal, **more) for m in (named, link(2.0)))
     assert found.q == pytest.approx(expected.q, abs=1e-6)
     assert found.u == pytest.approx(expected.u, rel=1e-5)
+
+
+def test_joints_of_several_degrees_of_freedom_have_several_motors() -> None:
+    """A free mass in a plane: each force of least effort is linear in time, 6 m d / T^2 (1 - 2 t / T); the simulation arrives."""
+    disc = art.Mechanism("disc")
+    disc.body("disc", mass=2.0, inertia=(0.5, 0.5, 0.5))
+    disc.joint("plane", art.Planar(), "ground", "disc")
+    goal = np.array([0.5, -0.3, 1.0])
+    moved = plan(disc, np.zeros(3), goal, duration=1.0, joints=["plane"], intervals=8)
+    linear = 6 * goal * [2.0, 2.0, 0.5] * (1 - 2 * moved.t[:, None])
+    assert moved.u == pytest.approx(linear, abs=1e-5)
+    assert moved.joints == ("plane",)
+    assert moved.end_error < 1e-6
+    for gains in ({}, {"kp": 200.0, "kd": 40.0}):
+        controller, forces = moved.track(**gains)
+        run = art.simulate(disc, 1.0, q0=[0.02, -0.02, 0.02], controller=controller, components=forces)
+        assert np.abs(run.q[-1] - goal).max() < 0.5 * 0.02  # the forces alone would leave all of it
+
+
+def test_ball_joints_with_motors() -> None:
+    """Half a radian about one axis from rest: 6 I d / T^2 (1 - 2 t / T) about it, the others without moment."""
+    ball = art.Mechanism("ball", gravity=(0.0, 0.0, 0.0))
+    ball.body("ball", mass=1.0, inertia=(0.5, 0.5, 0.5))
+    ball.joint("socket", art.Spherical(), "ground", "ball")
+    goal = ball.integrate_position(ball.neutral, np.array([0.0, 0.5, 0.0]))
+    moved = plan(ball, ball.neutral, goal, duration=1.0, joints=["socket"], intervals=8)
+    assert moved.u[:, 1] == pytest.approx(6 * 0.5 * 0.5 * (1 - 2 * moved.t), abs=1e-3)
+    assert np.abs(moved.u[:, [0, 2]]).max() < 1e-5
+    assert moved.end_error < 1e-3
+    with pytest.raises(InputError, match=r"track: found the motor in 'socket'"):
+        moved.track(kp=1.0, kd=1.0)
+    with pytest.raises(InputError, match=r"found 4 coordinates and 3 velocities; .* take collocation"):
+        plan(ball, ball.neutral, goal, duration=1.0, joints=["socket"], scheme="riccati")

@@ -52,8 +52,8 @@ def feedback_along(
     q, v, tau : array, (points, nq), (points, nv), (points, nv)
         Positions, velocities and generalized forces of the motion.
     joints : sequence of str
-        With motors, of one degree of freedom each.
-    sizes : array, (joints,) [N m or N]
+        With motors.
+    sizes : array, (motors,) [N m or N]
         Force that each motor may spend.
     deviation : float
         Part of the extent of the motion at which the feedback may spend it.
@@ -69,7 +69,7 @@ def feedback_along(
         )
     fine = np.unique(np.concatenate([t, np.linspace(t[0], t[-1], POINTS)]))
     q_fine, v_fine = _hermite(t, q, v, fine), _hermite(t, v, np.gradient(v, t, axis=0), fine)
-    motors = [mechanism.v_slice(j).start for j in joints]
+    motors = [k for j in joints for k in range(mechanism.nv)[mechanism.v_slice(j)]]
     forces = np.column_stack([np.interp(fine, t, column) for column in tau.T])
     models = mechanism.linearize(*_on_loops(mechanism, q_fine, v_fine), forces)
     A, B = models.A, models.B[:, :, _columns(mechanism, models.inputs, motors)]
@@ -82,7 +82,7 @@ def feedback_along(
 
     with threadpool_limits(1, user_api="blas"):  # many small matrices: threads only wait for each other
         gains = _gains(fine, A, B, Q, R)
-    K = np.zeros((len(fine), len(joints), 2 * mechanism.nv))
+    K = np.zeros((len(fine), len(motors), 2 * mechanism.nv))
     K[:, :, places] = gains
     target = np.hstack([q_fine, v_fine])
     slopes = np.hstack([v_fine, np.gradient(v_fine, fine, axis=0)])

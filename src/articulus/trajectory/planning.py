@@ -330,14 +330,20 @@ class Plan:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Joints with motors, in the order of u."""
+        """Joints with motors, in the order of u, which has an entry for each degree of freedom."""
         assert self.task is not None
-        return tuple(n.removeprefix("u.") for n in self.courses[0].phase.names[self.task.columns.u])
+        return self.task.motor_joints
 
     def feedforward(self) -> tuple[PrescribedForce, ...]:
         """Return the motors' forces as components for `simulate` and `Loop`."""
         self._require()
-        return tuple(PrescribedForce(joint, self._played(u)) for joint, u in zip(self.joints, self.u.T))
+        assert self.task is not None
+        time, made = SX.sym("t"), []
+        forces = dict(zip(self.task.motors, (self._played(u)(time) for u in self.u.T)))
+        for joint in self.joints:
+            own = ca.vertcat(*(forces[k] for k in range(self.mechanism.nv)[self.mechanism.v_slice(joint)]))
+            made.append(PrescribedForce(joint, ca.Function("forces", [time], [own])))
+        return tuple(made)
 
     def _played(self, u: np.ndarray) -> ca.Function:
         """Return an input as a function of time: on each interval the polynomial through its points, as the scheme has it."""
@@ -380,9 +386,14 @@ class Plan:
             return self._linear_quadratic(deviation), self.feedforward()
         target, rate = [], []
         for joint in self.joints:
-            k, j = m.q_slice(joint).start, m.v_slice(joint).start
-            target.append(_spline(self.t, self.q[:, k]))
-            rate.append(_spline(self.t, self.v[:, j]))
+            q, v = self.q[:, m.q_slice(joint)], self.v[:, m.v_slice(joint)]
+            if q.shape != v.shape:
+                raise InputError(
+                    f"track: found the motor in '{joint}', whose velocities are not the rates of its coordinates; expected a controller of "
+                    "your own beside `feedforward()`"
+                )
+            target += [_spline(self.t, column) for column in q.T]
+            rate += [_spline(self.t, column) for column in v.T]
         course = Course(tuple(target)), Course(tuple(rate))
         return PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints), self.feedforward()
 
@@ -393,7 +404,7 @@ class Plan:
         used = np.abs(u).max(0)
         used = np.maximum(used, 0.1 * used.max() if used.any() else 1.0)
         tau = np.zeros((len(u), m.nv))
-        tau[:, [m.v_slice(j).start for j in self.joints]] = u
+        tau[:, self.task.motors] = u
         sizes = np.where(np.isfinite(limits), limits, used)
         return feedback_along(m, self.t, self.q, self.v, tau, self.joints, sizes, deviation)
 

@@ -71,12 +71,16 @@ class Stages:
                 f"phase '{phase.name}': found a duration between {phase.duration[0]:g} and {phase.duration[1]:g} s; expected one number. "
                 "Steps of equal length need it; a free duration takes collocation (hermite_simpson)"
             )
+        if (m := self.mechanism) is not None and m.nq != m.nv:
+            raise InputError(
+                f"phase '{phase.name}': found {m.nq} coordinates and {m.nv} velocities; expected joints whose velocities are the rates of "
+                "their coordinates. Ball joints and free bodies take collocation (hermite_simpson)"
+            )
         known = {*phase.rates, *phase.rates.values(), *phase.inputs}
         if other := [n for k, n in enumerate(phase.names) if k not in known]:
             raise InputError(
                 f"phase '{phase.name}': found the unknown '{other[0]}', which is neither a state, nor a rate, nor an input; expected an "
-                "open tree of joints whose velocities are the rates of their coordinates. Closed loops and free rotations take collocation "
-                "(hermite_simpson)"
+                "open tree. Closed loops take collocation (hermite_simpson)"
             )
 
     def copy(self) -> Stages:

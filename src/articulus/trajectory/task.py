@@ -95,7 +95,7 @@ class Task:
     def columns(self) -> Columns:
         """Where the groups are in z."""
         m = self.mechanism
-        sizes = [m.nq, m.nv, m.nv, len(self._motors), self._loop_rows.size, m.nq if self._turning else 0]
+        sizes = [m.nq, m.nv, m.nv, len(self.motors), self._loop_rows.size, m.nq if self._turning else 0]
         ends = np.cumsum([0, *sizes]).tolist()
         q, v, a, u, f, rate = (slice(*pair) for pair in itertools.pairwise(ends))
         return Columns(q, v, a, u, f, rate, ends[-1])
@@ -113,14 +113,20 @@ class Task:
         return np.array(sorted(rows_of_split(self.mechanism.constraint_jacobian(self.first, 0.0))), dtype=int)
 
     @property
-    def _motors(self) -> list[int]:
-        """Numbers of the velocities that motors act on."""
+    def motor_joints(self) -> tuple[str, ...]:
+        """Joints with motors, in the order of u."""
         m = self.mechanism
         joints = self.joints or tuple(j for j in m.joint_names if _width(m, j) == 1)
         for joint in joints:
             if joint not in m.joint_names:
                 raise InputError(f"joints: found '{joint}'{did_you_mean(joint, m.joint_names)}")
-        return [k for j in joints for k in range(*m.v_slice(j).indices(m.nv))]
+        return joints
+
+    @property
+    def motors(self) -> list[int]:
+        """Numbers of the velocities that motors act on, in the order of u."""
+        m = self.mechanism
+        return [k for j in self.motor_joints for k in range(*m.v_slice(j).indices(m.nv))]
 
     @property
     def first(self) -> np.ndarray:
@@ -287,7 +293,7 @@ class Task:
 
     def _names(self) -> tuple[str, ...]:
         m = self.mechanism
-        motors = [m.v_names[k] for k in self._motors]
+        motors = [m.v_names[k] for k in self.motors]
         rates = m.q_names if self._turning else ()
         return (
             *(f"q.{n}" for n in m.q_names),
@@ -312,7 +318,7 @@ class Task:
             speed = (self.velocity or {}).get(name) or (values_of(held.velocity) if held.velocity else np.inf)
             upper[c.v][v] = np.broadcast_to(speed, (v.stop - v.start,))
             lower[c.v][v] = -upper[c.v][v]
-        for k, motor in enumerate(self._motors):
+        for k, motor in enumerate(self.motors):
             upper[c.u.start + k] = self._effort(motor)
             lower[c.u.start + k] = -upper[c.u.start + k]
 
@@ -329,7 +335,7 @@ class Task:
         q, v, a = z[c.q], z[c.v], z[c.a]
         name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
         residual = quantity(m, name)(q, v, a)
-        for k, motor in enumerate(self._motors):
+        for k, motor in enumerate(self.motors):
             residual[motor] -= z[c.u.start + k]
         parts = [residual]
         if (rows := self._loop_rows).size:
@@ -347,7 +353,7 @@ class Task:
                 f"cost: found '{unknown[0]}'{did_you_mean(unknown[0], COSTS)}; expected {', '.join(COSTS)}"
             )
         total = SX(0)
-        limits = np.array([self._effort(k) for k in self._motors])
+        limits = np.array([self._effort(k) for k in self.motors])
         sizes = np.where(np.isfinite(limits), limits, 1.0)
         total += self.cost.get("effort", 0.0) * ca.sumsqr(z[c.u] / ca.DM(sizes))
         total += self.cost.get("acceleration", 0.0) * ca.sumsqr(z[c.a])
@@ -376,7 +382,7 @@ class Task:
             z[:, c.v] = rate * way(along, 1)
             z[:, c.a] = bend * way(along, 1) + rate**2 * way(along, 2)
             if not m.constraint_names:
-                z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, self._motors]
+                z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, self.motors]
             if self._turning:
                 z[:, c.rate] = m.position_rate(z[:, c.q], z[:, c.v])
             return z

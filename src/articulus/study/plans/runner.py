@@ -153,9 +153,8 @@ def forces_csv(found: Plan) -> str:
 
     m, text = found.mechanism, io.StringIO()
     units = coordinate_units(m.description, "v")
-    names = [
-        f"{joint} [{'N' if units[m.v_slice(joint).start] == 'm/s' else 'N m'}]" for joint in found.joints
-    ]
+    assert found.task is not None
+    names = [f"{m.v_names[k]} [{'N' if units[k] == 'm/s' else 'N m'}]" for k in found.task.motors]
     header = ",".join(["t [s]", *names])
     table = np.column_stack([found.t, found.u])
     np.savetxt(text, table, delimiter=",", header=header, comments="", fmt="%.17g")
