@@ -64,3 +64,32 @@ def test_ball_joints_with_motors() -> None:
         moved.track(kp=1.0, kd=1.0)
     with pytest.raises(InputError, match=r"found 4 coordinates and 3 velocities; .* take collocation"):
         plan(ball, ball.neutral, goal, duration=1.0, joints=["socket"], scheme="riccati")
+
+
+@pytest.fixture(scope="module")
+def geared() -> art.Mechanism:
+    """A link in front of another, turned by it twice as far and as fast."""
+    held = art.Limits(lower=-1.0, upper=1.0, velocity=2.2)
+    arm = link(1.0)
+    arm.body("hand", mass=0.5, com=(0.2, 0, 0), inertia=(0.02, 0.02, 0.02))
+    arm.joint("wrist", art.Revolute(axis=(0, -1, 0)), "link", "hand", (1.0, 0, 0), limits=held)
+    return arm.couple("wrist", "hinge", ratio=2.0)
+
+
+@pytest.mark.parametrize("scheme", ["hermite_simpson", "riccati"])
+def test_coupled_joints_keep_their_limits(geared: art.Mechanism, scheme: str) -> None:
+    """From -0.45 to 0.45 in a second takes a wrist of more than 1.8 rad/s at the mean; the free motion would be faster than 2.2."""
+    more = {"duration": 1.0, "intervals": 20, "scheme": scheme}
+    kept = plan(geared, [-0.45], [0.45], **more)
+    assert 2 * np.abs(kept.v).max() == pytest.approx(2.2, abs=1e-4)
+    own = plan(geared, [-0.45], [0.45], velocity={"wrist": 2.0}, **more)
+    assert 2 * np.abs(own.v).max() == pytest.approx(2.0, abs=1e-4)
+
+
+def test_coupled_joints_that_cannot_be_named(geared: art.Mechanism) -> None:
+    with pytest.raises(InputError, match=r"goal: found position of wrist off by 0.2"):
+        plan(geared, [0.0], [0.6], duration=1.0)
+    with pytest.raises(InputError, match=r"joints: found 'wrist', a coupled joint that follows 'hinge'"):
+        plan(geared, [0.0], [0.3], duration=1.0, joints=["wrist"])
+    with pytest.raises(InputError, match=r"effort: found 'wrist', a coupled joint that follows 'hinge'"):
+        plan(geared, [0.0], [0.3], duration=1.0, effort={"wrist": 3.0})

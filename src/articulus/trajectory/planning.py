@@ -796,13 +796,15 @@ def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | 
     """Return limits by joint, of a number for all or of a dict; raise InputError for others."""
     if given is None:
         return None
-    if np.isscalar(given):
+    if everywhere := np.isscalar(given):
         given = dict.fromkeys(mechanism.joint_names, given)
     for joint, number in given.items():
         if joint not in mechanism.joint_names:
             raise InputError(
                 f"{what}: found joint '{joint}'; expected one of {', '.join(mechanism.joint_names)}"
             )
+        if what == "effort" and not everywhere:
+            mechanism.description.require_independent(joint, what)
         if not number > 0:
             raise InputError(f"{what}: found {number!r} for joint '{joint}'; expected a number above zero")
     return {joint: float(number) for joint, number in given.items()}

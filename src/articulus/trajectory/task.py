@@ -17,9 +17,11 @@ from casadi import SX
 from scipy.interpolate import CubicSpline, make_interp_spline
 
 from articulus.api import Mechanism
+from articulus.dynamics.coupled import every_joint
 from articulus.dynamics.loops.free_coordinates import rows_of_split, split
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism.numbers import values_of
+from articulus.mechanism import Connection
+from articulus.mechanism.numbers import value_of, values_of
 from articulus.solve.goals import FramePoint, FramePose, Goal
 from articulus.solve.inverse_kinematics import inverse_kinematics
 from articulus.trajectory.keeping import Keep, kept
@@ -120,6 +122,7 @@ class Task:
         for joint in joints:
             if joint not in m.joint_names:
                 raise InputError(f"joints: found '{joint}'{did_you_mean(joint, m.joint_names)}")
+            m.description.require_independent(joint, "joints")
         return joints
 
     @property
@@ -223,6 +226,7 @@ class Task:
         else:
             _fix(end, c.q, last, free_q)
         path = kept(m, self.keep, c.size, c.q, first) + clearances(m, self.obstacles, c.size, c.q)
+        path += self._coupled_limits(z)
         self._check(path, "start", first)
         if not self.goals:
             self._check(path, "goal", last)
@@ -315,12 +319,38 @@ class Task:
                 for side, numbers in ((lower, held.lower), (upper, held.upper)):
                     if numbers:
                         side[c.q][q] = values_of(numbers)
-            speed = (self.velocity or {}).get(name) or (values_of(held.velocity) if held.velocity else np.inf)
-            upper[c.v][v] = np.broadcast_to(speed, (v.stop - v.start,))
+            upper[c.v][v] = self._speed(connection)
             lower[c.v][v] = -upper[c.v][v]
         for k, motor in enumerate(self.motors):
             upper[c.u.start + k] = self._effort(motor)
             lower[c.u.start + k] = -upper[c.u.start + k]
+
+    def _speed(self, connection: Connection) -> Any:
+        """Return the limits of the velocities of a joint."""
+        if self.velocity and connection.name in self.velocity:
+            return self.velocity[connection.name]
+        held = connection.limits.velocity
+        return values_of(held) if held else np.inf
+
+    def _coupled_limits(self, z: SX) -> tuple[Constraint, ...]:
+        """Return the limits of the joints that follow others, which have no entries in z."""
+        d, c = self.mechanism.description, self.columns
+        if not d.couplings:
+            return ()
+        tree, made = d.uncoupled, []
+        q, v, _ = every_joint(d)(z[c.q], z[c.v], [value_of(p) for p in d.parameters])
+        for connection in (each for each in d.connections if each.name in d.coupled):
+            name, held = connection.name, connection.limits
+            lower, upper = values_of(held.lower or (-np.inf,)), values_of(held.upper or (np.inf,))
+            speed = np.ravel(self._speed(connection))
+            rows = {
+                f"position of {name}": (q[tree.q_slices[name]], np.array(lower), np.array(upper)),
+                f"velocity of {name}": (v[tree.v_slices[name]], -speed, speed),
+            }
+            for what, (row, low, high) in rows.items():
+                if np.isfinite([low, high]).any():
+                    made.append(Constraint(what, ca.Function("limits", [z], [row]), low, high))
+        return tuple(made)
 
     def _effort(self, motor: int) -> float:
         m = self.mechanism

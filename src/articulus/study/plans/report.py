@@ -155,7 +155,7 @@ def _proof(outcome: PlanOutcome) -> Markup:
         (k.name, _bound(k.lower), number(k.least), number(k.largest), _bound(k.upper)) for k in outcome.kept
     ]
     made = table(
-        "Constraints of the whole way, in the simulation: distances beyond the margin [m], cosines of angles",
+        "Constraints of the whole way, in the simulation: distances beyond the margin [m], cosines of angles, joints that follow others [rad, m; rad/s, m/s]",
         ("constraint", "lower", "least", "largest", "upper"),
         limits,
         numbers=(1, 2, 3, 4),

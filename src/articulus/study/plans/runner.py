@@ -134,9 +134,9 @@ def _notes(told: list[warnings.WarningMessage]) -> tuple[str, ...]:
 def kept(found: Plan, run: Run) -> tuple[Kept, ...]:
     """Return how a simulation keeps the constraints of the whole way."""
     assert found.task is not None
-    made, q = [], np.asarray(run.q)
-    z = np.zeros((len(q), found.task.columns.size))
-    z[:, found.task.columns.q] = q
+    made, c = [], found.task.columns
+    z = np.zeros((len(run.t), c.size))
+    z[:, c.q], z[:, c.v] = run.q, run.v
     for each in found.problem.phases[0].path:
         values = np.array(each.function.map(len(z))(z.T))
         m = each.function.numel_out(0)
