@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.trajectory import Ball, Clear, Hull, InBox, plan
+from articulus.trajectory import Ball, Clear, Hull, InBox, plan, reaching
+from articulus.trajectory.task import Task
 
 GOAL = 0.9
 
@@ -93,3 +95,17 @@ def test_coupled_joints_that_cannot_be_named(geared: art.Mechanism) -> None:
         plan(geared, [0.0], [0.3], duration=1.0, joints=["wrist"])
     with pytest.raises(InputError, match=r"effort: found 'wrist', a coupled joint that follows 'hinge'"):
         plan(geared, [0.0], [0.3], duration=1.0, effort={"wrist": 3.0})
+
+
+def test_half_a_turn_from_the_goal_is_not_there() -> None:
+    """At half a turn the sines of the angle that is left are zero as at the goal; its cosine, and a distance that grows with it, are not."""
+    hinge, c = link(1.0), 0.5
+    goal = art.goals.FramePose("link", hinge.pose("link", [c]))
+    (held,) = Task(hinge, [0.0], goal, 1.0, {"effort": 1.0}).phase().at_end
+    stages = reaching(hinge, goal, step=0.1, steps=4, velocity=0.0, input=0.0)
+    cost = ca.Function("cost", [ca.vertcat(*stages.full_symbols[0])], [stages.running])
+    for away in (0.0, 0.3, 2.0, np.pi):
+        rows = np.array(held.function([c + away, 0, 0, 0])).ravel()
+        off = np.maximum(held.lower - rows, rows - held.upper).max()
+        assert (off < 1e-12) == (away == 0)
+        assert float(cost([c + away, *[0] * 4])) == pytest.approx(2 * (1 - np.cos(away)), abs=1e-12)

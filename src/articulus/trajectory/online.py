@@ -17,7 +17,7 @@ from articulus.loop.python_controller import PythonController
 from articulus.trajectory.planning import by_joint
 from articulus.trajectory.problem import Phase
 from articulus.trajectory.stages import Stages
-from articulus.trajectory.task import Task
+from articulus.trajectory.task import Task, off_goal
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def reaching(
 ) -> Stages:
     """Return the stages of reaching a goal and staying there, for controllers that plan on line.
 
-    The cost per time is position |goal - q|^2 (or the squares of what frames are off by) + velocity |v|^2 + input |(u - u0) / size|^2, where
+    The cost per time is position |goal - q|^2 (or of frames the squared distance and 2 (1 - cos) of the angle left) + velocity |v|^2 + input |(u - u0) / size|^2, where
     u0 holds the goal against gravity; at the end of the horizon the first two count `final` times, as a cost.
 
     Parameters
@@ -167,8 +167,8 @@ def reaching(
     phase = task.phase()
     c, z = task.columns, SX.sym("z", phase.size)
     last = task.last()
-    off = [(each.function(z) - ca.DM(each.lower)) for each in phase.at_end]
-    there = ca.sumsqr(ca.vertcat(*off)) if off else ca.sumsqr(z[c.q] - ca.DM(last))
+    off = [off_goal(m, goal, z[c.q]) for goal in task.goals]
+    there = sum(off) if off else ca.sumsqr(z[c.q] - ca.DM(last))
     place = position * there + velocity * ca.sumsqr(z[c.v])
     names = [n.removeprefix("u.") for n in phase.names[c.u]]
     holding = np.asarray(m.gravity(last))[[m.v_names.index(n) for n in names]]

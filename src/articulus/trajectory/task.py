@@ -450,24 +450,40 @@ def _fix(
         side[part.start + places] = values[places]
 
 
+def _pose_and_target(m: Mechanism, goal: Goal, q: SX) -> tuple[SX, ca.DM]:
+    """Return where the frame of a goal is and where it shall be, (4, 4) or (3, 1)."""
+    if isinstance(goal, FramePoint):
+        return quantity(m, "pose", [goal.frame])(q)[:3, 3], ca.DM(np.asarray(goal.point, dtype=float))
+    if isinstance(goal, FramePose):
+        return quantity(m, "pose", [goal.frame])(q), ca.DM(np.asarray(goal.pose, dtype=float))
+    raise InputError(
+        f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
+    )
+
+
 def _frame_goal(m: Mechanism, goal: Goal, c: Columns) -> Constraint:
     """Return a goal as a constraint on z."""
     z = SX.sym("z", c.size)
-    if not isinstance(goal, FramePose | FramePoint):
-        raise InputError(
-            f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
-        )
-    pose = quantity(m, "pose", [goal.frame])(z[c.q])
-    if isinstance(goal, FramePoint):
-        rows = pose[:3, 3] - ca.DM(np.asarray(goal.point, dtype=float))
-    else:
-        target = np.asarray(goal.pose, dtype=float)
-        turn = ca.mtimes(ca.DM(target[:3, :3].T), pose[:3, :3])
+    pose, target = _pose_and_target(m, goal, z[c.q])
+    rows, upper = pose[:3, -1] - target[:3, -1], np.zeros(3)
+    if pose.numel() > 3:
+        turn = ca.mtimes(target[:3, :3].T, pose[:3, :3])
         rows = ca.vertcat(
-            pose[:3, 3] - ca.DM(target[:3, 3]),
+            rows,
             (turn[2, 1] - turn[1, 2]) / 2,
             (turn[0, 2] - turn[2, 0]) / 2,
             (turn[1, 0] - turn[0, 1]) / 2,
+            (ca.trace(turn) - 1)
+            / 2,  # cosine of the angle left: the sines before are zero at half a turn, too
         )
-    zeros = np.zeros(rows.numel())
-    return Constraint(f"{goal.frame} at its goal", ca.Function("goal", [z], [rows]), zeros, zeros)
+        upper = np.array([0.0] * 6 + [np.inf])
+    return Constraint(
+        f"{goal.frame} at its goal", ca.Function("goal", [z], [rows]), np.zeros(len(upper)), upper
+    )
+
+
+def off_goal(m: Mechanism, goal: Goal, q: SX) -> SX:
+    """Return the squared distance of a frame from its goal [m^2], plus 2 (1 - cos) of the angle between them."""
+    pose, target = _pose_and_target(m, goal, q)
+    off = ca.sumsqr(pose[:3, -1] - target[:3, -1])
+    return off + ca.sumsqr(pose[:3, :3] - target[:3, :3]) / 2 if pose.numel() > 3 else off
