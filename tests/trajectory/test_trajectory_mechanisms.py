@@ -97,6 +97,35 @@ def test_coupled_joints_that_cannot_be_named(geared: art.Mechanism) -> None:
         plan(geared, [0.0], [0.3], duration=1.0, effort={"wrist": 3.0})
 
 
+@pytest.mark.parametrize("scheme", ["hermite_simpson", "radau 3", "shooting", "weak"])
+def test_ends_of_quaternions_leave_their_length_open(scheme: str) -> None:
+    """The motion to the same pose of the body, up to the error of each scheme: four numbers fixed at the end are one too many, and the
+    goal with the other sign is the same position."""
+    ball = art.Mechanism("ball")
+    ball.body("ball", mass=1.0, com=(0.2, 0.1, 0.3), inertia=(0.3, 0.5, 0.7))
+    ball.joint("socket", art.Spherical(), "ground", "ball")
+    goal = ball.integrate_position(ball.neutral, np.array([1.2, -2.0, 0.5]))
+    more = {"duration": 1.0, "joints": ["socket"], "scheme": scheme, "intervals": 8, "iterations": 50}
+    moved = plan(ball, ball.neutral, -goal, **more)
+    pose = art.goals.FramePose("ball", ball.pose("ball", goal))
+    other = plan(ball, ball.neutral, pose, duration=1.0, joints=["socket"], intervals=16)
+    assert moved.cost == pytest.approx(other.cost, rel=0.02)
+    assert moved.q[-1] == pytest.approx(goal, abs=0.05 if scheme == "weak" else 0.01)
+
+
+def test_a_skate_arrives_beside_its_track() -> None:
+    """A constraint on velocities determines no position: to a goal at the side the skate has to turn on its way."""
+    q, v, t = ca.SX.sym("q", 3), ca.SX.sym("v", 3), ca.SX.sym("t")
+    sideways = ca.Function("sideways", [q, v, t], [ca.cos(q[2]) * v[1] - ca.sin(q[2]) * v[0]])
+    skate = art.Mechanism("skate")
+    skate.body("skate", mass=1.0, inertia=(0.5, 0.5, 0.5))
+    skate.joint("plane", art.Planar(), "ground", "skate")
+    skate.constrain(art.CustomVelocityConstraint("edge", sideways))
+    moved = plan(skate, np.zeros(3), [1.0, 0.5, 0.0], duration=2.0, joints=["plane"], intervals=16)
+    assert moved.q[-1] == pytest.approx([1.0, 0.5, 0.0], abs=1e-7)
+    assert moved.end_error < 1e-3
+
+
 def test_half_a_turn_from_the_goal_is_not_there() -> None:
     """At half a turn the sines of the angle that is left are zero as at the goal; its cosine, and a distance that grows with it, are not."""
     hinge, c = link(1.0), 0.5

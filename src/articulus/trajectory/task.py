@@ -7,12 +7,13 @@ tau(q, v, a) = B u + G' f. Mechanisms whose velocities are not the rates of thei
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
+import scipy.linalg
 from casadi import SX
 from scipy.interpolate import CubicSpline, make_interp_spline
 
@@ -123,6 +124,11 @@ class Task:
             if joint not in m.joint_names:
                 raise InputError(f"joints: found '{joint}'{did_you_mean(joint, m.joint_names)}")
             m.description.require_independent(joint, "joints")
+        if len(set(joints)) < len(joints) or not any(_width(m, j) for j in joints):
+            raise InputError(
+                f"joints: found {', '.join(joints) or 'none of one degree of freedom'}; expected joints that move, each once, in which "
+                "motors act"
+            )
         return joints
 
     @property
@@ -134,7 +140,17 @@ class Task:
     @property
     def first(self) -> np.ndarray:
         """Position at the start, (nq,); flexible bodies bent as they rest there, unless their coordinates are given."""
-        return self.settled(np.asarray(self.mechanism.positions(self.start), dtype=float))
+        return self.settled(self._position("start", self.start))
+
+    def _position(self, where: str, given: Any) -> np.ndarray:
+        """Return a given position, (nq,)."""
+        m = self.mechanism
+        q = np.asarray(m.positions(given), dtype=float)
+        if q.shape != (m.nq,) or not np.isfinite(q).all():
+            raise InputError(
+                f"{where}: found {given!r}; expected {m.nq} finite numbers, of {', '.join(m.q_names)}"
+            )
+        return q
 
     @property
     def modes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -176,14 +192,19 @@ class Task:
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
         if not (goals := self.goals):
-            return self.settled(np.asarray(self.mechanism.positions(self.goal), dtype=float))
+            return self._nearest(self.settled(self._position("goal", self.goal)))
         reach = inverse_kinematics(self.mechanism, goals, q=self.first)
         if not reach.reached:
             raise InputError(
                 f"goal: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
                 f"Expected a target within the limits of the joints{self._reach()}"
             )
-        return reach.q
+        return self._nearest(reach.q)
+
+    def _nearest(self, q: np.ndarray) -> np.ndarray:
+        """Return a position with its quaternions of the sign that the way from the start arrives at."""
+        m, first = self.mechanism, self.first
+        return m.integrate_position(first, m.position_difference(first, q)) if self._turning else q
 
     def _reach(self) -> str:
         """Return how far the frames of the goals come from the ground's origin, and how far the goals are, in words."""
@@ -207,6 +228,7 @@ class Task:
     def phase(self) -> Phase:
         """Return the task as a phase."""
         m, c = self.mechanism, self.columns
+        self._require_no_given_motion()
         duration = span(self.duration)
         require_duration("motion", duration)
         z = SX.sym("z", c.size)
@@ -214,17 +236,15 @@ class Task:
         scale = np.ones(c.size)
         self._limits(lower, upper)
         first, last = self.first, self.last()
-        start, end = (lower.copy(), upper.copy()), (lower.copy(), upper.copy())
-        _fix(start, c.q, first)
-        _fix(start, c.v, np.zeros(m.nv))
-        free_q, free_v = self._free(last)
-        _fix(end, c.v, np.zeros(m.nv), free_v)
+        self._require_closed("start", first)
+        self._require_closed("goal", last)
+        start, end = (lower.copy(), upper.copy()), self._ended(lower, upper, last)
+        _fix(start, c.q, first, range(m.nq))
+        _fix(start, c.v, np.zeros(m.nv), range(m.nv))
         at_end: tuple[Constraint, ...] = ()
         if self.goals:
             at_end = tuple(_frame_goal(m, goal, c) for goal in self.goals)
             at_end += (self._rest(z),) if self._rests else ()
-        else:
-            _fix(end, c.q, last, free_q)
         path = kept(m, self.keep, c.size, c.q, first) + clearances(m, self.obstacles, c.size, c.q)
         path += self._coupled_limits(z)
         self._check(path, "start", first)
@@ -252,6 +272,32 @@ class Task:
             final=self._final(c.size, duration),
             guess=guess,
         )
+
+    def _require_no_given_motion(self) -> None:
+        """Refuse constraints that change with time: the equations of a phase are the same at every time."""
+        m = self.mechanism
+        if not m.constraint_names:
+            return
+        q, v, t = SX.sym("q", m.nq), SX.sym("v", m.nv), SX.sym("t")
+        rows = ca.horzcat(quantity(m, "constraint_residual")(q, t), quantity(m, "constraint_rate")(q, v, t))
+        for name, row in zip(m.constraint_names, ca.vertsplit(rows)):
+            if ca.depends_on(row, t):
+                raise InputError(
+                    f"mechanism: found the constraint '{name}', which changes with time; expected closed loops and others that do not. "
+                    "Motions that are given over time (Prescribed, PrescribedPoint) have no place in a plan yet"
+                )
+
+    def _require_closed(self, where: str, q: np.ndarray) -> None:
+        """Refuse an end at which closed loops are open: they would stay so on the way."""
+        m = self.mechanism
+        if not m.constraint_names:
+            return
+        off = np.abs(m.constraint_residual(q, 0.0))
+        if off.max() > ALLOWED:
+            raise InputError(
+                f"{where}: found constraint '{m.constraint_names[int(off.argmax())]}' open by {off.max():.3g}; expected a position that "
+                "closes all loops. articulus.assemble finds one"
+            )
 
     def _rest(self, z: SX) -> Constraint:
         """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
@@ -287,13 +333,24 @@ class Task:
             typical = np.maximum(largest[part], SMALL * largest[part].max(initial=0.0))
             scale[part] = np.minimum(upper[part], np.where(typical > 0, typical, 1.0))
 
-    def _free(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return which coordinates and which velocities say where the mechanism is: closed loops determine the others."""
-        m = self.mechanism
-        if not m.constraint_names or self._turning:
-            return np.arange(m.nq), np.arange(m.nv)
-        free = np.array(sorted(split(m.constraint_jacobian(q, 0.0)).independent), dtype=int)
-        return free, free
+    def _ended(self, lower: np.ndarray, upper: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bounds at the end: at rest, and at a position unless there are goals of frames.
+
+        Closed loops, and of quaternions the unit length, determine some coordinates and velocities by the others, which are left open.
+        """
+        m, c, end = self.mechanism, self.columns, (lower.copy(), upper.copy())
+        G = np.asarray(m.constraint_jacobian(last, 0.0)) if m.constraint_names else np.zeros((0, m.nv))
+        _fix(end, c.v, np.zeros(m.nv), split(G).independent)
+        if not self.goals:
+            turn = np.asarray(m.position_rate(np.tile(last, (m.nv, 1)), np.eye(m.nv))).T  # dq/dt = turn v
+            lengths = scipy.linalg.null_space(turn.T).T  # lengths dq/dt = 0
+            loops = G[m.description.holonomic_rows] @ np.linalg.pinv(turn)
+            where = split(np.vstack([lengths, loops]))
+            _fix(end, c.q, last, where.independent)
+            for k in where.dependent:
+                if np.any(lengths[:, k]):  # of a quaternion: the other sign would be another position
+                    end[int(last[k] < 0)][c.q.start + k] = 0.0
+        return end
 
     def _names(self) -> tuple[str, ...]:
         m = self.mechanism
@@ -382,6 +439,12 @@ class Task:
             raise InputError(
                 f"cost: found '{unknown[0]}'{did_you_mean(unknown[0], COSTS)}; expected {', '.join(COSTS)}"
             )
+        if not all(np.isscalar(w) and 0 <= w < np.inf for w in self.cost.values()) or not any(
+            self.cost.values()
+        ):
+            raise InputError(
+                f"cost: found {dict(self.cost)}; expected weights that are not negative, at least one above zero"
+            )
         total = SX(0)
         limits = np.array([self._effort(k) for k in self.motors])
         sizes = np.where(np.isfinite(limits), limits, 1.0)
@@ -442,10 +505,10 @@ def _width(mechanism: Mechanism, joint: str) -> int:
 
 
 def _fix(
-    bounds: tuple[np.ndarray, np.ndarray], part: slice, values: np.ndarray, chosen: np.ndarray | None = None
+    bounds: tuple[np.ndarray, np.ndarray], part: slice, values: np.ndarray, chosen: Sequence[int]
 ) -> None:
-    """Fix the entries of a part, or the chosen ones of them."""
-    places = np.arange(len(values)) if chosen is None else chosen
+    """Fix the chosen entries of a part."""
+    places = np.array(chosen, dtype=int)
     for side in bounds:
         side[part.start + places] = values[places]
 
