@@ -67,6 +67,58 @@ def test_limits_that_exclude_an_end() -> None:
         plan(arm, [0.0], [1.5], duration=1.0)
 
 
+def test_ends_that_leave_loops_open() -> None:
+    row = art.load("n_four_bar", n=2)
+    closed = art.assemble(row).q
+    off = closed + np.eye(row.nq)[0] * 0.4
+    for where, ends in (("start", (off, closed)), ("goal", (closed, off))):
+        with pytest.raises(InputError, match=rf"{where}: found constraint 'loop1.z' open by 0\.4.*assemble"):
+            plan(row, *ends, duration=1.0, joints=["hinge0"])
+
+
+@pytest.mark.parametrize("motion", [lambda t: 2 * t, ca.sin])
+def test_motions_given_over_time(motion) -> None:
+    t = SX.sym("t")
+    disc = art.Mechanism("disc")
+    disc.body("disc", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    disc.joint("plane", art.Planar(), "ground", "disc")
+    disc.constrain(art.Prescribed("turned", "plane", ca.Function("f", [t], [motion(t)]), "angle"))
+    with pytest.raises(InputError, match=r"found the constraint 'turned', which changes with time"):
+        plan(disc, np.zeros(3), np.ones(3), duration=1.0, joints=["plane"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            {"joints": ["joint1", "joint1"]},
+            r"joints: found joint1, joint1; expected joints that move, each once",
+        ),
+        ({"effort": "3 N m"}, r"effort: found '3 N m' for joint 'joint1'; expected a number above zero"),
+        ({"velocity": [1.0]}, r"velocity: found \[1.0\]; expected a number for all joints"),
+        (
+            {"cost": {"effort": -1.0}},
+            r"cost: found \{'effort': -1.0\}; expected weights that are not negative",
+        ),
+        ({"cost": {}}, r"cost: found \{\}; .* at least one above zero"),
+        ({"cost": ["effort"]}, r"cost: found \['effort'\]; expected \"effort\""),
+        ({"intervals": 0}, r"intervals: found 0; expected a whole number above zero"),
+        ({"intervals": [5, 6]}, r"intervals: found \[5, 6\]; .* one for each phase"),
+        ({"intervals": -1, "scheme": "riccati"}, r"intervals: found -1"),
+        ({"tolerance": 0.0}, r"tolerance: found 0.0; expected a number above zero"),
+        ({"error": -1.0}, r"error: found -1.0; expected a number above zero"),
+        ({"options": {"ipopt.tool": 1}}, r"options: found .*No such IPOPT option: tool"),
+        ({"options": {"ipopt.tol": 1e-3}, "scheme": "riccati"}, r"riccati: found .* options of ipopt"),
+        ({"goal": [0.1]}, r"goal: found \[0.1\]; expected 2 finite numbers, of joint1, joint2"),
+        ({"start": [0.1, np.nan]}, r"start: found \[0.1, nan\]; expected 2 finite numbers"),
+    ],
+)
+def test_arguments_that_are_none(arm: art.Mechanism, given, told: str) -> None:
+    ends = {"start": START, "goal": GOAL, "duration": 1.0, "effort": 1e5, "intervals": 4}
+    with pytest.raises(InputError, match=told):
+        plan(arm, **ends | given)
+
+
 def test_bounds_the_wrong_way_round() -> None:
     x, u = SX.sym("x", 1), SX.sym("u", 1)
     with pytest.raises(InputError, match=r"constraint 'corridor', row 0: found bounds 2 and 1"):

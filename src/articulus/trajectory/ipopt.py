@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from articulus.errors import InputError, brief
 from articulus.trajectory.program import Program
 
 SETTINGS: dict[str, Any] = {
@@ -204,7 +205,15 @@ def solve(
         "jac_g": shared[2],
         "hess_lag": shared[3],
     }
-    solver = ca.nlpsol("trajectory", "ipopt", shared[0], settings | (options or {}))
+    try:
+        solver = ca.nlpsol("trajectory", "ipopt", shared[0], settings | (options or {}))
+    except RuntimeError as error:
+        if not options:
+            raise
+        raise InputError(
+            f"options: found {options}, which the solver refuses ({brief(error)}); expected options of ipopt, such as "
+            '{"ipopt.mu_strategy": "adaptive"}'
+        ) from None
     lower, upper = program.bounds
     begun = time.perf_counter()
     with _interruptible(stop):

@@ -593,26 +593,33 @@ def solve_problem(
         More of ipopt's, such as {"ipopt.mu_strategy": "monotone"}, which suits stiff equations better.
     """
     whole = Problem((problem,)) if isinstance(problem, Phase) else problem
+    counts = list(intervals) if isinstance(intervals, Sequence) else [intervals] * len(whole.phases)
+    if len(counts) != len(whole.phases) or not all(isinstance(n, int | np.integer) and n > 0 for n in counts):
+        raise InputError(
+            f"intervals: found {intervals!r}; expected a whole number above zero, or a list of one for each phase"
+        )
+    _require_positive(tolerance=tolerance, iterations=iterations, time_limit=time_limit)
+    if error is not None:
+        _require_positive(error=error)
     if guess is not None:
         whole = _begun(whole, guess)
     if scheme_name.split()[:1] == ["riccati"]:
         from articulus.trajectory.riccati_plan import riccati_plan  # late: it makes a Plan
 
-        if not isinstance(intervals, int) or error is not None:
+        if error is not None or options:
             raise InputError(
-                "riccati: found a mesh for each phase or an error to refine to; expected a number of equal steps in `intervals`"
+                "riccati: found an error to refine to, or options of ipopt; expected neither. It takes equal steps, as many as `intervals`"
             )
         return riccati_plan(
             whole,
             name=scheme_name,
-            steps=intervals,
+            steps=counts[0],
             tolerance=tolerance,
             iterations=iterations,
             time_limit=time_limit,
             task=task,
         )
     chosen = scheme(scheme_name)
-    counts = [intervals] * len(whole.phases) if isinstance(intervals, int) else list(intervals)
     if chosen.name == "weak":
         durations = None
         if guess is not None:
@@ -669,6 +676,12 @@ def solve_problem(
         )
     made._warn_of_chatter()
     return made
+
+
+def _require_positive(**settings: Any) -> None:
+    for name, value in settings.items():
+        if isinstance(value, bool | str) or not np.isscalar(value) or not 0 < value < np.inf:
+            raise InputError(f"{name}: found {value!r}; expected a number above zero")
 
 
 def _begun(problem: Problem, guess: Plan) -> Problem:
@@ -764,8 +777,9 @@ def plan(
         if isinstance(cost, str)
         else cost
     )
-    if weights is None:
-        raise InputError(f'cost: found "{cost}"; expected "effort", "time" or a dict of weights')
+    if not isinstance(weights, Mapping):
+        found = f'"{cost}"' if isinstance(cost, str) else repr(cost)
+        raise InputError(f'cost: found {found}; expected "effort", "time" or a dict of weights')
     task = Task(
         mechanism,
         start,
@@ -798,6 +812,8 @@ def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | 
         return None
     if everywhere := np.isscalar(given):
         given = dict.fromkeys(mechanism.joint_names, given)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{what}: found {given!r}; expected a number for all joints, or a dict of numbers")
     for joint, number in given.items():
         if joint not in mechanism.joint_names:
             raise InputError(
@@ -805,6 +821,6 @@ def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | 
             )
         if what == "effort" and not everywhere:
             mechanism.description.require_independent(joint, what)
-        if not number > 0:
+        if isinstance(number, str) or not number > 0:
             raise InputError(f"{what}: found {number!r} for joint '{joint}'; expected a number above zero")
     return {joint: float(number) for joint, number in given.items()}
