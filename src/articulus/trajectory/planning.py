@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,6 @@ from articulus.loop.components.prescribed_force import PrescribedForce
 from articulus.loop.components.state_feedback import StateFeedback
 from articulus.loop.course import Course
 from articulus.mechanism import Spline
-from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.trajectory.ipopt import Solution, solve
 from articulus.trajectory.lqr_tracking import feedback_along
@@ -440,7 +440,7 @@ class Plan:
         """Return a run of the mechanism which, when it is viewed or replayed, shows the obstacles and the trace of the tip."""
         assert self.task is not None
         obstacles = {id(c.obstacle): c.obstacle.shape() for c in self.task.obstacles}
-        frames = [g.frame for g in self.task.goals if isinstance(g, FramePose | FramePoint)]
+        frames = [g.frame for g in self.task.goals]
         frames += [k.frame for k in self.task.keep] + [
             h.body for c in self.task.obstacles for h in c.hulls[-1:]
         ]
@@ -680,7 +680,7 @@ def solve_problem(
 
 def _require_positive(**settings: Any) -> None:
     for name, value in settings.items():
-        if isinstance(value, bool | str) or not np.isscalar(value) or not 0 < value < np.inf:
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
             raise InputError(f"{name}: found {value!r}; expected a number above zero")
 
 
@@ -821,6 +821,6 @@ def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | 
             )
         if what == "effort" and not everywhere:
             mechanism.description.require_independent(joint, what)
-        if isinstance(number, str) or not number > 0:
+        if not isinstance(number, Real) or not float(number) > 0:
             raise InputError(f"{what}: found {number!r} for joint '{joint}'; expected a number above zero")
     return {joint: float(number) for joint, number in given.items()}

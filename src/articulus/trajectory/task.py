@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -182,12 +183,17 @@ class Task:
         return q
 
     @property
-    def goals(self) -> tuple[Goal, ...]:
+    def goals(self) -> tuple[FramePoint | FramePose, ...]:
         """Goals of frames; none if positions are given."""
-        if isinstance(self.goal, Goal):
-            return (self.goal,)
-        held = tuple(self.goal) if isinstance(self.goal, list | tuple) else ()
-        return held if held and all(isinstance(g, Goal) for g in held) else ()
+        held = tuple(self.goal) if isinstance(self.goal, list | tuple) else (self.goal,)
+        if not held or not all(isinstance(g, Goal) for g in held):
+            return ()
+        for goal in held:
+            if not isinstance(goal, FramePose | FramePoint):
+                raise InputError(
+                    f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
+                )
+        return held
 
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
@@ -215,7 +221,7 @@ class Task:
         q = np.vstack([self.first, np.random.default_rng(0).uniform(low, high, (SAMPLES, m.nq))])
         texts = []
         for goal in self.goals:
-            if m.constraint_names or self._turning or not isinstance(goal, FramePose | FramePoint):
+            if m.constraint_names or self._turning:
                 continue
             away = np.linalg.norm(m.pose(goal.frame, q)[:, :3, 3], axis=1)
             point = goal.point if isinstance(goal, FramePoint) else np.asarray(goal.pose)[:3, 3]
@@ -439,7 +445,7 @@ class Task:
             raise InputError(
                 f"cost: found '{unknown[0]}'{did_you_mean(unknown[0], COSTS)}; expected {', '.join(COSTS)}"
             )
-        if not all(np.isscalar(w) and 0 <= w < np.inf for w in self.cost.values()) or not any(
+        if not all(isinstance(w, Real) and 0 <= w < np.inf for w in self.cost.values()) or not any(
             self.cost.values()
         ):
             raise InputError(
@@ -513,18 +519,15 @@ def _fix(
         side[part.start + places] = values[places]
 
 
-def _pose_and_target(m: Mechanism, goal: Goal, q: SX) -> tuple[SX, ca.DM]:
+def _pose_and_target(m: Mechanism, goal: FramePoint | FramePose, q: SX) -> tuple[SX, ca.DM]:
     """Return where the frame of a goal is and where it shall be, (4, 4) or (3, 1)."""
+    pose = quantity(m, "pose", [goal.frame])(q)
     if isinstance(goal, FramePoint):
-        return quantity(m, "pose", [goal.frame])(q)[:3, 3], ca.DM(np.asarray(goal.point, dtype=float))
-    if isinstance(goal, FramePose):
-        return quantity(m, "pose", [goal.frame])(q), ca.DM(np.asarray(goal.pose, dtype=float))
-    raise InputError(
-        f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
-    )
+        return pose[:3, 3], ca.DM(np.asarray(goal.point, dtype=float))
+    return pose, ca.DM(np.asarray(goal.pose, dtype=float))
 
 
-def _frame_goal(m: Mechanism, goal: Goal, c: Columns) -> Constraint:
+def _frame_goal(m: Mechanism, goal: FramePoint | FramePose, c: Columns) -> Constraint:
     """Return a goal as a constraint on z."""
     z = SX.sym("z", c.size)
     pose, target = _pose_and_target(m, goal, z[c.q])
@@ -545,7 +548,7 @@ def _frame_goal(m: Mechanism, goal: Goal, c: Columns) -> Constraint:
     )
 
 
-def off_goal(m: Mechanism, goal: Goal, q: SX) -> SX:
+def off_goal(m: Mechanism, goal: FramePoint | FramePose, q: SX) -> SX:
     """Return the squared distance of a frame from its goal [m^2], plus 2 (1 - cos) of the angle between them."""
     pose, target = _pose_and_target(m, goal, q)
     off = ca.sumsqr(pose[:3, -1] - target[:3, -1])
