@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +26,7 @@ from scipy.interpolate import RegularGridInterpolator
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.kernel import pool
+from articulus.kernel.corrections import Corrections, Part, Sums
 from articulus.kernel.lookup import looked_up
 from articulus.loop.components.expression import Expression
 
@@ -274,26 +276,33 @@ class _Backward:
         self.law, self.next, self._target = self._kernels()
         size, rows = int(np.prod(grid.padded)), len(grid.points)
         self.now, self.new, self.change = np.zeros(size), np.zeros(size), np.zeros(rows)
-        self.half = [np.zeros(size), np.zeros(size)]
-        self.turn = 0
+        self.half = np.zeros(size), np.zeros(size)
         self.t, self.dt = np.zeros(()), np.zeros(())
-        self.jumped, self._jumps = np.zeros((rows, len(equations.changes))), list[list[sparse.csr_array]]()
-        self._moving = any(ca.depends_on(change, equations.t) for change in equations.changes)
+        self.jumped = np.zeros((rows, len(equations.changes)))
+        self._moving, self._begun = (
+            any(ca.depends_on(change, equations.t) for change in equations.changes),
+            False,
+        )
         self.beyond = 0.0
         self._shares = grid.shares(pool.count())
-        self._calls = [[self._bound(share, turn) for share in self._shares] for turn in (0, 1)]
+        parts = [self._part(share) for share in self._shares]
+        self._corrections = Corrections(self.now, self.new, self.half, self.jumped, parts, MOST)
+
+    @property
+    def threads(self) -> int:
+        """How many threads have a share."""
+        return len(self._shares)
 
     def _kernels(self) -> tuple[kernel.Kernel, kernel.Kernel, kernel.Kernel]:
         """Return native code: inputs of points, their value a step earlier, states after jumps."""
         e, t, x = self.equations, self.equations.t, self.equations.x
         near = [SX.sym(f"v{k}") for k in range(len(self.shifts))]
         jumped = SX.sym("jumped", len(e.changes))
-        before, last, own, dt = (SX.sym(name) for name in ("before", "last", "own", "dt"))
+        before, last, dt = (SX.sym(name) for name in ("before", "last", "dt"))
         slope, rate = self._differences(near)
         u, added = e.best(slope)
         rate += e.cost + ca.dot(e.drift, slope) + added + ca.dot(e.rates, jumped - near[0])
         earlier = before + dt * rate
-        change = ca.if_else(own > 0, ca.fabs(earlier - last), 0)
         ranks = (1, 0, *[0] * len(near))
         targets = ca.horzcat(SX(e.states, 0), *(x + change for change in e.changes))
         return (
@@ -303,11 +312,11 @@ class _Backward:
             kernel.compile(
                 ca.Function(
                     "next",
-                    [x, t, *near, jumped, before, last, own, dt],
-                    [earlier, (earlier + before) / 2, change],
+                    [x, t, *near, jumped, before, last, dt],
+                    [earlier, (earlier + before) / 2, earlier - last],
                 ),
                 finite=False,
-                ranks=((*ranks, 1, 0, 0, 0, 0), (0, 0, 0)),
+                ranks=((*ranks, 1, 0, 0, 0), (0, 0, 0)),
             ),
             kernel.compile(
                 ca.Function("target", [x, t], [ca.densify(targets).T]), finite=False, ranks=((1, 0), (2,))
@@ -317,6 +326,12 @@ class _Backward:
     def _own(self, share: _Share) -> slice:
         """Return the place of a share among the rows."""
         return slice(share.rows.start - self.grid.rows.start, share.rows.stop - self.grid.rows.start)
+
+    def _part(self, share: _Share) -> Part:
+        rows = self._own(share)
+        calls = self._bound(share, 0), self._bound(share, 1)
+        after = Sums(share.matrix, share.layers)
+        return Part(share.rows, self.change[rows], self.grid.own[rows], calls, after)
 
     def _bound(self, share: _Share, turn: int) -> kernel.PreparedCall:
         """Return the call for a share of the rows that reads one of the two means and writes the other."""
@@ -328,7 +343,6 @@ class _Backward:
             self.jumped[rows],
             self.now[here],
             self.new[here],
-            g.own[rows].astype(float),
             self.dt,
             out=(self.new[here], self.half[1 - turn][here], self.change[rows]),
         )
@@ -346,48 +360,26 @@ class _Backward:
             total += e.spread[i, j] * (pp - pm - mp + mm) / (4 * h[i] * h[j])
         return ca.vertcat(*slope), total
 
-    def begin(self, values: np.ndarray, last: np.ndarray, t: float, dt: float) -> None:
-        """Set the value of a time and that of the time before (later by a step), and where the next step is looked at."""
+    def begin(self, values: np.ndarray) -> None:
+        """Set the values of the rows at the end."""
+        self.now[self.grid.rows] = self.new[self.grid.rows] = values
+
+    def step(self, t: float, dt: float, tolerance: float, executor: Executor) -> int | None:
+        """Find the values a step of dt earlier, with rates at the time t; return the number of corrections, none if they do not converge."""
         self.t[...], self.dt[...] = t, dt
-        self._each(lambda k: self._extrapolate(k, values, last))
-        if self._moving or not self._jumps:
-            self._jumps = [self._parts(k) for k in range(len(self.equations.changes))]
+        if self._moving or not self._begun:
+            jumps = [self._sums(k) for k in range(len(self.equations.changes))]
+            self._corrections.before([[parts[k] for parts in jumps] for k in range(len(self._shares))])
+            self._begun = True
+        return self._corrections.step(tolerance, executor)
 
-    def correct(self) -> float:
-        """Find the value a step earlier by its rate at the mean; return the largest change of it."""
-        largest = self._each(self._correct)
-        self.turn = 1 - self.turn
-        return float(np.max(largest))
-
-    def _each(self, work: Callable[[int], float]) -> list[float]:
-        """Do all shares, each in a thread."""
-        count = len(self._shares)
-        others = [pool.executor(count).submit(work, k) for k in range(1, count)]
-        return [work(0), *(other.result() for other in others)]
-
-    def _extrapolate(self, k: int, values: np.ndarray, last: np.ndarray) -> float:
-        share, half = self._shares[k], self.half[self.turn]
-        self.now[share.rows] = values[share.rows]
-        half[share.rows] = 1.5 * values[share.rows] - 0.5 * last[share.rows]
-        half[share.layers] = share.matrix @ half
-        return 0.0
-
-    def _correct(self, k: int) -> float:
-        """Do one share: it reads one of the means and writes the other, layers included."""
-        share, read, written = self._shares[k], self.half[self.turn], self.half[1 - self.turn]
-        rows = self._own(share)
-        for j, parts in enumerate(self._jumps):
-            self.jumped[rows, j] = parts[k] @ read
-        self._calls[self.turn][k]()
-        written[share.layers] = share.matrix @ written
-        return float(self.change[rows].max())
-
-    def _parts(self, jump: int) -> list[sparse.csr_array]:
+    def _sums(self, jump: int) -> list[Sums]:
         """Return the interpolation of a jump, in shares for the threads."""
         targets = self._target(self.grid.points, self.t)[:, jump]
         matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets))
         self.beyond = max(self.beyond, beyond)
-        return [matrix[self._own(share)] for share in self._shares]
+        places = np.arange(jump, self.jumped.size, len(self.equations.changes))
+        return [Sums(matrix[self._own(share)], places[self._own(share)]) for share in self._shares]
 
     def inputs(self, values: np.ndarray, t: float) -> np.ndarray:
         """Return the best inputs at the points, (*shape, n)."""
@@ -676,41 +668,26 @@ def _solved(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float] | None:
     """Return times that are kept, values and inputs there and the mean number of corrections; none if these do not converge."""
     g, e, dt = backward.grid, backward.equations, duration / steps
-    now = np.zeros(int(np.prod(g.padded)))
     final = kernel.compile(
         ca.Function("final", [e.x], [ca.densify(e.final)]), finite=False, ranks=((1,), (0,))
     )
-    now[g.rows] = final(g.points)
+    backward.begin(final(g.points))
     kept = np.linspace(0, steps, min(samples, steps + 1)).round().astype(int)
     places = {steps - int(k): place for place, k in enumerate(kept)}  # steps are counted from the end
     values, inputs = np.zeros((len(kept), *g.shape)), np.zeros((len(kept), *g.shape, e.inputs))
-    before, corrections = now, 0
-    for k in range(steps + 1):
-        if k in places:
-            place = places[k]
-            values[place], inputs[place] = g.inner(now), backward.inputs(now, duration - k * dt)
-        if k == steps:
-            break
-        backward.begin(now, before, duration - (k + 0.5) * dt, dt)
-        needed = _corrected(backward, tolerance)
-        if needed is None:
-            return None
-        corrections += needed
-        before, now = now, backward.new.copy()
+    corrections = 0
+    with ThreadPoolExecutor(backward.threads) as executor:
+        for k in range(steps + 1):
+            if k in places:
+                place, t = places[k], duration - k * dt
+                values[place], inputs[place] = g.inner(backward.new), backward.inputs(backward.new, t)
+            if k == steps:
+                break
+            needed = backward.step(duration - (k + 0.5) * dt, dt, tolerance, executor)
+            if needed is None:
+                return None
+            corrections += needed
     return duration * kept / steps, values, inputs, corrections / steps
-
-
-def _corrected(backward: _Backward, tolerance: float) -> int | None:
-    """Predict and correct until nothing changes; return the number of corrections, none if they do not converge."""
-    backward.correct()
-    size = float(np.abs(backward.grid.inner(backward.new)).max())
-    for k in range(MOST):
-        change = backward.correct()
-        if not np.isfinite(change):
-            return None
-        if change <= tolerance * size:
-            return k + 1
-    return None
 
 
 def _equations(
