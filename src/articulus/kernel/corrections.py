@@ -2,7 +2,7 @@
 
 A step finds `new` from `now` by new = now + dt rate((now + new) / 2): the mean is extrapolated, then new values and with them another mean
 come of a bound call, again and again. Two means take turns: one is read, by all threads, and the other written, by each thread its own rows.
-All of this is one native call per thread. After each round a thread adds one to a counter and waits until all have; the largest changes that
+All of this, for many steps, is one native call per thread. After each round a thread adds one to a counter and waits until all have; the largest changes that
 the threads have left are then the same for all of them, and all decide alike. A thread that waits long returns, gives the processor to others
 and calls again.
 
@@ -15,7 +15,7 @@ import os
 import struct
 import time
 from collections.abc import Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -38,7 +38,8 @@ MAGNITUDE = 2**63 - 1
 
 WORDS = (
     "team", "me", "counter", "ended", "sizes", "changes",  # threads, number of this one, shared words
-    "most", "tolerance", "round", "turn", "waiting",  # of the step
+    "most", "tolerance", "steps", "times", "t",  # of the steps
+    "step", "round", "turn", "arrivals", "total", "waiting",  # how far they are
     "rows", "now", "new", "change", "mask",  # arrays from the first row of the thread on
     "rows0", "rows1", "mean0", "mean1",  # the two means, from its first row and from their beginning on
     "code", "frame0", "frame1",  # the bound calls that read the first or the second mean
@@ -78,6 +79,8 @@ class Part:
         Change of the new values, written by the calls.
     counts : array of bool, (rows,)
         Rows whose changes and values count.
+    t : array, ()
+        The time that the calls read.
     calls : two PreparedCall
         They read one of the means and `now`, and write `new`, `change` and the other mean.
     after : Sums
@@ -87,6 +90,7 @@ class Part:
     rows: slice
     change: np.ndarray
     counts: np.ndarray
+    t: np.ndarray
     calls: tuple[PreparedCall, PreparedCall]
     after: Sums
 
@@ -104,7 +108,7 @@ class Corrections:
     parts : sequence of Part
         One for each thread.
     most : int
-        Corrections after which a step counts as not converging.
+        Corrections of a step after which it counts as not converging.
     """
 
     def __init__(
@@ -130,7 +134,7 @@ class Corrections:
             values = {
                 "team": team, "me": me, "counter": shared, "ended": shared + 8, "sizes": shared + 16, "changes": shared + 16 + 8 * team,
                 "most": most, "rows": len(mask), "now": _address(now) + first, "new": _address(new) + first,
-                "change": _address(part.change), "mask": _address(mask),
+                "change": _address(part.change), "mask": _address(mask), "t": _address(part.t),
                 "rows0": _address(means[0]) + first, "rows1": _address(means[1]) + first,
                 "mean0": _address(means[0]), "mean1": _address(means[1]),
                 "code": native.address, "frame0": part.calls[0].args[0], "frame1": part.calls[1].args[0],
@@ -145,28 +149,33 @@ class Corrections:
             self._before[k] = (words, sums)
             self._set(k, befores=len(sums), before=_address(words) if len(sums) else 0)
 
-    def step(self, tolerance: float, executor: Executor) -> int | None:
-        """Take a step; return the number of corrections, none if they do not converge.
+    def run(self, times: np.ndarray, tolerance: float, executor: Executor) -> int | None:
+        """Take a step for each of the times; return the number of corrections in all, none if those of a step do not converge.
 
         Parameters
         ----------
+        times : array
+            What the calls of each step read as their time.
         tolerance : float
             Largest change by the last correction, over the largest value.
         executor : Executor
             With a free thread for each part but the first.
         """
         bits = struct.unpack("<q", struct.pack("<d", tolerance))[0]
+        given = np.array(times, dtype=float)
         self._shared[:] = 0
         for k in range(len(self._frames)):
-            self._set(k, tolerance=bits, round=0, waiting=0)
+            self._set(k, tolerance=bits, steps=len(given), times=_address(given))
+            self._set(k, step=0, round=0, arrivals=0, total=0, waiting=0)
+        others = list[Future[int]]()
         try:
-            others = [executor.submit(self._member, k) for k in range(1, len(self._frames))]
+            others += (executor.submit(self._member, k) for k in range(1, len(self._frames)))
             found = self._member(0)
         except BaseException:
             self._shared[1] = 1  # nobody waits for a thread that is gone
+            wait(others)
             raise
-        for other in others:
-            other.result()
+        wait(others)
         return None if found == LOST else found
 
     def _member(self, k: int) -> int:
@@ -368,14 +377,14 @@ _RUN = f"""
 define i64 @run(ptr %frame) nounwind {{
 entry:
 {_loads("frame", WORDS)}
-{_pointers("counter", "ended", "sizes", "changes", "now", "new", "change", "mask", "code", "extra", "before", "after")}
+{_pointers("counter", "ended", "sizes", "changes", "times", "t", "now", "new", "change", "mask", "code", "extra", "before", "after")}
 %size.own = getelementptr i64, ptr %p.sizes, i64 %me
 %resumed = icmp ne i64 %waiting, 0
 br i1 %resumed, label %wait, label %work
 
 work:
-%round.work = phi i64 [ %round, %entry ], [ %round.next, %onward ]
-%turn.work = phi i64 [ %turn, %entry ], [ %turn.wait, %onward ]
+%round.work = load i64, ptr %at.round
+%turn.work = load i64, ptr %at.turn
 %odd = icmp ne i64 %turn.work, 0
 %read.word = select i1 %odd, i64 %mean1, i64 %mean0
 %written.word = select i1 %odd, i64 %mean0, i64 %mean1
@@ -387,6 +396,10 @@ work:
 br i1 %first, label %begin, label %sums
 
 begin:
+%step.begin = load i64, ptr %at.step
+%at.time = getelementptr double, ptr %p.times, i64 %step.begin
+%time = load double, ptr %at.time
+store double %time, ptr %p.t
 %read.rows = inttoptr i64 %rows.word to ptr
 call void @extrapolate(i64 %rows, ptr %p.now, ptr %p.new, ptr %read.rows)
 call void @sums(ptr %p.after, ptr %read, ptr %read)
@@ -415,6 +428,7 @@ call void @sums(ptr %p.after, ptr %written, ptr %written)
 %change.own = getelementptr i64, ptr %p.changes, i64 %place
 store i64 %changed, ptr %change.own
 %turn.other = sub i64 1, %turn.work
+store i64 %turn.other, ptr %at.turn
 %predicted = icmp eq i64 %round.work, 1
 br i1 %predicted, label %measure, label %arrive
 measure:
@@ -423,15 +437,15 @@ store i64 %size, ptr %size.own
 br label %arrive
 
 arrive:
-%turn.arrive = phi i64 [ %turn.work, %begin ], [ %turn.other, %correct ], [ %turn.other, %measure ]
+%arrivals.before = load i64, ptr %at.arrivals
+%arrivals.now = add i64 %arrivals.before, 1
+store i64 %arrivals.now, ptr %at.arrivals
 %counted = atomicrmw add ptr %p.counter, i64 1 seq_cst
 br label %wait
 
 wait:
-%round.wait = phi i64 [ %round, %entry ], [ %round.work, %arrive ]
-%turn.wait = phi i64 [ %turn, %entry ], [ %turn.arrive, %arrive ]
-%round.next = add i64 %round.wait, 1
-%wanted = mul i64 %round.next, %team
+%arrivals.wait = load i64, ptr %at.arrivals
+%wanted = mul i64 %arrivals.wait, %team
 br label %look
 look:
 %spins = phi i64 [ 0, %wait ], [ %spins1, %patience ]
@@ -449,37 +463,50 @@ patience:
 %tired = icmp sge i64 %spins1, {SPINS}
 br i1 %tired, label %pause, label %look
 pause:
-store i64 %round.wait, ptr %at.round
-store i64 %turn.wait, ptr %at.turn
 store i64 1, ptr %at.waiting
 ret i64 {WAITING}
 
 decide:
-%correction = icmp sge i64 %round.wait, 2
+%round.now = load i64, ptr %at.round
+%correction = icmp sge i64 %round.now, 2
 br i1 %correction, label %judge, label %onward
 judge:
-%parity.wait = and i64 %round.wait, 1
-%offset.wait = mul i64 %parity.wait, %team
-%changes.now = getelementptr i64, ptr %p.changes, i64 %offset.wait
+%parity.now = and i64 %round.now, 1
+%offset.now = mul i64 %parity.now, %team
+%changes.now = getelementptr i64, ptr %p.changes, i64 %offset.now
 %change.bits = call i64 @highest(i64 %team, ptr %changes.now)
 %size.bits = call i64 @highest(i64 %team, ptr %p.sizes)
 %change.value = bitcast i64 %change.bits to double
 %size.value = bitcast i64 %size.bits to double
 %tolerance.value = bitcast i64 %tolerance to double
 %limit = fmul double %tolerance.value, %size.value
-%corrections = sub i64 %round.wait, 1
-%infinite = icmp uge i64 %change.bits, {0x7FF << 52}
+%corrections = sub i64 %round.now, 1
+%finite = icmp ult i64 %change.bits, {0x7FF << 52}
+br i1 %finite, label %compare, label %lost
+compare:
 %near = fcmp ole double %change.value, %limit
+br i1 %near, label %reached, label %again
+again:
 %last = icmp sge i64 %corrections, %most
-%result.far = select i1 %last, i64 {LOST}, i64 {WAITING}
-%result.finite = select i1 %near, i64 %corrections, i64 %result.far
-%result = select i1 %infinite, i64 {LOST}, i64 %result.finite
-%goes.on = icmp eq i64 %result, {WAITING}
-br i1 %goes.on, label %onward, label %finish
+br i1 %last, label %lost, label %onward
+lost:
+ret i64 {LOST}
 onward:
+%round.next = add i64 %round.now, 1
+store i64 %round.next, ptr %at.round
 br label %work
+
+reached:
+%total.before = load i64, ptr %at.total
+%total.now = add i64 %total.before, %corrections
+store i64 %total.now, ptr %at.total
+%step.before = load i64, ptr %at.step
+%step.next = add i64 %step.before, 1
+store i64 %step.next, ptr %at.step
+store i64 0, ptr %at.round
+%steps.left = icmp slt i64 %step.next, %steps
+br i1 %steps.left, label %work, label %finish
 finish:
-store i64 %turn.wait, ptr %at.turn
-ret i64 %result
+ret i64 %total.now
 }}
 """

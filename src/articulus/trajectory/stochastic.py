@@ -42,6 +42,8 @@ ROWS = 100_000
 """Most rows of the table of a component: they become constants of native code."""
 SHARE = 4096
 """Points that pay for one more thread."""
+TOGETHER = 1_000_000
+"""Points times steps in one native call, some hundredths of a second: an interrupt waits for its end."""
 THIN = 4
 """Fewest points of a share along the first axis: as many as the cubics beyond the edges take."""
 
@@ -243,22 +245,20 @@ class _Grid:
 
     def interpolation(self, at: np.ndarray) -> tuple[sparse.csr_array, float]:
         """Return the matrix that interpolates linearly at points (rows, m), and by how many cells they lie beyond the grid."""
-        cells, weights, beyond = np.zeros(at.shape, int), np.zeros(at.shape), 0.0
-        for k, axis in enumerate(self.axes):
+        first = np.full(len(at), int(self.strides.sum()), np.int32)  # corner of the cell, in the flat array
+        corners, values, beyond = np.zeros(1, np.int32), np.ones((len(at), 1)), 0.0
+        for k, (axis, stride) in enumerate(zip(self.axes, self.strides)):
             s = np.nan_to_num((at[:, k] - axis[0]) / self.steps[k])
-            cells[:, k] = np.clip(np.floor(s), 0, len(axis) - 2)
-            weights[:, k] = s - cells[:, k]
+            cell = np.clip(np.floor(s), 0, len(axis) - 2)
+            first += (cell * stride).astype(np.int32)
+            weights = np.column_stack([1 - (s - cell), s - cell])
+            values = (values[:, :, None] * weights[:, None, :]).reshape(len(at), -1)
+            corners = (corners[:, None] + np.array([0, stride], np.int32)).ravel()
             own = s[self.own]
             beyond = max(beyond, float(np.max(-own)), float(np.max(own - (len(axis) - 1))))
-        columns, values = [], []
-        for corner in itertools.product((0, 1), repeat=len(self.axes)):
-            columns.append((cells + 1 + np.array(corner)) @ self.strides)
-            values.append(np.prod(np.where(corner, weights, 1 - weights), axis=1))
-        count = len(columns)
-        starts = np.arange(0, count * len(at) + 1, count, dtype=np.int32)
-        places = np.column_stack(columns).astype(np.int32).ravel()
+        starts = np.arange(0, values.size + 1, len(corners), dtype=np.int32)
         matrix = sparse.csr_array(
-            (np.column_stack(values).ravel(), places, starts),
+            (values.ravel(), (first[:, None] + corners).ravel(), starts),
             shape=(len(at), int(np.prod(self.padded))),
         )
         return matrix, beyond
@@ -277,7 +277,7 @@ class _Backward:
         size, rows = int(np.prod(grid.padded)), len(grid.points)
         self.now, self.new, self.change = np.zeros(size), np.zeros(size), np.zeros(rows)
         self.half = np.zeros(size), np.zeros(size)
-        self.t, self.dt = np.zeros(()), np.zeros(())
+        self.dt = np.zeros(())
         self.jumped = np.zeros((rows, len(equations.changes)))
         self._moving, self._begun = (
             any(ca.depends_on(change, equations.t) for change in equations.changes),
@@ -329,16 +329,17 @@ class _Backward:
 
     def _part(self, share: _Share) -> Part:
         rows = self._own(share)
-        calls = self._bound(share, 0), self._bound(share, 1)
+        t = np.zeros(())
+        calls = self._bound(share, t, 0), self._bound(share, t, 1)
         after = Sums(share.matrix, share.layers)
-        return Part(share.rows, self.change[rows], self.grid.own[rows], calls, after)
+        return Part(share.rows, self.change[rows], self.grid.own[rows], t, calls, after)
 
-    def _bound(self, share: _Share, turn: int) -> kernel.PreparedCall:
+    def _bound(self, share: _Share, t: np.ndarray, turn: int) -> kernel.PreparedCall:
         """Return the call for a share of the rows that reads one of the two means and writes the other."""
         g, rows, here = self.grid, self._own(share), share.rows
         return self.next.bind(
             g.points[rows],
-            self.t,
+            t,
             *(near[rows] for near in g.neighbours(self.half[turn], self.shifts)),
             self.jumped[rows],
             self.now[here],
@@ -364,18 +365,25 @@ class _Backward:
         """Set the values of the rows at the end."""
         self.now[self.grid.rows] = self.new[self.grid.rows] = values
 
-    def step(self, t: float, dt: float, tolerance: float, executor: Executor) -> int | None:
-        """Find the values a step of dt earlier, with rates at the time t; return the number of corrections, none if they do not converge."""
-        self.t[...], self.dt[...] = t, dt
-        if self._moving or not self._begun:
-            jumps = [self._sums(k) for k in range(len(self.equations.changes))]
-            self._corrections.before([[parts[k] for parts in jumps] for k in range(len(self._shares))])
-            self._begun = True
-        return self._corrections.step(tolerance, executor)
+    def run(self, times: np.ndarray, dt: float, tolerance: float, executor: Executor) -> int | None:
+        """Take steps of dt backward, with rates at these times; return the number of corrections, none if they do not converge."""
+        self.dt[...] = dt
+        together = 1 if self._moving else max(TOGETHER // len(self.grid.points), 1)
+        corrections = 0
+        for part in (times[k : k + together] for k in range(0, len(times), together)):
+            if self._moving or not self._begun:
+                jumps = [self._sums(k, part[0]) for k in range(len(self.equations.changes))]
+                self._corrections.before([[sums[k] for sums in jumps] for k in range(self.threads)])
+                self._begun = True
+            needed = self._corrections.run(part, tolerance, executor)
+            if needed is None:
+                return None
+            corrections += needed
+        return corrections
 
-    def _sums(self, jump: int) -> list[Sums]:
+    def _sums(self, jump: int, t: float) -> list[Sums]:
         """Return the interpolation of a jump, in shares for the threads."""
-        targets = self._target(self.grid.points, self.t)[:, jump]
+        targets = self._target(self.grid.points, np.array(t))[:, jump]
         matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets))
         self.beyond = max(self.beyond, beyond)
         places = np.arange(jump, self.jumped.size, len(self.equations.changes))
@@ -673,20 +681,18 @@ def _solved(
     )
     backward.begin(final(g.points))
     kept = np.linspace(0, steps, min(samples, steps + 1)).round().astype(int)
-    places = {steps - int(k): place for place, k in enumerate(kept)}  # steps are counted from the end
     values, inputs = np.zeros((len(kept), *g.shape)), np.zeros((len(kept), *g.shape, e.inputs))
-    corrections = 0
+    times = duration - (np.arange(steps) + 0.5) * dt
+    corrections, last = 0, 0
     with ThreadPoolExecutor(backward.threads) as executor:
-        for k in range(steps + 1):
-            if k in places:
-                place, t = places[k], duration - k * dt
-                values[place], inputs[place] = g.inner(backward.new), backward.inputs(backward.new, t)
-            if k == steps:
-                break
-            needed = backward.step(duration - (k + 0.5) * dt, dt, tolerance, executor)
+        for place in range(len(kept) - 1, -1, -1):
+            k = steps - int(kept[place])  # steps are counted from the end
+            needed = backward.run(times[last:k], dt, tolerance, executor)
             if needed is None:
                 return None
-            corrections += needed
+            corrections, last = corrections + needed, k
+            values[place] = g.inner(backward.new)
+            inputs[place] = backward.inputs(backward.new, duration - k * dt)
     return duration * kept / steps, values, inputs, corrections / steps
 
 
