@@ -14,7 +14,7 @@ import articulus as art
 from articulus.campaign import parcel
 from articulus.campaign.design import Campaign
 from articulus.campaign.parcel import Unpacked, pack
-from articulus.errors import InputError
+from articulus.errors import InputError, NumericalError
 from articulus.files.storage import noting_files
 
 distributed = pytest.importorskip("distributed")
@@ -115,6 +115,24 @@ def test_a_worker_that_lost_the_job_gets_it_again(
     finally:
         with_job.close()
     assert given[0][1].count == 4
+
+
+def test_a_worker_with_other_versions_gets_no_work(
+    study: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even when it is the only one left: the campaign waits, and says so."""
+    from articulus.campaign import cluster as module
+
+    monkeypatch.setattr(module, "GONE_SECONDS", 0.3)
+    driver = module.Cluster(Campaign.read(study), None, cluster.scheduler.address)
+    try:
+        driver._good = dict.fromkeys(driver._good, 0)  # as if both that are left had told other versions
+        driver.submit((0, 4))
+        with pytest.raises(NumericalError, match="no worker that can take part"):
+            for _ in range(20):
+                assert driver.wait(0.1) == []
+    finally:
+        driver.close()
 
 
 def test_a_file_by_its_absolute_path_is_refused_by_name(study: Path, cluster: Any) -> None:

@@ -31,6 +31,8 @@ GONE_SECONDS = 60.0
 """Time that a scheduler may be silent before the campaign ends; what is done is kept [s]."""
 ANSWER_SECONDS = 60.0
 """Time within which a new worker has to tell its versions, which may need to import much, and to take the files of the study [s]."""
+LOOKING_SECONDS = 0.005
+"""Time between two looks for new workers, for each worker that is known [s]."""
 SILENT_SECONDS = 600.0
 """Time after which a worker that did not answer is asked again [s]."""
 LOCAL = "local"
@@ -51,7 +53,7 @@ def dask_module() -> Any:
 # on a worker
 
 MISSING, UNREAD = "missing", "unread"
-"""Causes of a chunk that was not begun: the worker, whose address is the text, began anew and has no job; or it cannot read it."""
+"""Causes of a chunk that was not begun: the worker, whose address is the text, is new and has no job; or it cannot read it."""
 _reading = threading.Lock()
 _jobs: dict[str, _Job] = {}
 
@@ -196,8 +198,8 @@ class Cluster:
         return max(1, 2 * sum(self._good.values()))
 
     def _check(self, wait: bool = False) -> None:
-        """Ask workers that are new for their versions and processor; those that differ get no work."""
-        if time.monotonic() - self._checked < 1.0:
+        """Look for workers that are new; with many of them less often, because the scheduler tells of all."""
+        if time.monotonic() - self._checked < 1.0 + LOOKING_SECONDS * len(self._good):
             return
         self._checked = time.monotonic()
         if wait:
@@ -207,37 +209,37 @@ class Cluster:
             known = self._client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, TimeoutError, ValueError):
             return  # `wait` sees to a scheduler that is gone
-        now = time.monotonic()
-        fresh = [w for w in known if w not in self._good and self._silent.get(w, 0.0) < now]
-        found = self._asked(told, (), fresh, ANSWER_SECONDS)
-        differing = self._differing(found)
-        matching = [w for w in found if self._good.get(w) != 0]
-        hindered = self._asked(taken, (self._name, *self._job), matching, ANSWER_SECONDS)
-        for worker, text in hindered.items():
-            self._good[worker] = 0 if text else int(known[worker].get("nthreads", 1))
-            differing = f"{worker}: {text}" if text else differing
-        self._silent |= {w: now + SILENT_SECONDS for w in fresh if w not in self._good}
+        self._silent = {w: end for w, end in self._silent.items() if w in known and end > time.monotonic()}
+        fresh = [w for w in known if w not in self._good and w not in self._silent]
+        reason = self._introduce({w: int(known[w].get("nthreads", 1)) for w in fresh})
         self._good = {w: threads for w, threads in self._good.items() if w in known}
         if any(self._good.values()):
             self._alone = time.monotonic()
         elif wait:
             self.close()
-            reason = differing or ("there is none" if not known else f"none of {len(known)} has articulus")
+            reason = reason or ("there is none" if not known else f"none of {len(known)} has articulus")
             raise InputError(
                 f"scheduler: found no worker that can take part: {reason}; expected workers with the same versions and processor"
             )
 
-    def _differing(self, found: dict[str, str]) -> str:
-        """Leave out workers whose versions or processor differ; return a text about the last of them."""
-        said = ""
+    def _introduce(self, fresh: dict[str, int]) -> str:
+        """Ask new workers for their versions and processor and give the job to those that match; return why one does not."""
+        reason = ""
+        found = self._asked(told, (), list(fresh), ANSWER_SECONDS)
         for worker, text in found.items():
             theirs = json.loads(text)
             different = [k for k, x in machine().items() if theirs.get(k) != x]
             if different:
                 k = different[0]
                 self._good[worker] = 0
-                said = f"{worker} has {k} {theirs.get(k)}, here it is {machine()[k]}"
-        return said
+                reason = f"{worker} has {k} {theirs.get(k)}, here it is {machine()[k]}"
+        matching = [w for w in found if w not in self._good]
+        for worker, text in self._asked(taken, (self._name, *self._job), matching, ANSWER_SECONDS).items():
+            self._good[worker] = 0 if text else fresh[worker]
+            reason = f"{worker}: {text}" if text else reason
+        again = time.monotonic() + SILENT_SECONDS
+        self._silent |= {w: again for w in fresh if w not in self._good}
+        return reason
 
     def _asked(
         self, function: Callable[..., Any], given: tuple, workers: list[str], seconds: float
@@ -256,14 +258,20 @@ class Cluster:
         return {w: text for w, text in list(found.items()) if isinstance(text, str)}
 
     def submit(self, task: Range) -> None:
-        """Hand out a chunk to the workers that may take part; without one, when one comes."""
+        """Hand out a chunk to the workers that may take part; without one, when one comes.
+
+        Others are named to the scheduler only where there are any: a list of many workers in every task would be most of the
+        traffic. A worker that is not known yet has no job, and says so.
+        """
         allowed = [w for w, good in self._good.items() if good]
         if not allowed:
             self._waiting.append(task)
             return
+        if len(allowed) == len(self._good) and not self._silent:
+            allowed = []
         future = self._client.submit(
-            task_of, self._name, *task, self._threads, pure=False, workers=allowed, retries=0, allow_other_workers=False
-        )  # fmt: skip
+            task_of, self._name, *task, self._threads, pure=False, workers=allowed or None, retries=0
+        )
         self._futures[future] = task, time.monotonic(), allowed
 
     def wait(self, seconds: float) -> list[tuple[Range, Rows | Trouble]]:
@@ -281,11 +289,11 @@ class Cluster:
                 del self._futures[future]
                 found = self._taken(future, began)
                 if isinstance(found, Trouble) and found.cause == MISSING:
-                    self._good.pop(found.text, None)  # it is asked and given the job again
+                    self._introduce({found.text: self._good.pop(found.text, 0) or 1})
                     self._waiting.append(task)
                 else:
                     out.append((task, found))
-            elif not any(w in self._good for w in allowed):
+            elif allowed and not any(w in self._good for w in allowed):
                 self._give_up(future)
                 out.append((task, Trouble("killed", "all workers that might have done it are gone", True)))
             elif time.monotonic() - began > self._allowed():
