@@ -14,7 +14,7 @@ from .target import Target
 
 SHORT_CODE = 3000  # rows up to which the instructions stay in the processor's nearest caches
 CHUNKS = (
-    400,
+    700,
     200,
 )  # rows per emitted function for short and long code: measured; one huge block compiles badly
 RELOAD_FROM = 2000  # rows of code from which operands are loaded again; in shorter code that takes time (7 % at 400 rows)
