@@ -8,7 +8,7 @@ import pytest
 
 from articulus import kernel
 from articulus.errors import UnsupportedOperation
-from articulus.kernel import ops
+from articulus.kernel import lower, ops
 
 from .support import native, run, targets, virtual_machine
 
@@ -71,6 +71,35 @@ def test_binary(op):
     a, b = (g.reshape(-1, 1) for g in np.meshgrid(EDGE, EDGE))
     for target in targets():
         agrees(run(function, [a, b], target)[0], virtual_machine(function, [a, b])[0], tolerance)
+
+
+CHOICES = {
+    "comparison": lambda x, y: ca.if_else(x < y, x, 2 * y),
+    "the other way round": lambda x, y: ca.if_else(ca.logic_not(x < y), x, y),
+    "a number": lambda x, y: ca.if_else(x, x * y, y),
+    "and, or": lambda x, y: ca.if_else(ca.logic_or(ca.logic_and(x < y, y > 0), x == 1), x, y),
+    "the negation is used, too": lambda x, y: ca.if_else(x < y, x, y) * ca.logic_not(x < y),
+    "a half is used, too": lambda x, y: (half := ca.if_else(x < y, x, 0)) * (half + ca.if_else(x < y, 0, y)),
+    "of two conditions": lambda x, y: ca.if_else(x < y, x, 0) + ca.if_else(y < x, 0, y),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_choices_are_one_operation(name):
+    """Both halves of an if_else, wherever else they or their condition are used. Zero but for its sign, which a sum with zero loses."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    function = ca.Function("f", [x, y], [CHOICES[name](x, y)])
+    a, b = (g.reshape(-1, 1) for g in np.meshgrid(EDGE, EDGE))
+    for target in targets():
+        found, expected = run(function, [a, b], target)[0], virtual_machine(function, [a, b])[0]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_choice_takes_no_sum():
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    code = kernel.instructions(ca.Function("f", [x, y], [ca.if_else(x < y, x, y)]))
+    rows = lower.place(code, [[0], [1]], [[2]], 3).rows
+    assert [row[0] for row in rows] == [ca.OP_LT, ops.SELECT, lower.STORE]
 
 
 def test_printme_passes_through():

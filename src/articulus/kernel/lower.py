@@ -81,7 +81,8 @@ def place(
 
 
 def _fuse(code: Instructions) -> list[Row]:
-    """Merge each addition with a product that only it uses; drop inputs and constants from the rows."""
+    """Merge each addition with a product that only it uses, or with two choices that exclude each other; drop inputs and constants from the
+    rows."""
     uses = _use_counts(code)
     op, first, second = code.op, code.first, code.second
     fused: dict[int, Row] = {}
@@ -89,6 +90,10 @@ def _fuse(code: Instructions) -> list[Row]:
     for i, kind in enumerate(op):
         if kind in (ca.OP_ADD, ca.OP_SUB):
             a, b = first[i], second[i]
+            if kind == ca.OP_ADD and (choice := _choice(code, uses, a, b)):
+                fused[i] = (ops.SELECT, i, choice)
+                gone |= {a, b}
+                continue
             if op[b] in _PRODUCTS and uses[b] == 1:
                 sign, product, other = (ops.FMA if kind == ca.OP_ADD else ops.FNMA), b, a
             elif op[a] in _PRODUCTS and uses[a] == 1:
@@ -102,8 +107,20 @@ def _fuse(code: Instructions) -> list[Row]:
     return [
         fused.get(i) or (kind, i, _operands(first[i], second[i]))
         for i, kind in enumerate(op)
-        if i not in gone and kind not in _LEAVES
+        if i not in gone and kind not in _LEAVES and (kind != ca.OP_NOT or uses[i])
     ]
+
+
+def _choice(code: Instructions, uses: list[int], a: int, b: int) -> tuple[int, int, int] | None:
+    """Return condition and both values if two operands of a sum are the halves of one `if_else`, in any order, and used only here."""
+    op, first, second = code.op, code.first, code.second
+    if op[a] != ca.OP_IF_ELSE_ZERO or op[b] != ca.OP_IF_ELSE_ZERO or uses[a] != 1 or uses[b] != 1:
+        return None
+    for one, other in ((a, b), (b, a)):
+        if op[first[other]] == ca.OP_NOT and first[first[other]] == first[one]:
+            uses[first[other]] -= 1
+            return first[one], second[one], second[other]
+    return None
 
 
 def _operands(a: int, b: int) -> tuple[int, ...]:
@@ -236,6 +253,7 @@ class _Emitter:
         self.lines: list[str] = []
         self.known: dict[int, str] = {}
         self.loaded: dict[int, int] = {}
+        self.truths: dict[int, str] = {}
         for number, row in enumerate(self.placed.rows[start:stop]):
             self.number = number
             self._row(*row)
@@ -253,6 +271,7 @@ class _Emitter:
             self._compute(kind, (result, operands[1]), a=argument, b=f"%v{operands[1]}")
         else:
             names = dict(zip("abc", map(self._operand, operands)))
+            names |= dict(zip("pq", map(self._truth, operands[: ops.JUDGES.get(kind, 0)])))
             self._compute(kind, (result,), **names)
 
     def _compute(self, kind: int, results: tuple[int, ...], **names: str) -> None:
@@ -262,9 +281,19 @@ class _Emitter:
         self.lines.append(template.format(r=f"%v{results[0]}", **names))
         for value in results:
             self.known[value] = f"%v{value}"
+            if kind in ops.TRUTHS:
+                self.truths[value] = f"%v{value}.t"
             slot = self.placed.slot.get(value)
             if slot is not None:
                 self._store(self.known[value], slot)
+
+    def _truth(self, value: int) -> str:
+        """Return whether a value is not zero: what a comparison in this chunk found, or a comparison with zero."""
+        if value not in self.truths:
+            name = self.truths[value] = f"%t{value}"
+            zero = self.target.constant(0.0)
+            self.lines.append(f"{name} = fcmp une {self.target.type} {self._operand(value)}, {zero}")
+        return self.truths[value]
 
     def _operand(self, value: int) -> str:
         if value in self.loaded and self.number - self.loaded[value] > self.patience:

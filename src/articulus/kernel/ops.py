@@ -1,7 +1,7 @@
 """One row per scalar operation: the text that computes it in every lane.
 
-A row is a template. `{r}` is the result, `{a} {b} {c}` are operands; the capital and `@` fields are filled
-in once per target: `{T}` the value type, `{B}` the truth type, `{S}` the intrinsic suffix, `{ZERO}`, `{ONE}`.
+A row is a template. `{r}` is the result, `{a} {b} {c}` are operands, `{p} {q}` the truth of the first two; the capital and `@`
+fields are filled in once per target: `{T}` the value type, `{B}` the truth type, `{S}` the intrinsic suffix, `{ZERO}`, `{ONE}`.
 To add an operation add a row here, and its line in `tests/kernel/test_ops.py`. A template that calls
 `@lanes.x` needs a helper `x` in `elementary.py`; names of the C library are helpers already.
 """
@@ -16,6 +16,7 @@ from .target import Target
 # Rows made by fusing an addition with the multiplication that feeds it: a*b + c, a*b - c, c - a*b.
 FMA, FMS, FNMA = -1, -2, -3
 SINCOS = -4  # two results: sine and cosine of one argument
+SELECT = -5  # made of the two halves of CasADi's if_else: b where a holds, else c
 
 LIBM_1 = ("exp", "log", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
           "erf", "log1p", "expm1")  # fmt: skip
@@ -40,22 +41,18 @@ def _truth(condition: str) -> str:
 
 
 def _either(prefer: str) -> str:
-    """Row of fmin or fmax by the C rule: a NaN operand loses."""
+    """Row of fmin or fmax by the C rule: a NaN operand loses. The first choice alone is one instruction of most processors."""
     return (
-        f"{{r}}.p = fcmp {prefer} {{T}} {{a}}, {{b}}\n"
-        "{r}.n = fcmp uno {T} {b}, {b}\n"
-        "{r}.t = or {B} {r}.p, {r}.n\n"
-        "{r} = select {B} {r}.t, {T} {a}, {T} {b}"
+        f"{{r}}.o = fcmp {prefer} {{T}} {{b}}, {{a}}\n"
+        "{r}.m = select {B} {r}.o, {T} {b}, {T} {a}\n"
+        "{r}.n = fcmp uno {T} {a}, {a}\n"
+        "{r} = select {B} {r}.n, {T} {b}, {T} {r}.m"
     )
 
 
 def _logic(operation: str) -> str:
     """Row of `and`/`or` on numbers: a value other than zero is true, NaN included."""
-    return _truth(
-        "{r}.a = fcmp une {T} {a}, {ZERO}\n"
-        "{r}.b = fcmp une {T} {b}, {ZERO}\n"
-        f"{{r}}.t = {operation} {{B}} {{r}}.a, {{r}}.b"
-    )
+    return _truth(f"{{r}}.t = {operation} {{B}} {{p}}, {{q}}")
 
 
 _SIGN = (
@@ -64,7 +61,8 @@ _SIGN = (
     "{r}.u = select {B} {r}.p, {T} {ONE}, {T} {a}\n"
     "{r} = select {B} {r}.n, {T} {MINUS_ONE}, {T} {r}.u"
 )
-_IF_ELSE_ZERO = "{r}.t = fcmp une {T} {a}, {ZERO}\n{r} = select {B} {r}.t, {T} {b}, {T} {ZERO}"
+_IF_ELSE_ZERO = "{r} = select {B} {p}, {T} {b}, {T} {ZERO}"
+_SELECT_ROW = "{r} = select {B} {p}, {T} {b}, {T} {c}"
 _SAME = "{r} = select {B} {TRUE}, {T} {a}, {T} {a}"
 
 ROWS: dict[int, str] = {
@@ -89,7 +87,7 @@ ROWS: dict[int, str] = {
     ca.OP_LE: _truth("{r}.t = fcmp ole {T} {a}, {b}"),
     ca.OP_EQ: _truth("{r}.t = fcmp oeq {T} {a}, {b}"),
     ca.OP_NE: _truth("{r}.t = fcmp une {T} {a}, {b}"),
-    ca.OP_NOT: _truth("{r}.t = fcmp oeq {T} {a}, {ZERO}"),
+    ca.OP_NOT: _truth("{r}.t = xor {B} {p}, {TRUE}"),
     ca.OP_AND: _logic("and"),
     ca.OP_OR: _logic("or"),
     ca.OP_FLOOR: _intrinsic("floor"),
@@ -100,8 +98,8 @@ ROWS: dict[int, str] = {
     ca.OP_COPYSIGN: "{r} = call {T} @llvm.copysign.{S}({T} {a}, {T} {b})",
     ca.OP_IF_ELSE_ZERO: _IF_ELSE_ZERO,
     ca.OP_ERF: _helper("erf"),
-    ca.OP_FMIN: _either("ole"),
-    ca.OP_FMAX: _either("oge"),
+    ca.OP_FMIN: _either("olt"),
+    ca.OP_FMAX: _either("ogt"),
     ca.OP_INV: "{r} = fdiv {T} {ONE}, {a}",
     ca.OP_SINH: _helper("sinh"),
     ca.OP_COSH: _helper("cosh"),
@@ -118,6 +116,11 @@ ROWS: dict[int, str] = {
     ca.OP_HYPOT: _helper2("hypot"),
     ca.OP_REMAINDER: _helper2("remainder"),
 }
+
+TRUTHS = frozenset((ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR))
+"""Operations whose result is one or zero; `{r}.t` is its truth."""
+JUDGES = {ca.OP_NOT: 1, ca.OP_AND: 2, ca.OP_OR: 2, ca.OP_IF_ELSE_ZERO: 1, SELECT: 1}
+"""Operations of the truth of so many of their first operands."""
 
 _FUSED = {
     FMA: "{r} = call {T} @llvm.fma.{S}({T} {a}, {T} {b}, {T} {c})",
@@ -138,7 +141,7 @@ _SINCOS_ROW = (
 
 def templates(target: Target) -> dict[int, str]:
     """Return the rows with everything filled in that depends on the target alone."""
-    rows = ROWS | (_FUSED if target.fma else _UNFUSED) | {SINCOS: _SINCOS_ROW}
+    rows = ROWS | (_FUSED if target.fma else _UNFUSED) | {SINCOS: _SINCOS_ROW, SELECT: _SELECT_ROW}
     fixed = {
         "{T}": target.type,
         "{B}": target.of("i1"),

@@ -11,7 +11,7 @@ found backwards in one pass (Pham & Pham 2018), and taking the largest reachable
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -50,36 +50,41 @@ class Profiles:
         """Number of rows at a point."""
         return (self.table.shape[-1] - 4) // 3
 
+    @cached_property
+    def _pairs(self) -> np.ndarray:
+        """Rows of the table of both ends of every interval, as a view, (paths, intervals, 2 columns)."""
+        paths, points, columns = self.table.shape
+        shape = paths, points - 1, 2 * columns
+        return np.lib.stride_tricks.as_strided(self.table, shape, self.table.strides)
+
     def reachable(self, last: np.ndarray, rests: bool = False) -> np.ndarray:
         """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2).
 
-        They take the place of the least and largest squared speeds in the table. If every point can be held at rest (u = 0 is strictly within all
-        lines at x = 0), and the end is at rest, all of them begin with zero, and only their upper ends are to be found.
+        Those of the following point take the place of the least and largest squared speeds in the table. If every point can be held at rest
+        (u = 0 is strictly within all lines at x = 0), and the end is at rest, all of them begin with zero, and only their upper ends are to be
+        found.
         """
         paths, points, _ = self.table.shape
-        state = np.empty((paths, 2 + 3 * self.rows))
-        state[:, 0] = state[:, 1] = last
-        state[:, 2:] = self.table[:, -1, :-4]
-        sets, back = self.table[..., -2:], self.table[:, ::-1]
+        state = np.repeat(last[:, None], 4, axis=1)
         passage = _backward_map(self.rows, rests).on(
-            state, np.zeros(0), back[:, 1:], np.full(paths, NEVER), back[:, :-1, -2:]
+            state, np.zeros(0), self._pairs[:, ::-1], np.full(paths, NEVER), self.table[:, :0:-1, -2:]
         )
         passage(0, points - 1)
-        sets[:, 0] = state[:, :2]
-        return sets
+        self.table[:, 0, -2:] = state[:, :2]
+        return np.concatenate([state[:, None, 2:], self.table[:, :-1, -2:]], axis=1)
 
     def run(self, first: np.ndarray, fast: bool = True) -> np.ndarray:
         """Return the fastest or slowest run within the sets of `reachable`, (paths, points, 3): squared speed, and u at both ends of the interval
         before the point."""
         paths, points, _ = self.table.shape
-        state = np.zeros((paths, 3 + 3 * self.rows))
-        state[:, 0], state[:, 3:] = first, self.table[:, 0, :-4]
+        state = np.zeros((paths, 3))
+        state[:, 0] = first
         found = np.empty((paths, points, 3))
         passage = _forward_map(self.rows, fast).on(
-            state, np.zeros(0), self.table[:, 1:], np.full(paths, NEVER), found[:, :-1]
+            state, np.zeros(0), self._pairs, np.full(paths, NEVER), found[:, :-1]
         )
         passage(0, points - 1)
-        found[:, -1] = state[:, :3]
+        found[:, -1] = state
         return found
 
 
@@ -145,7 +150,7 @@ def _open(p: SX, P: SX, slope: SX, least: SX, most: SX) -> tuple[SX, SX]:
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """One row over an interval: p, P and slope at its start and its end."""
+    """One row over an interval of length h: p, P and slope at its start and its end."""
 
     start: tuple[SX, SX, SX]
     end: tuple[SX, SX, SX]
@@ -153,140 +158,124 @@ class _Row:
 
     @cached_property
     def stiff(self) -> SX:
-        return self.h * ca.fmax(ca.fabs(self.start[2]), ca.fabs(self.end[2])) > STIFF
+        return _greater(ca.fabs(self.h * self.start[2]), ca.fabs(self.h * self.end[2])) > STIFF
 
     @cached_property
     def crosses(self) -> SX:
-        return self.stiff * (self.start[2] * self.end[2] < 0)
+        """Whether it is stiff and its slope changes its sign."""
+        return ca.logic_and(self.stiff, self.start[2] * self.end[2] < 0)
 
-    @cached_property
-    def falls(self) -> SX:
-        """Whether its slope falls through zero."""
-        return self.stiff * (self.start[2] > 0) * (self.end[2] < 0)
-
-    def crossing(self, at_end: bool) -> SX:
-        """Return the squared speed at an end that the row allows if it crosses.
+    def crossing(self) -> tuple[SX, SX]:
+        """Return the squared speeds at both ends that the row allows if it crosses.
 
         Where its slope falls (k > 0 before, k < 0 after) the run may follow the row through the zero: u is then what joins the two ends. Where
         it rises, u is taken as zero.
         """
         (p, P, before), (q, Q, after) = self.start, self.end
-        first, last = ca.if_else(before < 0, P, p), ca.if_else(after < 0, Q, q)
-        joined = last - first + 2 * self.h * (before * last if at_end else after * first)
-        above = ca.if_else(self.falls, joined, -(last if at_end else first))
-        slopes = ca.if_else(
-            self.falls, before - after - 2 * self.h * before * after, after if at_end else before
-        )
-        return ca.if_else(self.crosses, above / ca.if_else(self.crosses, slopes, 1.0), FAR)
+        falls = before > 0
+        joined, slopes = Q - p, before - after - 2 * self.h * before * after
+        start = ca.if_else(falls, joined + 2 * self.h * after * p, -P) / ca.if_else(falls, slopes, before)
+        end = ca.if_else(falls, joined + 2 * self.h * before * Q, -q) / ca.if_else(falls, slopes, after)
+        return ca.if_else(self.crosses, start, FAR), ca.if_else(self.crosses, end, FAR)
 
-    def at(self, x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
-        """Return least and largest u at an end of the interval; of a stiff row only if all are asked for."""
+    def at(self, x: SX, at_end: bool, out: SX) -> tuple[SX, SX]:
+        """Return least and largest u at an end of the interval, none if `out`."""
         p, P, slope = self.end if at_end else self.start
-        out = self.crosses if all else self.stiff
         return ca.if_else(out, -FAR, p + slope * x), ca.if_else(out, FAR, P + slope * x)
 
-    def mean(self, upper: bool) -> tuple[SX, SX, SX]:
-        """Return level and slopes by x at the start and at the end, of the line for the mean of u."""
-        side = 1 if upper else 0
-        none = FAR if upper else -FAR
-        early = self.stiff * (self.start[2] > 0)
-        late = self.stiff * (self.end[2] < 0)
-        if (
-            upper
-        ):  # where the slope falls through zero, the least u counts at the start and the largest at the end
-            early = early * ca.logic_not(late)
+    def reached(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
+        """Return the x at one end of the interval for which the line is met with x at the end before (backward: at its end), with u `other` there if
+        the row is not stiff.
+
+        Backward is forward with -h. The upper line limits x from above forward, the lower line backward.
+        """
+        near, far, h = (self.end, self.start, -self.h) if backward else (self.start, self.end, self.h)
+        side, above = int(upper), upper is not backward
+        p, rise, q, fall = near[side], h * near[2], far[side], -h * far[2]
+        damps, bears = ca.logic_and(self.stiff, fall > 0), ca.logic_and(self.stiff, rise > 0)
+        if above:  # the line that damps counts at the far end first
+            by_far, by_near = damps, ca.logic_and(bears, ca.logic_not(damps))
         else:
-            late = late * ca.logic_not(early)
-        level = ca.if_else(early, self.start[side], ca.if_else(late, self.end[side], none))
-        return level, early * self.start[2], late * self.end[2]
-
-    @cached_property
-    def parts(self) -> list[SX]:
-        """Reciprocals by which `before` and `after` divide: each of the line that counts, and of the line at its own end."""
-        out: list[SX] = []
-        for slope in (self.start[2], -self.end[2]):
-            rise = self.h * ca.fmax(slope, 0)
-            out += [1 / (1 + ca.if_else(self.stiff, 2 * rise, self.h * slope)), 1 / (1 + rise)]
-        return out
-
-    def before(self, x: SX, other: SX, upper: bool) -> SX:
-        """Return the x at the start for which the line is met with x at the end and with u `other` there, if the row is not stiff."""
-        level, early, late = self.mean(upper)
-        p, (part, own, _, _) = self.start[1 if upper else 0], self.parts
-        top = ca.if_else(
-            self.stiff, x * (1 - 2 * self.h * late) - 2 * self.h * level, x - self.h * (other + p)
-        )
-        found = top * (ca.if_else(self.falls, 1.0, part) if upper else part)
-        q, slope = self.end[1 if upper else 0], self.end[2]
-        both = (x - self.h * (p + q + slope * x)) * own
-        return ca.if_else(
-            (early > 0) * ca.logic_not(self.crosses), (ca.fmax if upper else ca.fmin)(found, both), found
-        )
-
-    def after(self, x: SX, other: SX, upper: bool) -> SX:
-        """Return the x at the end for which the line is met with x at the start and u `other` there, if the row is not stiff."""
-        level, early, late = self.mean(upper)
-        p, (_, _, part, own) = self.end[1 if upper else 0], self.parts
-        top = ca.if_else(
-            self.stiff, x * (1 + 2 * self.h * early) + 2 * self.h * level, x + self.h * (other + p)
-        )
-        found = top * (part if upper else ca.if_else(self.falls, 1.0, part))
-        q, slope = self.start[1 if upper else 0], self.start[2]
-        both = (x + self.h * (p + q + slope * x)) * own
-        return ca.if_else(
-            (late < 0) * ca.logic_not(self.crosses), (ca.fmin if upper else ca.fmax)(found, both), found
-        )
+            by_far, by_near = ca.logic_and(damps, ca.logic_not(bears)), bears
+        # the mean of u at the far end, or u at both ends
+        top, part = x + h * (q + ca.if_else(by_far, q, other)), 1 + fall + ca.if_else(by_far, fall, 0)
+        both, own = x + h * (p + q) + rise * x, 1 + fall
+        nearer = both * part < top * own if above else both * part > top * own
+        taken = ca.logic_and(ca.logic_and(by_far, ca.logic_not(bears)), nearer)
+        found = ca.if_else(taken, both, top) / ca.if_else(taken, own, part)
+        stiff = ca.if_else(by_near, x + 2 * (rise * x + h * p), FAR if above else -FAR)
+        return ca.if_else(ca.logic_and(self.stiff, ca.logic_not(by_far)), stiff, found)
 
 
-def _rows(n: int, start: SX, end: SX, h: SX) -> list[_Row]:
-    split = [[line[k * n : (k + 1) * n] for k in range(3)] for line in (start, end)]
-    ends = [[(p[r], P[r], k[r]) for r in range(n)] for p, P, k in split]
+def _lesser(a: SX, b: SX) -> SX:
+    """Return the lesser of two numbers: one instruction, where `fmin` looks for NaN, too."""
+    return ca.if_else(a < b, a, b)
+
+
+def _greater(a: SX, b: SX) -> SX:
+    return ca.if_else(a > b, a, b)
+
+
+def _least(values: Sequence[SX], choose: Callable[[SX, SX], SX] = _lesser) -> SX:
+    """Return the least of some numbers, by halves: fewer steps one after the other."""
+    half = len(values) // 2
+    return choose(_least(values[:half], choose), _least(values[half:], choose)) if half else values[0]
+
+
+def _largest(values: Sequence[SX]) -> SX:
+    return _least(values, _greater)
+
+
+def _rows(n: int, w: SX, h: SX) -> list[_Row]:
+    """Return the rows of an interval from those of the table at both ends."""
+    ends = []
+    for line in (w[: 3 * n], w[3 * n + 4 : 6 * n + 4]):
+        p, P, k = ca.vertsplit(line, n)
+        ends.append([(p[r], P[r], k[r]) for r in range(n)])
     return [_Row(a, b, h) for a, b in zip(*ends)]
 
 
 def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
-    low, high = SX(-FAR), SX(FAR)
-    for row in rows:
-        least, most = row.at(x, at_end, all=all)
-        low, high = ca.fmax(low, least), ca.fmin(high, most)
-    return low, high
+    """Return least and largest u at an end of the interval; of stiff rows only if all are asked for, and not of those that cross."""
+    pairs = [row.at(x, at_end, row.crosses if all else row.stiff) for row in rows]
+    return _largest([low for low, _ in pairs]), _least([high for _, high in pairs])
 
 
 @cache
 def _backward_map(n: int, rests: bool) -> Any:
+    """Return the recurrence over the intervals from the last: its state are the sets at their ends and at their starts."""
+
     def build() -> Sequence[ca.Function]:
-        x, none, w, k = SX.sym("x", 2 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 4), SX.sym("k")
-        _, h, least, most = ca.vertsplit(w[3 * n :])
-        rows = _rows(n, w[: 3 * n], x[2:], h)
-        lower, upper = x[0], x[1]
-        for row in rows:
-            upper = ca.fmin(upper, row.crossing(True))
+        x, none, w, k = SX.sym("x", 4), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
+        _, h, least, most = ca.vertsplit(w[3 * n : 3 * n + 4])
+        rows = _rows(n, w, h)
+        crossings = [row.crossing() for row in rows]
+        lower, upper = x[2], _lesser(x[3], _least([end for _, end in crossings]))
         low_u, _ = _extremes(rows, upper, True)
         _, high_u = _extremes(rows, lower, True)
-        for row in rows:
-            most = ca.fmin(most, ca.fmin(row.before(upper, low_u, False), row.crossing(False)))
-            if not rests:
-                least = ca.fmax(least, row.before(lower, high_u, True))
-        onward = ca.vertcat(least, most, w[: 3 * n])
+        reached = [row.reached(upper, low_u, False, True) for row in rows]
+        most = _lesser(most, _least([*reached, *(start for start, _ in crossings)]))
+        if not rests:
+            least = _greater(least, _largest([row.reached(lower, high_u, True, True) for row in rows]))
+        onward = ca.vertcat(lower, upper, least, most)
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 8 {n} {rests}", build, 2)
+    return kernel.recurrence(f"path speed backward 10 {n} {rests}", build, 2)
 
 
 @cache
 def _forward_map(n: int, fast: bool) -> Any:
     def build() -> Sequence[ca.Function]:
-        x, none, w, k = SX.sym("x", 3 + 3 * n), SX.sym("p", 0), SX.sym("w", 3 * n + 4), SX.sym("k")
-        h, _, least, most = ca.vertsplit(w[3 * n :])
-        rows = _rows(n, x[3:], w[: 3 * n], h)
+        x, none, w, k = SX.sym("x", 3), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
+        _, h, least, most = ca.vertsplit(w[3 * n : 3 * n + 4])
+        rows = _rows(n, w, h)
         low_u, high_u = _extremes(rows, x[0], False)
-        onward = most if fast else least
-        for row in rows:
-            if fast:
-                onward = ca.fmin(onward, ca.fmin(row.after(x[0], high_u, True), row.crossing(True)))
-            else:
-                onward = ca.fmax(onward, row.after(x[0], low_u, False))
-        onward = ca.fmax(onward, least) if fast else ca.fmin(onward, most)
+        if fast:
+            reached = [row.reached(x[0], high_u, True, False) for row in rows]
+            onward = _greater(_lesser(most, _least(reached)), least)
+        else:
+            reached = [row.reached(x[0], low_u, False, False) for row in rows]
+            onward = _lesser(_greater(least, _largest(reached)), most)
         # the two u that are nearest to each other
         low_u, high_u = _extremes(rows, x[0], False, all=True)
         low_end, high_end = _extremes(rows, onward, True, all=True)
@@ -294,7 +283,7 @@ def _forward_map(n: int, fast: bool) -> Any:
         part = ca.fmin(
             ca.fmax(0.0, ca.fmax(low_u - mean, mean - high_end)), ca.fmin(high_u - mean, mean - low_end)
         )
-        state = ca.vertcat(onward, mean + part, mean - part, w[: 3 * n])
+        state = ca.vertcat(onward, mean + part, mean - part)
         return [ca.Function("forth", [x, none, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed forward 7 {n} {fast}", build, 3)
+    return kernel.recurrence(f"path speed forward 9 {n} {fast}", build, 3)
