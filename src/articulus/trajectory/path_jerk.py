@@ -140,10 +140,11 @@ class _Program:
         self.h, self.count = np.diff(fast.s), len(fast.s) - 1
         self.time = fast.duration / SLOWER if limits.duration is None else limits.duration
         at = limits.curve(fast.s)
-        a, b, c, d, self.top = limits.coefficients(*at)
-        _, first, second = at
+        found, _ = limits.coefficients(*at)
+        a, b, c, *d = np.split(found[:, :-1], 4 if limits.damped else 3, axis=1)
+        self.top, (_, first, second) = found[:, -1], at
         T, effort = self.time, np.minimum(limits.effort, NONE)
-        parts = [x / effort * T**-k for x, k in ((a, 2), (b, 2), (c, 0), (np.broadcast_to(d, a.shape), 1))]
+        parts = [x / effort * T**-k for x, k in ((a, 2), (b, 2), (c, 0), (d[0] if d else 0 * a, 1))]
         if limits.pulled:
             size = np.minimum(limits.acceleration, NONE)
             more = first / size / T**2, second / size / T**2, 0 * first, 0 * first

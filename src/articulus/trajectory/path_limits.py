@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
-from casadi import SX
+from casadi import MX, SX
 
 from articulus import kernel
 from articulus.api import Mechanism
@@ -21,7 +21,7 @@ from articulus.errors import DoubtfulResult, InputError, did_you_mean
 from articulus.mechanism.description import Description
 from articulus.mechanism.numbers import value_of, values_of
 from articulus.trajectory.path_curves import Curve
-from articulus.trajectory.speed_profile import FAR, lines
+from articulus.trajectory.speed_profile import FAR, greater, largest, lines
 
 NONE = 1e15
 """In place of an infinite limit."""
@@ -83,11 +83,17 @@ class PathLimits:
         return bool(np.isfinite(self.acceleration).any())
 
     @cached_property
-    def _held(self) -> tuple[np.ndarray, ...]:
-        """Limits of forces, accelerations, speeds and the tool's speed, and dry friction, all finite."""
+    def _held(self) -> np.ndarray:
+        """Reciprocals of the limits of forces, accelerations, speeds and the tool's speed, and dry friction."""
         tool = 1.0 if self.tool is None else self.tool[1]
-        sizes = (np.minimum(x, NONE) for x in (self.effort, self.acceleration, self.velocity))
-        return *sizes, np.array(tool), self.friction
+        sizes = self.effort, self.acceleration, self.velocity, (tool,)
+        return np.concatenate([*(1 / np.asarray(size) for size in sizes), self.friction])
+
+    @cached_property
+    def _limits(self) -> np.ndarray:
+        """Limits of forces and, if there are some, of accelerations; all finite."""
+        sizes = [self.effort, self.acceleration] if self.pulled else [self.effort]
+        return np.minimum(np.concatenate(sizes), NONE)
 
     @cached_property
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
@@ -129,17 +135,21 @@ class PathLimits:
         out = self.motor_forces(q, v, second * x[..., None] + first * u[..., None])
         return out + self.friction * np.sign(first[..., self.motors]) if self.friction.any() else out
 
-    def coefficients(self, q: Any, first: Any, second: Any) -> tuple[np.ndarray, ...]:
-        """Return a, b, c, d of the forces a s'' + b s'^2 + c + d s', (..., motors) each, and the largest squared rate of s, (...)."""
+    def coefficients(self, q: Any, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return a, b, c (with dampers also d) of the forces a s'' + b s'^2 + c + d s' and the largest squared rate of s, one after the other, (...,
+        3 motors + 1 or 4 motors + 1), and the largest force that holds the mechanism still, over its limit, (...)."""
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
-            return _at_points(self.mechanism, frame, self.damped)(q, first, second, *self._held[2:])
+            found, hold = _at_points(self.mechanism, frame, self.damped)(q, first, second, self._held)
+            return found, hold
         zero = np.zeros_like(q)
         rest = self.motor_forces(q, zero, zero)
         a = self.motor_forces(q, zero, first) - rest
         ahead, back = (self.motor_forces(q, sign * first, second) for sign in (1, -1))
-        b, d = (ahead + back) / 2 - rest, (ahead - back) / 2
-        return a, b, rest + self.friction * np.sign(first[..., self.motors]), d, self.top(q, first)
+        c = rest + self.friction * np.sign(first[..., self.motors])
+        parts = [a, (ahead + back) / 2 - rest, c, *([(ahead - back) / 2] if self.damped else [])]
+        found = np.concatenate([*parts, self.top(q, first)[..., None]], axis=-1)
+        return found, np.max(np.abs(c) / self.effort, axis=-1)
 
     def top(self, q: Any, first: Any) -> np.ndarray:
         """Return the squared rates of s at which some joint or the tool is at its largest speed."""
@@ -155,7 +165,7 @@ class PathLimits:
         q, first, second = at
         if self.plain:
             frame = None if self.tool is None else self.tool[0]
-            return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, *self._held)
+            return _loads(self.mechanism, frame, self.pulled)(q, first, second, x, u, self._held)
         parts = [np.abs(self.forces(at, x, u)) / self.effort]
         if self.pulled:
             parts.append(np.abs(second * x[..., None] + first * u[..., None]) / self.acceleration)
@@ -175,75 +185,87 @@ class PathLimits:
         loads bend.
         """
         frame, points = None if self.tool is None else self.tool[0], found.shape[1]
-        curve = [y.reshape(-1, y.shape[-1]) for y in (work.q, work.first, work.second, work.steps, found)]
-        q, first, second, steps, runs = curve
-        at = q[:-1], first[:-1], second[:-1], second[1:], steps[:-1], runs[:-1], runs[1:]
-        forces = [work.a, work.b, work.c, *([work.d] if self.damped else [])]
-        forces = [work.top.ravel(), *(y.reshape(len(q), -1) for y in forces)]
-        ends = *(y[:-1] for y in forces), *(y[1:] for y in forces)
-        loads, bend = _peaks(self.mechanism, frame, self.pulled, self.damped)(*at, *ends, *self._held)
+        given = work.q, work.first, work.second, work.steps, work.forces, found
+        q, first, second, steps, forces, runs = (y.reshape(-1, y.shape[-1]) for y in given)
+        at = (
+            q[:-1],
+            first[:-1],
+            second[:-1],
+            second[1:],
+            steps[:-1],
+            runs[:-1],
+            runs[1:],
+            forces[:-1],
+            forces[1:],
+        )
+        loads, bend = _peaks(self.mechanism, frame, self.pulled, self.damped)(*at, self._held)
         if not closer:
             return loads
         bend[points - 1 :: points] = 0.0
         rows = np.nonzero(bend > BEND)[0]
         if len(rows):
-            every, places = np.tile(rows, CLOSER + 1), np.repeat(np.arange(CLOSER + 1) / CLOSER, len(rows))
-            look = _between(self.mechanism, frame, self.pulled)
-            near = look(*(np.take(y, every, axis=0) for y in at), places, *self._held).reshape(
-                CLOSER + 1, len(rows), -1
-            )
-            inner = _peak(near[:-2], near[1:-1], near[2:]).max(axis=0)
-            loads[rows] = np.maximum(np.maximum(near[0], near[-1]), inner)
+            look = _closer(self.mechanism, frame, self.pulled, self.damped)
+            loads[rows] = look(*(np.take(y, rows, axis=0) for y in at), self._held)
         return loads
 
     def end_loads(self, work: Any, found: np.ndarray) -> np.ndarray:
         """Return the larger loads of a run (`Profiles.run`) at the ends of the intervals, (paths, points - 1, rows + 1); of the speed a zero."""
         out = np.zeros((found.shape[0], found.shape[1] - 1, work.kept.shape[-1]))
+        a, b, c, *d = np.split(work.forces[..., :-1], 4 if self.damped else 3, axis=-1)
         for end, at in ((1, slice(None, -1)), (2, slice(1, None))):
             x, u = np.maximum(found[:, at, :1], 0.0), found[:, 1:, end : end + 1]
-            force = work.a[:, at] * u + work.b[:, at] * x + work.c[:, at] + work.d[:, at] * np.sqrt(x)
+            force = a[:, at] * u + b[:, at] * x + c[:, at] + sum(y[:, at] * np.sqrt(x) for y in d)
             rows = [np.abs(force) / self.effort]
             if self.pulled:
                 rows.append(np.abs(work.first[:, at] * u + work.second[:, at] * x) / self.acceleration)
             np.maximum(out[..., :-1], np.concatenate(rows, axis=-1), out=out[..., :-1])
         return out
 
-    def tables(self, work: Any, about: np.ndarray | None) -> np.ndarray:
-        """Return the table of `Profiles` with what is kept of the limits, and with dampers taken about squared speeds."""
-        effort, acceleration = self._held[:2]
-        given = [work.a, work.b, work.c, effort]
+    def tables(self, work: Any, about: np.ndarray | None, rests: bool) -> np.ndarray:
+        """Return the table of `Profiles` with what is kept of the limits, and with dampers taken about squared speeds; `rests` if every point can be
+        held at rest."""
+        given = [work.forces]
         if about is not None:
             root = np.sqrt(about)
-            rise, rest = 1 / (2 * root), root / 2
-            rise[:, [0, -1]], rest[:, [0, -1]] = 0.0, self.speeds  # known there
-            given += [work.d, rise, rest]
-        if self.pulled:
-            given += [work.first, work.second, acceleration]
+            tangent = np.stack([1 / (2 * root), root / 2], axis=-1)
+            tangent[:, [0, -1], 0], tangent[:, [0, -1], 1] = 0.0, self.speeds  # known there
+            given.append(tangent)
         joints = self.mechanism.nv if self.pulled else 0
-        return lines(len(self.motors), joints, about is not None)(*given, work.top, work.kept, work.steps)
+        if joints:
+            given += [work.first, work.second]
+        build = lines(len(self.motors), joints, about is not None, rests)
+        found: np.ndarray = build(*given, self._limits, work.kept, work.steps)
+        return found
 
 
-def _symbols(m: Mechanism) -> tuple[SX, ...]:
-    n = m.nv
-    return (
-        *(SX.sym(name, n) for name in ("q", "first", "second")),
-        SX.sym("velocity", n),
-        SX.sym("tool"),
-        SX.sym("friction", n),
+def _symbols(m: Mechanism) -> tuple[SX, SX, SX]:
+    """Return symbols of positions and of both derivatives by s."""
+    q, first, second = (SX.sym(name, m.nv) for name in ("q", "first", "second"))
+    return q, first, second
+
+
+def _sizes(held: SX) -> tuple[SX, SX, SX, SX, SX]:
+    """Return reciprocals of the limits of forces, accelerations, speeds and the tool's speed, and dry friction, from `PathLimits._held`."""
+    n = (held.numel() - 1) // 4
+    effort, acceleration, velocity, tool, friction = ca.vertsplit(
+        held, [0, n, 2 * n, 3 * n, 3 * n + 1, 4 * n + 1]
     )
+    return effort, acceleration, velocity, tool, friction
 
 
-def _top(m: Mechanism, frame: str | None, q: SX, first: SX, velocity: SX, tool: SX) -> SX:
-    rate = ca.mmax(ca.fabs(first) / velocity)
+def _bound(m: Mechanism, frame: str | None, q: SX, first: SX, velocity: SX, tool: SX) -> SX:
+    """Return the reciprocal of the largest squared rate of s."""
+    rates = ca.fabs(first) * velocity
     if frame is not None:
-        rate = ca.fmax(rate, ca.norm_2(ca.mtimes(m.function("jacobian", [frame])(q)[3:, :], first)) / tool)
-    return 1 / ca.fmax(rate, 1 / np.sqrt(FAR)) ** 2
+        speed = ca.norm_2(ca.mtimes(m.function("jacobian", [frame])(q)[3:, :], first))
+        rates = ca.vertcat(rates, speed * tool)
+    return greater(largest(rates), 1 / np.sqrt(FAR)) ** 2
 
 
 def _kept(m: Mechanism, name: str, build: Any, ranks: Any) -> kernel.Kernel:
     held = _memory(m)
     if name not in held:
-        text = "|".join([physics_version(), m.description.fingerprint, f"path 1 {name}"])
+        text = "|".join([physics_version(), m.description.fingerprint, f"path 4 {name}"])
         held[name] = kernel.cached(text, build, finite=False, ranks=lambda: ranks)
     found: kernel.Kernel = held[name]
     return found
@@ -274,91 +296,101 @@ def _at_points(m: Mechanism, frame: str | None, damped: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.coefficients`."""
 
     def build() -> ca.Function:
-        q, first, second, velocity, tool, friction = _symbols(m)
+        (q, first, second), held = _symbols(m), SX.sym("held", 4 * m.nv + 1)
+        effort, _, velocity, tool, friction = _sizes(held)
         force, zero = m.function("inverse_dynamics"), ca.DM.zeros(m.nv)
         rest, ahead = force(q, zero, zero), force(q, first, second)
         back = force(q, -first, second) if damped else ahead
         out = force(q, zero, first) - rest, (ahead + back) / 2 - rest, rest + friction * ca.sign(first)
-        top = _top(m, frame, q, first, velocity, tool)
-        return ca.Function(
-            "path", [q, first, second, velocity, tool, friction], [*out, (ahead - back) / 2, top]
-        )
+        last = [*([(ahead - back) / 2] if damped else []), 1 / _bound(m, frame, q, first, velocity, tool)]
+        hold = largest(ca.fabs(out[2]) * effort)
+        return ca.Function("path", [q, first, second, held], [ca.vertcat(*out, *last), hold])
 
-    return _kept(m, f"coefficients {frame!r} {damped}", build, ((1, 1, 1, 1, 0, 1), (1, 1, 1, 1, 0)))
+    return _kept(m, f"coefficients {frame!r} {damped}", build, ((1, 1, 1, 1), (1, 0)))
 
 
 def _loads(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.loads`."""
 
-    ranks = (1, 1, 1, 0, 0, 1, 1, 1, 0, 1), (1,)
+    ranks = (1, 1, 1, 0, 0, 1), (1,)
     return _kept(m, f"loads {frame!r} {pulled}", lambda: _loads_function(m, frame, pulled), ranks)
 
 
 def _loads_function(m: Mechanism, frame: str | None, pulled: bool) -> ca.Function:
-    q, first, second, velocity, tool, friction = _symbols(m)
-    x, u, effort, limit = SX.sym("x"), SX.sym("u"), SX.sym("effort", m.nv), SX.sym("limit", m.nv)
+    (q, first, second), held = _symbols(m), SX.sym("held", 4 * m.nv + 1)
+    effort, limit, velocity, tool, friction = _sizes(held)
+    x, u = SX.sym("x"), SX.sym("u")
     a = second * x + first * u
     forces = m.function("inverse_dynamics")(q, first * ca.sqrt(x), a) + friction * ca.sign(first)
-    parts = [ca.fabs(forces) / effort, *([ca.fabs(a) / limit] if pulled else [])]
-    out = ca.vertcat(*parts, ca.sqrt(x / _top(m, frame, q, first, velocity, tool)))
-    return ca.Function("loads", [q, first, second, x, u, effort, limit, velocity, tool, friction], [out])
+    parts = [ca.fabs(forces) * effort, *([ca.fabs(a) * limit] if pulled else [])]
+    out = ca.vertcat(*parts, ca.sqrt(x * _bound(m, frame, q, first, velocity, tool)))
+    return ca.Function("loads", [q, first, second, x, u, held], [out])
 
 
-def _between(m: Mechanism, frame: str | None, pulled: bool) -> kernel.Kernel:
-    """Return the native function of `PathLimits.between` on intervals in which the curve is a cubic."""
-
-    def build() -> ca.Function:
-        at, held, place = _interval(m), _held_symbols(m), SX.sym("place")
-        out = _loads_function(m, frame, pulled)(*_within(at, place), *held)
-        return ca.Function("between", [*at, place, *held], [out])
-
-    ranks = (1,) * 7 + (0, 1, 1, 1, 0, 1), (1,)
-    return _kept(m, f"between {frame!r} {pulled}", build, ranks)
+def _ends_function(m: Mechanism, pulled: bool, damped: bool) -> ca.Function:
+    """Return the function from an interval (`_interval`) and the limits to the loads at its start and at its end."""
+    at, held = _interval(m, damped), SX.sym("held", 4 * m.nv + 1)
+    effort, limit, *_ = _sizes(held)
+    _, first, second, following, steps, here, there, *forces = at
+    ends = []
+    for x, u, rate, bend, given in (
+        (here[0], there[1], first, second, forces[0]),
+        (there[0], there[2], first + steps[1] * (second + following) / 2, following, forces[1]),
+    ):
+        a, b, c, *d = ca.vertsplit(given[:-1], m.nv)
+        rows = [ca.fabs(a * u + b * x + c + sum(y * ca.sqrt(x) for y in d)) * effort]
+        if pulled:
+            rows.append(ca.fabs(rate * u + bend * x) * limit)
+        ends.append(ca.vertcat(*rows, ca.sqrt(x / given[-1])))
+    return ca.Function("ends", [*at, held], ends)
 
 
 def _peaks(m: Mechanism, frame: str | None, pulled: bool, damped: bool) -> kernel.Kernel:
     """Return the native function of `PathLimits.peaks`: largest loads, and the largest second difference of one."""
 
     def build() -> ca.Function:
-        at, held = _interval(m), _held_symbols(m)
-        _, first, second, following, steps, here, there = at
-        middle = _loads_function(m, frame, pulled)(*_within(at, 0.5), *held)
-        forces, ends = [], []
-        for x, u, rate, bend in (
-            (here[0], there[1], first, second),
-            (there[0], there[2], first + steps[1] * (second + following) / 2, following),
-        ):
-            top, a, b, c, *d = SX.sym("top"), *(SX.sym(name, m.nv) for name in "abcd"[: 3 + damped])
-            forces += [top, a, b, c, *d]
-            rows = [ca.fabs(a * u + b * x + c + sum(y * ca.sqrt(x) for y in d)) / held[0]]
-            if pulled:
-                rows.append(ca.fabs(rate * u + bend * x) / held[1])
-            ends.append(ca.vertcat(*rows, ca.sqrt(x / top)))
-        bends = ca.fabs(ends[0] - 2 * middle + ends[1])
-        near = ca.fmax(middle, ca.fmax(*ends)) > NEAR
-        most = ca.fmax(_peak(ends[0], middle, ends[1]), ca.fmax(*ends))
-        return ca.Function("peaks", [*at, *forces, *held], [most, ca.mmax(ca.if_else(near, bends, 0))])
+        at, held = _interval(m, damped), SX.sym("held", 4 * m.nv + 1)
+        start, end = _ends_function(m, pulled, damped)(*at, held)
+        middle = _loads_function(m, frame, pulled)(*_within(at, 0.5), held)
+        bends = ca.fabs(start - 2 * middle + end)
+        most = greater(_peak(start, middle, end), greater(start, end))
+        return ca.Function("peaks", [*at, held], [most, largest(ca.if_else(most > NEAR, bends, 0))])
 
-    ranks = (1,) * 7 + (0, *(1,) * (3 + damped)) * 2 + (1, 1, 1, 0, 1), (1, 0)
-    return _kept(m, f"peaks 2 {NEAR} {frame!r} {pulled} {damped}", build, ranks)
+    return _kept(m, f"peaks 4 {NEAR} {frame!r} {pulled} {damped}", build, ((1,) * 10, (1, 0)))
 
 
-def _interval(m: Mechanism) -> tuple[SX, ...]:
-    """Return symbols of an interval: the curve at its start, second derivatives at its end, lengths before and after its start, the run at both."""
+def _closer(m: Mechanism, frame: str | None, pulled: bool, damped: bool) -> kernel.Kernel:
+    """Return the native function to the largest loads of an interval by parabolas through those at more places."""
+
+    def build() -> ca.Function:
+        at, held, place = _interval(m, damped), SX.sym("held", 4 * m.nv + 1), SX.sym("place")
+        inner = ca.Function(
+            "inner", [*at, held, place], [_loads_function(m, frame, pulled)(*_within(at, place), held)]
+        )
+        given = [MX.sym(f"given{k}", y.numel()) for k, y in enumerate((*at, held))]
+        start, end = _ends_function(m, pulled, damped)(*given)
+        loads = [start, *(inner(*given, k / CLOSER) for k in range(1, CLOSER)), end]
+        near = [SX.sym(f"near{k}", start.numel()) for k in range(CLOSER + 1)]
+        peaks = [_peak(*near[k : k + 3]) for k in range(CLOSER - 1)]
+        most = ca.Function("most", near, [reduce(greater, [near[0], *peaks, near[-1]])])
+        return ca.Function("closer", given, [most(*loads)])
+
+    return _kept(m, f"closer {CLOSER} {frame!r} {pulled} {damped}", build, ((1,) * 10, (1,)))
+
+
+def _interval(m: Mechanism, damped: bool) -> tuple[SX, ...]:
+    """Return symbols of an interval: the curve at its start, second derivatives at its end, lengths before and after its start, the run and the
+    coefficients of forces at both."""
     n = m.nv
     sizes = {"q": n, "first": n, "second": n, "following": n, "steps": 2, "here": 3, "there": 3}
-    return tuple(SX.sym(*pair) for pair in sizes.items())
-
-
-def _held_symbols(m: Mechanism) -> tuple[SX, ...]:
-    n = m.nv
-    sizes = {"effort": n, "limit": n, "velocity": n, "tool": 1, "friction": n}
-    return tuple(SX.sym(*pair) for pair in sizes.items())
+    return tuple(
+        SX.sym(*pair) for pair in (sizes | dict.fromkeys(("begin", "end"), (3 + damped) * n + 1)).items()
+    )
 
 
 def _within(interval: Sequence[SX], place: Any) -> tuple[SX, ...]:
     """Return the curve, the squared rate of s and its second derivative at a place within an interval."""
-    q, first, second, following, steps, here, there = interval
+    q, first, second, following, steps, here, there, *_ = interval
     way, bend = place * steps[1], place * (following - second)
     pull = there[1] + place * (there[2] - there[1])
     return (
@@ -370,12 +402,11 @@ def _within(interval: Sequence[SX], place: Any) -> tuple[SX, ...]:
     )
 
 
-def _peak(start: Any, middle: Any, end: Any) -> Any:
+def _peak(start: SX, middle: SX, end: SX) -> SX:
     """Return the largest value of parabolas through values at the ends and in the middle, or that in the middle if they have none within."""
-    where = ca.if_else if isinstance(start, SX) else np.where
     bend, steep = start - 2 * middle + end, end - start
-    inside = abs(steep) < -2 * bend
-    return where(inside, middle - steep**2 / (8 * where(inside, bend, 1.0)), middle)
+    inside = ca.fabs(steep) < -2 * bend
+    return ca.if_else(inside, middle - steep**2 / (8 * ca.if_else(inside, bend, 1.0)), middle)
 
 
 @cache

@@ -44,7 +44,7 @@ BENT = 0.99
 """What is kept of a limit, below which it is looked at more places."""
 TOGETHER = 32
 """Paths that are worked on together."""
-ARRAYS = "names", "q", "first", "second", "s", "steps", "a", "b", "c", "d", "top"
+ARRAYS = "names", "q", "first", "second", "s", "steps", "forces"
 """Arrays of `_Work` whose first axis is that of the paths."""
 HALVINGS = 60
 """Steps in which the share of the slowest run is found for a given duration."""
@@ -307,11 +307,10 @@ class _Work:
         self.s = np.broadcast_to(s, (*self.lead, s.shape[-1])).reshape(len(self.q), -1)
         self.steps = np.zeros((*self.s.shape, 2))  # intervals before and after each point
         self.steps[:, 1:, 0] = self.steps[:, :-1, 1] = np.diff(self.s)
-        self.a, self.b, self.c, self.d, self.top = limits.coefficients(self.q, self.first, self.second)
+        self.forces, hold = limits.coefficients(self.q, self.first, self.second)
         rows = len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
         self.kept = np.ones((*self.s.shape, rows))
-        # the largest force that holds the mechanism still, over its limit
-        self.hold = float((np.abs(self.c) / limits.effort).max())
+        self.hold = float(hold.max())
 
     def _part(self, rows: np.ndarray) -> _Work:
         """Return the work on some of the paths."""
@@ -347,7 +346,10 @@ class _Work:
             return found
         if not worse.any():
             return found if stage else self.kept_to(found, 1)
-        rows = np.arange(len(found)) if not stage else np.nonzero(worse)[0]
+        if not stage:
+            self.kept = kept
+            return self.kept_to(self.swept(found[..., 0]), 1)
+        rows = np.nonzero(worse)[0]
         again = self if len(rows) == len(found) else self._part(rows)
         again.kept = kept[rows]
         if stage == 1 and self.cubic:
@@ -390,8 +392,9 @@ class _Work:
         # d sqrt(x) by its tangent about the speed of the run before; first where it takes a quarter of the forces
         if about is None:
             with np.errstate(divide="ignore"):
-                about = np.min((self.limits.effort / (4 * np.abs(self.d))) ** 2, axis=-1, initial=np.inf)
-            about = np.minimum(about, self.top)
+                d = self.forces[..., 3 * len(self.limits.motors) : -1]
+                about = np.min((self.limits.effort / (4 * np.abs(d))) ** 2, axis=-1, initial=np.inf)
+            about = np.minimum(about, self.forces[..., -1])
         for _ in range(SWEEPS):
             found = self._run(np.maximum(about, LEAST * about.max()))
             x = found[..., 0]
@@ -403,9 +406,14 @@ class _Work:
         )
 
     def _run(self, about: np.ndarray | None) -> np.ndarray:
-        within = Profiles(self.limits.tables(self, about))
-        self._require_open(within)
-        self._require_reachable(within)
+        last = self.limits.speeds[1]
+        # whether every point can be held at rest: then some speed is within the limits everywhere, and the end is reached
+        rests = about is None and last == 0 and self.hold < 0.999 * float(self.kept.min())
+        within = Profiles(self.limits.tables(self, about, rests))
+        if not rests:
+            self._require_open(within)
+        found = within.reachable(np.full(len(self.first), last**2), rests)
+        self._require_reachable(within, found, rests)
         first = np.full(len(self.first), self.limits.speeds[0] ** 2)
         fast = within.run(first)
         if self.limits.duration is None:
@@ -439,17 +447,12 @@ class _Work:
             low, high = np.where(early, middle, low), np.where(early, high, middle)
         return mixed(low)
 
-    def _require_reachable(self, within: Profiles) -> None:
-        """Find from where the end can be reached; raise where the path or its start is not in it."""
-        last = self.limits.speeds[1] ** 2
-        if (over := last > within.table[:, -1, -1] * (1 + 1e-9)).any():
-            most = np.sqrt(max(within.table[np.argmax(over), -1, -1], 0.0))
-            raise InputError(
-                f"path_speed: the speed {self.limits.speeds[1]:g} 1/s at the end is above {most:.4g} 1/s, which the limits allow there"
-            )
-        rests = not self.limits.damped and last == 0 and self.hold < 0.999 * float(self.kept.min())
-        found = within.reachable(np.full(len(self.first), last), rests)
-        empty = found[..., 0] > found[..., 1] * (1 + 1e-9) + 1e-12
+    def _require_reachable(self, within: Profiles, found: np.ndarray, rests: bool) -> None:
+        """Raise where the path, or its start with its speed, is not in the sets from which the end can be reached."""
+        sets = (
+            found[:, None] if rests else np.concatenate([found[:, None], within.table[:, :-1, -2:]], axis=1)
+        )
+        empty = sets[..., 0] > sets[..., 1] * (1 + 1e-9) + 1e-12
         if empty.any():
             row, where = (int(k[-1]) for k in np.nonzero(empty))
             which = f" of path {self.names[row]}" if self.lead else ""
@@ -458,9 +461,9 @@ class _Work:
                 "larger limits, a gentler curve, or other speeds at the ends"
             )
         begin = self.limits.speeds[0] ** 2
-        off = (begin > found[:, 0, 1] * (1 + 1e-9)) | (begin < found[:, 0, 0] * (1 - 1e-9))
+        off = (begin > found[:, 1] * (1 + 1e-9)) | (begin < found[:, 0] * (1 - 1e-9))
         if off.any():
-            low, high = np.sqrt(np.maximum(found[np.argmax(off), 0], 0.0))
+            low, high = np.sqrt(np.maximum(found[np.argmax(off)], 0.0))
             raise InputError(
                 f"path_speed: the speed {self.limits.speeds[0]:g} 1/s at the start is outside of {low:.4g} to {high:.4g} 1/s, from which the end "
                 "can be reached"
@@ -475,13 +478,20 @@ class _Work:
                 f"path_speed: at s = {self._at(row, where):.4g}{which} no speed is within the limits{self._holding(where, row)}. Expected larger limits or "
                 "another path"
             )
+        last = self.limits.speeds[1] ** 2
+        if (over := last > within.table[:, -1, -1] * (1 + 1e-9)).any():
+            most = np.sqrt(max(within.table[np.argmax(over), -1, -1], 0.0))
+            raise InputError(
+                f"path_speed: the speed {self.limits.speeds[1]:g} 1/s at the end is above {most:.4g} 1/s, which the limits allow there"
+            )
 
     def _at(self, path: int, point: int) -> float:
         return float(self.s[path, point])
 
     def _holding(self, where: int, path: int) -> str:
         """Return what holding the mechanism still on the rest of the path takes, if that is more than the limits."""
-        hold = np.abs(self.c[path, where:]) / self.limits.effort
+        n = len(self.limits.motors)
+        hold = np.abs(self.forces[path, where:, 2 * n : 3 * n]) / self.limits.effort
         k, motor = np.unravel_index(int(np.argmax(hold)), hold.shape)
         if hold[k, motor] <= 1:
             return ""

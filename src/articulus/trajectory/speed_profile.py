@@ -55,10 +55,10 @@ class Profiles:
         """Rows of the table of both ends of every interval, as a view, (paths, intervals, 2 columns)."""
         paths, points, columns = self.table.shape
         shape = paths, points - 1, 2 * columns
-        return np.lib.stride_tricks.as_strided(self.table, shape, self.table.strides)
+        return np.ndarray(shape, self.table.dtype, self.table, strides=self.table.strides)
 
     def reachable(self, last: np.ndarray, rests: bool = False) -> np.ndarray:
-        """Return the intervals of squared speeds from which the squared speeds `last` at the end can be reached, (paths, points, 2).
+        """Return the intervals of squared speeds at the start from which the squared speeds `last` at the end can be reached, (paths, 2).
 
         Those of the following point take the place of the least and largest squared speeds in the table. If every point can be held at rest
         (u = 0 is strictly within all lines at x = 0), and the end is at rest, all of them begin with zero, and only their upper ends are to be
@@ -71,7 +71,7 @@ class Profiles:
         )
         passage(0, points - 1)
         self.table[:, 0, -2:] = state[:, :2]
-        return np.concatenate([state[:, None, 2:], self.table[:, :-1, -2:]], axis=1)
+        return state[:, 2:]
 
     def run(self, first: np.ndarray, fast: bool = True) -> np.ndarray:
         """Return the fastest or slowest run within the sets of `reachable`, (paths, points, 3): squared speed, and u at both ends of the interval
@@ -88,64 +88,96 @@ class Profiles:
         return found
 
 
-@cache
-def lines(motors: int, joints: int, damped: bool) -> kernel.Kernel:
-    """Return the native function from limits to a row of the table of `Profiles`.
+def lesser(a: SX, b: Any) -> SX:
+    """Return the lesser of two numbers: one instruction, where `fmin` looks for NaN, too."""
+    return ca.if_else(a < b, a, b)
 
-    Its inputs are a, b, c of the forces a u + b x + c and their limits; with dampers d, and slope and level of the line in place of sqrt(x); if
-    there are joints with limits of acceleration q', q'' and those limits; the largest squared speed; what is kept of every limit; the intervals
-    before and after the point.
+
+def greater(a: SX, b: Any) -> SX:
+    """Return the greater of two numbers."""
+    return ca.if_else(a > b, a, b)
+
+
+def least(values: Any, choose: Callable[[SX, SX], SX] = lesser) -> SX:
+    """Return the least of some numbers, by halves: fewer steps one after the other."""
+    items = ca.vertsplit(values) if isinstance(values, SX) else values
+    half = len(items) // 2
+    return choose(least(items[:half], choose), least(items[half:], choose)) if half else items[0]
+
+
+def largest(values: Any) -> SX:
+    """Return the largest of some numbers."""
+    return least(values, greater)
+
+
+@cache
+def lines(motors: int, joints: int, damped: bool, rests: bool) -> kernel.Kernel:
+    """Return the native function from limits to a row of the table of `Profiles`; `rests` if every point can be held at rest.
+
+    Its inputs are the coefficients of `PathLimits.coefficients` one after the other; with dampers slope and level of the line in place of
+    sqrt(x); if there are joints with limits of acceleration q' and q''; the limits of forces and accelerations; what is kept of every limit; the
+    intervals before and after the point.
     """
 
     def build() -> ca.Function:
-        a, b, c, effort = (SX.sym(name, motors) for name in ("a", "b", "c", "effort"))
-        given, slope, level = [a, b, c, effort], b, c
+        forces, held = SX.sym("forces", (4 if damped else 3) * motors + 1), SX.sym("held", motors + joints)
+        a, slope, level, *d = ca.vertsplit(forces[:-1], motors)
+        kept, steps = SX.sym("kept", motors + joints + 1), SX.sym("steps", 2)
+        given, top = [forces], forces[-1]
         if damped:
-            d, rise, rest = SX.sym("d", motors), SX.sym("rise"), SX.sym("rest")
-            given, slope, level = [*given, d, rise, rest], b + d * rise, c + d * rest
-        top, kept, steps = SX.sym("top"), SX.sym("kept", motors + joints + 1), SX.sym("steps", 2)
-        size = effort * kept[:motors]
-        rows: Sequence[SX] = (a, slope, -size - level, size - level)
+            tangent = SX.sym("tangent", 2)
+            given, slope, level = [*given, tangent], slope + d[0] * tangent[0], level + d[0] * tangent[1]
+        size = held * kept[:-1]
+        rows: Sequence[SX] = (a, slope, -size[:motors] - level, size[:motors] - level)
         if joints:
-            first, second, limit = (SX.sym(name, joints) for name in ("first", "second", "limit"))
-            size = limit * kept[motors:-1]
-            rows = [ca.vertcat(*pair) for pair in zip(rows, (first, second, -size, size))]
-            given = [*given, first, second, limit]
-        p, P, k, least, most = _lines(*rows)
-        least, most = ca.fmax(least, 0), ca.fmin(most, top * kept[-1] ** 2)
-        table = ca.vertcat(p, P, k, steps, *_open(p, P, k, least, most))
-        return ca.Function("lines", [*given, top, kept, steps], [table])
+            first, second = (SX.sym(name, joints) for name in ("first", "second"))
+            rows = [ca.vertcat(*pair) for pair in zip(rows, (first, second, -size[motors:], size[motors:]))]
+            given = [*given, first, second]
+        p, P, k, low, high = _lines(*rows)
+        high = lesser(high, top * kept[-1] ** 2)
+        ends = (SX(0), _end(p, P, k, high)) if rests else _open(p, P, k, greater(low, 0), high)
+        table = ca.vertcat(p, P, k, steps, *ends)
+        return ca.Function("lines", [*given, held, kept, steps], [table])
 
-    key = f"path speed lines 11 {motors} {joints} {damped}"
-    ranks = (1,) * 4 + (1, 0, 0) * damped + (1,) * 3 * bool(joints) + (0, 1, 1)
-    return kernel.cached(key, build, finite=False, ranks=lambda: (ranks, (1,)))
+    key = f"path speed lines 13 {motors} {joints} {damped} {rests}"
+    return kernel.cached(
+        key, build, finite=False, ranks=lambda: ((1,) * (4 + damped + 2 * bool(joints)), (1,))
+    )
 
 
 def _lines(a: SX, b: SX, low: SX, high: SX) -> tuple[SX, SX, SX, SX, SX]:
     """Return lines p + slope x <= u <= P + slope x of rows a u + b x in [low, high], and bounds of x alone."""
-    n = a.numel()
     flat = ca.fabs(a) <= FLAT * (ca.fabs(a) + ca.fabs(b))
-    part = 1 / ca.if_else(flat, ca.if_else(b == 0, 1.0, b), a)  # by u, or by x alone
+    none = ca.logic_and(flat, b == 0)
+    part = 1 / ca.if_else(flat, ca.if_else(none, 1.0, b), a)  # by u, or by x alone
     ends = low * part, high * part
-    p, P = ca.fmin(*ends), ca.fmax(*ends)
-    least, most = SX(-FAR), SX(FAR)
-    for k in range(n):  # rows without u
-        level = flat[k] * (ca.fabs(b[k]) > 0)
-        least = ca.fmax(least, ca.if_else(level, p[k], -FAR))
-        most = ca.fmin(most, ca.if_else(level, P[k], FAR))
-        nothing = flat[k] * (b[k] == 0) * ((low[k] > 0) + (high[k] < 0))
-        most = ca.if_else(nothing, -FAR, most)
-    return ca.if_else(flat, -FAR, p), ca.if_else(flat, FAR, P), ca.if_else(flat, 0.0, -b * part), least, most
+    p, P = lesser(*ends), greater(*ends)
+    alone = ca.logic_and(flat, ca.logic_not(none))
+    nothing = ca.logic_and(none, ca.logic_or(low > 0, high < 0))
+    least_x = largest(ca.if_else(alone, p, -FAR))
+    most_x = least(ca.if_else(alone, P, ca.if_else(nothing, -FAR, FAR)))
+    k = ca.if_else(flat, 0.0, -b * part)
+    return ca.if_else(flat, -FAR, p), ca.if_else(flat, FAR, P), k, least_x, most_x
 
 
-def _open(p: SX, P: SX, slope: SX, least: SX, most: SX) -> tuple[SX, SX]:
+def _open(p: SX, P: SX, slope: SX, low: SX, high: SX) -> tuple[SX, SX]:
     """Return the bounds of x between which some u is within all lines: each two rows bound x from both sides."""
     for i, j in itertools.combinations(range(p.numel()), 2):
         change = slope[i] - slope[j]
         part = 1 / ca.if_else(change == 0, TINY, change)
         ends = (P[j] - p[i]) * part, (p[j] - P[i]) * part
-        least, most = ca.fmax(least, ca.fmin(*ends)), ca.fmin(most, ca.fmax(*ends))
-    return least, most
+        low, high = greater(low, lesser(*ends)), lesser(high, greater(*ends))
+    return low, high
+
+
+def _end(p: SX, P: SX, slope: SX, high: SX) -> SX:
+    """Return the upper bound of `_open` if u = 0 is within all lines at x = 0: of each two rows the lower line of the steeper one counts."""
+    bounds = [high]
+    for i, j in itertools.combinations(range(p.numel()), 2):
+        change = slope[i] - slope[j]
+        apart = ca.if_else(change > 0, P[j] - p[i], P[i] - p[j])
+        bounds.append(apart / greater(ca.fabs(change), TINY))
+    return least(bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +190,7 @@ class _Row:
 
     @cached_property
     def stiff(self) -> SX:
-        return _greater(ca.fabs(self.h * self.start[2]), ca.fabs(self.h * self.end[2])) > STIFF
+        return greater(ca.fabs(self.h * self.start[2]), ca.fabs(self.h * self.end[2])) > STIFF
 
     @cached_property
     def crosses(self) -> SX:
@@ -207,25 +239,6 @@ class _Row:
         return ca.if_else(ca.logic_and(self.stiff, ca.logic_not(by_far)), stiff, found)
 
 
-def _lesser(a: SX, b: SX) -> SX:
-    """Return the lesser of two numbers: one instruction, where `fmin` looks for NaN, too."""
-    return ca.if_else(a < b, a, b)
-
-
-def _greater(a: SX, b: SX) -> SX:
-    return ca.if_else(a > b, a, b)
-
-
-def _least(values: Sequence[SX], choose: Callable[[SX, SX], SX] = _lesser) -> SX:
-    """Return the least of some numbers, by halves: fewer steps one after the other."""
-    half = len(values) // 2
-    return choose(_least(values[:half], choose), _least(values[half:], choose)) if half else values[0]
-
-
-def _largest(values: Sequence[SX]) -> SX:
-    return _least(values, _greater)
-
-
 def _rows(n: int, w: SX, h: SX) -> list[_Row]:
     """Return the rows of an interval from those of the table at both ends."""
     ends = []
@@ -238,7 +251,7 @@ def _rows(n: int, w: SX, h: SX) -> list[_Row]:
 def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
     """Return least and largest u at an end of the interval; of stiff rows only if all are asked for, and not of those that cross."""
     pairs = [row.at(x, at_end, row.crosses if all else row.stiff) for row in rows]
-    return _largest([low for low, _ in pairs]), _least([high for _, high in pairs])
+    return largest([low for low, _ in pairs]), least([high for _, high in pairs])
 
 
 @cache
@@ -247,35 +260,35 @@ def _backward_map(n: int, rests: bool) -> Any:
 
     def build() -> Sequence[ca.Function]:
         x, none, w, k = SX.sym("x", 4), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
-        _, h, least, most = ca.vertsplit(w[3 * n : 3 * n + 4])
+        _, h, low, high = ca.vertsplit(w[3 * n : 3 * n + 4])
         rows = _rows(n, w, h)
         crossings = [row.crossing() for row in rows]
-        lower, upper = x[2], _lesser(x[3], _least([end for _, end in crossings]))
+        lower, upper = x[2], lesser(x[3], least([end for _, end in crossings]))
         low_u, _ = _extremes(rows, upper, True)
         _, high_u = _extremes(rows, lower, True)
         reached = [row.reached(upper, low_u, False, True) for row in rows]
-        most = _lesser(most, _least([*reached, *(start for start, _ in crossings)]))
+        high = lesser(high, least([*reached, *(start for start, _ in crossings)]))
         if not rests:
-            least = _greater(least, _largest([row.reached(lower, high_u, True, True) for row in rows]))
-        onward = ca.vertcat(lower, upper, least, most)
+            low = greater(low, largest([row.reached(lower, high_u, True, True) for row in rows]))
+        onward = ca.vertcat(lower, upper, low, high)
         return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed backward 10 {n} {rests}", build, 2)
+    return kernel.recurrence(f"path speed backward 11 {n} {rests}", build, 2)
 
 
 @cache
 def _forward_map(n: int, fast: bool) -> Any:
     def build() -> Sequence[ca.Function]:
         x, none, w, k = SX.sym("x", 3), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
-        _, h, least, most = ca.vertsplit(w[3 * n : 3 * n + 4])
+        _, h, low, high = ca.vertsplit(w[3 * n : 3 * n + 4])
         rows = _rows(n, w, h)
         low_u, high_u = _extremes(rows, x[0], False)
         if fast:
             reached = [row.reached(x[0], high_u, True, False) for row in rows]
-            onward = _greater(_lesser(most, _least(reached)), least)
+            onward = greater(lesser(high, least(reached)), low)
         else:
             reached = [row.reached(x[0], low_u, False, False) for row in rows]
-            onward = _lesser(_greater(least, _largest(reached)), most)
+            onward = lesser(greater(low, largest(reached)), high)
         # the two u that are nearest to each other
         low_u, high_u = _extremes(rows, x[0], False, all=True)
         low_end, high_end = _extremes(rows, onward, True, all=True)
@@ -286,4 +299,4 @@ def _forward_map(n: int, fast: bool) -> Any:
         state = ca.vertcat(onward, mean + part, mean - part)
         return [ca.Function("forth", [x, none, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
 
-    return kernel.recurrence(f"path speed forward 9 {n} {fast}", build, 3)
+    return kernel.recurrence(f"path speed forward 10 {n} {fast}", build, 3)
