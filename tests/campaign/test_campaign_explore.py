@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +17,22 @@ from typer.testing import CliRunner
 
 import articulus as art
 from articulus import cases
+from articulus.campaign import work
+from articulus.campaign.chosen import SearchInterrupted
 from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, asked
 from articulus.cli.commands import app
-from articulus.errors import InputError
+from articulus.errors import InputError, NumericalError
 
 FOLDER = Path(cases.__file__).parent / "rare_failures"
+CAMPAIGN = """
+[campaign]
+requirements = ["place < 1.35 m"]
+[campaign.vary]
+"q.slide" = {normal = [0.2, 0.03]}
+"v.slide" = {normal = [1.0, 0.04]}
+[campaign.figures]
+place = {signal = "q.slide", at = "end"}
+"""
 
 
 def test_the_worst_case_can_be_replayed_and_names_its_edges():
@@ -46,21 +62,112 @@ def test_a_campaign_stops_when_the_answer_is_sure(tmp_path):
     ).all()
 
 
+SEARCHES = {
+    "differential evolution": lambda **more: art.campaign.worst_case(**asked(1.0), runs=320, **more),
+    "cma-es": lambda **more: art.campaign.worst_case(**asked(1.0), runs=320, method="cma-es", **more),
+    "rare": lambda **more: art.campaign.failure_probability(**asked(3.0), runs_per_level=200, **more),
+}
+
+
+@pytest.mark.parametrize("name", list(SEARCHES))
+def test_an_interrupted_search_goes_on(tmp_path, monkeypatch, name):
+    """What was run is not run again, and what comes out is that of the undisturbed search; the progress tells how far it is."""
+    search, counted, told = SEARCHES[name], [], []
+    real = work.run_rows
+    monkeypatch.setattr(
+        work, "run_rows", lambda c, a, n, scale=None: counted.append(n) or real(c, a, n, scale)
+    )
+    whole = search()
+    total, counted[:] = sum(counted), []
+
+    def tell(progress):
+        told.append(progress.done)
+        if progress.done >= 150:
+            raise KeyboardInterrupt
+
+    with pytest.raises(
+        SearchInterrupted, match=r"after \d+ runs; they are kept in .*so far: place = 1\.\d+ m at q\.slide = "
+    ):
+        search(output=tmp_path / "s", tell=tell)
+    assert told == sorted(told)
+    before, counted[:] = sum(counted), []
+    assert before < total
+    again = search(output=tmp_path / "s")
+    assert before + sum(counted) <= total + 1  # the worst case is looked at once more
+    if name == "rare":
+        assert (again.probability, again.runs) == (whole.probability, whole.runs)
+    else:
+        assert (again.value, again.found.runs) == (whole.value, whole.found.runs)
+        assert np.array_equal(again.found.history, whole.found.history)
+    counted[:] = []
+    search(output=tmp_path / "s")
+    assert sum(counted) <= 1
+    assert len(list((tmp_path / "s").iterdir())) == 1
+    next((tmp_path / "s").iterdir()).write_bytes(b"torn")
+    assert repr(search(output=tmp_path / "s")) == repr(again) or name == "rare"
+
+
+def test_ctrl_c_during_a_search(tmp_path):
+    """It ends within 2 s although runs are under way that take long, says what it found, and the same command goes on."""
+    (tmp_path / "slider.toml").write_text((FOLDER / "slider.toml").read_text())
+    study = tmp_path / "slide.toml"
+    study.write_text(STUDY + CAMPAIGN)
+    script = (
+        "import time\n"
+        "from articulus.campaign import work\n"
+        "from articulus.cli.commands import main\n"
+        "real, done = work.run_rows, []\n"
+        "def slow(campaign, first, count, scale):\n"
+        "    if sum(done) >= 64:\n"
+        "        print('busy', flush=True)\n"
+        "        time.sleep(60)\n"
+        "    done.append(count)\n"
+        "    return real(campaign, first, count, scale)\n"
+        "work.run_rows = slow\n"
+        f"main(['campaign', {str(study)!r}, '--worst-case', 'place', '--runs', '96'])\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        text=True,
+    )
+    assert process.stdout.readline() == "busy\n"
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert time.monotonic() - began < 2.0
+    assert process.returncode == 130
+    assert "interrupted after 64 runs; they are kept in" in said
+    assert "Worst so far: place = 1." in said
+    again = CliRunner().invoke(app, ["campaign", str(study), "--worst-case", "place", "--runs", "96"])
+    assert again.exit_code == 0, again.output
+    assert "after 96 runs" in " ".join(again.output.split())
+
+
+def test_a_run_that_raises_is_a_failure_and_a_study_that_cannot_run_is_told(monkeypatch):
+    real = work.run_rows
+
+    def poisoned(campaign, first, count, scale=None):
+        if (campaign.inputs(first, count)["v.slide"] > limit).any():
+            raise ZeroDivisionError("too fast")
+        return real(campaign, first, count, scale)
+
+    monkeypatch.setattr(work, "run_rows", poisoned)
+    limit = 1.05
+    found = art.campaign.worst_case(**asked(1.0), runs=320)
+    assert math.isnan(found.value)
+    assert found.inputs["v.slide"] > limit
+    limit = -math.inf
+    with pytest.raises(NumericalError, match=r"the first 32 runs could not be run.*too fast"):
+        art.campaign.worst_case(**asked(1.0), runs=320)
+
+
 def test_the_command_line_answers_the_same_questions(tmp_path):
     (tmp_path / "slider.toml").write_text((FOLDER / "slider.toml").read_text())
     study = tmp_path / "slide.toml"
-    study.write_text(
-        STUDY
-        + """
-[campaign]
-requirements = ["place < 1.35 m"]
-[campaign.vary]
-"q.slide" = {normal = [0.2, 0.03]}
-"v.slide" = {normal = [1.0, 0.04]}
-[campaign.figures]
-place = {signal = "q.slide", at = "end"}
-"""
-    )
+    study.write_text(STUDY + CAMPAIGN)
 
     def said(*options):
         found = CliRunner().invoke(app, ["campaign", str(study), *options])
@@ -73,6 +180,8 @@ place = {signal = "q.slide", at = "end"}
     assert "missed with probability 0.00" in said("--rare", "place", "--runs", "1000")  # 0.00135
     assert "pass rate above 0.9" in said("--until", "0.9")
     assert (tmp_path / "slide.campaign").is_dir()
+    refused = CliRunner().invoke(app, ["campaign", str(study), "--worst-case", "place", "--workers", "2"])
+    assert "found --workers with --worst-case or --rare" in str(refused.exception or refused.output)
 
 
 def test_stopping_needs_independent_runs_and_a_requirement():

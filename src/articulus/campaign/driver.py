@@ -81,21 +81,26 @@ class Progress:
 
     Parameters
     ----------
-    total, done, failed : int
-        Runs in all, runs done, those of them without figures.
+    total : int or None
+        Runs in all, where that is known.
+    done, failed : int
+        Runs done, those of them without figures.
     rate : float [1/s]
         Runs per second of wall-clock time since the start.
+    note : str
+        What a search has found so far.
     """
 
-    total: int
+    total: int | None
     done: int
     failed: int = 0
     rate: float = 0.0
+    note: str = ""
 
     @property
     def remaining(self) -> float:
         """Wall-clock time that is left [s]."""
-        return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
+        return (self.total - self.done) / self.rate if self.total and self.rate > 0 else float("inf")
 
 
 Tell = Callable[[Progress], None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import tempfile
 import weakref
@@ -12,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from articulus.campaign import work
+from articulus.campaign.chosen import Chosen
 from articulus.campaign.design import SEED, Campaign
-from articulus.campaign.distributions import Axis, Rows, drawn
+from articulus.campaign.distributions import Rows
+from articulus.campaign.driver import Tell
 from articulus.campaign.figures import Requirement
 from articulus.campaign.result import Result
 from articulus.campaign.run import campaign as run_campaign
@@ -24,68 +25,9 @@ from articulus.campaign.sequential import Stopping
 from articulus.campaign.statistics import NO_SAMPLE, Rate, passing
 from articulus.campaign.subset import Rare
 from articulus.campaign.subset import failure_probability as subset
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError
 from articulus.files.storage import StrPath
 from articulus.results.run import Run
-
-
-class Chosen:
-    """Runs of a campaign at chosen points of the unit cube.
-
-    Parameters
-    ----------
-    campaign : Campaign
-    requirement : str
-        Its text, such as "settling < 2 s", or the name of its figure; the only one if not given.
-    """
-
-    def __init__(self, campaign: Campaign, requirement: str | None):
-        self.campaign, self.requirement = campaign, _asked(campaign, requirement)
-        self.dims = sum(a.distribution.dims for a in campaign.axes)
-        if not self.dims:
-            raise InputError("campaign: found nothing that varies; expected a line in [campaign.vary]")
-
-    def listed(self, points: np.ndarray) -> Campaign:
-        """Return a campaign of these runs, all with the same noise unless the seed varies."""
-        inputs = drawn(self.campaign.axes, points)
-        if SEED not in inputs:
-            inputs[SEED] = np.full(len(points), float(self.campaign.study.settings.seed))
-        rows = tuple(map(tuple, np.stack(list(inputs.values()), axis=-1).tolist()))
-        found = dataclasses.replace(
-            self.campaign,
-            axes=(Axis(tuple(inputs), Rows(rows)),),
-            sampler="list",
-            runs=len(points),
-            bands=(),
-            keep=(),
-        )
-        object.__setattr__(found, "study", self.campaign.study)  # parsed and compiled once
-        return found
-
-    def figures(self, points: np.ndarray) -> np.ndarray:
-        """Return the figure of the requirement, (rows,)."""
-        rows = work.run_rows(self.listed(points), 0, len(points))
-        names = [f.name for f in self.campaign.figures]
-        return rows.figures[:, names.index(self.requirement.figure)]
-
-    def badness(self, points: np.ndarray) -> np.ndarray:
-        """Return by how much each run misses the requirement; infinite for a run that fails."""
-        return self.requirement.badness(self.figures(points))
-
-
-def _asked(campaign: Campaign, text: str | None) -> Requirement:
-    held = campaign.requirements
-    names = [r.text for r in held]
-    if text is None and len(held) == 1:
-        return held[0]
-    found = [r for r in held if text in (r.text, r.figure)]
-    if len(found) != 1:
-        shown = "none" if text is None else f"'{text}'"
-        hint = f"; {did_you_mean(text, names)}" if text and names else ""
-        raise InputError(
-            f"requirement: found {shown}; expected one of {', '.join(names) or 'the campaign, which has none'}{hint}"
-        )
-    return found[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +76,9 @@ def worst_case(
     batch: int = 32,
     seed: int = 0,
     tail: float = TAIL,
+    output: StrPath | None = None,
+    threads: int | None = None,
+    tell: Tell | None = None,
     **given: Any,
 ) -> WorstCase:
     """Search what varies for the run that misses a requirement by most.
@@ -147,15 +92,29 @@ def worst_case(
         "differential evolution" or "cma-es".
     runs, batch, seed, tail :
         See `articulus.campaign.search.worst_case`.
+    output : path
+        Folder in which the runs of the search are kept: the same search again goes on behind them, one of more runs too. Nothing
+        is kept if not given.
+    threads : int
+        All cores if not given. Results do not depend on it.
+    tell : callable
+        Called with a `Progress` now and then.
     given :
         Keys of the table [campaign], as of `articulus.campaign`.
+
+    Raises
+    ------
+    SearchInterrupted
+        Ctrl-C; its text says what was found so far and where it is kept.
     """
     chosen = Chosen(_planned(study, given), requirement)
-    found = search_worst(
-        chosen.badness, chosen.dims, method=method, runs=runs, batch=batch, seed=seed, tail=tail
-    )
-    inputs = {n: float(x[0]) for n, x in drawn(chosen.campaign.axes, found.point[None]).items()}
-    value = float(chosen.figures(found.point[None])[0])
+    settings = {"method": method, "batch": batch, "seed": seed, "tail": tail}
+    with chosen.searching(output, "worst_case", settings, total=runs, threads=threads, tell=tell):
+        found = search_worst(
+            chosen.badness, chosen.dims, method=method, runs=runs, batch=batch, seed=seed, tail=tail
+        )
+    inputs = chosen.inputs(found.point)
+    value = chosen.figure(found.point)
     kept = bool(chosen.requirement.passes(np.array([value]))[0])
     return WorstCase(chosen.requirement, inputs, value, kept, found, _edges(chosen.campaign, found), chosen)
 
@@ -178,13 +137,16 @@ def failure_probability(
     runs_per_level: int = 2000,
     seed: int = 0,
     confidence: float = 0.95,
+    output: StrPath | None = None,
+    threads: int | None = None,
+    tell: Tell | None = None,
     **given: Any,
 ) -> Rare:
     """Return the probability that a run misses a requirement, however rare, by subset simulation.
 
     Parameters
     ----------
-    study, requirement, given :
+    study, requirement, output, threads, tell, given :
         See `worst_case`.
     runs_per_level, seed, confidence :
         See `articulus.campaign.subset.failure_probability`.
@@ -193,6 +155,8 @@ def failure_probability(
     ------
     InputError
         The study has noise whose seed does not vary: the probability would be that of a single realization.
+    SearchInterrupted
+        Ctrl-C; its text says what was found so far and where it is kept.
     """
     chosen = Chosen(_planned(study, given), requirement)
     if chosen.campaign.study.loop.system.network.noise and SEED not in chosen.campaign.names:
@@ -200,9 +164,11 @@ def failure_probability(
             "failure_probability: found a study with noise; expected its seed among what varies, such as "
             "seed = {uniform = [0, 1e9]}: with one seed the probability would be that of one realization of the noise"
         )
-    return subset(
-        chosen.badness, chosen.dims, runs_per_level=runs_per_level, seed=seed, confidence=confidence
-    )
+    settings = {"runs_per_level": runs_per_level, "seed": seed}
+    with chosen.searching(output, "rare", settings, threads=threads, tell=tell):
+        return subset(
+            chosen.badness, chosen.dims, runs_per_level=runs_per_level, seed=seed, confidence=confidence
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,15 +198,14 @@ def run_until(
     first: int = 64,
     most: int = 1_000_000,
     output: StrPath | None = None,
-    threads: int | None = None,
     **given: Any,
 ) -> Answer:
     """Run a campaign until its pass rate is certainly above (or below) a number, or known to a width.
 
     Parameters
     ----------
-    study, output, threads, given :
-        As of `articulus.campaign`. Runs that are there already are used.
+    study, output, given :
+        As of `articulus.campaign`, with everything that it takes. Runs that are there already are used.
     above, width, confidence, first, most :
         See `articulus.campaign.sequential.Stopping`.
     """
@@ -250,7 +215,7 @@ def run_until(
         output = tempfile.mkdtemp(prefix="articulus-campaign-")
     place = default_folder(study) if output is None else output
     try:
-        answer = _until(study, stopping, place, threads, given)
+        answer = _until(study, stopping, place, given)
     except BaseException:
         if passing_by:
             shutil.rmtree(place, ignore_errors=True)
@@ -260,11 +225,9 @@ def run_until(
     return answer
 
 
-def _until(
-    study: StrPath, stopping: Stopping, place: StrPath, threads: int | None, given: dict[str, Any]
-) -> Answer:
+def _until(study: StrPath, stopping: Stopping, place: StrPath, given: dict[str, Any]) -> Answer:
     for look, runs in stopping.looks():
-        result = run_campaign(study, runs, output=place, threads=threads, **given)
+        result = run_campaign(study, runs, output=place, **given)
         c, t = result.campaign, result.table
         if not c.requirements:
             raise InputError(

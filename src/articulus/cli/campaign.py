@@ -138,17 +138,13 @@ def campaign(
     if asked:
         if len(asked) > 1:
             raise InputError("campaign: found two of --worst-case, --rare and --until; expected one")
+        how = {"workers": workers or None, "scheduler": scheduler, "time_limit": time_limit}
+        if until is None:
+            _require_here(how)
+            place = output or Path(study).with_suffix(".search")
+        chosen = {k: v for k, v in (options | how | {"threads": threads}).items() if v is not None}
         with _page(place, page, browser):
-            _explore(
-                study,
-                place,
-                runs,
-                {k: v for k, v in options.items() if v is not None},
-                worst_case,
-                method,
-                rare,
-                until,
-            )
+            _explore(study, place, runs, chosen, worst_case, method, rare, until)
         return
     done = None if retry_failed else nothing_left(place, study, runs, options)
     if done is not None:
@@ -173,7 +169,7 @@ def campaign(
                 **options,
             )
     except KeyboardInterrupt:
-        _print_interrupted(place)
+        _print_interrupted(place, "")
     _show(result, None, report)
 
 
@@ -190,13 +186,27 @@ def _explore(
     """Answer a question with runs that are chosen on the way."""
     from articulus.cli import campaign_explore as explore
 
-    with _stoppable():
-        if worst_case is not None:
-            explore.print_worst_case(study, worst_case, runs, method, given)
-        elif rare is not None:
-            explore.print_rare(study, rare, runs, given)
-        elif until is not None:
-            explore.print_until(study, until, runs, place, given)
+    try:
+        with _stoppable(), _bar() as tell:
+            given = given | {"output": place, "tell": tell}
+            if worst_case is not None:
+                explore.print_worst_case(study, worst_case, runs, method, given)
+            elif rare is not None:
+                explore.print_rare(study, rare, runs, given)
+            elif until is not None:
+                explore.print_until(study, until, runs, given)
+    except KeyboardInterrupt as interrupted:
+        _print_interrupted(place, str(interrupted))
+
+
+def _require_here(how: dict[str, Any]) -> None:
+    """Raise InputError for options that a search, which works in this process, does not have."""
+    for name, given in how.items():
+        if given is not None:
+            raise InputError(
+                f"campaign: found --{name.replace('_', '-')} with --worst-case or --rare; expected none: a search works in this process, "
+                "with --threads"
+            )
 
 
 def _result(folder: Path) -> Result:
@@ -295,7 +305,8 @@ def _text(p: Progress) -> str:
     """Return rate, remaining time and failures so far."""
     rate = f"{p.rate:.3g} runs/s" if p.rate < 1000 else f"{p.rate / 1000:.3g}k runs/s"
     left = "" if p.remaining == float("inf") else f", {_time(p.remaining)} left"
-    return f"{p.done:,} of {p.total:,} runs, {rate}{left}, {p.failed:,} without figures"
+    total = "" if p.total is None else f" of {p.total:,}"
+    return f"{p.done:,}{total} runs, {rate}{left}, {p.failed:,} without figures{p.note and ', '}{p.note}"
 
 
 def _time(seconds: float) -> str:
@@ -304,16 +315,21 @@ def _time(seconds: float) -> str:
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
 
 
-def _print_interrupted(place: Path) -> None:
-    """Say what is kept, and end at once: what native code is still doing is not waited for."""
+def _print_interrupted(place: Path, text: str) -> None:
+    """Say what is kept, and end at once: what native code is still doing is not waited for.
+
+    `text` is that of a search; without one it is told what is kept in the folder of the campaign.
+    """
     from articulus.campaign.driver import Folder
 
     held, kept, total = Folder(place), 0, 0
-    if held.settings is not None:
+    if not text and held.settings is not None:
         ledger = held.ledger()
         kept, total = ledger.done(), held.settings["runs"]
         ledger.close()
-    text = f"interrupted: {kept:,} of {total:,} runs are kept in {place}; the same command goes on from there"
+    text = text or (
+        f"interrupted: {kept:,} of {total:,} runs are kept in {place}; the same command goes on from there"
+    )
     new_console(stderr=True).print(text, soft_wrap=True)
     sys.stdout.flush()
     sys.stderr.flush()

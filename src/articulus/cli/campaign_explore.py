@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from articulus.cli.printing import new_console, new_table
@@ -14,7 +13,7 @@ def print_worst_case(
     """Search the worst case of a requirement and print it."""
     from articulus.campaign.explore import worst_case
 
-    found = worst_case(study, requirement, runs=runs or 2000, method=method, **given)
+    found = worst_case(study, requirement, runs=2000 if runs is None else runs, method=method, **given)
     console = new_console()
     how = "kept, also in the worst run that was found" if found.kept else "missed"
     value = "the run fails" if found.value != found.value else f"{found.value:.6g} {found.requirement.unit}"
@@ -31,7 +30,7 @@ def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, 
     """Print the probability that a requirement is missed."""
     from articulus.campaign.explore import failure_probability
 
-    found = failure_probability(study, requirement, runs_per_level=runs or 2000, **given)
+    found = failure_probability(study, requirement, runs_per_level=2000 if runs is None else runs, **given)
     low, high = found.bounds
     new_console().print(
         f"{requirement}: missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}, "
@@ -40,11 +39,12 @@ def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, 
     )
 
 
-def print_until(study: str, above: float, runs: int | None, output: Path, given: dict[str, Any]) -> None:
+def print_until(study: str, above: float, runs: int | None, given: dict[str, Any]) -> None:
     """Run until the pass rate is certainly above or below a number, and print it."""
     from articulus.campaign.explore import run_until
 
-    found = run_until(study, above=above, most=runs or 1_000_000, output=output, **given)
+    most = 1_000_000 if runs is None else runs
+    found = run_until(study, above=above, first=min(64, most), most=most, **given)
     rate = found.rate
     answer = "above" if rate.low > above else "below" if rate.high < above else "not told from"
     new_console().print(
