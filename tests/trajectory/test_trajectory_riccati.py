@@ -137,8 +137,8 @@ def test_step_derivatives_are_those_of_the_step(arm: art.Mechanism) -> None:
     for method in ("rk4", "semi_implicit_euler"):
         s = Stages(phase, arm, 20, method)
         x, u, h = ca.MX.sym("x", 4), ca.MX.sym("u", 2), s.h
-        after, A, B, _ = s.linear_step(x, u, h)
-        f = ca.Function("f", [x, u], [s.step(x, u, h)[0], after, A, B])
+        after, J, _ = s.linear_step(x, u, h)
+        f = ca.Function("f", [x, u], [s.step(x, u, h)[0], after, J[:, :4], J[:, 4:]])
         at = np.array([0.3, -0.4, 0.9, 1.1]), np.array([200.0, -80.0])
         plain, after, A, B = (np.array(r) for r in f(*at))
         assert after == pytest.approx(plain, abs=1e-12)

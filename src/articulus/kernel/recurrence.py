@@ -53,6 +53,7 @@ class Recurrence:
         first: int = 0,
         every: int = 1,
         periods: Sequence[int] = (),
+        lanes: int | None = None,
     ) -> Passage:
         """Return the recurrence on the caller's arrays, which it changes in place.
 
@@ -75,6 +76,8 @@ class Recurrence:
             Steps from sample to sample.
         periods : sequence of int
             For each map but the last: it is applied at multiples of that number of steps.
+        lanes : int
+            At most so many rows at once (1, 2, 4 or 8), where the processor could take more: a few rows are faster in a shorter vector.
         """
         rows = len(x)
         _require("x", x, (rows, self.nx))
@@ -88,7 +91,8 @@ class Recurrence:
             )
         if every < 1:
             raise InputError(f"recurrence: every = {every}; expected at least 1 step from sample to sample")
-        return Passage(self, x, p, w, failed, log, first, every, tuple(periods))
+        lanes = 1 if rows == 1 else min(lanes or self.lanes, self.lanes)
+        return Passage(self, x, p, w, failed, log, first, every, tuple(periods), lanes)
 
 
 ANY = -1
@@ -113,13 +117,13 @@ def _require(name: str, array: np.ndarray, *shapes: tuple[int, ...], strided: bo
 class Passage:
     """A recurrence on given arrays: `passage(start, stop)` takes the steps [start, stop) of every row."""
 
-    def __init__(self, recurrence: Recurrence, x, p, w, failed, log, first, every, periods):  # type: ignore[no-untyped-def]
+    def __init__(self, recurrence: Recurrence, x, p, w, failed, log, first, every, periods, lanes):  # type: ignore[no-untyped-def]
         self._keep = (x, p, w, failed, log)
         self._rows, self._first, self._every = len(x), first, every
         self._beyond = first + w.shape[-2]
         self._first_sample, self._room = -(-first // every), log.shape[1]
         self._instructions = recurrence.instruction_count
-        self._native = recurrence.source.native(1 if self._rows == 1 else recurrence.lanes)
+        self._native = recurrence.source.native(lanes)
         self._w_step = w.strides[-2] if w.size else 0
         self._log_step = log.strides[1]
         self._w, self._log = (arrays.address(each) if each.size else 0 for each in (w, log))

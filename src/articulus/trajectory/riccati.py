@@ -2,7 +2,7 @@
 
 States and inputs of all steps are given first, and may contradict the dynamics: the gaps f(x(k), u(k)) - x(k + 1) close as the search
 goes on. Every iteration takes three native calls: the linear model and the cost's quadratic model of all steps; the Riccati recursion
-from the end to the start, in which inputs at their bounds are found by projected Newton steps; and rollouts with feedback for all
+from the end to the start, in which inputs at their bounds are found by projected Newton steps; and rollouts with feedback for several
 step lengths of the line search, side by side. Constraints other than bounds of inputs are kept by an augmented Lagrangian (`stages`).
 
 Source: Mastalli, Budhiraja, Merkt, Saurel, Hammoud, Naveau, Carpentier, Righetti, Vijayakumar & Mansard 2020 (gaps, acceptance of a
@@ -16,7 +16,7 @@ import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,6 +28,8 @@ from articulus import kernel
 from articulus.trajectory.stages import Stages
 
 STEP_LENGTHS = 0.5 ** np.arange(8)
+SIDE_BY_SIDE = 4
+"""Step lengths that are tried at once: more in one vector take longer, and are seldom needed."""
 ACCEPT, ACCEPT_RISE = 0.1, 2.0
 """Part of the expected decrease that a step must bring; most of the expected increase while gaps close."""
 NEWTON = 16
@@ -100,62 +102,57 @@ class Riccati:
     def __init__(self, stages: Stages, x: np.ndarray, u: np.ndarray):
         self.stages = s = stages
         N, nx, nu = s.steps, s.nx, s.nu
-        self.x, self.u = np.array(x, dtype=float), np.array(u, dtype=float)
+        self.x, self.u = (np.array(y, dtype=float, order="C") for y in (x, u))
         self.rho, self.regularization = 1.0, 0.0
         self.multipliers = np.zeros((N, len(s.rows)))
         self.last_multipliers = np.zeros(len(s.last_rows))
         self.gains = np.zeros((N, nu, nx))
         self.iterations = 0
         self._code = code = _code(s)
-        # models of all steps, the last one first
-        self._at = tuple(np.zeros((N, n)) for n in (nx, nu, nx, len(s.rows)))
-        self._h, self._rho = np.array(s.h), np.ones(())
+        self._rho, self._reached = np.ones(()), None
+        # models of all steps; the row before them is what the sweep finds when it is through
         self._w = np.zeros((N + 1, code.model_size))
         self._told = np.zeros((N, 1 + len(s.rows)))
-        self._model = code.model.bind(*self._at, self._h, self._rho, out=(self._w[:N], self._told))
-        self._end = tuple(np.zeros(k) for k in (nx, len(s.last_rows)))
-        self._last = code.last.bind(*self._end, self._rho)
-        # backward
-        self._value = np.zeros((1, code.sweep.nx))
-        self._limits = np.concatenate([[0.0], *s.box])
-        self._failed = np.full(1, kernel.NEVER)
-        self._sweep_log = np.zeros((1, N + 1, code.logged))
-        self._sweep = code.sweep.on(self._value, self._limits, self._w, self._failed, self._sweep_log)
-        # forward
-        m = len(STEP_LENGTHS)
+        at = self.x[:-1], self.u, self.x[1:], self.multipliers, np.array(s.h), self._rho
+        self._model = code.model.bind(*at, out=(self._w[1:], self._told))
+        self._last = code.last.bind(self.x[-1], self.last_multipliers, self._rho)
+        # forward: rows of (x, u, next x, gap, what the sweep gives, multipliers)
+        m, n = SIDE_BY_SIDE, 3 * nx + nu
         self._row = np.zeros((m, code.forward.nx))
         self._p = np.zeros((m, code.forward.np))
-        self._p[:, 0], self._p[:, 1] = STEP_LENGTHS, s.h
-        self._p[:, 3:] = np.concatenate(s.box)
+        self._p[:, 1], self._p[:, 3:] = s.h, np.concatenate(s.box)
         self._plan = np.zeros((N + 1, code.forward.nw))
         self._lost = np.full(m, kernel.NEVER)
         self._log = np.zeros((m, N + 1, code.forward.nx))
-        self._forward = code.forward.on(self._row, self._p, self._plan, self._lost, self._log)
+        self._forward = code.forward.on(self._row, self._p, self._plan, self._lost, self._log, lanes=m)
+        self._ends = np.zeros((m, nx))
+        self._last_merit = code.last_merit.bind(self._ends, self.last_multipliers, self._rho)
+        # backward, into the plan
+        self._value = np.zeros((1, code.sweep.nx))
+        self._limits = np.concatenate([[0.0], *s.box])
+        self._failed = np.full(1, kernel.NEVER)
+        found = self._plan[None, ::-1, n : n + code.logged]
+        self._sweep = code.sweep.on(self._value, self._limits, self._w[::-1], self._failed, found)
+        self._gains = self._plan[:N, n + nu : n + nu + nu * nx].reshape(N, nu, nx)
 
     # one iteration
 
     def _models(self) -> float:
-        """Fill the models of all steps and of the end; return the merit and keep cost and violation."""
-        x, u, following, multipliers = self._at
-        x[:], u[:], following[:], multipliers[:] = (
-            self.x[-2::-1],
-            self.u[::-1],
-            self.x[:0:-1],
-            self.multipliers[::-1],
-        )
+        """Fill the models of all steps and of the end; return the merit and keep cost, gap and violation."""
         self._rho[...] = self.rho
         self._model()
-        self._end[0][:], self._end[1][:] = self.x[-1], self.last_multipliers
         self._last()
         costs = self._told[:, 0].sum() + self._last.outputs[0]
-        fresh, last = self._told[::-1, 1:], self._last.outputs[1]
-        self._fresh, self._fresh_last, self.cost = fresh, last, float(costs)
-        return self.cost + float((fresh**2).sum() + (last**2).sum()) / (2 * self.rho)
+        self._fresh, self._fresh_last, self.cost = self._told[:, 1:], self._last.outputs[1], float(costs)
+        self.gap = float(np.abs(self.gaps / self.stages.state_scale).max())
+        self._reached = self.cost, self.gap
+        fresh = float((self._fresh**2).sum() + (self._fresh_last**2).sum())
+        return self.cost + fresh / (2 * self.rho)
 
     @property
     def gaps(self) -> np.ndarray:
-        """f(x(k), u(k)) - x(k + 1) of the models, the last first, (steps, nx)."""
-        return self._w[:-1, : self.stages.nx]
+        """f(x(k), u(k)) - x(k + 1) of the models, (steps, nx)."""
+        return self._w[1:, : self.stages.nx]
 
     def _backward(self) -> bool:
         """Sweep from the end to the start; return whether every step had a least cost."""
@@ -170,77 +167,76 @@ class Riccati:
         self._sweep(N, N, closing=True)
         return bool(self._failed[0] == kernel.NEVER)
 
-    def _rollouts(self) -> np.ndarray:
-        """Go forward with all step lengths; return the merits, not finite where a rollout failed."""
-        s, N = self.stages, self.stages.steps
-        nx, nu = s.nx, s.nu
-        w = self._plan[:N]
+    def _prepare(self) -> None:
+        """Fill the plan that rollouts follow, beside what the sweep wrote there."""
+        nx, nu = self.stages.nx, self.stages.nu
+        w = self._plan[:-1]
         w[:, :nx], w[:, nx : nx + nu] = self.x[:-1], self.u
-        w[:, nx + nu : nx + nu + nx] = self.gaps[::-1]
-        at = 2 * nx + nu
-        w[:, at : at + nu + nu * nx] = self._sweep_log[0, :0:-1, : nu + nu * nx]
-        w[:, at + nu + nu * nx :] = self.multipliers
+        w[:, nx + nu : 2 * nx + nu], w[:, 2 * nx + nu : 3 * nx + nu] = self.x[1:], self.gaps
+        w[:, w.shape[1] - self.multipliers.shape[1] :] = self.multipliers
+
+    def _rollouts(self, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Go forward with some step lengths; return the merits, not finite where a rollout failed, and the changes expected."""
+        nx, nu, N = self.stages.nx, self.stages.nu, self.stages.steps
         self._row[:] = 0.0
         self._row[:, :nx] = self.x[0]
-        self._p[:, 2] = self.rho
+        self._p[:, 0], self._p[:, 2] = lengths, self.rho
         self._lost[:] = kernel.NEVER
         self._forward(0, N)
         self._forward(N, N, closing=True)
-        ends = np.ascontiguousarray(self._log[:, N, :nx])
-        merits = self._log[:, N, nx + nu] + self._code.last_merit(ends, self.last_multipliers, self._rho)
-        return np.where(self._lost == kernel.NEVER, merits, np.inf)
+        self._ends[:] = self._row[:, :nx]
+        self._last_merit()
+        merits = self._row[:, nx + nu] + self._last_merit.outputs[0]
+        return np.where(self._lost == kernel.NEVER, merits, np.inf), self._expected(lengths)
 
     def iterate(self) -> tuple[float, bool]:
         """Take one iteration; return the change of the merit that its model expected, and whether a step was accepted."""
         self.iterations += 1
-        merit = self._models()
-        feasible, expected = self.gap <= CLOSED, np.full(len(STEP_LENGTHS), np.inf)
+        merit, whole = self._models(), np.inf
+        feasible = self.gap <= CLOSED
         for _ in range(TRIES):
             while not self._backward():
                 if self.regularization >= MOST:
                     return np.inf, False
                 self._stiffen()
-            merits, expected = self._rollouts(), self._expected()
-            for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
-                if np.isfinite(change) and (
-                    change <= ACCEPT * wanted
-                    if wanted <= 0
-                    else not feasible and change <= ACCEPT_RISE * wanted
-                ):
-                    self._accept(k)
-                    return float(expected[0]), True
-            if abs(expected[0]) <= ROUNDING * abs(merit):
+            self._prepare()
+            for lengths in STEP_LENGTHS.reshape(-1, SIDE_BY_SIDE):
+                merits, expected = self._rollouts(lengths)
+                if lengths[0] == 1.0:
+                    whole = float(expected[0])
+                for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
+                    if np.isfinite(change) and (
+                        change <= ACCEPT * wanted
+                        if wanted <= 0
+                        else not feasible and change <= ACCEPT_RISE * wanted
+                    ):
+                        self._accept(k, float(lengths[k]), float(merits[k]))
+                        return whole, True
+            if abs(whole) <= ROUNDING * abs(merit):
                 break
             self._stiffen()
-        return float(expected[0]), False
+        return whole, False
 
-    @property
-    def gap(self) -> float:
-        """Largest gap over the size of its state."""
-        return float(np.abs(self.gaps / self.stages.state_scale).max())
-
-    def _expected(self) -> np.ndarray:
-        """Return the change of the merit by the model for all step lengths.
+    def _expected(self, lengths: np.ndarray) -> np.ndarray:
+        """Return the change of the merit by the model for step lengths whose rollouts were made.
 
         With the change m of a full step, and S = sum of gap' (costate), it is a (2 m + S) - a^2 (m + S) for a step length a.
         """
-        nx, nu = self.stages.nx, self.stages.nu
         by_k, by_kk, linear, square = self._value[0, self._code.logged : self._code.logged + 4]
-        push = self._sweep_log[0, :0:-1, nu + nu * nx :]
-        moved = self._log[:, 1:, :nx] - self.x[1:]
-        S = linear + np.einsum("akx,kx->a", moved, push) / STEP_LENGTHS if push.any() else 0.0
+        S = linear + self._row[:, -1] / lengths
         closing = linear + square / 2
         first, second = by_k + 2 * closing + S, by_kk - 2 * S - 2 * closing
-        return np.asarray(STEP_LENGTHS * (first + 0.5 * STEP_LENGTHS * second))
+        return np.asarray(lengths * (first + 0.5 * lengths * second))
 
-    def _accept(self, k: int) -> None:
-        nx, nu, N = self.stages.nx, self.stages.nu, self.stages.steps
+    def _accept(self, k: int, length: float, merit: float) -> None:
+        nx, nu = self.stages.nx, self.stages.nu
+        self._reached = merit, (1 - length) * self.gap
         self.x[:] = self._log[k, :, :nx]
         self.u[:] = self._log[k, 1:, nx : nx + nu]
-        self.gains[:] = self._sweep_log[0, :0:-1, nu : nu + nu * nx].reshape(N, nu, nx)
-        if STEP_LENGTHS[k] >= 0.5:
+        self.gains[:] = self._gains
+        if length >= 0.5:
             self.regularization = 0.0 if self.regularization <= LEAST else self.regularization / FACTOR
-        elif STEP_LENGTHS[k] <= 0.02:
+        elif length <= 0.02:
             self._stiffen()
 
     def _stiffen(self) -> None:
@@ -250,9 +246,9 @@ class Riccati:
 
     def size(self) -> float:
         """Return the size of the cost: of this motion, or of a tenth of all inputs' sizes."""
-        s, n = self.stages, self.stages.nu
-        curvature = self._w[:-1, -n * n :].reshape(-1, n, n).diagonal(axis1=1, axis2=2)
-        return max(abs(self.cost), 0.005 * float((curvature * s.input_scale**2).sum()), 1e-9)
+        places, inputs = self._code.input_curvature
+        curvature = self._w[1:, places] * self.stages.input_scale[inputs] ** 2
+        return max(abs(self.cost), 0.005 * float(curvature.sum()), 1e-9)
 
     def minimize(self, iterations: int, tolerance: float, until: float = np.inf) -> bool:
         """Iterate until the model expects no change worth mentioning; return whether it came to that."""
@@ -269,6 +265,13 @@ class Riccati:
             if not accepted and self.regularization >= MOST:
                 return False
         return False
+
+    def settle(self) -> None:
+        """Bring cost, gap and constraints up to date with the last step."""
+        if self._reached is None or self.stages.rows or self.stages.last_rows:
+            self._models()
+        else:  # the merit of the rollout is the cost
+            self.cost, self.gap = self._reached
 
     def violation(self) -> float:
         """Return the largest violation of a constraint, over its size, of the models computed last."""
@@ -304,17 +307,19 @@ def search(
         Wall-clock time.
     """
     begin = time.perf_counter()
-    guess = stages.guess()
-    way = Riccati(stages, guess[0] if x is None else x, guess[1] if u is None else u)
+    if x is None or u is None:
+        guess = stages.guess()
+        x, u = guess[0] if x is None else x, guess[1] if u is None else u
+    way = Riccati(stages, x, u)
     constrained = bool(stages.rows or stages.last_rows)
-    way._models()
     if constrained:
+        way._models()
         way.rho = FIRST_RHO * way.size()
     inner = 1e-2 * tolerance if constrained else tolerance
     before, status = np.inf, "constraints not kept"
     for _ in range(OUTER):
         good = way.minimize(iterations - way.iterations, inner, begin + time_limit)
-        way._models()
+        way.settle()
         off = way.violation()
         if off <= tolerance and good:
             status = "converged"
@@ -325,7 +330,7 @@ def search(
         if off <= tolerance or (off > 0.9 * before and way.rho >= LARGEST_RHO * way.size()):
             status = "no further decrease" if off <= tolerance else status
             break
-        way.multipliers, way.last_multipliers = way._fresh.copy(), way._fresh_last.copy()
+        way.multipliers[:], way.last_multipliers[:] = way._fresh, way._fresh_last
         if off > FALL * before:
             way.rho = min(way.rho * STIFFER, LARGEST_RHO * way.size())
         before = off
@@ -351,24 +356,33 @@ class _Code:
     def __init__(self, stages: Stages):
         self.stages = stages.copy()  # one of its own: what a weak dictionary holds must not hold the key
         nx, nu = stages.nx, stages.nu
-        self.sizes = [nx, nu, nx * nx, nx * nu, nx, nu, nx * nx, nu * nx, nu * nu]
+        self.curvature = ca.tril(stages.merit_slopes.sparsity_out(3))
+        """Entries of the cost's curvature by (x, u) that are told: those of a symmetric matrix."""
+        self.sizes = [nx, nu, nx * (nx + nu), nx + nu, self.curvature.nnz()]
         self.model_size = sum(self.sizes)
         self.logged = nu + nu * nx + nx
 
+    @property
+    def input_curvature(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places of the curvatures of single inputs in a model, and the inputs."""
+        rows, columns = (np.array(x, dtype=int) for x in self.curvature.get_triplet())
+        found = np.flatnonzero((rows == columns) & (rows >= self.stages.nx))
+        return self.model_size - len(rows) + found, rows[found] - self.stages.nx
+
     @cached_property
     def model(self) -> kernel.Kernel:
-        """(x, u, next x, multipliers, h, rho) -> (gap, u, A, B, derivatives of the cost), (cost, new multipliers)."""
+        """(x, u, next x, multipliers, h, rho) -> (gap, u, J = [A, B], derivatives of the cost), (cost, new multipliers)."""
         s = self.stages
         x, u, following = MX.sym("x", s.nx), MX.sym("u", s.nu), MX.sym("following", s.nx)
         multipliers, h, rho = MX.sym("m", len(s.rows)), MX.sym("h"), MX.sym("rho")
-        after, A, B, (f, fx, fu) = s.linear_step(x, u, h)
-        cost, fresh, lx, lu, lxx, lux, luu = s.merit_slopes(x, u, f, fx, fu, h, multipliers, rho)
-        told = [after - following, u, A.T, B.T, lx, lu, lxx, lux.T, luu]
+        after, J, first = s.linear_step(x, u, h)
+        cost, fresh, gradient, curvature = s.merit_slopes(x, u, *first, h, multipliers, rho)
+        told = [after - following, u, ca.vec(J.T), gradient, curvature[self.curvature].nz[:]]
         return kernel.compile(
             ca.Function(
                 "model",
                 [x, u, following, multipliers, h, rho],
-                [ca.vertcat(*(ca.vec(ca.densify(t)) for t in told)), ca.vertcat(cost, fresh)],
+                [ca.vertcat(*(ca.densify(t) for t in told)), ca.vertcat(cost, fresh)],
             ),
             finite=False,
             ranks=((1, 1, 1, 1, 0, 0), (1, 1)),
@@ -387,7 +401,7 @@ class _Code:
     @cached_property
     def sweep(self) -> kernel.Recurrence:
         """One step backward."""
-        return _recurrence(_sweep(self.stages, self.sizes), self.logged)
+        return _recurrence(_sweep(self.stages, self.sizes, self.curvature), self.logged)
 
     @cached_property
     def forward(self) -> kernel.Recurrence:
@@ -418,21 +432,24 @@ def _cut(column: MX, *sizes: int) -> list[MX]:
 
 
 def _forward(s: Stages) -> ca.Function:
-    """Return (x, u, merit) of the next step; u are the inputs of the one before."""
+    """Return (x, u, merit, sum of V gap times the change of x) of the next step; u are the inputs of the one before."""
     nx, nu, m = s.nx, s.nu, len(s.rows)
-    held, p, k = MX.sym("held", nx + nu + 1), MX.sym("p", 3 + 2 * nu), MX.sym("k")
-    w = MX.sym("w", 2 * nx + nu + nu + nu * nx + m)
+    held, p, k = MX.sym("held", nx + nu + 2), MX.sym("p", 3 + 2 * nu), MX.sym("k")
+    sizes = nx, nu, nx, nx, nu, nu * nx, nx, m
+    w = MX.sym("w", sum(sizes))
     length, h, rho, lower, upper = _cut(p, 1, 1, 1, nu, nu)
-    x, _, merit = _cut(held, nx, nu, 1)
-    x_bar, u_bar, gap, push, gain, multipliers = _cut(w, nx, nu, nx, nu, nu * nx, m)
+    x, _, merit, bending = _cut(held, nx, nu, 1, 1)
+    x_bar, u_bar, following, gap, push, gain, bent, multipliers = _cut(w, *sizes)
     u = u_bar + length * push + ca.mtimes(ca.reshape(gain, nx, nu).T, x - x_bar)
     u = ca.fmin(ca.fmax(u, lower), upper)
     after, f = s.step(x, u, h)
-    cost = s.merit(x, u, f, h, multipliers, rho)
-    return ca.Function("forward", [held, p, w, k], [ca.vertcat(after + (length - 1) * gap, u, merit + cost)])
+    after = after + (length - 1) * gap
+    merit = merit + s.merit(x, u, f, h, multipliers, rho)
+    bending = bending + ca.dot(bent, after - following)
+    return ca.Function("forward", [held, p, w, k], [ca.vertcat(after, u, merit, bending)])
 
 
-def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
+def _sweep(s: Stages, sizes: list[int], pattern: ca.Sparsity) -> ca.Function:
     """Return (push, transposed gain, V gap, sums, gradient v and curvature V of the cost to go) of the step before."""
     nx, nu = s.nx, s.nu
     logged = nu + nu * nx + nx
@@ -441,24 +458,42 @@ def _sweep(s: Stages, sizes: list[int]) -> ca.Function:
     mu, lower, upper = _cut(p, 1, nu, nu)
     _, sums, v, V = _cut(held, logged, 4, nx, nx * nx)
     V = ca.reshape(V, nx, nx)
-    gap, u, At, Bt, lx, lu, lxx, lxu, luu = _cut(w, *sizes)
-    At, Bt, lxx = ca.reshape(At, nx, nx), ca.reshape(Bt, nu, nx), ca.reshape(lxx, nx, nx)
-    lxu, luu = ca.reshape(lxu, nx, nu), ca.reshape(luu, nu, nu)
+    gap, u, J, gradient, entries = _cut(w, *sizes)
+    Jt = ca.reshape(J, nx + nu, nx)
     bent = ca.mtimes(V, gap)
-    slope = v + bent
-    VA, VB = ca.mtimes(V, At.T), ca.mtimes(V, Bt.T)
-    Qx, Qu = lx + ca.mtimes(At, slope), lu + ca.mtimes(Bt, slope)
-    Qxx, Qxu, Quu = lxx + ca.mtimes(At, VA), lxu + ca.mtimes(At, VB), luu + ca.mtimes(Bt, VB)
+    Q = gradient + ca.mtimes(Jt, v + bent)
+    Qx, Qu = Q[:nx], Q[nx:]
+    VJ = ca.mtimes(V, Jt.T)
+    crossed = ca.mtimes(Jt[:nx, :], VJ)
+    of_inputs, crossing, symmetric = _with_curvature(nx, nu, pattern)
+    Qxu = crossing(crossed[:, nx:], entries)
+    Quu, stiffer = of_inputs(ca.mtimes(Jt[nx:, :], VJ[:, nx:]), entries, mu)
     bounded = bool(np.isfinite(np.concatenate(s.box)).any())
-    push, inverse = _best(nu, bounded)(Quu + ca.diag(mu * ca.fabs(ca.diag(Quu))), Qu, lower - u, upper - u)
+    push, inverse = _best(nu, bounded)(stiffer, Qu, lower - u, upper - u)
     gain = -ca.mtimes(Qxu, inverse)
     pushed = ca.mtimes(Quu, push)
     v_new = Qx + ca.mtimes(Qxu, push) + ca.mtimes(gain, Qu + pushed)
-    V_new = Qxx + ca.mtimes(Qxu, gain.T)
-    V_new = (V_new + V_new.T) / 2
+    V_new = symmetric(ca.mac(Qxu, gain.T, crossed[:, :nx]), entries)
     more = ca.vertcat(ca.dot(Qu, push), ca.dot(push, pushed), ca.dot(gap, v), ca.dot(gap, bent))
     return ca.Function(
         "sweep", [held, p, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))]
+    )
+
+
+def _with_curvature(nx: int, nu: int, pattern: ca.Sparsity) -> tuple[ca.Function, ca.Function, ca.Function]:
+    """Return functions that add the cost's curvature, given by its entries, to that of the cost to go.
+
+    By u: also with regularization; by x and u; by x: of its symmetric part.
+    """
+    entries, mu = SX.sym("entries", pattern.nnz()), SX.sym("mu")
+    H = ca.tril2symm(SX(pattern, entries))
+    X, Y, Z = SX.sym("X", nx, nx), SX.sym("Y", nx, nu), SX.sym("Z", nu, nu)
+    Quu = Z + H[nx:, nx:]
+    stiffer = Quu + ca.diag(mu * ca.fabs(ca.diag(Quu)))
+    return (
+        ca.Function("of_inputs", [Z, entries, mu], [Quu, stiffer]),
+        ca.Function("crossing", [Y, entries], [Y + H[:nx, nx:]]),
+        ca.Function("symmetric", [X, entries], [(X + X.T) / 2 + H[:nx, :nx]]),
     )
 
 
@@ -470,22 +505,40 @@ def _best(nu: int, bounded: bool) -> Callable[..., Any]:
     plain = ca.Function("plain", [H, g], [-ca.mtimes(inverse, g), inverse])
     if not bounded:
         return lambda H, g, lower, upper: plain(H, g)
-    held = _held(H, g, lower, upper, y)
-    slope = (1 - held) * (g + ca.mtimes(H, y))
-    steep = ca.Function("steep", [H, g, lower, upper, y], [ca.sumsqr(slope) > FLAT * ca.sumsqr(g)])
-    change = ca.if_else(wrong != 0, _newton(H, g, lower, upper, y) - y, 0)
-    newton = ca.Function("when_steep", [wrong, H, g, lower, upper, y], [change])
-    free = ca.Function(
-        "free", [H, g, lower, upper, y], [_inverse(_masked(H, held)) * ca.mtimes(1 - held, (1 - held).T)]
-    )
+    given = [H, g, lower, upper, y]
+    steep = ca.Function("steep", given, [_steep(*given)])
+    better = _newton(*given)
+    found = [ca.if_else(wrong != 0, z, 0) for z in (better, _steep(H, g, lower, upper, better))]
+    newton = ca.Function("when_steep", [wrong, *given], found)
+    held = _held(*given)
+    free = _inverse(_masked(H, held)) * ca.mtimes(1 - held, (1 - held).T)
+    kept = ca.Function("when_touching", [wrong, *given], [ca.if_else(wrong != 0, free, 0)])
+    touching = ca.Function("touching", [lower, upper, y], [ca.mmax(ca.logic_or(y <= lower, y >= upper))])
 
     def bounded_best(H: MX, g: MX, lower: MX, upper: MX) -> tuple[MX, MX]:
-        y = ca.fmin(ca.fmax(plain(H, g)[0], lower), upper)
+        y, inverse = plain(H, g)
+        y = ca.fmin(ca.fmax(y, lower), upper)
+        wrong = steep(H, g, lower, upper, y)
         for _ in range(NEWTON):
-            y = y + newton(steep(H, g, lower, upper, y), H, g, lower, upper, y)
-        return y, free(H, g, lower, upper, y)
+            better, still = newton(wrong, H, g, lower, upper, y)
+            y, wrong = _chosen(nu, 1)(wrong, better, y), still
+        touches = touching(lower, upper, y)
+        return y, _chosen(nu, nu)(touches, kept(touches, H, g, lower, upper, y), inverse)
 
     return bounded_best
+
+
+@cache
+def _chosen(rows: int, columns: int) -> ca.Function:
+    """Return (which, a, b) -> a where `which` is not zero, else b."""
+    which, a, b = SX.sym("which"), SX.sym("a", rows, columns), SX.sym("b", rows, columns)
+    return ca.Function("chosen", [which, a, b], [ca.if_else(which != 0, a, b)])
+
+
+def _steep(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
+    """Return 1 where free inputs can still lower the cost, else 0."""
+    slope = (1 - _held(H, g, lower, upper, y)) * (g + ca.mtimes(H, y))
+    return ca.sumsqr(slope) > FLAT * ca.sumsqr(g)
 
 
 def _held(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:

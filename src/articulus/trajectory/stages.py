@@ -187,18 +187,20 @@ class Stages:
 
     @cached_property
     def slopes(self) -> ca.Function:
-        """(x, u) -> x' and its derivatives by x and by u."""
+        """(x, u) -> x' and its derivatives by x and by u, of equations."""
         x, u = self.symbols
         f = self.rates(x, u)
-        if (m := self.mechanism) is None:
-            fx, fu = ca.jacobian(f, x), ca.jacobian(f, u)
-        else:
-            tau = ca.mtimes(self._motors, u)
-            by_q, by_v, M = quantity(m, "derivatives")(x[: m.nq], x[m.nq :], tau)
-            above = ca.horzcat(SX(m.nq, m.nq), SX.eye(m.nq))
-            fx = ca.vertcat(above, ca.horzcat(by_q, by_v))
-            fu = ca.vertcat(SX(m.nq, self.nu), ca.mtimes(M, self._motors))
-        return ca.Function("slopes", [x, u], [f, ca.densify(fx), ca.densify(fu)])
+        return ca.Function("slopes", [x, u], [f, *(ca.densify(ca.jacobian(f, y)) for y in (x, u))])
+
+    @cached_property
+    def acceleration_slopes(self) -> ca.Function:
+        """(x, u, c, d) -> acceleration a(q, v, u) of the mechanism, [a_q, c a_q + a_v, a_u], c a_v and d a_q."""
+        assert (m := self.mechanism) is not None
+        (x, u), c, d = self.symbols, SX.sym("c"), SX.sym("d")
+        by_q, by_v, M = quantity(m, "derivatives")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
+        whole = ca.horzcat(by_q, c * by_q + by_v, ca.mtimes(M, self._motors))
+        made = [self.rates(x, u)[m.nq :], whole, c * by_v, d * by_q]
+        return ca.Function("acceleration_slopes", [x, u, c, d], [ca.densify(y) for y in made])
 
     def step(self, x: MX, u: MX, h: MX) -> tuple[MX, MX]:
         """Return the state after a step, and its rate at the beginning."""
@@ -208,35 +210,61 @@ class Stages:
         f2 = self.rates(x + h / 2 * f1, u)
         f3 = self.rates(x + h / 2 * f2, u)
         f4 = self.rates(x + h * f3, u)
-        return x + h / 6 * (f1 + 2 * f2 + 2 * f3 + f4), f1
+        return _runge_kutta(x, h, f1, f2, f3, f4), f1
 
     def _semi_implicit(self, x: MX, h: MX, f: MX) -> MX:
         n = self.nx // 2
         v = x[n:] + h * f[n:]
         return ca.vertcat(x[:n] + h * v, v)
 
-    def linear_step(self, x: MX, u: MX, h: MX) -> tuple[MX, MX, MX, tuple[MX, MX, MX]]:
-        """Return the state after a step, its derivatives by x and by u, and the slopes at the beginning."""
-        f, fx, fu = self.slopes(x, u)
-        first = f, fx, fu
+    def linear_step(self, x: MX, u: MX, h: MX) -> tuple[MX, MX, tuple[MX, MX]]:
+        """Return the state after a step, its derivatives by (x, u), x' at the beginning and the derivatives of that."""
+        if self.mechanism is None:
+            return self._linear_equations(x, u, h)
+        n, m = self.nx // 2, self.nu
+        one, none = MX(ca.DM.eye(n)), MX(ca.DM.zeros(n, n))
+        a, D, *_ = self.acceleration_slopes(x, u, 0, 0)
+        f = ca.vertcat(x[n:], a)
+        first = f, ca.vertcat(ca.horzcat(none, one, MX(ca.DM.zeros(n, m))), D)
         if self.method == "semi_implicit_euler":
-            n = self.nx // 2
-            a, b = h * fx[n:, :], h * fu[n:, :]
-            below = ca.horzcat(MX(n, n), MX.eye(n)) + a
-            above = ca.horzcat(MX.eye(n), MX(n, n)) + h * below
-            return self._semi_implicit(x, h, f), ca.vertcat(above, below), ca.vertcat(h * b, b), first
-        one = MX(ca.DM.eye(self.nx))
-        f2, A2, B2 = self._stage(x, u, h / 2, (f, fx, fu))
-        f3, A3, B3 = self._stage(x, u, h / 2, (f2, A2, B2))
-        f4, A4, B4 = self._stage(x, u, h, (f3, A3, B3))
-        A = one + h / 6 * (fx + 2 * A2 + 2 * A3 + A4)
-        return x + h / 6 * (f + 2 * f2 + 2 * f3 + f4), A, h / 6 * (fu + 2 * B2 + 2 * B3 + B4), first
+            return self._semi_implicit(x, h, f), self._ends(1)(h, D), first
+        rates, slopes = [f], [D]
+        for k, c in enumerate((h / 2, h / 2, h), 1):
+            a, begun, by_v, by_q = self.acceleration_slopes(x + c * rates[-1], u, c, c * h / 2)
+            rates.append(ca.vertcat(x[n:] + c * rates[-1][n:], a))
+            if k > 1:
+                begun = ca.mac(by_q, slopes[k - 2], begun)
+            slopes.append(ca.mac(by_v, slopes[-1], begun))
+        return _runge_kutta(x, h, *rates), self._ends(4)(h, *slopes), first
 
-    def _stage(self, x: MX, u: MX, h: MX, before: tuple[MX, MX, MX]) -> tuple[MX, MX, MX]:
-        """Return the rate at x + h f and its derivatives by x and u at the beginning of the step."""
-        f, A, B = before
-        g, gx, gu = self.slopes(x + h * f, u)
-        return g, gx + h * ca.mtimes(gx, A), gu + h * ca.mtimes(gx, B)
+    def _ends(self, stages: int) -> ca.Function:
+        """(h, derivatives of the accelerations of all stages by the state at the beginning and the inputs) -> those of the state after.
+
+        A stage begins at q + c v, v + c a of the one before, so that the derivatives of the velocities need no matrix products.
+        """
+        n, m, h = self.nx // 2, self.nu, SX.sym("h")
+        D = [SX.sym(f"D{k}", n, self.nx + m) for k in range(stages)]
+        still = ca.horzcat(SX.eye(n), SX(n, n), SX(n, m))
+        moved = ca.horzcat(SX(n, n), SX.eye(n), SX(n, m))
+        if stages == 1:
+            v = moved + h * D[0]
+            q = still + h * v
+        else:
+            q = still + h * moved + h**2 / 6 * (D[0] + D[1] + D[2])
+            v = moved + h / 6 * (D[0] + 2 * (D[1] + D[2]) + D[3])
+        return ca.Function("ends", [h, *D], [ca.densify(ca.vertcat(q, v))])
+
+    def _linear_equations(self, x: MX, u: MX, h: MX) -> tuple[MX, MX, tuple[MX, MX]]:
+        """Return the same of equations x' = f(x, u)."""
+        f, fx, fu = self.slopes(x, u)
+        begun = ca.horzcat(fx, fu)
+        rates, slopes = [f], [begun]
+        for c in (h / 2, h / 2, h):
+            f, fx, fu = self.slopes(x + c * rates[-1], u)
+            slopes.append(ca.horzcat(fx, fu) + c * ca.mtimes(fx, slopes[-1]))
+            rates.append(f)
+        still = MX(ca.DM(np.eye(self.nx, self.nx + self.nu)))
+        return _runge_kutta(x, h, *rates), _runge_kutta(still, h, *slopes), (rates[0], begun)
 
     # cost and constraints
 
@@ -310,29 +338,22 @@ class Stages:
 
     @cached_property
     def merit_slopes(self) -> ca.Function:
-        """(x, u, x', dx'/dx, dx'/du, h, multipliers, rho) -> cost, new multipliers, first and second derivatives by x and u.
+        """(x, u, x', its derivatives by (x, u), h, multipliers, rho) -> cost, new multipliers, gradient and curvature by (x, u).
 
-        The constraints' curvature is left out, and that of x'(x, u) (Gauss-Newton).
+        The constraints' curvature is left out, and that of x'(x, u) (Gauss-Newton). The curvature has only the entries that can differ
+        from zero.
         """
         (x, u, f), _ = self.full_symbols
         h, rho = SX.sym("h"), SX.sym("rho")
-        fx, fu = SX.sym("fx", self.nx, self.nx), SX.sym("fu", self.nx, self.nu)
+        slope = SX.sym("slope", self.nx, self.nx + self.nu)
         multipliers, y = SX.sym("m", len(self.rows)), ca.vertcat(x, u, f)
         gradient, curvature, fresh = _slopes(h * self.running, self.rows, multipliers, rho, y)
-        n = self.nx + self.nu
-        J = ca.vertcat(SX.eye(n), ca.horzcat(fx, fu))
+        J = ca.vertcat(SX.eye(self.nx + self.nu), slope)
         g, H = ca.mtimes(J.T, gradient), ca.mtimes(J.T, ca.mtimes(curvature, J))
-        parts = [
-            g[: self.nx],
-            g[self.nx :],
-            H[: self.nx, : self.nx],
-            H[self.nx :, : self.nx],
-            H[self.nx :, self.nx :],
-        ]
         return ca.Function(
             "merit_slopes",
-            [x, u, f, fx, fu, h, multipliers, rho],
-            [h * self.running, fresh, *(ca.densify(p) for p in parts)],
+            [x, u, f, slope, h, multipliers, rho],
+            [h * self.running, fresh, ca.densify(g), ca.sparsify(H)],
         )
 
     @cached_property
@@ -360,6 +381,11 @@ class Stages:
         x, u = z[:, self.states].copy(), z[:-1, list(self.phase.inputs)]
         x[0] = self.start
         return x, np.clip(u, *self.box)
+
+
+def _runge_kutta(x: MX, h: MX, f1: MX, f2: MX, f3: MX, f4: MX) -> MX:
+    """Return x after a step with the rates at its four stages."""
+    return x + h / 6 * (f1 + 2 * f2 + 2 * f3 + f4)
 
 
 def _rows(constraints: tuple[Constraint, ...], z: SX) -> list[Row]:
