@@ -11,7 +11,7 @@ from scipy.optimize import lsq_linear, minimize
 import articulus as art
 from articulus.errors import InputError, NumericalError
 from articulus.trajectory import Clear, Hull, Rod, ode, plan, solve_problem
-from articulus.trajectory.riccati import Riccati, search
+from articulus.trajectory.riccati import Riccati, _best, search
 from articulus.trajectory.stages import Stages
 
 N, T = 40, 2.0
@@ -60,6 +60,29 @@ def test_bounds_of_inputs_against_least_squares_with_bounds() -> None:
     held = np.abs(found.u[:, 0]) == most
     assert held.any()
     assert not found.gains[held].any()  # an input at its bound does not answer
+
+
+def test_best_step_within_bounds_against_least_squares_with_bounds() -> None:
+    """Inputs at a bound are there exactly and do not answer; the others answer by the inverse of their part of the curvature."""
+    n, rng = 5, np.random.default_rng(1)
+    H, g, lower, upper = (ca.MX.sym("y", *shape) for shape in ((n, n), (n,), (n,), (n,)))
+    best = ca.Function("best", [H, g, lower, upper], _best(n, True)(H, g, lower, upper))
+    touched = 0
+    for _ in range(20):
+        root, slope = rng.standard_normal((n, n)) + np.eye(n), rng.standard_normal(n)
+        limits = -rng.uniform(0.1, 1, n), rng.uniform(0.1, 1, n)
+        want = lsq_linear(root, -np.linalg.solve(root.T, slope), limits, tol=1e-14)
+        y, inverse = (np.array(z) for z in best(root.T @ root, slope, *limits))
+        assert y.ravel() == pytest.approx(
+            want.x, abs=1e-8
+        )  # both solve to rounding times the condition, below 1e4
+        free = (y.ravel() != limits[0]) & (y.ravel() != limits[1])
+        touched += n - free.sum()
+        part = np.linalg.inv((root.T @ root)[np.ix_(free, free)])
+        assert inverse[np.ix_(free, free)] == pytest.approx(part, rel=1e-9)
+        assert not inverse[~free].any()
+        assert not inverse[:, ~free].any()
+    assert touched > 20
 
 
 def test_gains_are_those_of_the_riccati_equation() -> None:

@@ -195,7 +195,8 @@ class Stages:
     @cached_property
     def acceleration_slopes(self) -> ca.Function:
         """(x, u, c, d) -> acceleration a(q, v, u) of the mechanism, [a_q, c a_q + a_v, a_u], c a_v and d a_q."""
-        assert (m := self.mechanism) is not None
+        m = self.mechanism
+        assert m is not None
         (x, u), c, d = self.symbols, SX.sym("c"), SX.sym("d")
         by_q, by_v, M = quantity(m, "derivatives")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
         whole = ca.horzcat(by_q, c * by_q + by_v, ca.mtimes(M, self._motors))
