@@ -109,7 +109,8 @@ class Riccati:
         self.gains = np.zeros((N, nu, nx))
         self.iterations = 0
         self._code = code = _code(s)
-        self._rho, self._reached = np.ones(()), None
+        self._rho = np.ones(())
+        self._reached: tuple[float, float] | None = None  # cost and gap after the last step
         # models of all steps; the row before them is what the sweep finds when it is through
         self._w = np.zeros((N + 1, code.model_size))
         self._told = np.zeros((N, 1 + len(s.rows)))
