@@ -32,7 +32,7 @@ WITHOUT_CHECKSUM = "articulus run 1"
 """Earlier format, which is read too."""
 ENGINE = "h5netcdf"
 SUFFIXES = (".nc", ".nc4", ".netcdf")
-_DAMAGED = (
+DAMAGED = (
     OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError, MemoryError, RecursionError,
 )  # fmt: skip
 """What HDF5, JSON and the like raise on damaged files."""
@@ -57,10 +57,7 @@ def dataset(run: Run) -> xarray.Dataset:
 
 def save(run: Run, path: StrPath) -> None:
     """Write a run as a netCDF4 file, whole or not at all."""
-    suffix = as_path(path).suffix
-    if suffix.lower() not in SUFFIXES:
-        found = f"the suffix '{suffix}'" if suffix else "no suffix"
-        raise InputError(f"{path}: found {found}; expected one of {', '.join(SUFFIXES)}, for netCDF4")
+    require_suffix(path)
     data = dataset(run)
     data.attrs |= {
         "format": FORMAT,
@@ -77,36 +74,42 @@ def save(run: Run, path: StrPath) -> None:
         rest = {"step": run.final.step, "t": run.final.t, "rng": _json(run.final.rng)}
         data["final_x"] = (dims, run.final.x, {"long_name": "complete state at the end", **rest})
     _put_recipe(data, run.recipe)
+    write_dataset(data, path)
+
+
+def require_suffix(path: StrPath) -> None:
+    """Refuse paths that do not end as netCDF4 files do."""
+    suffix = as_path(path).suffix
+    if suffix.lower() not in SUFFIXES:
+        found = f"the suffix '{suffix}'" if suffix else "no suffix"
+        raise InputError(f"{path}: found {found}; expected one of {', '.join(SUFFIXES)}, for netCDF4")
+
+
+def write_dataset(data: xarray.Dataset, path: StrPath) -> None:
+    """Write a file with a checksum of all that it holds, whole or not at all; `read_dataset` reads it."""
     data.attrs["checksum"] = checksum(data)
     write_bytes(path, data.to_netcdf(engine=ENGINE))
 
 
 def load(path: StrPath, mechanism: Mechanism | None = None) -> Run:
     """Return the run of a file written by `save`."""
-    data = _read(path)
+    data = read_dataset(path, FORMAT, "Run.save", unchecked=WITHOUT_CHECKSUM)
     try:
         return _run(path, data, mechanism)
     except ArticulusError:
         raise
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise InputError(
             f"{path}: found a damaged file ({brief(error)}); expected one of `Run.save`"
         ) from None
 
 
 def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Run:
-    text = data.attrs["model_toml"]
-    if mechanism is None and not text:
-        raise InputError(
-            f"{path}: the mechanism '{data.attrs['model']}' could not be written as text (it has parts of your own); "
-            "give it as the argument `mechanism`"
-        )
     signals = [_signal(data, name) for name in data.data_vars if "signal" in data[name].attrs]
     order = {name: k for k, name in enumerate(json.loads(data.attrs["signals"]))}
     status = data["status"].values
     return Run(
-        mechanism=mechanism
-        or Mechanism.from_description(parse_toml(text, attached=files_of(data).__getitem__)),
+        mechanism=mechanism or held_mechanism(path, data),
         t=data["time"].values,
         signals={s.name: s for s in sorted(signals, key=lambda s: order[s.name])},
         status=status if status.ndim else RunStatus(int(status)),
@@ -120,23 +123,44 @@ def _run(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Ru
     )
 
 
-def _read(path: StrPath) -> xarray.Dataset:
+def held_mechanism(path: StrPath, data: xarray.Dataset) -> Mechanism:
+    """Return the mechanism that a file holds; raise InputError if it could not be written."""
+    if not (text := data.attrs["model_toml"]):
+        raise InputError(
+            f"{path}: the mechanism could not be written as text (it has parts of your own); give it as the argument `mechanism`"
+        )
+    return Mechanism.from_description(parse_toml(text, attached=files_of(data).__getitem__))
+
+
+def read_dataset(path: StrPath, written: str, by: str, *, unchecked: str = "") -> xarray.Dataset:
+    """Return what a file holds; raise InputError unless it is whole and of a format.
+
+    Parameters
+    ----------
+    path : path of the file
+    written : str
+        Format in its attributes, with a checksum.
+    by : str
+        Which method writes such files.
+    unchecked : str
+        Older format without checksum that is read, too.
+    """
     place = as_path(path)
     if not place.is_file():
-        raise InputError(f"{place}: no such file; expected a file that `Run.save` wrote")
+        raise InputError(f"{place}: no such file; expected a file that `{by}` wrote")
     try:
         data = xarray_module().load_dataset(place, engine=ENGINE)
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise InputError(
-            f"{place}: found no readable netCDF4 file ({brief(error)}); expected one of `Run.save`"
+            f"{place}: found no readable netCDF4 file ({brief(error)}); expected one of `{by}`"
         ) from None
     found = data.attrs.get("format", "another netCDF4 file")
-    if found not in (FORMAT, WITHOUT_CHECKSUM):
-        raise InputError(f"{place}: found {brief(found)}; expected {FORMAT}")
+    if found not in (written, unchecked):
+        raise InputError(f"{place}: found {brief(found)}; expected {written}")
     held = data.attrs.pop("checksum", None)
-    if found == FORMAT and held != checksum(data):
+    if found == written and held != checksum(data):
         raise InputError(
-            f"{place}: found a file whose content does not give its checksum; expected it as `Run.save` wrote it. "
+            f"{place}: found a file whose content does not give its checksum; expected it as `{by}` wrote it. "
             "It is damaged, or another program changed it"
         )
     return data

@@ -109,29 +109,35 @@ def riccati_plan(
                 f"{NAME}: found {len(phase.phases)} phases; expected one. Several take collocation (hermite_simpson)"
             )
         phase = phase.phases[0]
-    method = name.removeprefix(NAME).strip() or STEPS[0]
-    stages = Stages(phase, None if task is None else task.mechanism, steps, method)
+    stages = _stages(phase, name, steps, task)
     outcome = search(stages, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
-    one, nothing = np.ones(1), np.zeros((0, 1))
-    scheme = Scheme(name, 0 * one, nothing, nothing, one, 4 if method == "rk4" else 1)
+    return _made(stages, name, outcome, task)
+
+
+def feedback_plan(phase: Phase, name: str, outcome: Outcome, task: Task | None) -> FeedbackPlan:
+    """Return the plan of what a search found earlier, with the arguments of `riccati_plan`."""
+    return _made(_stages(phase, name, len(outcome.u), task), name, outcome, task)
+
+
+def _stages(phase: Phase, name: str, steps: int, task: Task | None) -> Stages:
+    method = name.removeprefix(NAME).strip() or STEPS[0]
+    return Stages(phase, None if task is None else task.mechanism, steps, method)
+
+
+def _made(stages: Stages, name: str, outcome: Outcome, task: Task | None) -> FeedbackPlan:
+    phase, steps, one, nothing = stages.phase, stages.steps, np.ones(1), np.zeros((0, 1))
+    scheme = Scheme(name, 0 * one, nothing, nothing, one, 4 if stages.method == "rk4" else 1)
     rates = kernel.compile(stages.rates, finite=False, ranks=((1, 1), (1,)))
     z = _unknowns(stages, outcome, rates)
     mesh = np.linspace(0, 1, steps + 1)
     numbers = np.arange(z.size).reshape(z.shape)
     layout = Layout(numbers, z.size, mesh, np.arange(steps)[:, None], np.diff(mesh))
     x, empty, free = np.append(z.ravel(), phase.duration[0]), np.zeros(0), np.full(z.size + 1, np.inf)
+    seconds = outcome.seconds
+    solution = Solution(x, outcome.cost, empty, empty, outcome.status, outcome.iterations, seconds, seconds)
     return FeedbackPlan(
         Problem((phase,)),
-        Solution(
-            x,
-            outcome.cost,
-            empty,
-            empty,
-            outcome.status,
-            outcome.iterations,
-            outcome.seconds,
-            outcome.seconds,
-        ),
+        solution,
         Program((), (), -free, free),
         (layout,),
         scheme,

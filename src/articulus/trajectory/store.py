@@ -11,15 +11,15 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError, brief
-from articulus.files import parse_toml
-from articulus.files.storage import StrPath, as_path, write_bytes
+from articulus.files.storage import StrPath
 from articulus.results.store import (
-    ENGINE,
-    SUFFIXES,
-    checksum,
-    files_of,
+    DAMAGED,
+    held_mechanism,
     model_text,
     put_files,
+    read_dataset,
+    require_suffix,
+    write_dataset,
     xarray_module,
 )
 from articulus.solve.goals import FramePoint, FramePose
@@ -27,14 +27,15 @@ from articulus.trajectory.collocation import transcribe
 from articulus.trajectory.ipopt import Solution
 from articulus.trajectory.keeping import Facing, InBox, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Rod
+from articulus.trajectory.planning import Plan
 from articulus.trajectory.problem import Constraint, Link, Phase, Problem
+from articulus.trajectory.riccati import Outcome
+from articulus.trajectory.riccati_plan import FeedbackPlan, feedback_plan
 from articulus.trajectory.schemes import scheme
 from articulus.trajectory.task import Task
 
 if TYPE_CHECKING:
     import xarray
-
-    from articulus.trajectory.planning import Plan
 
 FORMAT = "articulus plan 1"
 KINDS: dict[str, type] = {
@@ -56,22 +57,11 @@ KINDS: dict[str, type] = {
     )
 }
 """What a file holds besides numbers and texts, by name."""
-REFUSED = ("riccati",)
-"""Methods whose plans hold more than a mesh and the unknowns on it."""
-_DAMAGED = (OSError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError)
 
 
 def save(plan: Plan, path: StrPath) -> None:
     """Write a plan as a netCDF4 file, whole or not at all."""
-    suffix = as_path(path).suffix
-    if suffix.lower() not in SUFFIXES:
-        found = f"the suffix '{suffix}'" if suffix else "no suffix"
-        raise InputError(f"{path}: found {found}; expected one of {', '.join(SUFFIXES)}, for netCDF4")
-    if plan.scheme.name.split()[0] in REFUSED:
-        raise InputError(
-            f"plan: found a plan by '{plan.scheme.name}'; expected one by collocation, shooting or finite elements in time, others have no form in a file yet. "
-            "`to_csv` writes the motion of any plan"
-        )
+    require_suffix(path)
     data = xarray_module().Dataset()
     for k, (course, mesh) in enumerate(zip(plan.courses, plan.meshes)):
         data.coords[f"entry_{k}"] = (f"entry_{k}", np.array(course.phase.names, dtype=object))
@@ -82,13 +72,13 @@ def save(plan: Plan, path: StrPath) -> None:
         )
         data[f"z_{k}"] = ((f"point_{k}", f"entry_{k}"), course.z, {"long_name": "unknowns at the points"})
         data[f"mesh_{k}"] = (f"mesh_end_{k}", mesh, {"long_name": "ends of the intervals, over the duration"})
-    held = {f.name: getattr(plan.solution, f.name) for f in dataclasses.fields(Solution)}
-    for name in [n for n, value in held.items() if isinstance(value, np.ndarray)]:
-        data[f"solution_{name}"] = (f"{name}_row", held.pop(name))
+    if isinstance(plan, FeedbackPlan):
+        _put(data, "outcome", plan.outcome)
+    else:
+        _put(data, "solution", plan.solution)
     data.attrs |= {
         "format": FORMAT,
         "title": f"Plan of {plan.task.mechanism.name if plan.task else plan.problem.phases[0].name}",
-        "solution": json.dumps(held),
         "scheme": plan.scheme.name,
         "error": plan.error,
         "phases": json.dumps(_plain(plan.problem.phases)),
@@ -96,8 +86,26 @@ def save(plan: Plan, path: StrPath) -> None:
     }
     if plan.task is not None:
         _put_task(data, plan.task)
-    data.attrs["checksum"] = checksum(data)
-    write_bytes(path, data.to_netcdf(engine=ENGINE))
+    write_dataset(data, path)
+
+
+def _put(data: xarray.Dataset, name: str, found: Solution | Outcome) -> None:
+    """Put in what a search found: arrays as variables, the rest as an attribute."""
+    held = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
+    for field in [n for n, value in held.items() if isinstance(value, np.ndarray)]:
+        array = held.pop(field)
+        data[f"{name}_{field}"] = ([f"{name}_{field}_{k}" for k in range(array.ndim)], array)
+    data.attrs[name] = json.dumps(held)
+
+
+def _got(data: xarray.Dataset, name: str) -> dict[str, Any]:
+    """Return what `_put` was given, by field."""
+    arrays = {
+        str(n).removeprefix(f"{name}_"): data[n].values
+        for n in data.data_vars
+        if str(n).startswith(f"{name}_")
+    }
+    return json.loads(data.attrs[name]) | arrays
 
 
 def _put_task(data: xarray.Dataset, task: Task) -> None:
@@ -118,60 +126,34 @@ def load_plan(path: StrPath, mechanism: Mechanism | None = None) -> Plan:
     mechanism : Mechanism
         Only for a plan whose mechanism could not be written as text (a joint or constraint of your own).
     """
-    place = as_path(path)
-    if not place.is_file():
-        raise InputError(f"{place}: no such file; expected a file that `Plan.save` wrote")
+    data = read_dataset(path, FORMAT, "Plan.save")
     try:
-        data = xarray_module().load_dataset(place, engine=ENGINE)
-    except _DAMAGED as error:
-        raise InputError(
-            f"{place}: found no readable netCDF4 file ({brief(error)}); expected one of `Plan.save`"
-        ) from None
-    if (found := data.attrs.get("format", "another netCDF4 file")) != FORMAT:
-        raise InputError(f"{place}: found {brief(found)}; expected {FORMAT}")
-    if data.attrs.pop("checksum", None) != checksum(data):
-        raise InputError(
-            f"{place}: found a file whose content does not give its checksum; it is damaged or was changed"
-        )
-    try:
-        return _plan(place, data, mechanism)
+        return _plan(path, data, mechanism)
     except ArticulusError:
         raise
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise InputError(
-            f"{place}: found a damaged file ({brief(error)}); expected one of `Plan.save`"
+            f"{path}: found a damaged file ({brief(error)}); expected one of `Plan.save`"
         ) from None
 
 
-def _plan(place: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Plan:
-    from articulus.trajectory.planning import Plan
-
+def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Plan:
     phases, links = (_made(json.loads(data.attrs[name])) for name in ("phases", "links"))
-    problem, chosen = Problem(tuple(phases), tuple(links)), scheme(data.attrs["scheme"])
+    task, name = _task(path, data, mechanism) if "task" in data.attrs else None, data.attrs["scheme"]
+    if "outcome" in data.attrs:
+        return feedback_plan(phases[0], name, Outcome(**_got(data, "outcome")), task)
+    problem, chosen = Problem(tuple(phases), tuple(links)), scheme(name)
     meshes = [data[f"mesh_{k}"].values for k in range(len(phases))]
     program, layouts = transcribe(problem, meshes, chosen)
-    arrays = {
-        f.name: data[f"solution_{f.name}"].values
-        for f in dataclasses.fields(Solution)
-        if f"solution_{f.name}" in data
-    }
-    solution = Solution(**json.loads(data.attrs["solution"]), **arrays)
-    error = float(data.attrs["error"])
-    task = _task(place, data, mechanism) if "task" in data.attrs else None
+    solution, error = Solution(**_got(data, "solution")), float(data.attrs["error"])
     return Plan(problem, solution, program, tuple(layouts), chosen, tuple(meshes), task, error)
 
 
-def _task(place: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Task:
-    text = data.attrs["model_toml"]
-    if mechanism is None and not text:
-        raise InputError(
-            f"{place}: the mechanism could not be written as text (it has parts of your own); give it as the argument `mechanism`"
-        )
-    held = mechanism or Mechanism.from_description(parse_toml(text, attached=files_of(data).__getitem__))
+def _task(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Task:
     fields = _made(json.loads(data.attrs["task"]))
     for name in ("joints", "obstacles", "keep"):
         fields[name] = tuple(fields[name])
-    return Task(held, **fields)
+    return Task(mechanism or held_mechanism(path, data), **fields)
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,6 @@ from articulus.results.store import xarray_module
 from articulus.study.plans.reader import PlanTask
 from articulus.study.runner import make_folder
 from articulus.trajectory import Plan, Residual, plan
-from articulus.trajectory.store import REFUSED
 
 if TYPE_CHECKING:
     from articulus.results import Run
@@ -98,8 +97,7 @@ def run_task(task: PlanTask, folder: StrPath, *, report: bool = True) -> PlanOut
     files = PlanFiles.of(task, folder)
     make_folder(files.plan.parent)
     outcome = solve_task(task)
-    if outcome.plan.scheme.name.split()[0] not in REFUSED:
-        outcome.plan.save(files.plan)
+    outcome.plan.save(files.plan)
     if outcome.plan.converged:
         write_text(files.forces, forces_csv(outcome.plan))
     if report:
