@@ -16,7 +16,7 @@ from articulus.study.plans import parse_task, read_task, run_task
 from articulus.study.plans.reader import GOAL, HEAD, HULL, KEEPS, OBSTACLES, SOLVE, TASK, TOP
 from articulus.study.plans.report import doubts
 from articulus.study.plans.runner import solve_task
-from articulus.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, load_plan
+from articulus.trajectory import Ball, Clear, Facing, FeedbackPlan, Hull, InBox, OnLine, load_plan
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "trajectory" / "tasks.md").read_text()
@@ -57,6 +57,21 @@ def test_the_example_of_the_page_by_the_command(tmp_path: Path) -> None:
     report = (tmp_path / "around_the_post.html").read_text()
     for text in ("Proof by simulation", "tip clear of post", "articulus plan post.toml", 'class="replay"'):
         assert text in report
+
+
+def test_the_riccati_solver_by_its_name(tmp_path: Path) -> None:
+    text = """schema = 1
+plan = {name = "steps", model = "two_link"}
+task = {start = [0, 0], goal = [0.3, 0.2], duration = 1.0, effort = 1e4}
+solve = {scheme = "riccati", intervals = 20}
+"""
+    outcome = run_task(parse_task(text), tmp_path)
+    assert outcome.passed
+    assert outcome.run is not None
+    assert outcome.run.q[-1] == pytest.approx([0.3, 0.2], abs=1e-3)
+    back = load_plan(tmp_path / "steps.nc")
+    assert isinstance(back, FeedbackPlan)
+    assert np.array_equal(back.u, outcome.plan.u)
 
 
 def test_what_frames_keep_to_is_read() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,9 @@ import numpy as np
 
 from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
-from articulus.errors import ArticulusError, Finding, ModelError, did_you_mean
+from articulus.errors import Finding, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml.lines import key_lines
 from articulus.files.toml.numbers import Declared, shown
 from articulus.files.toml.reader import load_tables
 from articulus.loop.component import Component
@@ -25,13 +23,14 @@ from articulus.results.signal import Signal
 from articulus.running.loop import Loop
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
-from articulus.study.components import Components, load_model
+from articulus.study.components import Components
 from articulus.study.event_reader import read_events
 from articulus.study.initial import read_state
 from articulus.study.numbers import StudyNumbers
 from articulus.study.settings import read_settings
 from articulus.study.study import Settings, Study
 from articulus.study.sweep_reader import read_sweep
+from articulus.study.tables import Tables, report_of
 from articulus.study.tip import TipMotion, read_tip
 
 SCHEMA = 1
@@ -52,8 +51,6 @@ TOP = (
 HEAD = ("name", "purpose", "model", "options")
 TRUST = tuple(dict.fromkeys(signal for signal, _, _ in FIGURES.values()))
 """Signals that are always kept: the run diagnostics rest on them."""
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def is_study(path: StrPath) -> bool:
@@ -95,28 +92,23 @@ def parse_tables(
     data: dict[str, Any], text: str, name: str, folder: Path, mechanism: Mechanism | None = None
 ) -> Study:
     """Return the study of tables that were read from a text; its table [campaign] is left to `articulus.campaign`."""
-    report = Report(name, key_lines(text))
-    if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
-        found = shown(data["schema"]) if "schema" in data else "no schema"
-        report.add(
-            "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
-        )
-    report.raise_if_any()
+    report = report_of(data, text, name, SCHEMA)
     return _Reader(data, text, report, folder).study(mechanism)
 
 
-class _Reader:
+class _Reader(Tables):
     """Turns the tables of one file into a study; all that is wrong goes to the report."""
 
+    values: Components
+
     def __init__(self, data: dict[str, Any], text: str, report: Report, folder: Path):
-        self.data, self.text, self.report, self.folder = data, text, report, folder
         self.numbers = StudyNumbers(report, data.get("parameters", {}))
-        self.values = Components(report, self.numbers, folder, None)
+        super().__init__(data, text, report, folder, Components(report, self.numbers, folder, None))
 
     def study(self, mechanism: Mechanism | None = None) -> Study:
         self.values.unknown_keys(self.data, TOP, "")
-        head = self._head()
-        mechanism = mechanism or self._mechanism(head)
+        head = self.head("study", HEAD)
+        mechanism = mechanism or self.mechanism("study", head["model"])
         description = mechanism.description if mechanism else None
         self.values.description = description
         self._declare_model_parameters(description)
@@ -173,61 +165,7 @@ class _Reader:
             return None
         return read_tip(self.values, table, mechanism, settings, self.folder, q0)
 
-    # tables
-
-    def table(self, key: str) -> dict[str, Any]:
-        """Return a table of the file, empty when it is not there or is none."""
-        found = self.data.get(key, {})
-        if not isinstance(found, dict):
-            self.report.add(key, shown(found), "a table", f"Write [{key}], then its keys.")
-            return {}
-        return found
-
-    def tables(self, key: str) -> list[tuple[str, dict[str, Any]]]:
-        """Return the paths and tables of an array of tables."""
-        found = self.data.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
-            self.report.add(key, shown(found), "tables", f"Write [[{key}]] before each, with two brackets.")
-            return []
-        return [(f"{key}[{i}]", t) for i, t in enumerate(found)]
-
     # their content
-
-    def _head(self) -> dict[str, Any]:
-        table = self.table("study")
-        self.values.unknown_keys(table, HEAD, "study")
-        name = self.values.text(table, "name", "study")
-        if name is not None and not _NAME.fullmatch(name):
-            expected = "letters, digits, dots, dashes and underscores"
-            self.report.add("study.name", f"'{name}'", expected, "It names the files that are written.")
-        purpose = self.values.text(table, "purpose", "study") if "purpose" in table else ""
-        return {
-            "name": name or "",
-            "purpose": purpose or "",
-            "model": self.values.text(table, "model", "study"),
-        }
-
-    def _mechanism(self, head: dict[str, Any]) -> Mechanism | None:
-        options = self.table("study").get("options", {})
-        if not isinstance(options, dict):
-            self.report.add("study.options", shown(options), "a table, such as {n = 5}")
-            return None
-        if head["model"] is None:
-            return None
-        try:
-            return load_model(head["model"], self.folder, **options)
-        except ModelError as error:
-            if any(f.found == "no such file" for f in error.findings):
-                self.report.add(
-                    "study.model", f"no file '{head['model']}'", "a model file, by its path from the study"
-                )
-            else:
-                self.report.findings += error.findings
-        except ArticulusError as error:
-            self.report.add(
-                "study.model", str(error), "the name of a library model or the path of a model file"
-            )
-        return None
 
     def _declare_model_parameters(self, description: Description | None) -> None:
         """Make the model's parameters known to components, with the model's values: a run changes them, not the model."""

@@ -13,6 +13,9 @@ import numpy as np
 
 from articulus.errors import InputError
 
+RICCATI = ("riccati", "riccati semi_implicit_euler")
+"""Names of methods of `riccati_plan`, which take steps of equal length and no `Scheme` of collocation."""
+
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
@@ -145,5 +148,6 @@ def scheme(name: str) -> Scheme:
     if kind in ("lobatto", "radau") and count.isdigit():
         return {"lobatto": lobatto, "radau": radau}[kind](int(count))
     raise InputError(
-        f'found scheme "{name}"; expected "hermite_simpson", "shooting", "weak", "lobatto <points>" or "radau <points>"'
+        f'found scheme "{name}"; expected "hermite_simpson", "shooting", "weak", "lobatto <points>", '
+        '"radau <points>", "riccati" or "riccati semi_implicit_euler"'
     )

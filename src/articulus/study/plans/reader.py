@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,21 +9,20 @@ from typing import Any
 import numpy as np
 
 from articulus.api import Mechanism
-from articulus.errors import ArticulusError, Finding, InputError, ModelError, did_you_mean
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.files.report import Report
 from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml.lines import key_lines
 from articulus.files.toml.numbers import shown
 from articulus.files.toml.reader import load_tables
 from articulus.mechanism import values_of
 from articulus.mechanism.pose import Pose
 from articulus.solve.goals import FramePoint, FramePose
-from articulus.study.components import load_model
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units, read_coordinates
 from articulus.study.numbers import StudyNumbers
+from articulus.study.tables import Tables, report_of
 from articulus.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
-from articulus.trajectory.schemes import scheme
+from articulus.trajectory.schemes import RICCATI, scheme
 from articulus.trajectory.task import COSTS
 
 SCHEMA = 1
@@ -47,7 +45,6 @@ KEEPS: dict[str, tuple[type, dict[str, str]]] = {
 """What frames keep to, likewise."""
 HULL = {"start": "m m m", "end": "m m m", "radius": "m"}
 OPTIONAL = ("tolerance",)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,87 +79,41 @@ def parse_task(text: str, name: str = "task.toml", folder: Path = Path()) -> Pla
     """Return the task of a TOML text; files that it names are looked for in a folder."""
     try:
         data = load_tables(text, name)
-        report = Report(name, key_lines(text))
-        if data.get("schema") != SCHEMA or isinstance(data["schema"], bool):
-            found = shown(data["schema"]) if "schema" in data else "no schema"
-            report.add(
-                "schema" if "schema" in data else "", found, f"schema = {SCHEMA}", "It names the file format."
-            )
-        report.raise_if_any()
+        report = report_of(data, text, name, SCHEMA)
         return _Reader(data, text, report, folder).task()
     except RecursionError:
         raise ModelError(Finding(name, "values nested too deeply", "a few levels at most")) from None
 
 
-class _Reader:
+class _Reader(Tables):
     """Turns the tables of one file into a task; all that is wrong goes to the report."""
 
     def __init__(self, data: dict[str, Any], text: str, report: Report, folder: Path):
-        self.data, self.text, self.report, self.folder = data, text, report, folder
-        self.values = Courses(report, StudyNumbers(report, {}), folder)
+        super().__init__(data, text, report, folder, Courses(report, StudyNumbers(report, {}), folder))
 
     def task(self) -> PlanTask:
         self.values.unknown_keys(self.data, TOP, "")
-        head = self._table("plan")
-        self.values.unknown_keys(head, HEAD, "plan")
-        name = self.values.text(head, "name", "plan")
-        if name is not None and not _NAME.fullmatch(name):
-            expected = "letters, digits, dots, dashes and underscores"
-            self.report.add("plan.name", f"'{name}'", expected, "It names the files that are written.")
-        purpose = self.values.text(head, "purpose", "plan") if "purpose" in head else ""
-        mechanism = self._mechanism(head)
+        head = self.head("plan", HEAD)
+        mechanism = self._heavy(self.mechanism("plan", head["model"]))
         arguments = self._task(mechanism) | self._solve()
         arguments["obstacles"] = [
-            c for p, t in self._tables("obstacle") if (c := self._obstacle(t, p, mechanism))
+            c for p, t in self.tables("obstacle") if (c := self._obstacle(t, p, mechanism))
         ]
-        arguments["keep"] = [k for p, t in self._tables("keep") if (k := self._keep(t, p, mechanism))]
+        arguments["keep"] = [k for p, t in self.tables("keep") if (k := self._keep(t, p, mechanism))]
         self.report.raise_if_any()
         assert mechanism is not None
-        return PlanTask(name or "", purpose or "", self.report.name, self.text, mechanism, arguments)
+        name, purpose = head["name"], head["purpose"]
+        return PlanTask(name, purpose, self.report.name, self.text, mechanism, arguments)
 
-    # tables
-
-    def _table(self, key: str) -> dict[str, Any]:
-        found = self.data.get(key, {})
-        if not isinstance(found, dict):
-            self.report.add(key, shown(found), "a table", f"Write [{key}], then its keys.")
-            return {}
-        return found
-
-    def _tables(self, key: str) -> list[tuple[str, dict[str, Any]]]:
-        found = self.data.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(t, dict) for t in found):
-            self.report.add(key, shown(found), "tables", f"Write [[{key}]] before each, with two brackets.")
-            return []
-        return [(f"{key}[{i}]", t) for i, t in enumerate(found)]
-
-    def _mechanism(self, head: dict[str, Any]) -> Mechanism | None:
-        model, options = self.values.text(head, "model", "plan"), head.get("options", {})
-        if not isinstance(options, dict):
-            self.report.add("plan.options", shown(options), "a table, such as {n = 5}")
-            return None
-        if model is None:
-            return None
-        try:
-            made: Mechanism = load_model(model, self.folder, **options)
-        except ModelError as error:
-            if any(f.found == "no such file" for f in error.findings):
-                self.report.add("plan.model", f"no file '{model}'", "a model file, by its path from the task")
-            else:
-                self.report.findings += error.findings
-            return None
-        except ArticulusError as error:
-            self.report.add(
-                "plan.model", str(error), "the name of a library model or the path of a model file"
-            )
-            return None
-        if "gravity" in head:
-            gravity = self._numbers(head["gravity"], "m/s^2 m/s^2 m/s^2", "plan.gravity")
-            return made if gravity is None else made.with_gravity(gravity)
-        return made
+    def _heavy(self, mechanism: Mechanism | None) -> Mechanism | None:
+        """Return the mechanism with the gravity of the file, if that gives one."""
+        if mechanism is None or "gravity" not in (head := self.table("plan")):
+            return mechanism
+        gravity = self._numbers(head["gravity"], "m/s^2 m/s^2 m/s^2", "plan.gravity")
+        return mechanism if gravity is None else mechanism.with_gravity(gravity)
 
     def _task(self, mechanism: Mechanism | None) -> dict[str, Any]:
-        table = self._table("task")
+        table = self.table("task")
         self.values.unknown_keys(table, TASK, "task")
         for key in ("start", "goal", "duration"):
             if key not in table:
@@ -281,7 +232,7 @@ class _Reader:
             self.report.add(path, shown(given), "a number above 0")
 
     def _solve(self) -> dict[str, Any]:
-        table = self._table("solve")
+        table = self.table("solve")
         self.values.unknown_keys(table, SOLVE, "solve")
         made: dict[str, Any] = {}
         for key, given in table.items():
@@ -289,7 +240,7 @@ class _Reader:
                 continue
             if key == "scheme":
                 try:
-                    made[key] = scheme(given).name if isinstance(given, str) else scheme(repr(given)).name
+                    made[key] = given if given in RICCATI else scheme(str(given)).name
                 except InputError as error:
                     self.report.add("solve.scheme", shown(given), str(error).partition("expected ")[2])
                 continue
