@@ -95,18 +95,16 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
         "What varies": sections.varies(content),
         "How to reproduce": sections.reproduce(content),
     }
-    kept = {title: part for title, part in parts.items() if part}
-    links = joined(element("a", title, href=f"#{sections.ANCHORS[title]}") for title in kept)
     study = content.campaign.study
     told = joined(element("p", f"Note: {note}") for note in notes or ())
     return page_text(
+        parts,
+        sections.ANCHORS,
         kicker="articulus campaign",
         title=study.name,
         plays=bool(replay),
-        purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
+        purpose=study.purpose,
         banner=joined([_banner(content), told]),
-        navigation=element("nav", links, aria_label="Sections"),
-        sections=joined(kept.values()),
         footer=element(
             "p", "; ".join(f"{k} {v}" for k, v in content.origin.items() if k.startswith("version"))
         ),

@@ -38,24 +38,16 @@ def plan_report(outcome: PlanOutcome) -> str:
         "Limits": _limits(outcome.plan),
         "Task": _task(outcome),
     }
-    shown = {title: part for title, part in parts.items() if part}
-    replay = "" if outcome.run is None else replay_fragment(outcome.run, title=task.name)
-    anchors = ({"Replay": "replay"} if replay else {}) | {title: _anchor(title) for title in shown}
-    links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
     return page_text(
+        parts,
+        {title: title.lower().replace(" ", "-") for title in parts},
         kicker="articulus plan",
         title=task.name,
-        replay=replay,
-        purpose=element("p", task.purpose, class_="purpose") if task.purpose else "",
+        replay="" if outcome.run is None else replay_fragment(outcome.run, title=task.name),
+        purpose=task.purpose,
         banner=_banner(outcome),
-        navigation=element("nav", links, aria_label="Sections"),
-        sections=joined(shown.values()),
         footer=element("p", f"articulus {version('articulus')}; model {task.mechanism.name}"),
     )
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
 
 
 def doubts(outcome: PlanOutcome) -> list[str]:

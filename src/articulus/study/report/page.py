@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -46,26 +47,57 @@ def report_text(outcome: Outcome, replay: str = "", also: tuple[Outcome, str] | 
         "Model": sections.model(outcome),
         "How to reproduce": sections.reproduce(outcome),
     }
-    shown = {title: part for title, part in parts.items() if part}
-    anchors = ({"Replay": "replay"} if replay else {}) | {title: sections.ANCHORS[title] for title in shown}
-    links = joined(element("a", title, href=f"#{anchor}") for title, anchor in anchors.items())
     return page_text(
+        parts,
+        sections.ANCHORS,
         kicker="articulus study",
         title=study.name,
         replay=replay,
-        purpose=element("p", study.purpose, class_="purpose") if study.purpose else "",
+        purpose=study.purpose,
         banner=_banner(outcome),
-        navigation=element("nav", links, aria_label="Sections"),
-        sections=joined(shown.values()),
         footer=element("p", sections.origin_line(outcome)),
     )
 
 
-def page_text(*, title: str, replay: str = "", plays: bool = False, **parts: str) -> str:
-    """Return a page from its parts: kicker, purpose, banner, navigation, sections and footer; `plays`: a section holds a replay."""
+def page_text(
+    parts: Mapping[str, Markup],
+    anchors: Mapping[str, str],
+    *,
+    kicker: str,
+    title: str,
+    purpose: str,
+    banner: Markup,
+    footer: Markup,
+    replay: str = "",
+    plays: bool = False,
+) -> str:
+    """Return a page of sections with links to them.
+
+    Parameters
+    ----------
+    parts : dict of title to Markup
+        Sections; empty ones are left out.
+    anchors : dict of title to str
+        Of the sections.
+    kicker, title, purpose : str
+        What kind of report it is, of what, and why.
+    banner, footer : Markup
+    replay : str
+        HTML of a replay, which has a section of its own before the others.
+    plays : bool
+        Whether one of the sections holds a replay.
+    """
+    shown = {each: part for each, part in parts.items() if part}
+    targets = ({"Replay": "replay"} if replay else {}) | {each: anchors[each] for each in shown}
+    links = joined(element("a", each, href=f"#{anchor}") for each, anchor in targets.items())
     return string.Template(_resource("template.html")).substitute(
-        parts,
+        kicker=kicker,
         title=escaped(title),
+        purpose=element("p", purpose, class_="purpose") if purpose else "",
+        banner=banner,
+        navigation=element("nav", links, aria_label="Sections"),
+        sections=joined(shown.values()),
+        footer=footer,
         policy=f"{policy() if replay or plays else STRICT}; style-src 'unsafe-inline'",
         style=_resource("style.css"),
         replay=f'<section id="replay"><h2>Replay</h2>{replay}</section>' if replay else "",
