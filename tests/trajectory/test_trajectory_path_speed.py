@@ -383,6 +383,8 @@ def test_joints_that_follow_others_keep_their_limits() -> None:
         assert run.duration == pytest.approx(
             wanted, rel=1e-4
         )  # corners of the trapezoid lie within intervals
+    with pytest.raises(InputError, match="velocity of 'gear' = nan"):
+        path_speed(own, [[0.0], [way]], effort=effort, velocity={"gear": np.nan})
     with pytest.raises(InputError, match="effort: found 'gear', a coupled joint"):
         path_speed(own, [[0.0], [way]], effort={"gear": 1.0})
     bent = two().couple("gear", to="hinge", polynomial=(0.0, 1.0, 0.5))
@@ -406,3 +408,13 @@ def test_mechanisms_that_cannot_follow_a_path_are_named() -> None:
     driven.constrain(art.Prescribed("drive", "hinge", 1.0))
     with pytest.raises(InputError, match="motion 'drive', which is given over time"):
         path_speed(driven, [[0.0], [1.0]], effort=5.0, joints=["hinge"])
+
+
+def test_grids_that_are_too_coarse_for_the_points_are_told(arm: art.Mechanism) -> None:
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(DoubtfulResult, match="limit is exceeded by 3. %"):
+        path_speed(arm, points, effort=2500.0, grid=20)
+    with pytest.raises(InputError, match="fewer points than the path, more intervals may help"):
+        path_speed(arm, points, effort=2500.0, grid=80)
+    s = np.linspace(0, 1, 301)  # a smooth motion, recorded at many places, needs no more
+    path_speed(arm, np.stack([np.sin(3 * s), np.cos(2 * s)], -1), effort=2500.0, grid=100)

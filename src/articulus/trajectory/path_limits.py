@@ -439,6 +439,8 @@ def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | No
         own = next(c for c in m.description.connections if c.name == joint).limits
         limit = given.get(joint, values_of(getattr(own, what, ()) or (np.inf,))[0])
         limit = _number(what, held if single else limit)
+        if not limit > 0:
+            raise InputError(f"path_speed: {what} of '{joint}' = {limit}; expected a number above zero")
         if limit < np.inf:
             leader, ratio = _followed(m, joint, what)
             values[leader] = min(values[leader], limit / max(ratio, 1 / NONE))

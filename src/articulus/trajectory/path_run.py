@@ -46,6 +46,8 @@ TOGETHER = 32
 """Paths that are worked on together."""
 ARRAYS = "names", "q", "first", "second", "s", "steps", "forces"
 """Arrays of `_Work` whose first axis is that of the paths."""
+LOOKED = 16
+"""Places in an interval that are looked at after a run whose grid is too coarse for all knots of the curve."""
 HALVINGS = 60
 """Steps in which the share of the slowest run is found for a given duration."""
 
@@ -257,7 +259,10 @@ def _motion(limits: PathLimits, grid: int, dense: bool = False) -> PathMotion:
     if (speed[..., 1:-1] <= 0).any():
         where = float(np.broadcast_to(s, speed.shape)[..., 1:-1].flat[int(np.argmin(speed[..., 1:-1]))])
         raise NumericalError(f"path_speed: the run comes to a stop at s = {where:.4g} of the path")
-    return PathMotion(limits, s, speed, run[..., 1:, 1:].copy(), partial(_motion, limits, dense=dense))
+    found = PathMotion(limits, s, speed, run[..., 1:, 1:].copy(), partial(_motion, limits, dense=dense))
+    if not whole:  # the curve may bend more often than the grid has points
+        _warn_of(found.overload(LOOKED))
+    return found
 
 
 def _finish(late: list[_Work], found: np.ndarray) -> None:
@@ -296,6 +301,7 @@ class _Work:
         own = isinstance(curve, Spline)
         q, first, second = curve(s) if own else looked_at(curve, s, limits.mechanism.nq)
         self.limits, self.curve, self.grid, self.lead = limits, curve, s, q.shape[:-2]
+        self.finer = "" if whole else "; the grid has fewer points than the path, more intervals may help"
         self.cubic = whole and limits.plain and isinstance(curve, Spline)
         self.places: dict[float, tuple[np.ndarray, ...]] = {}
         self.chosen: np.ndarray | None = None
@@ -458,7 +464,7 @@ class _Work:
             which = f" of path {self.names[row]}" if self.lead else ""
             raise InputError(
                 f"path_speed: from s = {self._at(row, where):.4g}{which} the end cannot be reached within the limits{self._holding(where, row)}. Expected "
-                "larger limits, a gentler curve, or other speeds at the ends"
+                f"larger limits, a gentler curve, or other speeds at the ends{self.finer}"
             )
         begin = self.limits.speeds[0] ** 2
         off = (begin > found[:, 1] * (1 + 1e-9)) | (begin < found[:, 0] * (1 - 1e-9))
@@ -476,7 +482,7 @@ class _Work:
             which = f" of path {self.names[row]}" if self.lead else ""
             raise InputError(
                 f"path_speed: at s = {self._at(row, where):.4g}{which} no speed is within the limits{self._holding(where, row)}. Expected larger limits or "
-                "another path"
+                f"another path{self.finer}"
             )
         last = self.limits.speeds[1] ** 2
         if (over := last > within.table[:, -1, -1] * (1 + 1e-9)).any():
