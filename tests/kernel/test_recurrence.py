@@ -214,6 +214,36 @@ def test_a_failed_row_stays_so_in_later_calls() -> None:
     assert same_bits(x[[0, 2]], go(start, p, w)[0][[0, 2]])
 
 
+@pytest.mark.parametrize("rows", [1, 3, 9])
+def test_views_of_larger_arrays_and_backwards(rows: int) -> None:
+    """Inputs read backwards from every other place, samples written backwards between others: as with packed arrays, nothing else is touched."""
+    x, p, w = data(rows, 10)
+    wide = np.full((rows, 21, NW + 3), np.nan)
+    wide[:, 1::2, 2 : 2 + NW] = w[:, ::-1]
+    around = np.full((2 * rows, 23, LOGGED + 2), 7.0)
+    log = around[1::2, 21:1:-2, 1 : 1 + LOGGED]
+    wanted_x, wanted_log, _ = go(x, p, w, periods=(2, 3))
+    failed = np.full(rows, NEVER)
+    passage = recurrence().on(x, p, wide[:, 19::-2, 2 : 2 + NW], failed, log, periods=(2, 3))
+    passage(0, 4)
+    passage(4, 10)
+    assert same_bits(x, wanted_x)
+    assert same_bits(np.ascontiguousarray(log), wanted_log)
+    log[...] = 7.0
+    assert (around == 7.0).all()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_nothing_to_read_and_nothing_to_log(rows: int) -> None:
+    x, none, k = ca.SX.sym("x", 1), ca.SX.sym("none", 0), ca.SX.sym("k")
+    each = kernel.recurrence(
+        "nothing to read", lambda: [ca.Function("m", [x, none, ca.SX.sym("w", 0), k], [x + k])], 0
+    )
+    state = np.arange(rows, dtype=float)[:, None]
+    each.on(state, np.zeros(0), np.zeros((5, 0)), np.full(rows, NEVER), np.zeros((rows, 5, 0)))(0, 5)
+    assert (state[:, 0] == np.arange(rows) + 10).all()
+
+
 # refusals
 
 
