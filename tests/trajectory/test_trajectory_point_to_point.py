@@ -99,3 +99,10 @@ def test_bad_input_is_named() -> None:
         point_to_point([0.0], [1.0], duration=1.0, **limits)
     with pytest.raises(InputError, match=r"shapes that fit together"):
         point_to_point([0.0, 0.0], [1.0, 1.0, 1.0], **limits)
+    for duration in (np.inf, np.nan, np.array([3.0, 4.0])):
+        with pytest.raises(InputError, match=r"expected one number of seconds"):
+            point_to_point([[0.0], [0.0]], [[1.0], [2.0]], duration=duration, **limits)
+    with pytest.raises(InputError, match=r"start: found 'here'; expected numbers"):
+        point_to_point("here", [1.0], **limits)
+    with pytest.raises(InputError, match=r"positions of no joints"):
+        point_to_point([], [], **limits)

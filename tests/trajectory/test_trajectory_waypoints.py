@@ -62,3 +62,11 @@ def test_bad_input_is_named() -> None:
         waypoints([[0.0], [1.0]], start_velocity=3.0, **LIMITS)
     with pytest.raises(InputError, match=r"jerk = .*above zero"):
         waypoints([[0.0], [1.0]], velocity=1.0, acceleration=1.0, jerk=-1.0)
+    with pytest.raises(InputError, match=r"velocity = .*; expected a finite number, or one per joint, 1"):
+        waypoints([[0.0], [1.0]], velocity=[1.0, 1.0], acceleration=1.0, jerk=1.0)
+    with pytest.raises(InputError, match=r"end_velocity = nan"):
+        waypoints([[0.0], [1.0]], end_velocity=np.nan, **LIMITS)
+    with pytest.raises(InputError, match=r"intervals = 2\.0; expected a whole number"):
+        waypoints([[0.0], [1.0]], intervals=2.0, **LIMITS)
+    with pytest.raises(InputError, match=r"shape \(3, 0\)"):
+        waypoints(np.zeros((3, 0)), **LIMITS)

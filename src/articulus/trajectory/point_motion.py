@@ -21,6 +21,7 @@ from casadi import SX
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
 from articulus.kernel import NEVER
+from articulus.trajectory.points import numbers
 
 PARTS = 7
 """Parts with constant jerk of an extreme motion."""
@@ -245,7 +246,11 @@ def point_to_point(
         acceleration,
         jerk,
     )
-    arrays = [np.asarray(x, dtype=float) for x in values]
+    arrays = [numbers(x, f"point_to_point: {name}") for name, x in zip(names, values)]
+    if duration is not None and not (np.ndim(duration) == 0 and np.isfinite(duration)):
+        raise InputError(
+            f"point_to_point: duration = {duration!r}; expected one number of seconds for all motions"
+        )
     for name, array in zip(names, arrays):
         if not np.isfinite(array).all() or (name in names[-3:] and not (array > 0).all()):
             raise InputError(
@@ -258,6 +263,8 @@ def point_to_point(
         raise InputError(
             f"point_to_point: found shapes {shapes}; expected shapes that fit together"
         ) from None
+    if not q0.shape[-1]:
+        raise InputError("point_to_point: found positions of no joints; expected at least one")
     time = A / J
     scaled = _Scaled(
         (q1 - q0) / (A * time**2),

@@ -1,4 +1,4 @@
-"""Points that users give."""
+"""Points and other numbers that users give."""
 
 from __future__ import annotations
 
@@ -20,3 +20,11 @@ def point_of(given: Any, what: str) -> Point:
     if found.shape != (3,) or not np.isfinite(found).all():
         raise InputError(f"{what}: found {given!r}; expected three numbers")
     return float(found[0]), float(found[1]), float(found[2])
+
+
+def numbers(given: Any, what: str) -> np.ndarray:
+    """Return an array of numbers; raise InputError for anything else."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: found {given!r}; expected numbers") from None

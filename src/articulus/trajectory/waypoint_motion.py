@@ -18,6 +18,7 @@ from casadi import SX
 from articulus.errors import InputError, NumericalError
 from articulus.trajectory.ipopt import solve
 from articulus.trajectory.point_motion import point_to_point
+from articulus.trajectory.points import numbers
 from articulus.trajectory.program import Block, Program
 
 SHORTEST = 1e-3
@@ -106,20 +107,23 @@ def waypoints(
     NumericalError
         The solver did not converge.
     """
-    where = np.asarray(points, dtype=float)
-    if where.ndim != 2 or len(where) < 2 or not np.isfinite(where).all():
+    where = numbers(points, "waypoints: points")
+    if where.ndim != 2 or len(where) < 2 or not where.size or not np.isfinite(where).all():
         raise InputError(
             f"waypoints: found points of shape {where.shape}; expected (k, n) with k of 2 or more, finite"
         )
     if not np.abs(np.diff(where, axis=0)).max(axis=1).all():
         raise InputError("waypoints: found two equal points in a row; expected different ones")
-    if intervals < 1:
-        raise InputError(f"waypoints: intervals = {intervals}; expected 1 or more")
+    if not isinstance(intervals, int | np.integer) or intervals < 1:
+        raise InputError(f"waypoints: intervals = {intervals!r}; expected a whole number of 1 or more")
     n = where.shape[1]
-    limits = np.array(
-        [np.broadcast_to(np.asarray(x, dtype=float), n) for x in (velocity, acceleration, jerk)]
-    )
-    ends = np.array([np.broadcast_to(np.asarray(x, dtype=float), n) for x in (start_velocity, end_velocity)])
+    given = {"velocity": velocity, "acceleration": acceleration, "jerk": jerk}
+    limits = np.array([_per_joint(x, n, name) for name, x in given.items()])
+    for name, limit in zip(given, limits):
+        if not (limit > 0).all():
+            raise InputError(f"waypoints: {name} = {limit.tolist()}; expected numbers above zero")
+    given = {"start_velocity": start_velocity, "end_velocity": end_velocity}
+    ends = np.array([_per_joint(x, n, name) for name, x in given.items()])
     if (np.abs(ends) > limits[0]).any():
         raise InputError(
             f"waypoints: speeds at the ends {ends.tolist()} exceed the limits {limits[0].tolist()}"
@@ -130,6 +134,14 @@ def waypoints(
         counts[0] += 1
         counts[-1] += 1
     return _Search(where, limits, ends, guess, counts).found()
+
+
+def _per_joint(given: Any, n: int, name: str) -> np.ndarray:
+    """Return one finite number for each of n joints."""
+    found = numbers(given, f"waypoints: {name}")
+    if found.shape not in ((), (1,), (n,)) or not np.isfinite(found).all():
+        raise InputError(f"waypoints: {name} = {given!r}; expected a finite number, or one per joint, {n}")
+    return np.broadcast_to(found, n)
 
 
 class _Search:
