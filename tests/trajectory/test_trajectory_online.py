@@ -26,7 +26,7 @@ def test_normal_numbers_are_those_of_whole_number_arithmetic() -> None:
             squared = right * (2 * right + 1) % WORD
             left, right = right, (left + MULTIPLIER * squared // WORD + k[turn % 2]) % WORD
             k[turn % 2] = (k[turn % 2] + WEYL) % WORD
-        radius, angle = np.sqrt(-2 * np.log((left + 0.5) / WORD)), 2 * np.pi * right / WORD
+        radius, angle = np.sqrt(-2 * np.log((left + 0.5) / WORD)), 2 * np.pi * (right / WORD - 0.5)
         assert numbers == pytest.approx([radius * np.cos(angle), radius * np.sin(angle)], abs=1e-12)
 
 
