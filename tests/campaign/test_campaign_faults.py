@@ -188,3 +188,31 @@ def test_a_killed_driver_is_resumed(tmp_path: Path, whole: art.campaign.Result, 
     assert dead.returncode == -signal.SIGKILL
     assert 0 < len(art.campaign.show(place).table) < 32
     assert art.campaign(study, output=place).table.same(whole.table)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_clock_that_jumps_changes_nothing(
+    tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """At every look the clock of the day is hours ahead or behind: same bits, no waiting, no nonsense in the progress."""
+    jumps = np.random.default_rng(3)
+    real, told = time.time, []
+    monkeypatch.setattr(time, "time", lambda: real() + float(jumps.uniform(-1e5, 1e5)))
+    monkeypatch.setattr(driver, "FIRST_CHUNK", 8)
+    monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
+    began = time.monotonic()
+
+    def tell(progress: driver.Progress) -> None:
+        told.append((progress.done, progress.rate, progress.remaining))
+
+    result = art.campaign(STUDY, workers=workers, output=tmp_path / "c", tell=tell)
+    spent = time.monotonic() - began
+    assert result.table.same(whole.table)
+    assert ((result.table.seconds >= 0) & (result.table.seconds < spent)).all()
+    done, rate, remaining = map(np.array, zip(*told, strict=True))
+    assert (np.diff(done) >= 0).all()
+    assert (rate >= 0).all()
+    assert (remaining >= 0).all()
+    runs, seconds = driver.Folder(tmp_path / "c").pace
+    assert runs == 32
+    assert 0 < seconds < spent

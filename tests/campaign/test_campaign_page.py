@@ -78,7 +78,7 @@ class Growing:
         held.claim(self.campaign)
         self.ledger: Ledger = held.ledger()
         self._scale = driver.Driver(self.campaign, held, self.ledger).scale()
-        self._digest, self._next = held.digest, 0
+        self._digest, self._next, self._held = held.digest, 0, held
 
     def grow(self) -> None:
         """Write the next shard."""
@@ -87,6 +87,7 @@ class Growing:
         rows = dataclasses.replace(rows, texts={self._next + 3: "killed: signal 9"})
         self.ledger.add(shards.write(self.place, self.ledger.next_file(), [rows], self._digest), ["a note"])
         self._next += PART
+        self._held.note_pace(self._next, 2.0 * self._next)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +183,10 @@ def test_a_running_campaign_is_followed(tmp_path: Path, monkeypatch: pytest.Monk
             state = watch.look(state["version"])
             assert (state["phase"], state["done"], len(read)) == ("running", k * PART, k)
             assert agrees(state, show(place))
-        assert state["remaining"] == pytest.approx((RUNS - 3 * PART) / state["rate"], abs=5.0)  # counts down
+        assert state["rate"] == 0.5
+        assert state["remaining"] == pytest.approx((RUNS - 3 * PART) / 0.5, abs=5.0)  # counts down
+        monkeypatch.setattr("time.time", lambda: 0.0)  # a clock that jumps back by years
+        assert (watch.look()["rate"], watch.look()["remaining"] > 0) == (0.5, True)
         assert "figures" not in watch.look(state["version"])  # nothing is new
         assert len(read) == 3
         growing.ledger.forget([23])

@@ -30,7 +30,7 @@ from articulus.kernel.jit import host
 
 SETTINGS = "campaign.json"
 LOCK = "driver.lock"
-"""Held by the driver while it works; its time is that of the start."""
+"""Held by the driver while it works; says how many runs it has done in how many seconds."""
 SCALE = "scale.npz"
 GONE = "none"
 """Digest of a file that is not there."""
@@ -164,14 +164,29 @@ class Folder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other drivers out while a block runs."""
-        with open(self.path / LOCK, "w") as file:
+        with open(self.path / LOCK, "a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise InputError(
                     f"{self.path}: found another process that works on this campaign; expected none. `--status` tells how far it is"
                 ) from None
+            file.truncate(0)
             yield
+
+    def note_pace(self, runs: int, seconds: float) -> None:
+        """Say in the lock how many runs the driver has written, and in what wall-clock time, for those who watch."""
+        with contextlib.suppress(OSError):  # nothing depends on it
+            (self.path / LOCK).write_text(f"{runs} {seconds:.6f}")
+
+    @property
+    def pace(self) -> tuple[int, float] | None:
+        """What `note_pace` said of the driver that works, or worked last."""
+        try:
+            runs, seconds = (self.path / LOCK).read_text().split()
+            return int(runs), float(seconds)
+        except (OSError, ValueError):  # not yet, or just being written
+            return None
 
     @property
     def digest(self) -> str:
@@ -252,7 +267,8 @@ class Driver:
         self._tell = tell or (lambda progress: None)
         self._rows: list[Rows] = []
         self._held = 0
-        self._written = time.monotonic()
+        self._began = self._written = time.monotonic()
+        self._flushed = 0
         self._good = self._aside = self._deaths = 0
         self._attempts: dict[Range, int] = {}
         self._rate = 0.0
@@ -394,8 +410,10 @@ class Driver:
         if not self._rows:
             return
         rows, self._rows, self._held = self._rows, [], 0
+        self._flushed += sum(part.count for part in rows)
         shard = shards.write(self.folder.path, self.ledger.next_file(), _joined(rows), self.folder.digest)
         self.ledger.add(shard, [n for part in rows for n in part.notes])
+        self.folder.note_pace(self._flushed, time.monotonic() - self._began)
 
 
 def _common(a: Range, b: Range) -> Range:

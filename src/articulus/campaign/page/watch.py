@@ -53,7 +53,8 @@ class Watch:
 
     def _start_again(self) -> None:
         self._held: dict[str, Parts] = {}
-        self._written: dict[str, tuple[float, int]] = {}
+        self._written: dict[str, float] = {}
+        self._taken = time.monotonic()
         self._scale: Scale | None = None
         self._counts: Counts | None = None
         self._tally = Tally(self._campaign) if self._campaign else None
@@ -144,7 +145,7 @@ class Watch:
         if campaign.bands:
             self._add_counts(shards.counts(self.folder, file))
         tally.add(index, *(c[..., at] for c in columns))
-        self._held[file], self._written[file] = parts, (written, index.size)
+        self._held[file], self._written[file], self._taken = parts, written, time.monotonic()
 
     def _add_counts(self, part: Counts | None) -> None:
         if self._scale is None:
@@ -162,10 +163,10 @@ class Watch:
         assert self._campaign is not None
         assert self._tally is not None
         total, done = int(self._settings["runs"]), self._tally.done
-        now, last = time.time(), max((t for t, _ in self._written.values()), default=0.0)
-        running = done < total and (self._locked() or 0 <= now - last < RECENT)
-        rate = self._rate(last) if running else None
-        left = max(0.0, (total - done) / rate - max(0.0, now - last)) if rate else None
+        last = max(self._written.values(), default=0.0)
+        running = done < total and (self._locked() or 0 <= time.time() - last < RECENT)
+        rate = self._rate() if running else None
+        left = max(0.0, (total - done) / rate - (time.monotonic() - self._taken)) if rate else None
         return {
             "phase": "complete" if done >= total else "running" if running else "stopped",
             "title": _title(self._campaign),
@@ -178,12 +179,10 @@ class Watch:
             "last": last or None,
         }
 
-    def _rate(self, last: float) -> float | None:
-        """Return runs per second of wall-clock time from the start of the driver to the last shard."""
-        lock = self.folder / LOCK
-        begun = lock.stat().st_mtime if lock.is_file() else last
-        runs = sum(count for t, count in self._written.values() if t > begun)
-        return runs / (last - begun) if runs else None
+    def _rate(self) -> float | None:
+        """Return runs per second of wall-clock time from the start of the driver to its last shard; clocks that jump do not matter."""
+        runs, seconds = Folder(self.folder).pace or (0, 0.0)
+        return runs / seconds if runs and seconds > 0 else None
 
     def _locked(self) -> bool:
         """Whether a driver on this machine holds the folder; its lock is looked at, not tried."""
