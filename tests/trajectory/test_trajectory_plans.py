@@ -119,7 +119,7 @@ def test_closed_loops_stay_closed(arm: art.Mechanism) -> None:
 
 
 def test_flexible_links_come_to_rest(arm: art.Mechanism) -> None:
-    """Modes are at rest at both ends; a simulation with the forces of the finer mesh leaves little vibration."""
+    """At both ends of the motion on the mesh; how well a mesh resolves vibrations is a matter of tests with softer links."""
     king = art.load("king_arm")
     goal = {"joint1": 0.3, "joint2": 0.2}
     moved = plan(king, king.neutral, goal, duration=1.0, joints=["joint1", "joint2"], intervals=60)
