@@ -72,6 +72,9 @@ solve = {scheme = "riccati", intervals = 20}
     back = load_plan(tmp_path / "steps.nc")
     assert isinstance(back, FeedbackPlan)
     assert np.array_equal(back.u, outcome.plan.u)
+    weak = run_task(parse_task(text.replace("1e4}", "1.0}")), tmp_path)
+    assert not weak.passed
+    assert not (tmp_path / "steps.forces.csv").exists()  # not those of the first task
 
 
 def test_what_frames_keep_to_is_read() -> None:

@@ -92,7 +92,7 @@ class PlanFiles:
 
 
 def run_task(task: PlanTask, folder: StrPath, *, report: bool = True) -> PlanOutcome:
-    """Solve a task; write the plan, the forces and, unless that is not wanted, the report."""
+    """Solve a task; write the plan, the forces if there is a motion, and, unless that is not wanted, the report."""
     xarray_module()
     files = PlanFiles.of(task, folder)
     make_folder(files.plan.parent)
@@ -100,6 +100,8 @@ def run_task(task: PlanTask, folder: StrPath, *, report: bool = True) -> PlanOut
     outcome.plan.save(files.plan)
     if outcome.plan.converged:
         write_text(files.forces, forces_csv(outcome.plan))
+    else:
+        files.forces.unlink(missing_ok=True)  # those of an earlier plan with this name
     if report:
         from articulus.study.plans.report import plan_report
 
