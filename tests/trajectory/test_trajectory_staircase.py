@@ -1,5 +1,7 @@
 """Staircase programs: factors against dense matrices, three methods against HiGHS, what cannot be kept named, sequences against closed forms."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -127,6 +129,7 @@ def test_a_cost_without_end_is_told(method):
     found = trajectory.solve_stages([free, trajectory.Stage(1, [0.0])], method)
     with pytest.raises(NumericalError, match="unbounded"):
         _ = found.cost
+    assert found.residual > 1e-3  # the conditions of optimality are not met
 
 
 def test_bad_programs_are_named():
@@ -145,6 +148,30 @@ def test_bad_programs_are_named():
         trajectory.solve_stages(program(3, quadratic=True), "active_set")
     with pytest.raises(InputError, match="interior_point"):
         trajectory.solve_stages(good, "interior-point")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"rows": [[1.0, 2.0, 3.0]]}, r"Stage.rows: found shape \(1, 3\); expected \(any, 2\)"),
+        ({"rows": "all"}, "Stage.rows: found 'all'; expected numbers"),
+        ({"rows": [[1.0, 2.0]], "lower": [0.0, 0.0]}, r"Stage.lower: found shape \(2,\); expected \(1,\)"),
+        ({"low": [0.0, 0.0, 0.0]}, "Stage.low: found shape"),
+        ({"H": [1.0, 2.0]}, "Stage.H: found shape"),
+        ({"step": [[1.0, 2.0, 3.0]]}, "Stage.step: found shape"),
+        ({"low": [np.inf, -1.0], "high": np.inf}, "bounds inf and inf"),
+    ],
+)
+def test_stages_that_make_no_sense(change, text):
+    given = {"states": 1, "c": [0.0, 1.0], "step": [[1.0, 1.0]], "low": -1.0, "high": 1.0} | change
+    with pytest.raises(InputError, match=text):
+        trajectory.solve_stages([trajectory.Stage(**given), trajectory.Stage(1, [1.0])])
+
+
+def test_guesses_that_are_no_numbers_are_told():
+    good = program(3)
+    with pytest.raises(InputError, match="not finite"):
+        trajectory.solve_stages(good, "active_set", guess=[np.full(s.size, np.nan) for s in good])
 
 
 def test_factors_touch_few_stages_where_changes_die_out():
@@ -203,3 +230,42 @@ def test_stages_of_the_users_own_functions():
         u_bounds=[(0, 1)],
     )
     assert trajectory.solve_staged(problem).x[1, 0] == pytest.approx(np.sqrt(2), abs=1e-7)
+
+
+def test_limits_of_the_whole_way_hold_at_the_end_too():
+    """As far as possible in a second with 1 m/s^2, but no farther than 0.3 m: the last stage is part of the way."""
+    x, u = ca.SX.sym("x", 2), ca.SX.sym("u", 1)
+    cart = trajectory.ode(
+        x,
+        u,
+        ca.vertcat(x[1], u),
+        duration=1.0,
+        start=[0, 0],
+        u_bounds=[(-1, 1)],
+        path={"wall": (x[0], -np.inf, 0.3)},
+        final=-x[0],
+        running=1e-3 * u**2,
+    )
+    motion = trajectory.solve_staged(trajectory.staged(cart, 10))
+    assert motion.cost > -0.3
+    assert motion.x[-1, 0] == pytest.approx(0.3, abs=1e-6)
+
+
+def test_what_stages_cannot_keep_is_refused():
+    x, u = ca.SX.sym("x", 2), ca.SX.sym("u", 1)
+    cart = trajectory.ode(x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], end=[1, 0], running=u**2)
+    z = ca.SX.sym("z", cart.size)
+    zero = np.zeros(1)
+    of_input = trajectory.Constraint("no push", ca.Function("c", [z], [z[cart.inputs[0]]]), zero, zero)
+    rate = cart.rates[0]
+    held = cart.upper.copy()
+    held[rate] = 1.0
+    for change, text in (
+        ({"at_end": (of_input,)}, "constraint 'no push' at the end depends on u"),
+        ({"at_start": (of_input,)}, "constraint 'no push' at the start"),
+        ({"final": ca.Function("f", [z, ca.SX.sym("T")], [z[rate]])}, "cost at the end depends on"),
+        ({"upper": held}, "found limits of .*; expected"),
+        ({"end": (cart.end[0], held)}, "found limits of .* at the end; expected"),
+    ):
+        with pytest.raises(InputError, match=text):
+            trajectory.staged(replace(cart, **change), 5)

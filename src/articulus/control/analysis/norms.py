@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import ztrtrs
 from scipy.optimize import minimize_scalar
 from threadpoolctl import threadpool_limits
 
@@ -100,7 +101,8 @@ class Gains:
     """Largest singular values of the response of a continuous model at single frequencies, from its Schur form."""
 
     def __init__(self, model: LinearModel):
-        self.T, Z = scipy.linalg.schur(model.A, output="complex")
+        T, Z = scipy.linalg.schur(model.A, output="complex")
+        self.T = np.asfortranarray(T)
         self.B, self.C, self.D = Z.conj().T @ model.B, model.C @ Z, model.D
         self.places = np.diag_indices(len(self.T))
 
@@ -112,7 +114,8 @@ class Gains:
         shifted[self.places] += 1j * omega
         if not shifted[self.places].all():
             return np.inf
-        return float(np.linalg.norm(self.C @ scipy.linalg.solve_triangular(shifted, self.B) + self.D, 2))
+        states, _ = ztrtrs(shifted, self.B)
+        return float(np.linalg.svd(self.C @ states + self.D, compute_uv=False)[0])
 
 
 def _peak(model: LinearModel) -> tuple[float, float]:
