@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 def aligned(count: int) -> np.ndarray:
     """Return `count` doubles, zero, at a multiple of 64 bytes."""
     raw = np.zeros(count + 8)
-    skip = (-raw.ctypes.data // 8) % 8
+    skip = (-address(raw) // 8) % 8
     return raw[skip : skip + count]
 
 

@@ -114,6 +114,13 @@ def _require(name: str, array: np.ndarray, *shapes: tuple[int, ...], strided: bo
         )
 
 
+def _address(array: np.ndarray) -> int:
+    """Return where the data of an array begin that may be empty or a view."""
+    if not array.size:
+        return 0
+    return arrays.address(array) if array.flags.c_contiguous else array.ctypes.data
+
+
 class Passage:
     """A recurrence on given arrays: `passage(start, stop)` takes the steps [start, stop) of every row."""
 
@@ -126,9 +133,9 @@ class Passage:
         self._native = recurrence.source.native(lanes)
         self._w_step = w.strides[-2] if w.size else 0
         self._log_step = log.strides[1]
-        self._w, self._log = (arrays.address(each) if each.size else 0 for each in (w, log))
+        self._w, self._log, at_p = _address(w), _address(log), _address(p)
         self._words = [
-            *(arrays.address(x), x.strides[0], arrays.address(p), p.strides[0] if p.ndim == 2 else 0),
+            *(arrays.address(x), x.strides[0], at_p, p.strides[0] if p.ndim == 2 else 0),
             *(self._w, w.strides[0] if w.ndim == 3 else 0, self._w_step),
             *(self._log, log.strides[0], self._log_step, arrays.address(failed), failed.strides[0]),
             *(0, 0, every, 0, *periods, 1),

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -277,18 +277,25 @@ def _finish(late: list[_Work], found: np.ndarray) -> None:
     late.clear()
 
 
-def _grid(curve: Curve, count: int, dense: bool) -> tuple[np.ndarray, bool]:
-    """Return a grid with shorter (much shorter if dense) intervals towards the ends, (points,), or (..., points) with the nearest point moved to every
-    knot, and whether every knot is a point of it."""
+@lru_cache(maxsize=8)
+def _spaced(count: int, dense: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of a grid from 0 to 1 without knots, and the middles of its intervals."""
     even = np.linspace(0.0, 1.0, count + 1)
     s = even / 2 + (1 - np.cos(np.pi * even)) / 4
     if dense:  # like the way from rest with constant jerk
         s = even**3 * (10 - 15 * even + 6 * even**2)
+    return s, (s[1:] + s[:-1]) / 2
+
+
+def _grid(curve: Curve, count: int, dense: bool) -> tuple[np.ndarray, bool]:
+    """Return a grid with shorter (much shorter if dense) intervals towards the ends, (points,), or (..., points) with the nearest point moved to every
+    knot, and whether every knot is a point of it."""
+    s, middles = _spaced(count, dense)
     knots = getattr(curve, "knots", None)
     if knots is None:
-        return s, True
+        return s.copy(), True
     inner = knots[..., 1:-1]
-    near = np.clip(np.searchsorted((s[1:] + s[:-1]) / 2, inner), 1, count - 1)
+    near = np.clip(np.searchsorted(middles, inner), 1, count - 1)
     out = np.broadcast_to(s, (*knots.shape[:-1], count + 1)).copy()
     np.put_along_axis(out, near, inner, axis=-1)
     return out, bool((near[..., 1:] > near[..., :-1]).all())
