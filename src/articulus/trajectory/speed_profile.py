@@ -182,15 +182,41 @@ def _end(p: SX, P: SX, slope: SX, high: SX) -> SX:
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """One row over an interval of length h: p, P and slope at its start and its end."""
+    """One row that is not stiff over an interval of length h: p, P and slope at its start and its end."""
 
     start: tuple[SX, SX, SX]
     end: tuple[SX, SX, SX]
     h: SX
 
     @cached_property
+    def steep(self) -> SX:
+        """The larger size of its slopes, times the interval."""
+        return greater(ca.fabs(self.h * self.start[2]), ca.fabs(self.h * self.end[2]))
+
+    def crossing(self) -> tuple[SX, SX]:
+        """Return the squared speeds at both ends that the row allows by itself."""
+        return SX(FAR), SX(FAR)
+
+    def at(self, x: SX, at_end: bool, all: bool) -> tuple[SX, SX]:
+        """Return least and largest u at an end of the interval; of a stiff row only if all are asked for."""
+        p, P, slope = self.end if at_end else self.start
+        return p + slope * x, P + slope * x
+
+    def reached(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
+        """Return the x at the end of the interval (backward: at its start) for which the line is met with x at the other one, with u `other` there.
+
+        Backward is forward with -h.
+        """
+        far, h = (self.start, -self.h) if backward else (self.end, self.h)
+        return (x + h * (far[int(upper)] + other)) / (1 + -h * far[2])
+
+
+class _StiffRow(_Row):
+    """A row that may be stiff."""
+
+    @cached_property
     def stiff(self) -> SX:
-        return greater(ca.fabs(self.h * self.start[2]), ca.fabs(self.h * self.end[2])) > STIFF
+        return self.steep > STIFF
 
     @cached_property
     def crosses(self) -> SX:
@@ -210,16 +236,15 @@ class _Row:
         end = ca.if_else(falls, joined + 2 * self.h * before * Q, -q) / ca.if_else(falls, slopes, after)
         return ca.if_else(self.crosses, start, FAR), ca.if_else(self.crosses, end, FAR)
 
-    def at(self, x: SX, at_end: bool, out: SX) -> tuple[SX, SX]:
-        """Return least and largest u at an end of the interval, none if `out`."""
-        p, P, slope = self.end if at_end else self.start
-        return ca.if_else(out, -FAR, p + slope * x), ca.if_else(out, FAR, P + slope * x)
+    def at(self, x: SX, at_end: bool, all: bool) -> tuple[SX, SX]:
+        """Return least and largest u at an end of the interval; of a stiff row only if all are asked for, and not if it crosses."""
+        out, (low, high) = self.crosses if all else self.stiff, super().at(x, at_end, all)
+        return ca.if_else(out, -FAR, low), ca.if_else(out, FAR, high)
 
     def reached(self, x: SX, other: SX, upper: bool, backward: bool) -> SX:
-        """Return the x at one end of the interval for which the line is met with x at the end before (backward: at its end), with u `other` there if
-        the row is not stiff.
+        """Return the same as that of a row that is not stiff; `other` counts only then.
 
-        Backward is forward with -h. The upper line limits x from above forward, the lower line backward.
+        The upper line limits x from above forward, the lower line backward.
         """
         near, far, h = (self.end, self.start, -self.h) if backward else (self.start, self.end, self.h)
         side, above = int(upper), upper is not backward
@@ -239,18 +264,18 @@ class _Row:
         return ca.if_else(ca.logic_and(self.stiff, ca.logic_not(by_far)), stiff, found)
 
 
-def _rows(n: int, w: SX, h: SX) -> list[_Row]:
+def _rows(n: int, w: SX, kind: type[_Row]) -> list[_Row]:
     """Return the rows of an interval from those of the table at both ends."""
     ends = []
     for line in (w[: 3 * n], w[3 * n + 4 : 6 * n + 4]):
         p, P, k = ca.vertsplit(line, n)
         ends.append([(p[r], P[r], k[r]) for r in range(n)])
-    return [_Row(a, b, h) for a, b in zip(*ends)]
+    return [kind(a, b, w[3 * n + 1]) for a, b in zip(*ends)]
 
 
 def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -> tuple[SX, SX]:
     """Return least and largest u at an end of the interval; of stiff rows only if all are asked for, and not of those that cross."""
-    pairs = [row.at(x, at_end, row.crosses if all else row.stiff) for row in rows]
+    pairs = [row.at(x, at_end, all) for row in rows]
     return largest([low for low, _ in pairs]), least([high for _, high in pairs])
 
 
@@ -258,10 +283,8 @@ def _extremes(rows: Sequence[_Row], x: SX, at_end: bool, *, all: bool = False) -
 def _backward_map(n: int, rests: bool) -> Any:
     """Return the recurrence over the intervals from the last: its state are the sets at their ends and at their starts."""
 
-    def build() -> Sequence[ca.Function]:
-        x, none, w, k = SX.sym("x", 4), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
-        _, h, low, high = ca.vertsplit(w[3 * n : 3 * n + 4])
-        rows = _rows(n, w, h)
+    def step(x: SX, w: SX, kind: type[_Row]) -> SX:
+        rows, (low, high) = _rows(n, w, kind), ca.vertsplit(w[3 * n + 2 : 3 * n + 4])
         crossings = [row.crossing() for row in rows]
         lower, upper = x[2], lesser(x[3], least([end for _, end in crossings]))
         low_u, _ = _extremes(rows, upper, True)
@@ -270,18 +293,17 @@ def _backward_map(n: int, rests: bool) -> Any:
         high = lesser(high, least([*reached, *(start for start, _ in crossings)]))
         if not rests:
             low = greater(low, largest([row.reached(lower, high_u, True, True) for row in rows]))
-        onward = ca.vertcat(lower, upper, low, high)
-        return [ca.Function("back", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
+        return ca.vertcat(lower, upper, low, high)
 
-    return kernel.recurrence(f"path speed backward 11 {n} {rests}", build, 2)
+    return kernel.recurrence(f"path speed backward 12 {n} {rests}", lambda: _steps(n, 4, step), 2)
 
 
 @cache
 def _forward_map(n: int, fast: bool) -> Any:
-    def build() -> Sequence[ca.Function]:
-        x, none, w, k = SX.sym("x", 3), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
-        _, h, low, high = ca.vertsplit(w[3 * n : 3 * n + 4])
-        rows = _rows(n, w, h)
+    """Return the recurrence over the intervals: its state is the squared speed, and u at both ends of the interval before."""
+
+    def step(x: SX, w: SX, kind: type[_Row]) -> SX:
+        rows, (low, high) = _rows(n, w, kind), ca.vertsplit(w[3 * n + 2 : 3 * n + 4])
         low_u, high_u = _extremes(rows, x[0], False)
         if fast:
             reached = [row.reached(x[0], high_u, True, False) for row in rows]
@@ -292,11 +314,21 @@ def _forward_map(n: int, fast: bool) -> Any:
         # the two u that are nearest to each other
         low_u, high_u = _extremes(rows, x[0], False, all=True)
         low_end, high_end = _extremes(rows, onward, True, all=True)
-        mean = (onward - x[0]) / (2 * h)
+        mean = (onward - x[0]) / (2 * rows[0].h)
         part = ca.fmin(
             ca.fmax(0.0, ca.fmax(low_u - mean, mean - high_end)), ca.fmin(high_u - mean, mean - low_end)
         )
-        state = ca.vertcat(onward, mean + part, mean - part)
-        return [ca.Function("forth", [x, none, w, k], [state], ["x", "p", "w", "k"], ["x_next"])]
+        return ca.vertcat(onward, mean + part, mean - part)
 
-    return kernel.recurrence(f"path speed forward 10 {n} {fast}", build, 3)
+    return kernel.recurrence(f"path speed forward 11 {n} {fast}", lambda: _steps(n, 3, step), 3)
+
+
+def _steps(n: int, size: int, step: Callable[[SX, SX, type[_Row]], SX]) -> Sequence[ca.Function]:
+    """Return the map of a recurrence; the rules of stiff rows are passed over where there are none."""
+    x, none, w, k = SX.sym("x", size), SX.sym("p", 0), SX.sym("w", 6 * n + 8), SX.sym("k")
+    some = SX.sym("some")
+    whole = ca.Function("when_stiff", [some, x, w], [ca.if_else(some, step(x, w, _StiffRow), 0)])
+    stiff = largest([row.steep for row in _rows(n, w, _Row)]) > STIFF
+    (found,) = whole.call([stiff, x, w], False, True)
+    onward = ca.if_else(stiff, found, step(x, w, _Row))
+    return [ca.Function("step", [x, none, w, k], [onward], ["x", "p", "w", "k"], ["x_next"])]
