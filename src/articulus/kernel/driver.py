@@ -13,18 +13,23 @@ block, and one block's work hides the waiting of another.
 
 One function per row length moves the rows of a block, by square transposes of as many columns as there are lanes.
 Where the length is no multiple, the last square overlaps its neighbour; rows of less than a square are moved as two halves of
-one that overlap.
+one that overlap. Where all lanes have the same row, its elements are spread; a single row is copied by vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from .target import Target
 from .writer import Writer
 
 HEADER = 3  # words before the pointers of a frame
 UNROLL = 64  # columns up to which the squares are written out
+WIDE = 8
+"""Elements of a single row that are moved at once."""
+AT_ONCE = 4
+"""Elements of a common row that a loop spreads at once."""
 
 
 def frame_length(inputs: int, outputs: int) -> int:
@@ -163,8 +168,13 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
 
     Its arguments are the lanes, the finite check so far, the first row and the distances of the other rows in bytes.
     """
+    if target.lanes == 1 and n >= WIDE:
+        return _single(target, n, gather=gather)
     w = Writer(target)
     w.label("entry")
+    before = "entry"
+    if gather and n >= max(target.lanes, 2 * AT_ONCE):
+        before = _common(w, n)
     rows = ["%row", *(w.offset("%row", f"%ahead{lane}") for lane in range(1, target.lanes))]
     if n < target.lanes and (target.lanes == 2 or n < target.lanes // 2):
         check = (_gather_narrow if gather else _scatter_narrow)(w, n, rows, "%check")
@@ -173,13 +183,85 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
     elif n <= UNROLL:
         check = _squares(w, n, rows, gather)
     else:
-        check = _loop(w, n, rows, gather)
+        check = _loop(w, n, rows, gather, before)
     w.line(f"ret {target.type} {check}")
     ahead = "".join(f", i64 %ahead{lane}" for lane in range(1, target.lanes))
     name = f"{'gather' if gather else 'scatter'}.{n}"
     return w.function(
         f"internal {target.type} @{name}(ptr noalias %lanes, {target.type} %check, ptr %row{ahead})"
     )
+
+
+def steps(w: Writer, count: int, n: int, name: str, before: str, do: Callable[[str], None]) -> None:
+    """Write a loop that does something with `count` elements at a time, given the first of them; the last ones overlap their neighbours.
+
+    Parameters
+    ----------
+    w : Writer
+    count, n : int
+        At most as many as there are.
+    name : str
+        Label of the loop; `name`.after is the one behind it.
+    before : str
+        Label of the block that ends here.
+    do : callable
+    """
+    w.line(f"br label %{name}")
+    w.label(name)
+    element = w.phi("i64", "0", before)
+    do(element)
+    following = w.do(f"add i64 {element}, {count}")
+    w.close(element, w.do(f"call i64 @llvm.smin.i64(i64 {following}, i64 {n - count})"), name)
+    w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {n}')}, label %{name}, label %{name}.after")
+    w.label(f"{name}.after")
+
+
+def _single(target: Target, n: int, *, gather: bool) -> str:
+    """Return the text of a mover in code for one row at a time."""
+    w = Writer(replace(target, lanes=WIDE))
+    w.label("entry")
+    source, place = ("%row", "%lanes") if gather else ("%lanes", "%row")
+    checks = [w.constant(0.0)]
+
+    def move(element: str) -> None:
+        check = w.phi(w.target.type, checks[0], "entry")
+        byte = w.do(f"mul i64 {element}, 8")
+        value = w.load(w.offset(source, byte), align=8)
+        w.store(value, w.offset(place, byte), align=8)
+        checks.append(w.fma(value, w.constant(0.0), check))
+        w.close(check, checks[-1], "move")
+
+    steps(w, WIDE, n, "move", "entry", move)
+    check = "%check"
+    for k in range(WIDE):
+        check = w.do(f"fadd double {check}, {w.lane(checks[-1], k)}")
+    w.line(f"ret double {check}")
+    name = f"{'gather' if gather else 'scatter'}.{n}"
+    return w.function(f"internal double @{name}(ptr noalias %lanes, double %check, ptr %row)")
+
+
+def _common(w: Writer, n: int) -> str:
+    """Write the way out for a row that all lanes have in common; return the label behind it."""
+    lanes = w.target.lanes
+    same = w.do(f"icmp eq i64 %ahead{lanes - 1}, 0")
+    w.line(f"br i1 {same}, label %same, label %apart")
+    w.label("same")
+    checks: list[str] = []
+
+    def spread(element: str) -> None:
+        check = w.phi(w.target.type, "%check", "same")
+        source = w.offset("%row", w.do(f"mul i64 {element}, 8"))
+        place = w.offset("%lanes", w.do(f"mul i64 {element}, {w.target.bytes}"))
+        values = [w.splat(w.load(w.offset(source, 8 * k), "double", 8), lanes) for k in range(AT_ONCE)]
+        for k, value in enumerate(values):
+            w.store(value, w.offset(place, k * w.target.bytes))
+        checks.append(w.add(check, w.add(*_watched(w, values, [w.constant(0.0)] * 2))))
+        w.close(check, checks[-1], "spread")
+
+    steps(w, AT_ONCE, n, "spread", "same", spread)
+    w.line(f"ret {w.target.type} {checks[-1]}")
+    w.label("apart")
+    return "apart"
 
 
 def _squares(w: Writer, n: int, rows: list[str], gather: bool) -> str:
@@ -221,13 +303,13 @@ def _watched(w: Writer, values: list[str], checks: list[str]) -> list[str]:
     return checks
 
 
-def _loop(w: Writer, n: int, rows: list[str], gather: bool) -> str:
+def _loop(w: Writer, n: int, rows: list[str], gather: bool, before: str) -> str:
     """Move the squares of a long row in a loop, the last one after it; return the finite check."""
     lanes = w.target.lanes
     w.line("br label %columns")
     w.label("columns")
-    column = w.phi("i64", "0", "entry")
-    checks = [w.phi(w.target.type, w.constant(0.0), "entry") for _ in range(2)]
+    column = w.phi("i64", "0", before)
+    checks = [w.phi(w.target.type, w.constant(0.0), before) for _ in range(2)]
     byte = w.do(f"mul i64 {column}, 8")
     here = [w.offset(row, byte) for row in rows]
     place = w.offset("%lanes", w.do(f"mul i64 {column}, {w.target.bytes}"))

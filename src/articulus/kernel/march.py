@@ -27,7 +27,7 @@ import casadi as ca
 
 from ..errors import InputError
 from . import program
-from .driver import HEADER, lanes_ahead, move_rows, mover, run_function
+from .driver import HEADER, WIDE, lanes_ahead, move_rows, mover, run_function, steps
 from .program import Program, Signature
 from .target import Target
 from .writer import Writer
@@ -215,32 +215,59 @@ class _Driver:
     def _keep(self) -> str:
         """Return the text of `@keep(ptr %w)`: the new state becomes the state, but not in lanes that failed."""
         w, t = Writer(self.target), self.target
-        mask, size = t.of("i1"), self.nx * t.bytes
+        mask = t.of("i1")
         w.label("entry")
         fresh = w.offset("%w", (self.nx + self.np + self.nw + 1) * t.bytes)
-        w.line("br label %look")
-        w.label("look")
-        at, inside = w.phi("i64", "0", "entry"), w.phi(mask, t.splat("i1", "true"), "entry")
-        near = w.compare("ole", w.fabs(w.load(w.offset(fresh, at))), w.constant(BOUND))
-        all_near, following = w.do(f"and {mask} {inside}, {near}"), w.do(f"add i64 {at}, {t.bytes}")
-        w.close(at, following, "look")
-        w.close(inside, all_near, "look")
-        w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {size}')}, label %look, label %judge")
-        w.label("judge")
+        all_near = w.do(f"call {mask} @near(ptr {fresh})")
         at_failed = w.offset("%w", (self.slots - 1) * t.bytes)
         failed = w.load(at_failed)
         number = w.load(w.offset("%w", (self.nx + self.np + self.nw) * t.bytes))
         alive = w.compare("olt", failed, w.constant(0.0))
         w.store(w.select(alive, w.select(all_near, failed, number), failed), at_failed)
         good = w.do(f"and {mask} {alive}, {all_near}")
-        w.line("br label %take")
-        w.label("take")
-        at = w.phi("i64", "0", "judge")
-        place = w.offset("%w", at)
-        w.store(w.select(good, w.load(w.offset(fresh, at)), w.load(place)), place)
-        following = w.do(f"add i64 {at}, {t.bytes}")
-        w.close(at, following, "take")
-        w.line(f"br i1 {w.do(f'icmp slt i64 {following}, {size}')}, label %take, label %kept")
-        w.label("kept")
+        w.line(f"call void @take(ptr %w, ptr {fresh}, {mask} {good})")
         w.line("ret void")
-        return w.function("internal void @keep(ptr noalias %w)")
+        keep = w.function("internal void @keep(ptr noalias %w)")
+        return "\n".join([self._near(), self._take(), keep])
+
+    def _wide(self) -> Writer:
+        """Return a writer whose vectors are values of all lanes, or several elements of a single row."""
+        wide = self.target.lanes == 1 and self.nx >= WIDE
+        return Writer(replace(self.target, lanes=WIDE) if wide else self.target)
+
+    def _near(self) -> str:
+        """Return the text of `@near(ptr %x)`: whether all elements of a state are numbers, and not too large."""
+        w, t = self._wide(), self.target
+        mask, count = w.target.of("i1"), w.target.lanes // t.lanes
+        seen = [w.target.splat("i1", "true")]
+
+        def look(element: str) -> None:
+            before = w.phi(mask, seen[0], "entry")
+            value = w.load(w.offset("%x", w.do(f"mul i64 {element}, {t.bytes}")), align=t.bytes)
+            near = w.compare("ole", w.fabs(value), w.constant(BOUND))
+            seen.append(w.do(f"and {mask} {before}, {near}"))
+            w.close(before, seen[-1], "look")
+
+        w.label("entry")
+        steps(w, count, self.nx, "look", "entry", look)
+        found = seen[-1]
+        if count > 1:
+            found = w.do(f"icmp eq i{count} {w.do(f'bitcast {mask} {found} to i{count}')}, -1")
+        w.line(f"ret {t.of('i1')} {found}")
+        return w.function(f"internal {t.of('i1')} @near(ptr %x)")
+
+    def _take(self) -> str:
+        """Return the text of `@take(ptr %x, ptr %y, %good)`: y becomes x in good lanes."""
+        w, t = self._wide(), self.target
+        mask, kind = t.of("i1"), w.target.type
+
+        def take(element: str) -> None:
+            at = w.do(f"mul i64 {element}, {t.bytes}")
+            place = w.offset("%x", at)
+            new, old = (w.load(p, align=t.bytes) for p in (w.offset("%y", at), place))
+            w.store(w.do(f"select {mask} %good, {kind} {new}, {kind} {old}"), place, align=t.bytes)
+
+        w.label("entry")
+        steps(w, w.target.lanes // t.lanes, self.nx, "take", "entry", take)
+        w.line("ret void")
+        return w.function(f"internal void @take(ptr %x, ptr %y, {mask} %good)")
