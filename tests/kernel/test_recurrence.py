@@ -338,3 +338,28 @@ def test_wrong_maps_refused(wrong: ca.Function) -> None:
 def test_samples_longer_than_the_state_refused() -> None:
     with pytest.raises(InputError, match="samples of 6 elements; expected 0 to 5"):
         kernel.recurrence("long samples", maps, NX + 1)
+
+
+@pytest.mark.parametrize("bad", [0, 9, 12])
+def test_long_rows_one_by_one_and_in_vectors_of_any_length(bad: int) -> None:
+    """Rows longer than a vector, inputs that all have in common; whichever element fails, the row keeps the state before."""
+    n, m, steps = 13, 21, 6
+    x, p, w, k = ca.SX.sym("x", n), ca.SX.sym("p"), ca.SX.sym("w", m), ca.SX.sym("k")
+    step = 0.5 * x + w[:n] - w[m - n :]
+    step[bad] = ca.if_else(k == p, ca.SX(np.nan), step[bad])
+    moved = ca.Function("moved", [x, p, w, k], [step])
+    made = kernel.recurrence(f"test of long rows {bad}", lambda: [moved], n)
+    rng = np.random.default_rng(bad)
+    start, inputs = rng.normal(size=(3, n)), rng.normal(size=(steps, m))
+    fails = np.array([[99.0], [4.0], [99.0]])
+    want, logs = start.copy(), []
+    for j in range(steps):
+        logs.append(want.copy())
+        want = np.where(j < fails, 0.5 * want + inputs[j, :n] - inputs[j, m - n :], want)
+    for lanes, each in ((None, [0, 1, 2]), (2, [0, 1, 2]), (None, [0]), (None, [1])):
+        found, failed = start[each].copy(), np.full(len(each), NEVER)
+        log = np.zeros((len(each), steps, n))
+        made.on(found, fails[each].copy(), inputs.copy(), failed, log, lanes=lanes)(0, steps)
+        assert found == pytest.approx(want[each], rel=1e-13, abs=1e-14)
+        assert log == pytest.approx(np.array(logs).transpose(1, 0, 2)[each], rel=1e-13, abs=1e-14)
+        assert failed.tolist() == [NEVER if fails[i, 0] > 50 else 4.0 for i in each]

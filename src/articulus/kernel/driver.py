@@ -192,7 +192,7 @@ def mover(target: Target, n: int, *, gather: bool) -> str:
     )
 
 
-def steps(w: Writer, count: int, n: int, name: str, before: str, do: Callable[[str], None]) -> None:
+def element_loop(w: Writer, count: int, n: int, name: str, before: str, do: Callable[[str], None]) -> None:
     """Write a loop that does something with `count` elements at a time, given the first of them; the last ones overlap their neighbours.
 
     Parameters
@@ -231,7 +231,7 @@ def _single(target: Target, n: int, *, gather: bool) -> str:
         checks.append(w.fma(value, w.constant(0.0), check))
         w.close(check, checks[-1], "move")
 
-    steps(w, WIDE, n, "move", "entry", move)
+    element_loop(w, WIDE, n, "move", "entry", move)
     check = "%check"
     for k in range(WIDE):
         check = w.do(f"fadd double {check}, {w.lane(checks[-1], k)}")
@@ -258,7 +258,7 @@ def _common(w: Writer, n: int) -> str:
         checks.append(w.add(check, w.add(*_watched(w, values, [w.constant(0.0)] * 2))))
         w.close(check, checks[-1], "spread")
 
-    steps(w, AT_ONCE, n, "spread", "same", spread)
+    element_loop(w, AT_ONCE, n, "spread", "same", spread)
     w.line(f"ret {w.target.type} {checks[-1]}")
     w.label("apart")
     return "apart"

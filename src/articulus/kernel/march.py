@@ -27,7 +27,7 @@ import casadi as ca
 
 from ..errors import InputError
 from . import program
-from .driver import HEADER, WIDE, lanes_ahead, move_rows, mover, run_function, steps
+from .driver import HEADER, WIDE, element_loop, lanes_ahead, move_rows, mover, run_function
 from .program import Program, Signature
 from .target import Target
 from .writer import Writer
@@ -249,7 +249,7 @@ class _Driver:
             w.close(before, seen[-1], "look")
 
         w.label("entry")
-        steps(w, count, self.nx, "look", "entry", look)
+        element_loop(w, count, self.nx, "look", "entry", look)
         found = seen[-1]
         if count > 1:
             found = w.do(f"icmp eq i{count} {w.do(f'bitcast {mask} {found} to i{count}')}, -1")
@@ -268,6 +268,6 @@ class _Driver:
             w.store(w.do(f"select {mask} %good, {kind} {new}, {kind} {old}"), place, align=t.bytes)
 
         w.label("entry")
-        steps(w, w.target.lanes // t.lanes, self.nx, "take", "entry", take)
+        element_loop(w, w.target.lanes // t.lanes, self.nx, "take", "entry", take)
         w.line("ret void")
         return w.function(f"internal void @take(ptr %x, ptr %y, {mask} %good)")
