@@ -1,6 +1,7 @@
 """Campaigns from end to end: what comes out does not depend on how they are cut, and nothing is lost."""
 
 import csv
+import gc
 import json
 import os
 import signal
@@ -232,6 +233,14 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
         ({"run": 3}, r"no key 'run'; did you mean 'runs'"),
         ({"bands": ["q.x"]}, r"bands: no entry 'q\.x'"),
         ({"threads": 0}, r"threads: found 0"),
+        ({"runs": 10**20}, r"runs: found 1\d+; expected at most"),
+        ({"figures": ["q.joint1"]}, r"figures: found \['q\.joint1'\]; expected a table"),
+        ({"requirements": 3}, r"requirements: found 3; expected a list"),
+        ({"bands": 3}, r"bands: found 3; expected a list"),
+        ({"group": [3]}, r"campaign\.group: found \[3\]; expected tables"),
+        ({"group": [{"names": 3}]}, r"campaign\.group\[0\]"),
+        ({"second": "no"}, r"second: found 'no'; expected true or false"),
+        ({"vary": {"seed": [-1, 2]}}, r"vary 'seed': found values from -1 to 2"),
     ],
 )
 def test_bad_input(given: dict, text: str) -> None:
@@ -360,6 +369,18 @@ def test_a_study_that_lies_elsewhere_has_to_read_the_same_files(tmp_path: Path) 
     more = art.campaign(tmp_path / "c" / "arm.toml", runs=6, output=tmp_path / "out")
     assert np.array_equal(more.table.figures["turn"][:4], first.table.figures["turn"])
     assert np.array_equal(more.replay(5)["q.joint1"][:1], more.table.inputs["q.joint1"][5:])
+
+
+def test_a_table_outlives_the_variable_of_its_campaign(whole: art.campaign.Result) -> None:
+    """The folder of a study that was given as text goes when nobody can ask for its rows any more."""
+    table = art.campaign(STUDY, runs=4).table
+    gc.collect()
+    assert np.array_equal(table.figures["rate"], whole.table.figures["rate"][:4])
+    place = table._folder
+    assert place.is_dir()
+    del table
+    gc.collect()
+    assert not place.exists()
 
 
 def test_nothing_is_given_beside_a_campaign() -> None:

@@ -88,7 +88,13 @@ class Result:
         try:
             c = self.campaign
             return Table(
-                self.folder, ledger.ranges(), c.names, [f.name for f in c.figures], c.units, ledger.texts()
+                self.folder,
+                ledger.ranges(),
+                c.names,
+                [f.name for f in c.figures],
+                c.units,
+                ledger.texts(),
+                self,
             )
         finally:
             ledger.close()

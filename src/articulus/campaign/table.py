@@ -61,6 +61,8 @@ class Table:
         Units of the figures.
     texts : dict of int to str
         What is told of runs that failed, by their number.
+    owner : object
+        Lives as long as the table, which reads its columns when they are asked for: the folder may go with it.
 
     Attributes
     ----------
@@ -76,7 +78,9 @@ class Table:
         figures: Sequence[str],
         units: Mapping[str, str],
         texts: Mapping[int, str],
+        owner: object = None,
     ):
+        self._owner = owner
         self._folder, self.ranges = folder, list(ranges)
         self.inputs, self.figures = Columns(self, "inputs", inputs), Columns(self, "figures", figures)
         self.units, self.texts = dict(units), dict(texts)
