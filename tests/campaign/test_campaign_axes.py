@@ -98,6 +98,14 @@ def test_runs_that_fail_say_why_and_do_not_change_the_others() -> None:
         assert all(whole[name].tobytes() == other[name].tobytes() for name in FIGURES)
 
 
+def test_runs_that_would_all_be_the_same_are_refused() -> None:
+    """Noise makes runs differ; without it something has to vary."""
+    text = STUDY.replace("METHOD", "")
+    assert np.unique(art.campaign(text, runs=3, vary={}).table.figures["rate"]).size == 3
+    with pytest.raises(InputError, match="found 3 runs in which nothing varies, and no noise"):
+        art.campaign(text.replace('noise = "0.1 deg/s"\n', ""), runs=3, vary={})
+
+
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr("articulus.campaign.cluster.CONNECT_SECONDS", 0.5)

@@ -36,6 +36,8 @@ from articulus.study.study import Study
 KEYS = ("runs", "sampler", "seed", "vary", "group", "figures", "requirements", "bands", "keep", "second")
 BLOCK = 256
 """Rows of inputs that are computed together, always the same ones: no bit depends on how a campaign is cut."""
+MOST_RUNS = 10**15
+"""Runs whose numbers every file holds exactly, and more than anyone can wait for."""
 SEED = "seed"
 """Name of the axis that gives each run a seed of its own."""
 _PLACE = re.compile(r"(.+)\.(\w+)(?:\[(\d+)\])?")
@@ -242,6 +244,8 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
             f"{name}: found [sweep] and a campaign; expected one of them. A campaign can do what a sweep does"
         )
     runs = _whole("runs", held.get("runs"), 1)
+    if runs > MOST_RUNS:
+        raise InputError(f"campaign: runs: found {runs}; expected at most {MOST_RUNS}")
     seed = _whole("seed", held.get("seed", 0), 0)
     number = _number_reader(data, text, name)
     with noting_files() as paths:
@@ -260,7 +264,7 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
     campaign = Campaign(
         text, name, folder, axes, runs, held.get("sampler", "monte carlo"), seed, figures, requirements,
         _entries("bands", held.get("bands", ()), [c for s in signals.values() for c in s.columns]),
-        _kept(held.get("keep", {}), figures), bool(held.get("second", True)),
+        _kept(held.get("keep", {}), figures), _switch("second", held.get("second", True)),
     )  # fmt: skip
     if campaign.sampler not in SAMPLERS:
         raise InputError(
@@ -311,7 +315,14 @@ def _names_of(held: Mapping[str, Any]) -> tuple[str, ...]:
     for key in vary:
         out += [key] if isinstance(key, str) else list(key)
     for group in groups if isinstance(groups, list) else []:
-        out += [n for k in ("names", "vary") for n in group.get(k, ()) if isinstance(n, str)]
+        named = [group.get(k, ()) for k in ("names", "vary")] if isinstance(group, Mapping) else []
+        out += [
+            n
+            for each in named
+            if isinstance(each, (list, tuple, Mapping))
+            for n in each
+            if isinstance(n, str)
+        ]
     return tuple(out)
 
 
@@ -322,8 +333,16 @@ def _whole(name: str, given: Any, least: int) -> int:
     return int(given)
 
 
+def _switch(name: str, given: Any) -> bool:
+    if not isinstance(given, (bool, np.bool_)):
+        raise InputError(f"campaign: {name}: found {given!r}; expected true or false")
+    return bool(given)
+
+
 def _entries(key: str, given: Any, known: Iterable[str]) -> tuple[str, ...]:
-    names = [given] if isinstance(given, str) else list(given)
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, (list, tuple)):
+        raise InputError(f"campaign: {key}: found {given!r}; expected a list of entries of signals")
     for n in names:
         if n not in (known := list(known)):
             raise InputError(f"campaign: {key}: no entry '{n}' of a signal; {did_you_mean(str(n), known)}")
@@ -373,8 +392,8 @@ class _Known:
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """Declared ranges of parameters."""
-        return {p.name: p.range for p in self.parameters if p.range is not None}
+        """Declared ranges of parameters, and that of seeds, which are whole numbers."""
+        return {SEED: (0.0, 2.0**53)} | {p.name: p.range for p in self.parameters if p.range is not None}
 
     def require(self, names: list[str]) -> None:
         """Raise for a name that nothing has, with the nearest."""

@@ -149,9 +149,7 @@ Number = Callable[[Any, str, str], float]
 """Reads a number, plain or with a unit: (given, unit, place) -> value in that unit."""
 
 
-def read_figures(
-    tables: Mapping[str, Any], signals: Mapping[str, Signal], number: Number
-) -> tuple[Figure, ...]:
+def read_figures(tables: Any, signals: Mapping[str, Signal], number: Number) -> tuple[Figure, ...]:
     """Return the figures of tables such as {"peak torque": {"signal": "u.lift", "at": "peak"}}.
 
     Raises
@@ -159,6 +157,8 @@ def read_figures(
     InputError
         A key, signal or moment that is not known, with the nearest that is.
     """
+    if not isinstance(tables, Mapping):
+        raise InputError(f'figures: found {tables!r}; expected a table such as {{turn = "q.lift"}}')
     return tuple(_figure(name, table, signals, number) for name, table in tables.items())
 
 
@@ -207,7 +207,8 @@ def _figure(name: str, given: Any, signals: Mapping[str, Signal], number: Number
 def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -> tuple[Requirement, ...]:
     """Return the requirements of texts such as "settling < 2 s"."""
     units = {f.name: f.unit for f in figures}
-    if isinstance(given, str) or not all(isinstance(x, (str, Requirement)) for x in given):
+    listed = isinstance(given, (list, tuple))
+    if not listed or not all(isinstance(x, (str, Requirement)) for x in given):
         raise InputError(f'requirements: found {given!r}; expected a list of texts such as "settling < 2 s"')
     found = []
     for text in given:

@@ -90,6 +90,7 @@ def campaign(
         return Result(place)
     try:
         planned = planned or Campaign.read(study, runs=runs, **given)  # type: ignore[arg-type]
+        _require_variety(planned)
         folder = Folder(place)
         folder.claim(planned)
         with folder.locked():
@@ -105,6 +106,15 @@ def campaign(
     if passing:
         weakref.finalize(result, shutil.rmtree, place, ignore_errors=True)
     return result
+
+
+def _require_variety(planned: Campaign) -> None:
+    """Raise InputError for a campaign whose runs would all be the same."""
+    if planned.runs > 1 and not planned.axes and not planned.study.loop.system.network.noise:
+        raise InputError(
+            f"campaign: found {planned.runs} runs in which nothing varies, and no noise; expected a line in [campaign.vary]: all would be the "
+            "same run"
+        )
 
 
 def require_as_planned(planned: Campaign, given: Mapping[str, Any]) -> None:
