@@ -1,4 +1,4 @@
-"""From function to loaded code, through the cache: each lane count is compiled when first needed."""
+"""From function to loaded code, through the cache: each lane count is compiled when first needed, or when it pays."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ import casadi as ca
 from . import cache, jit
 from .program import Signature
 from .target import Target
+
+PATIENCE = 10_000
+"""Rows in batches that code for single rows computes before code for several lanes is made. Making that takes as long as some
+60 000 rows of long code in the code for single rows, and longer in short code."""
 
 
 class Translatable(Protocol):
@@ -44,6 +48,7 @@ class Source:
         self._program: Translatable | None = None
         self._signature: Signature | None = None
         self._native: dict[int, jit.Native] = {}
+        self._rows = 0
         self._lock = threading.RLock()
 
     def signature(self) -> Signature:
@@ -67,16 +72,34 @@ class Source:
         native = self._native.get(lanes)
         return native or self._load(lanes)
 
+    def batch_native(self, lanes: int, rows: int) -> jit.Native:
+        """Return loaded code for a batch: for several lanes once it is there, or asked by ARTICULUS_LANES, or after many rows.
+
+        Results do not depend on which one runs.
+        """
+        native = self._native.get(lanes)
+        if native is not None:
+            return native
+        with self._lock:
+            first, self._rows = self._rows == 0, self._rows + rows
+            if jit.width_is_chosen() or self._rows >= PATIENCE or (first and self._load_stored(lanes)):
+                return self.native(lanes)
+        return self.native(1)
+
     def _load(self, lanes: int) -> jit.Native:
         with self._lock:
-            if lanes not in self._native:
-                fields = self._fields(str(lanes))
-                code = cache.load(fields)
-                if code is None:
-                    code = jit.compile_object(self._built().text(jit.host(lanes)))
-                    cache.store(fields, code)
+            if lanes not in self._native and not self._load_stored(lanes):
+                code = jit.compile_object(self._built().text(jit.host(lanes)))
+                cache.store(self._fields(str(lanes)), code)
                 self._native[lanes] = jit.Native(code, lanes)
             return self._native[lanes]
+
+    def _load_stored(self, lanes: int) -> bool:
+        """Load the code for a lane count from the cache; return whether it was there."""
+        code = cache.load(self._fields(str(lanes)))
+        if code is not None:
+            self._native[lanes] = jit.Native(code, lanes)
+        return code is not None
 
     def _built(self) -> Translatable:
         if self._program is None:
