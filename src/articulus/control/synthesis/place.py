@@ -61,6 +61,8 @@ def place(plant: Any, poles: Sequence[complex], *, commands: Group = None) -> De
 
 def _gain(A: np.ndarray, B: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return K; where inputs do the same (a mechanism with closed loops and all joints driven), that with the least commands."""
+    from scipy.signal import place_poles  # late: a fifth of the time to import this package
+
     U, sizes, Vt = np.linalg.svd(B, full_matrices=False)
     r = np.count_nonzero(sizes > DEPENDENT * sizes.max(initial=0.0))
     basis, spread = (U[:, :r] * sizes[:r], Vt[:r].T) if r < B.shape[1] else (B, np.eye(B.shape[1]))
