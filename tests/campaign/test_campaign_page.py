@@ -21,6 +21,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from articulus.campaign import Campaign, Result, driver, shards, show, work
+from articulus.campaign.figures import scales
 from articulus.campaign.ledger import Ledger
 from articulus.campaign.page import CampaignPage
 from articulus.campaign.page.cells import CELLS, Cells
@@ -119,7 +120,9 @@ def agrees(state: dict[str, Any], result: Result) -> bool:
         every.high,
     )
     for f in state["figures"]:
-        x = t.figures[f["name"]]
+        unit, size = scales(c.requirements, c.units)[f["name"]]
+        assert f["unit"] == unit
+        x = t.figures[f["name"]] / size
         s = summary(f["name"], x)
         assert (f["count"], f["missing"]) == (s.count, s.missing)
         finite = x[np.isfinite(x)]

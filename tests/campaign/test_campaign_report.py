@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from articulus.campaign.distributions import Correlated, Direction, Normal, Rows, Uniform, axes_of, drawn
+from articulus.campaign.figures import Figure, Requirement, read_requirements
+from articulus.campaign.report.charts import _edges
 from articulus.campaign.report.page import Content, page
 from articulus.campaign.report.sections import percent
 from articulus.campaign.samplers import sampler_of
-
-
-@dataclass
-class Below:
-    figure: str
-    value: float
-    unit: str
-    bound: str = "less"
-    tolerance: float = 0.0
-
-    @property
-    def text(self):
-        return f"{self.figure} < {self.value:g} {self.unit}"
-
-    def passes(self, values):
-        return values < self.value
-
-    def badness(self, values):
-        return np.where(np.isnan(values), np.inf, values - self.value)
 
 
 class Runs(SimpleNamespace):
@@ -83,7 +65,9 @@ def content(runs=1200, sampler="monte carlo", limit=1.2, failing=True):
     )
     campaign = SimpleNamespace(
         axes=axes, runs=runs, sampler=sampler, seed=1, points=points, name="lift.toml", text="schema = 1 # <lift>", figures=(1, 2),
-        requirements=(Below("settling", limit, "s"), Below("peak torque", 40.0, "N m")),
+        requirements=(
+            Requirement("settling", "less", limit, "s", given=f"settling < {1000 * limit:g} ms"), Requirement("peak torque", "less", 40.0, "N m")
+        ),
         study=SimpleNamespace(name="lift", purpose="Does it lift every payload?"),
     )  # fmt: skip
     worst = int(np.nanargmax(table.figures["settling"]))
@@ -149,3 +133,31 @@ def test_percentages_keep_what_tells_them_from_a_whole():
     assert percent(0.99937) == "99.937 %"
     assert percent(0.5) == "50.0 %"
     assert percent(0.0000123) == "0.0012 %"
+
+
+def test_figures_are_shown_in_the_unit_of_their_requirement():
+    held = content()
+    settling = np.asarray(held.table.figures["settling"])
+    text = page(held)
+    assert f"{1000 * np.nanmax(settling):.4g} ms" in text  # the worst, beside "settling < 1200 ms"
+    assert held.units == {"settling": "ms", "peak torque": "N m"}
+    np.testing.assert_array_equal(held.figures["settling"], settling / 0.001)
+
+
+def test_a_figure_at_the_bound():
+    """Strictly below is not the same as at most: settling times lie on the grid of samples."""
+    figures = (Figure("settling", "q.lift", "settling", "s"),)
+    below, most = read_requirements(
+        ["settling < 1.3 s", "settling <= 1.3 s"], figures, lambda given, unit, at: float(given.split()[0])
+    )
+    values = np.array([1.29, 1.3, 1.31, np.nan])
+    assert below.passes(values).tolist() == [True, False, False, False]
+    assert most.passes(values).tolist() == [True, True, False, False]
+
+
+def test_bars_of_values_on_a_grid():
+    """Each value has a bar of its own: no comb of full and empty bars."""
+    x = 0.01 * np.repeat([108, 109, 110, 111, 114], [3, 5, 9, 4, 1])
+    counts, edges = np.histogram(x, _edges(x))
+    assert counts.tolist() == [3, 5, 9, 4, 0, 0, 1]
+    np.testing.assert_allclose(edges[:2], [1.075, 1.085], rtol=1e-12)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.files.units import parse_unit
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.study.check import FIGURES, MOMENTS, Check, moment
@@ -19,6 +20,7 @@ OVER_TIME = ("settling", "overshoot", "rms", "mean")
 ENTRIES = ("signal", "figure", "at", "target", "band")
 """Keys of the table of a figure."""
 _DEMAND = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*(.+?)\s*")
+_QUANTITY = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\s*(\S.*)")
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Requirement:
         For "equals".
     given : str
         As it was written, with the unit that was chosen for it.
+    strict : bool
+        Whether a figure that is equal to the bound misses it: "<", not "<=".
     """
 
     figure: str
@@ -121,6 +125,7 @@ class Requirement:
     unit: str = "-"
     tolerance: float = 0.0
     given: str = ""
+    strict: bool = False
 
     @property
     def _check(self) -> Check:
@@ -136,13 +141,29 @@ class Requirement:
         """Figure and demand, such as "settling < 2 s"."""
         return self.given or f"{self.figure} {self.demand}"
 
+    @property
+    def written(self) -> tuple[str, float]:
+        """Unit in which the bound was written, and its size in `unit`."""
+        demand = _DEMAND.fullmatch(self.given)
+        match = _QUANTITY.fullmatch(demand[3]) if demand else None
+        if match is None:
+            return self.unit, 1.0
+        return match[1], float(parse_unit(match[1]).factor)
+
     def passes(self, values: np.ndarray) -> np.ndarray:
         """Return whether each of some figures keeps the bound; the figure of a failed run, which is no number, does not."""
-        return self._check.passes(values)
+        kept = self._check.passes(values)
+        return kept & (np.asarray(values) != self.value) if self.strict else kept
 
     def badness(self, values: np.ndarray) -> np.ndarray:
         """Return by how much each of some figures passes the bound, negative where it does not; infinite for failed runs."""
         return self._check.badness(values)
+
+
+def scales(requirements: Sequence[Requirement], units: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+    """Return the unit in which each figure is shown, that of the first requirement on it, and its size in the unit of the table."""
+    found = {name: (unit, 1.0) for name, unit in units.items()}
+    return found | {r.figure: r.written for r in reversed(requirements)}
 
 
 Number = Callable[[Any, str, str], float]
@@ -228,7 +249,14 @@ def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -
         value = number(plain, units[name], f'requirements: "{text}"')
         written = f"{name} {sign} {bound}"
         found.append(
-            Requirement(name, "less" if "<" in sign else "greater", value, units[name], given=written)
+            Requirement(
+                name,
+                "less" if "<" in sign else "greater",
+                value,
+                units[name],
+                given=written,
+                strict="=" not in sign,
+            )
         )
     for r in found:
         if r.figure not in units:

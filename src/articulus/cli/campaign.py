@@ -378,16 +378,20 @@ def _print(result: Result) -> None:
         console.print(causes)
     if len(result.campaign.requirements) and len(table):
         kept = new_table(
-            "requirements", "requirement", "runs that keep it", "share", "95 % bounds", "worst run"
+            "requirements", "requirement", "runs that keep it", "share", "95 % bounds", "worst", "in run"
         )
         sampler = result.campaign.sampler
         for j in judged(result.campaign.requirements, table.figures, sampler):
-            worst = result.worst(j.requirement.figure, 1)
+            worst, (unit, size) = result.worst(j.requirement.figure, 1), j.requirement.written
+            value = (
+                table.figures[j.requirement.figure][table.index == worst[0]][0] / size if worst.size else 0.0
+            )
             kept.add_row(
                 j.requirement.text,
                 f"{j.rate.passed:,} of {j.rate.runs:,}",
                 percent(j.rate.rate),
                 bounded(j.rate),
+                f"{value:.4g} {unit}".removesuffix(" -") if worst.size else "",
                 str(worst[0]) if worst.size else "",
             )
         console.print(kept)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.campaign.design import Campaign
+from articulus.campaign.figures import scales
 from articulus.campaign.page.cells import Cells
 from articulus.campaign.statistics import CONFIDENCE, NO_SAMPLE, NOTES, Rate, pass_rate
 from articulus.campaign.work import CAUSES, SET_ASIDE
@@ -35,18 +36,24 @@ class Column:
         self._sum += float(values[finite].sum())
         self.cells.add(values[finite])
 
-    def shown(self) -> dict[str, Any]:
-        """Return it for the page; no mean where a value is infinite, as in the report."""
+    def shown(self, size: float) -> dict[str, Any]:
+        """Return it for the page, in a unit of some size; no mean where a value is infinite, as in the report."""
         count = self.cells.total
         bins = self.cells.bins() if count else None
         return {
             "count": count + self.infinite,
             "missing": self.missing,
             "infinite": self.infinite,
-            "least": number(self.cells.least),
-            "mean": self._sum / count if count and not self.infinite else None,
-            "greatest": number(self.cells.greatest),
-            "bins": bins and {**vars(bins), "counts": bins.counts.tolist()},
+            "least": number(self.cells.least / size),
+            "mean": self._sum / count / size if count and not self.infinite else None,
+            "greatest": number(self.cells.greatest / size),
+            "bins": bins
+            and {
+                **vars(bins),
+                "start": bins.start / size,
+                "width": bins.width / size,
+                "counts": bins.counts.tolist(),
+            },
         }
 
 
@@ -111,12 +118,15 @@ class Tally:
     def shown(self, texts: dict[int, str]) -> dict[str, Any]:
         """Return everything for the page; `texts` tell what happened in some runs."""
         asked = self._campaign.requirements
-        units = self._campaign.units
+        chosen = scales(asked, self._campaign.units)
         causes = sorted(self._causes.items(), key=lambda held: -held[1][0])
         bounds: dict[str, list[float]] = {}
         for r in asked:
             both = [r.value - r.tolerance, r.value + r.tolerance]
-            bounds.setdefault(r.figure, []).extend(both if r.bound == "equals" else [r.value])
+            size = chosen[r.figure][1]
+            bounds.setdefault(r.figure, []).extend(
+                x / size for x in (both if r.bound == "equals" else [r.value])
+            )
         return {
             "failed": self.failed,
             "doubtful": self.doubtful,
@@ -127,9 +137,9 @@ class Tally:
             "requirements": [
                 {
                     "text": r.text,
-                    "unit": units[r.figure],
+                    "unit": r.written[0],
                     **self._rate(int(passed)),
-                    "worst": number(worst[2]),
+                    "worst": number(worst[2] / r.written[1]),
                     "run": worst[1] if worst[1] >= 0 else None,
                 }
                 for r, passed, worst in zip(asked, self._passed, self._worst)
@@ -137,7 +147,12 @@ class Tally:
             "all": self._rate(self._all) if asked else None,
             "note": NOTES[self._campaign.sampler],
             "figures": [
-                {"name": name, "unit": units[name], "bounds": bounds.get(name, []), **column.shown()}
+                {
+                    "name": name,
+                    "unit": chosen[name][0],
+                    "bounds": bounds.get(name, []),
+                    **column.shown(chosen[name][1]),
+                }
                 for name, column in zip(self._names, self._columns)
             ],
         }

@@ -23,6 +23,8 @@ SOFT = "#595959"
 POINTS = 1500
 """Points of one panel of the scatter matrix."""
 WIDE = 8.6
+MOST_BARS = 60
+"""Bars of a histogram."""
 
 
 def shown(draw: Callable[[], Figure], caption: str, prefix: str) -> Markup:
@@ -75,11 +77,19 @@ def histograms(
 
 
 def _edges(x: np.ndarray) -> np.ndarray:
+    """Return the limits of the bars: one for each value where all are multiples of something, such as a time between samples."""
+    different = np.unique(x)
+    if 2 < different.size <= MOST_BARS:
+        gaps = np.diff(different)
+        step = float(gaps.min())
+        counts = np.rint(gaps / step)
+        if counts.sum() <= MOST_BARS and np.allclose(gaps, counts * step, rtol=0, atol=1e-3 * step):
+            return different[0] + step * (np.arange(int(counts.sum()) + 2) - 0.5)
     low, high = np.quantile(x, [0.001, 0.999]) if x.size > 2000 else (x.min(), x.max())
     if not high > low:
         size = abs(float(low)) or 1.0
         low, high = low - 0.05 * size, high + 0.05 * size
-    return np.linspace(low, high, int(np.clip(np.sqrt(x.size), 10, 60)) + 1)
+    return np.linspace(low, high, int(np.clip(np.sqrt(x.size), 10, MOST_BARS)) + 1)
 
 
 def _keep_in_view(ax: Axes, x: np.ndarray, value: float) -> None:

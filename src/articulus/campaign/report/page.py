@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from articulus.campaign.figures import scales
 from articulus.campaign.report import sections
 from articulus.campaign.report.sections import bounded, percent
 from articulus.campaign.sensitivity import Effect, main_effects
@@ -55,8 +57,23 @@ class Content:
     def effects(self, name: str) -> tuple[Effect, ...]:
         """Return the main effects on a figure, computed once."""
         if name not in self._effects:
-            self._effects[name] = main_effects(self.table.inputs, self.table.figures[name])
+            self._effects[name] = main_effects(self.table.inputs, self.figures[name])
         return self._effects[name]
+
+    @functools.cached_property
+    def scales(self) -> dict[str, tuple[str, float]]:
+        """Unit in which each figure is shown, that of the first requirement on it, and its size in SI."""
+        return scales(self.campaign.requirements, self.table.units)
+
+    @functools.cached_property
+    def figures(self) -> dict[str, np.ndarray]:
+        """The figures of all runs, in the units in which they are shown."""
+        return {n: np.asarray(x, dtype=float) / self.scales[n][1] for n, x in self.table.figures.items()}
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units in which the figures are shown."""
+        return {name: unit for name, (unit, _) in self.scales.items()}
 
     def command(self, index: int | None) -> str:
         """Return the command that repeats one run, or the campaign."""
@@ -106,7 +123,12 @@ def page(content: Content, replay: str = "", notes: list[str] | None = None) -> 
         purpose=study.purpose,
         banner=joined([_banner(content), told]),
         footer=element(
-            "p", "; ".join(f"{k} {v}" for k, v in content.origin.items() if k.startswith("version"))
+            "p",
+            ", ".join(
+                f"{k.removeprefix('version of ')} {v}"
+                for k, v in content.origin.items()
+                if k.startswith("version")
+            ),
         ),
     )
 

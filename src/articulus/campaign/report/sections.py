@@ -106,7 +106,8 @@ def _requirement(content: Content, judgement: Any) -> tuple[Any, ...]:
     if not np.isnan(values).all():
         k = int(np.argmax(np.where(np.isnan(values), -np.inf, r.badness(values))))
         index = int(t.index[k])
-        worst = readable(f"{short(float(values[k]))} {r.unit}".removesuffix(" -"))
+        unit, size = r.written
+        worst = readable(f"{short(float(values[k]) / size)} {unit}".removesuffix(" -"))
         run = element("a", f"{index}", href=f"#run-{index}") if index in content.worst else Markup(index)
     return (
         readable(r.text),
@@ -135,9 +136,9 @@ def worst(content: Content, replay: Markup) -> Markup:
     rows = [int(np.flatnonzero(t.index == index)[0]) for index in content.worst]
     parts = []
     for k, (index, why) in zip(rows, content.worst.items()):
-        held = {name: float(x[k]) for name, x in t.figures.items()}
+        held = {name: float(x[k]) for name, x in content.figures.items()}
         values = ", ".join(
-            readable(f"{name} {short(x)} {t.units.get(name, '-')}".removesuffix(" -"))
+            readable(f"{name} {short(x)} {content.units[name]}".removesuffix(" -"))
             for name, x in held.items()
             if x == x
         )
@@ -180,7 +181,7 @@ def figures(content: Content) -> Markup:
         return Markup()
     rows = []
     for name in t.figures:
-        s = summary(name, t.figures[name], t.units.get(name, "-"))
+        s = summary(name, content.figures[name], content.units[name])
         middle = [short(q.value) for q in s.quantiles]
         rows.append(
             (
@@ -197,9 +198,9 @@ def figures(content: Content) -> Markup:
     columns = ("figure", "unit", "mean", "deviation", "least", *shares, "greatest")
     bounds: dict[str, list[float]] = {}
     for r in c.requirements:
-        bounds.setdefault(r.figure, []).extend(_bounds(r))
+        bounds.setdefault(r.figure, []).extend(x / content.scales[r.figure][1] for x in _bounds(r))
     drawn = charts.shown(
-        lambda: charts.histograms(t.figures, t.units, bounds),
+        lambda: charts.histograms(content.figures, content.units, bounds),
         "Distribution of each figure; red lines are the bounds of requirements",
         "histograms",
     )
@@ -222,7 +223,7 @@ def _confidence(content: Content) -> Markup:
         return Markup()
     rows = []
     for name in t.figures:
-        found = summary(name, t.figures[name]).quantiles
+        found = summary(name, content.figures[name]).quantiles
         rows.append((name, *(f"{short(q.low)} to {short(q.high)}" for q in found)))
     shares = [f"{100 * s:g} %" for s in statistics.SHARES]
     made = table(
@@ -317,12 +318,11 @@ def _driver_table(caption: str, found: tuple[Driver, ...]) -> Markup:
 
 
 def _effects_of(content: Content, name: str, prefix: str) -> Iterator[Markup]:
-    t = content.table
-    values = np.asarray(t.figures[name], dtype=float)
+    values = content.figures[name]
     finite = values[np.isfinite(values)]
     if finite.size < 20 or not np.ptp(finite) > 0:
         return
-    label = charts.labelled(name, t.units.get(name, "-"))
+    label = charts.labelled(name, content.units[name])
     yield element("h3", name)
     found = [e for e in content.effects(name) if np.isfinite(e.share)]
     found = [e for e in found if e.share > 0 or abs(e.swing) > 3 * float(np.hypot(e.errors[0], e.errors[-1]))]
@@ -425,7 +425,7 @@ def scatter(content: Content) -> Markup:
                 chosen[e.name] = max(chosen.get(e.name, 0.0), e.share)
     names = sorted(chosen, key=lambda n: -chosen[n])[: MOST_PANELS - len(asked)]
     columns = {n: np.asarray(t.inputs[n], dtype=float) for n in names} | {
-        n: np.asarray(t.figures[n], dtype=float) for n in asked
+        n: content.figures[n] for n in asked
     }
     good = passing(c.requirements, t.figures, len(t))
     text = "Inputs that matter most and figures, each over each"
@@ -433,7 +433,8 @@ def scatter(content: Content) -> Markup:
     left = len(t.inputs) - len(names)
     text += f"; {left} more inputs are in the table" if left > 0 else ""
     return _section(
-        "Scatter matrix", charts.shown(lambda: charts.scatter_matrix(columns, t.units, good), text, "scatter")
+        "Scatter matrix",
+        charts.shown(lambda: charts.scatter_matrix(columns, content.units, good), text, "scatter"),
     )
 
 
