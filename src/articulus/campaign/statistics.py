@@ -38,6 +38,10 @@ class Demand(Protocol):
     def text(self) -> str:
         """Figure and bound, such as "settling < 2 s"."""
 
+    @property
+    def written(self) -> tuple[str, float]:
+        """Unit in which the bound was written, and its size in that of the figure."""
+
     def passes(self, values: np.ndarray) -> np.ndarray:
         """Return whether each value keeps the bound; no number does not."""
 

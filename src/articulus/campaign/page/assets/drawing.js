@@ -53,9 +53,10 @@
 
   // Percentiles over time: the outermost pair as an area, the median as a line, extremes dotted.
   articulus.band = ({ name, times, values, least, greatest }) => {
-    const box = { left: 60, right: 990, top: 8, bottom: 190 };
+    const width = Math.max(360, Math.min(1000, document.documentElement.clientWidth - 60)); // so that its words stay readable
+    const box = { left: 60, right: width - 10, top: 8, bottom: 190 };
     const finite = [...least, ...greatest].filter((v) => v !== null);
-    if (!finite.length) return canvas(1000, 20, name);
+    if (!finite.length) return canvas(width, 20, name);
     let range = [Math.min(...finite), Math.max(...finite)];
     if (range[0] === range[1]) range = [range[0] - 1, range[1] + 1];
     const x = scaled(times[0], times[times.length - 1], box.left, box.right);
@@ -64,8 +65,8 @@
     const line = (row, kind) => shape("polyline", { class: kind, points: points(row).join(" ") });
     const [low, high] = [values[0], values[values.length - 1]];
     return canvas(
-      1000, 214, `${name} over time`,
-      ...beside(box, range, y, 6), ...below(box, [times[0], times[times.length - 1]], x, 8),
+      width, 214, `${name} over time`,
+      ...beside(box, range, y, 6), ...below(box, [times[0], times[times.length - 1]], x, width < 700 ? 4 : 8),
       shape("polygon", { class: "spread", points: [...points(low), ...points(high).reverse()].join(" ") }),
       line(least, "extreme"), line(greatest, "extreme"), line(values[(values.length - 1) / 2], "median"),
     );
