@@ -418,3 +418,23 @@ def test_grids_that_are_too_coarse_for_the_points_are_told(arm: art.Mechanism) -
         path_speed(arm, points, effort=2500.0, grid=80)
     s = np.linspace(0, 1, 301)  # a smooth motion, recorded at many places, needs no more
     path_speed(arm, np.stack([np.sin(3 * s), np.cos(2 * s)], -1), effort=2500.0, grid=100)
+
+
+def test_lines_where_every_point_can_be_held_have_the_same_upper_ends() -> None:
+    """Random rows a u + b x + c within limits that hold c, some without u or without x: the short rule, the one for all, and HiGHS agree."""
+    rng = np.random.default_rng(0)
+    count, motors = 200, 3
+    a, b, c = rng.normal(size=(3, count, motors))
+    a[:20, 0], b[20:40, 1], a[30:50, 2] = 0.0, 0.0, 0.0
+    c *= 0.3
+    forces = np.concatenate([a, b, c, rng.uniform(0.5, 50.0, (count, 1))], axis=1)
+    given = forces, np.full(motors, 1.5), np.ones((count, motors + 1)), np.ones((count, 2))
+    short, whole = (speed_profile.lines(motors, 0, False, rests)(*given) for rests in (True, False))
+    assert short[:, :-2] == pytest.approx(whole[:, :-2], rel=1e-12)
+    assert short[:, -1] == pytest.approx(whole[:, -1], rel=1e-12)
+    assert np.abs(short[:, -2]).max() == np.abs(whole[:, -2]).max() == 0.0
+    for k in range(0, count, 10):
+        rows = np.stack([a[k], b[k]], axis=1)
+        limits = np.concatenate([1.5 - c[k], 1.5 + c[k]])
+        best = linprog([0, -1], np.vstack([rows, -rows]), limits, bounds=[(None, None), (0, forces[k, -1])])
+        assert short[k, -1] == pytest.approx(best.x[1], rel=1e-9)
