@@ -230,6 +230,11 @@ class _Grid:
         self.inner(inside)[...] = True
         return inside.ravel()[self.rows]
 
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """Coordinates of the points, (points, m)."""
+        return self.points[self.own]
+
     def shifts(self, coupled: Sequence[tuple[int, int]]) -> list[int]:
         """Return where the neighbours are that differences need: itself, both of each axis, four of each coupled pair."""
         s = [int(stride) for stride in self.strides]
@@ -243,8 +248,8 @@ class _Grid:
     def neighbours(self, flat: np.ndarray, shifts: Sequence[int]) -> list[np.ndarray]:
         return [flat[self.rows.start + k : self.rows.stop + k] for k in shifts]
 
-    def interpolation(self, at: np.ndarray) -> tuple[sparse.csr_array, float]:
-        """Return the matrix that interpolates linearly at points (rows, m), and by how many cells they lie beyond the grid."""
+    def interpolation(self, at: np.ndarray, counts: np.ndarray) -> tuple[sparse.csr_array, float]:
+        """Return the matrix that interpolates linearly at points (rows, m), and by how many cells those that count lie beyond the grid."""
         first = np.full(len(at), int(self.strides.sum()), np.int32)  # corner of the cell, in the flat array
         corners, values, beyond = np.zeros(1, np.int32), np.ones((len(at), 1)), 0.0
         for k, (axis, stride) in enumerate(zip(self.axes, self.strides)):
@@ -254,7 +259,7 @@ class _Grid:
             weights = np.column_stack([1 - (s - cell), s - cell])
             values = (values[:, :, None] * weights[:, None, :]).reshape(len(at), -1)
             corners = (corners[:, None] + np.array([0, stride], np.int32)).ravel()
-            own = s[self.own]
+            own = s[counts]
             beyond = max(beyond, float(np.max(-own)), float(np.max(own - (len(axis) - 1))))
         starts = np.arange(0, values.size + 1, len(corners), dtype=np.int32)
         matrix = sparse.csr_array(
@@ -372,7 +377,7 @@ class _Backward:
         corrections = 0
         for part in (times[k : k + together] for k in range(0, len(times), together)):
             if self._moving or not self._begun:
-                jumps = [self._sums(k, part[0]) for k in range(len(self.equations.changes))]
+                jumps = [self._sums(k, part[0], executor) for k in range(len(self.equations.changes))]
                 self._corrections.before([[sums[k] for sums in jumps] for k in range(self.threads)])
                 self._begun = True
             needed = self._corrections.run(part, tolerance, executor)
@@ -381,13 +386,18 @@ class _Backward:
             corrections += needed
         return corrections
 
-    def _sums(self, jump: int, t: float) -> list[Sums]:
-        """Return the interpolation of a jump, in shares for the threads."""
+    def _sums(self, jump: int, t: float, executor: Executor) -> list[Sums]:
+        """Return the interpolation of a jump, in shares that the threads make."""
         targets = self._target(self.grid.points, np.array(t))[:, jump]
-        matrix, beyond = self.grid.interpolation(np.ascontiguousarray(targets))
-        self.beyond = max(self.beyond, beyond)
         places = np.arange(jump, self.jumped.size, len(self.equations.changes))
-        return [Sums(matrix[self._own(share)], places[self._own(share)]) for share in self._shares]
+
+        def made(rows: slice) -> tuple[Sums, float]:
+            matrix, beyond = self.grid.interpolation(targets[rows], self.grid.own[rows])
+            return Sums(matrix, places[rows]), beyond
+
+        found = list(executor.map(made, map(self._own, self._shares)))
+        self.beyond = max(self.beyond, *(beyond for _, beyond in found))
+        return [sums for sums, _ in found]
 
     def inputs(self, values: np.ndarray, t: float) -> np.ndarray:
         """Return the best inputs at the points, (*shape, n)."""
@@ -824,7 +834,7 @@ def _on_grid(
     given: SX, equations: _Equations, grid: _Grid, duration: float
 ) -> Iterator[tuple[Callable[[int], str], np.ndarray]]:
     """Yield values of an expression at the points of the grid, (points, n), and what says where one is; at several times if it changes."""
-    points = grid.points[grid.own] if ca.symvar(given) else grid.points[grid.own][:1]
+    points = grid.inside if ca.symvar(given) else grid.inside[:1]
     function = ca.Function("given", [equations.x, equations.t], [ca.densify(ca.vec(given))])
     for t in np.linspace(0, duration, MOMENTS if ca.depends_on(given, equations.t) else 1):
         values = np.asarray(function(points.T, float(t))).T
