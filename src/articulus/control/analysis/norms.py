@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import ztrtrs
 from scipy.optimize import minimize_scalar
 from threadpoolctl import threadpool_limits
 
@@ -101,8 +100,7 @@ class Gains:
     """Largest singular values of the response of a continuous model at single frequencies, from its Schur form."""
 
     def __init__(self, model: LinearModel):
-        T, Z = scipy.linalg.schur(model.A, output="complex")
-        self.T = np.asfortranarray(T)
+        self.T, Z = scipy.linalg.schur(model.A, output="complex")
         self.B, self.C, self.D = Z.conj().T @ model.B, model.C @ Z, model.D
         self.places = np.diag_indices(len(self.T))
 
@@ -114,8 +112,7 @@ class Gains:
         shifted[self.places] += 1j * omega
         if not shifted[self.places].all():
             return np.inf
-        states, _ = ztrtrs(shifted, self.B)
-        return float(np.linalg.svd(self.C @ states + self.D, compute_uv=False)[0])
+        return float(np.linalg.norm(self.C @ scipy.linalg.solve_triangular(shifted, self.B) + self.D, 2))
 
 
 def _peak(model: LinearModel) -> tuple[float, float]:

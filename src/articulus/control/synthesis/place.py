@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.signal import place_poles
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.design import Check, Design, checked, law_of, static
@@ -67,8 +68,6 @@ def _gain(A: np.ndarray, B: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     r = np.count_nonzero(sizes > DEPENDENT * sizes.max(initial=0.0))
     basis, spread = (U[:, :r] * sizes[:r], Vt[:r].T) if r < B.shape[1] else (B, np.eye(B.shape[1]))
     try:
-        from scipy.signal import place_poles  # late: half a second to import
-
         return spread @ place_poles(A, basis, wanted, rtol=1e-6, maxiter=100).gain_matrix
     except ValueError as error:
         raise InputError(f"place: {error}") from error
