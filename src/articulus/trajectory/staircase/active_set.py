@@ -317,6 +317,15 @@ class _Search:
             tuple(prices),
             tuple(pressures),
             self.iterations,
-            0.0,
+            self._lack(full),
             violations,
         )
+
+    def _lack(self, multipliers: Sequence[np.ndarray]) -> float:
+        """Return by how much the multipliers of rows, steps and bounds do not balance the cost, over its size."""
+        off = [s.c.copy() for s in self.stages]
+        for k, (mu, first) in enumerate(zip(multipliers, self.first_pseudo)):
+            off[k] += self.own[k][:first].T @ mu[:first]
+            if k + 1 < len(off):
+                off[k + 1] += self.after[k][:first].T @ mu[:first]
+        return max(float(np.abs(x).max(initial=0.0)) for x in off) * SMALL / self.small

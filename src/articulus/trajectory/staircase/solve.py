@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from articulus.errors import InputError, did_you_mean
+from articulus.trajectory.points import numbers
 from articulus.trajectory.staircase.active_set import solve_active_set
 from articulus.trajectory.staircase.conic import solve_hpipm
 from articulus.trajectory.staircase.interior import solve_interior
@@ -61,9 +62,12 @@ def solve_stages(
             raise InputError(
                 f'solve_stages: found a guess for method "{method}"; expected one for "active_set" alone'
             )
-        if [np.size(g) for g in guess] != [s.size for s in every]:
+        arrays = [numbers(g, "solve_stages: guess") for g in guess]
+        if [a.shape for a in arrays] != [(s.size,) for s in every] or not all(
+            np.isfinite(a).all() for a in arrays
+        ):
             raise InputError(
-                "solve_stages: found a guess of other sizes than the stages; expected an array per stage"
+                "solve_stages: found a guess of other sizes than the stages, or not finite; expected an array of numbers per stage"
             )
     if method == "active_set":
         return solve_active_set(every, guess)

@@ -131,6 +131,7 @@ def staged(phase: Phase, stages: int, *, substeps: int = 1) -> StagedProblem:
         raise InputError(
             f"staged: phase '{phase.name}' has unknowns beside states, rates and inputs; expected a phase of trajectory.ode"
         )
+    _require_states_at_ends(phase)
     free = phase.duration[0] < phase.duration[1]
     whole, u = SX.sym("x", nx + free), SX.sym("u", nu)
     x = whole[:nx]
@@ -167,6 +168,9 @@ def staged(phase: Phase, stages: int, *, substeps: int = 1) -> StagedProblem:
     times = [phase.duration] if free else []
     rows = {c.name: (ca.Function("c", [whole, u], [c.function(now)]), c.lower, c.upper) for c in phase.path}
     ends = {c.name: (ca.Function("c", [whole], [c.function(end)]), c.lower, c.upper) for c in phase.at_end}
+    for c in phase.path:  # of states alone: at the end, too
+        if not _beside(phase, c.function):
+            ends[c.name] = (ca.Function("c", [whole], [c.function(end)]), c.lower, c.upper)
     for k, i in zip(places, range(nx)):
         if np.isfinite(phase.end[0][k]) or np.isfinite(phase.end[1][k]):
             ends[f"end of {phase.names[k]}"] = (
@@ -192,6 +196,42 @@ def staged(phase: Phase, stages: int, *, substeps: int = 1) -> StagedProblem:
         [(phase.lower[k], phase.upper[k]) for k in phase.inputs],
         guess,
     )
+
+
+def _require_states_at_ends(phase: Phase) -> None:
+    """Refuse what stages cannot keep: rows at the start, limits of rates, and inputs or rates in what holds at the ends."""
+    if phase.at_start:
+        raise InputError(
+            f"staged: phase '{phase.name}' has the constraint '{phase.at_start[0].name}' at the start; expected bounds of states alone there"
+        )
+    ends = [(f"constraint '{c.name}' at the end", c.function) for c in phase.at_end]
+    ends += [] if phase.final is None else [("cost at the end", phase.final)]
+    for what, function in ends:
+        if found := _beside(phase, function):
+            raise InputError(
+                f"staged: phase '{phase.name}': the {what} depends on {', '.join(phase.names[k] for k in found)}; expected states alone, which are "
+                "all that the last stage has"
+            )
+    rates = [phase.rates[int(k)] for k in phase.states]
+    for where, (lower, upper), places in (
+        ("", (phase.lower, phase.upper), rates),
+        (" at the start", phase.start, [*rates, *phase.inputs]),
+        (" at the end", phase.end, [*rates, *phase.inputs]),
+    ):
+        for k in places:
+            if (lower[k], upper[k]) not in ((-np.inf, np.inf), (phase.lower[k], phase.upper[k])) or (
+                not where and np.isfinite([lower[k], upper[k]]).any()
+            ):
+                raise InputError(
+                    f"staged: phase '{phase.name}': found limits of {phase.names[k]}{where}; expected those of states and of inputs at all times. "
+                    "A constraint of the whole way limits rates"
+                )
+
+
+def _beside(phase: Phase, function: ca.Function) -> list[int]:
+    """Return which entries of z beside the states a function of z (and of the duration) depends on."""
+    columns = np.unique(function.jac_sparsity(0, 0).get_col())
+    return [int(k) for k in columns if k not in phase.states]
 
 
 def solve_staged(

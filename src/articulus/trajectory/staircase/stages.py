@@ -11,6 +11,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from articulus.errors import InputError, NumericalError
+from articulus.trajectory.points import numbers
+
+ANY = -1
+"""Stands for any length in a shape."""
+
+
+def _shaped(name: str, given: Any, *shapes: tuple[int, ...]) -> np.ndarray:
+    """Return numbers of one of some shapes; raise InputError for others."""
+    found = numbers(given, f"Stage.{name}")
+    for shape in shapes:
+        if found.ndim == len(shape) and all(m in (k, ANY) for k, m in zip(found.shape, shape)):
+            return found
+    expected = " or ".join(str(shape).replace("-1", "any") for shape in shapes)
+    raise InputError(f"Stage.{name}: found shape {found.shape}; expected {expected}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +70,18 @@ class Stage:
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
 
-        put("c", np.atleast_1d(np.asarray(self.c, dtype=float)))
+        put("c", _shaped("c", np.atleast_1d(numbers(self.c, "Stage.c")), (ANY,)))
         n = self.size
-        put(
-            "rows",
-            np.zeros((0, n)) if self.rows is None else np.asarray(self.rows, dtype=float).reshape(-1, n),
-        )
+        put("rows", np.zeros((0, n)) if self.rows is None else _shaped("rows", self.rows, (ANY, n)))
         for name, size in (("lower", len(self.rows)), ("upper", len(self.rows)), ("low", n), ("high", n)):
-            put(name, np.broadcast_to(np.asarray(getattr(self, name), dtype=float), (size,)))
+            put(name, np.broadcast_to(_shaped(name, getattr(self, name), (size,), ()), (size,)))
         if self.step is not None:
-            put("step", np.asarray(self.step, dtype=float).reshape(-1, n))
-            put(
-                "shift",
-                np.zeros(len(self.step)) if self.shift is None else np.asarray(self.shift, dtype=float),
-            )
+            put("step", _shaped("step", self.step, (ANY, n)))
+            after = len(self.step)
+            given = 0.0 if self.shift is None else self.shift
+            put("shift", np.broadcast_to(_shaped("shift", given, (after,), ()), (after,)))
         if self.H is not None:
-            put("H", np.asarray(self.H, dtype=float).reshape(n, n))
+            put("H", _shaped("H", self.H, (n, n)))
         if not 0 <= self.states <= n:
             raise InputError(f"Stage: found {self.states} states; expected 0 to {n}, the length of c")
 
@@ -195,9 +205,9 @@ def _look(stage: Stage, k: int) -> None:
         (stage.low, stage.high, lambda i: entry(stage, i)),
     ]
     for lower, upper, name_of in named:
-        for i in np.flatnonzero(~(lower <= upper)):
+        for i in np.flatnonzero(~((lower <= upper) & (lower < np.inf) & (upper > -np.inf))):
             raise InputError(
-                f"stage {k}, {name_of(int(i))}: found bounds {lower[i]:g} and {upper[i]:g}; expected the lower one first"
+                f"stage {k}, {name_of(int(i))}: found bounds {lower[i]:g} and {upper[i]:g}; expected the lower one first, and a number between"
             )
     if stage.H is not None:
         least = np.linalg.eigvalsh((stage.H + stage.H.T) / 2)[0] if stage.size else 0.0
