@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.signal import place_poles
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.design import Check, Design, checked, law_of, static
