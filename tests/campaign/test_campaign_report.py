@@ -153,6 +153,9 @@ def test_a_figure_at_the_bound():
     values = np.array([1.29, 1.3, 1.31, np.nan])
     assert below.passes(values).tolist() == [True, False, False, False]
     assert most.passes(values).tolist() == [True, True, False, False]
+    steps = np.array([940 * 0.002])  # one bit above 1.88
+    assert steps > 1.88
+    assert Requirement("settling", "less", 1.88, "s").passes(steps).all()
 
 
 def test_bars_of_values_on_a_grid():

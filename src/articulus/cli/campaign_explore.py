@@ -34,7 +34,7 @@ def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, 
     low, high = found.bounds
     new_console().print(
         f"{requirement}: missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}, "
-        f"from {found.runs:,} runs on {len(found.levels)} levels",
+        f"from {found.runs:,} runs on {len(found.levels)} level{'' if len(found.levels) == 1 else 's'}",
         soft_wrap=True,
     )
 
