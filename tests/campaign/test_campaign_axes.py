@@ -1,6 +1,7 @@
 """What can vary besides parameters, and runs that end early: bits do not depend on the company that a run has."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,3 +114,51 @@ def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> No
         InputError, match=r"scheduler: found no answer from tcp://127\.0\.0\.1:1 within 0\.5 s"
     ):
         art.campaign(STUDY.replace("METHOD", ""), runs=2, scheduler="tcp://127.0.0.1:1")
+
+
+DOUBTFUL = """
+schema = 1
+[study]
+name = "slider"
+model = "slider.toml"
+[[component]]
+type = "pd"
+name = "servo"
+kp = 100.0
+kd = 1.0
+[run]
+t_end = "0.2 s"
+step = "10 ms"
+METHOD
+[campaign]
+sampler = "list"
+figures = {place = "q.slide"}
+"""
+SLIDER = """
+schema = 1
+name = "slider"
+gravity = [0, 0, 0]
+body.mass = {mass = 2, inertia = [1, 1, 1]}
+joint.slide = {type = "prismatic", parent = "ground", child = "mass", axis = [1, 0, 0], COULOMB}
+"""
+
+
+@pytest.mark.parametrize("kind", ["friction", "rejected steps"])
+def test_doubts_of_a_run_do_not_depend_on_its_company(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dry friction that the step does not resolve, and a run whose steps are rejected among others that are not."""
+    rubs = kind == "friction"
+    coulomb = "coulomb = 5, coulomb_speed = 0.001" if rubs else "damping = 0"
+    (tmp_path / "slider.toml").write_text(SLIDER.replace("COULOMB", coulomb))
+    monkeypatch.setattr("articulus.running.doubt.REJECTED", 1e-3)
+    gains = np.full(40, 1.0)
+    gains[[7, 30]] = 1e5
+    method = "" if rubs else 'method = "dormand_prince"'
+    starts = zip(gains.tolist(), np.linspace(0.01, 0.02, 40).tolist(), strict=True)
+    vary = {("servo.kp", "q.slide"): art.campaign.Rows(tuple(starts))}
+    campaign = Campaign.read(DOUBTFUL.replace("METHOD", method), folder=tmp_path, runs=40, vary=vary)
+    whole = rows(campaign, [])
+    for cuts in ([13], [5, 8, 31]):
+        assert (rows(campaign, cuts)["doubts"] == whole["doubts"]).all()
+    assert np.unique(whole["doubts"]).size == 2

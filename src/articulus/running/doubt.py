@@ -36,6 +36,8 @@ REJECTED = 0.1
 attempts. Where it is exceeded, most of the work goes into jumps or kinks that no error estimate sees rightly."""
 SAMPLES = 16
 """Samples that are looked at in a batch, or where a run does not report its energy, evenly chosen: a rollout pays little."""
+EVERY = 64
+"""Runs of many that are looked at for dry friction, beside the first SAMPLES: every so many."""
 DIAGNOSED = 3
 """Doubtful runs of a batch for which the cause is looked for: the worst."""
 BURST = 0.05
@@ -153,11 +155,19 @@ def _evidence(
     if runner.single and all(name in signals for name in names):
         found = {name: signals[name].values[None] for name in names}
     else:
-        at = np.unique(np.linspace(0, t.size - 1, min(t.size, SAMPLES)).round().astype(int))
+        at = _looked_at(runner)
         t, samples = t[at], samples[:, at]
         w = np.zeros((len(samples), t.size, system.nw))
         found = Outputs(system, names).values(samples, p, w, t, runner.h)
     return _Evidence(good, t, samples, found["energy"], found.get("constraint"))
+
+
+def _looked_at(runner: Runner) -> np.ndarray:
+    """Return which samples are looked at: of a batch those of runs that reach the end, whatever the others in it do."""
+    held = runner.times.size
+    planned = held if runner.single else -(-runner.steps // runner.every) + 1
+    at = np.unique(np.linspace(0, planned - 1, min(planned, SAMPLES)).round().astype(int))
+    return at if held == planned else at[at < max(1, held - 1)]
 
 
 def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[np.ndarray, float]]]:
@@ -177,9 +187,7 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
         )
     if _explicit(runner) and dry_friction.present(runner.engine.system):
         yield FRICTION_FIGURE, (_friction(runner, evidence), FRICTION)
-    counts = runner.counts()
-    share = counts["rejected"] / max(counts["evaluations"], 1)
-    yield "rejected steps over evaluations", (np.full(len(evidence.rows), share), REJECTED)
+    yield "rejected steps over evaluations", (runner.rejected_shares()[evidence.rows], REJECTED)
 
 
 def _explicit(runner: Runner) -> bool:
@@ -187,9 +195,13 @@ def _explicit(runner: Runner) -> bool:
 
 
 def _friction(runner: Runner, evidence: _Evidence) -> np.ndarray:
-    """Return the step times the rate of dry friction of joints that come near rest, (rows,) [-]."""
+    """Return the step times the rate of dry friction of joints that come near rest, (rows,) [-]; 0 for runs that are not looked at.
+
+    Which ones are is decided by their number, not by how many are in the batch.
+    """
     system, h, out = runner.engine.system, runner.h, np.zeros(len(evidence.rows))
-    for i in np.unique(np.linspace(0, len(out) - 1, min(len(out), SAMPLES)).round().astype(int)):
+    number = runner.first_run + evidence.rows
+    for i in np.flatnonzero((number < SAMPLES) | (number % EVERY == 0)):
         q, v = (evidence.samples[i, :, system.places[name]] for name in "qv")
         out[i] = h * dry_friction.rate(system, q, v, runner.p[evidence.rows[i]], evidence.t[0], h)
     return out

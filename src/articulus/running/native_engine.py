@@ -69,6 +69,10 @@ class NativeEngine:
     def cause(self, row: int) -> None:
         """Return nothing: native code knows that a row failed, not why."""
 
+    def rejected_share(self, row: int) -> float:
+        """Return 0: steps of fixed length are not rejected."""
+        return 0.0
+
     @property
     def logged(self) -> int:
         """Number of leading elements of a row that a sample holds: c and d."""

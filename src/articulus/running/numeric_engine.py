@@ -67,6 +67,7 @@ class NumericEngine:
         self.jumps = [1] if system.noisy else list(self.periods)
         self.events: list[Occurrence] = []
         self._causes: dict[int, tuple[Cause, str]] = {}
+        self._counts: dict[int, np.ndarray] = {}
         self._updates = [native(u.function) for u in system.updates]
         self.stops = Stops(system, events)
         self._switches = {
@@ -87,6 +88,11 @@ class NumericEngine:
     @property
     def rejected(self) -> int:
         return sum(stepper.rejected for stepper in set(self._steppers))
+
+    def rejected_share(self, row: int) -> float:
+        """Return rejected steps over evaluations of one run."""
+        rejected, evaluations = self._counts.get(row, (0, 0))
+        return float(rejected / max(evaluations, 1))
 
     def cause(self, row: int) -> tuple[Cause, str] | None:
         """Return why a row failed, where the method said so."""
@@ -130,6 +136,7 @@ class NumericEngine:
         def march(start: int, stop: int) -> None:
             for row in range(len(x)):
                 self.stepper = self._steppers[min(row, len(self._steppers) - 1)]
+                before = np.array([self.stepper.rejected, self.stepper.evaluations])
                 for k in range(start, stop):
                     noise = w[row, k - first] if w.ndim == 3 else w[k - first]
                     if failed[row] < 0:
@@ -142,6 +149,8 @@ class NumericEngine:
                         log[row, -(-k // every) - -(-first // every)] = x[row, : self.logged]
                     if failed[row] < 0:
                         alone(self.one_step(row, x[row], p[row], noise, k, failed))
+                spent = np.array([self.stepper.rejected, self.stepper.evaluations]) - before
+                self._counts[row] = self._counts.get(row, 0) + spent
 
         return march
 

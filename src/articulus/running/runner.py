@@ -68,6 +68,8 @@ class Engine(Protocol):
 
     def cause(self, row: int) -> Any: ...
 
+    def rejected_share(self, row: int) -> float: ...
+
 
 @dataclass
 class Runner:
@@ -337,6 +339,13 @@ class Runner:
         """Return what the engine counts, before a resumption too: evaluations (0 where each step costs the same), rejected."""
         now = {"evaluations": self.engine.evaluations, "rejected": self.engine.rejected}
         return {name: int(count + self.earlier.get(name, 0)) for name, count in now.items()}
+
+    def rejected_shares(self) -> np.ndarray:
+        """Return rejected steps over evaluations of each run, (rows,); those of a batch since its last resumption."""
+        counts = self.counts()
+        if self.single or not counts["rejected"]:
+            return np.full(len(self.c0), counts["rejected"] / max(counts["evaluations"], 1))
+        return np.array([self.engine.rejected_share(row) for row in range(len(self.c0))])
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides the numbers of the run, by name, so that a checkpoint of another one is recognized."""
