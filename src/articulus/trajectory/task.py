@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -95,7 +96,7 @@ class Task:
     obstacles: tuple[Clear, ...] = ()
     keep: tuple[Keep, ...] = ()
 
-    @property
+    @cached_property
     def columns(self) -> Columns:
         """Where the groups are in z."""
         m = self.mechanism
@@ -109,14 +110,14 @@ class Task:
         """Whether some velocities are not the rates of coordinates."""
         return self.mechanism.nq != self.mechanism.nv
 
-    @property
+    @cached_property
     def _loop_rows(self) -> np.ndarray:
         """Constraints that do not follow from others."""
         if not self.mechanism.constraint_names:
             return np.zeros(0, dtype=int)
         return np.array(sorted(rows_of_split(self.mechanism.constraint_jacobian(self.first, 0.0))), dtype=int)
 
-    @property
+    @cached_property
     def motor_joints(self) -> tuple[str, ...]:
         """Joints with motors, in the order of u."""
         m = self.mechanism
@@ -132,13 +133,13 @@ class Task:
             )
         return joints
 
-    @property
+    @cached_property
     def motors(self) -> list[int]:
         """Numbers of the velocities that motors act on, in the order of u."""
         m = self.mechanism
         return [k for j in self.motor_joints for k in range(*m.v_slice(j).indices(m.nv))]
 
-    @property
+    @cached_property
     def first(self) -> np.ndarray:
         """Position at the start, (nq,); flexible bodies bent as they rest there, unless their coordinates are given."""
         return self.settled(self._position("start", self.start))
@@ -153,7 +154,7 @@ class Task:
             )
         return q
 
-    @property
+    @cached_property
     def modes(self) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the velocities and of the coordinates of flexible bodies."""
         d = self.mechanism.description
@@ -182,7 +183,7 @@ class Task:
                 break
         return q
 
-    @property
+    @cached_property
     def goals(self) -> tuple[FramePoint | FramePose, ...]:
         """Goals of frames; none if positions are given."""
         held = tuple(self.goal) if isinstance(self.goal, list | tuple) else (self.goal,)
