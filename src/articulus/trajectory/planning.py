@@ -56,6 +56,8 @@ OUTPUT = 1e-3
 """Step at which a simulated plan is looked at, about [s]."""
 ROUNDS = 5
 """Most refinements of a mesh."""
+OPEN = 1e-3
+"""Residual of closed loops on the mesh from which a plan warns [m or 1]."""
 JUMP = 1e-3
 """Distance over the duration up to which a node of a refined mesh is where an input jumps."""
 
@@ -247,6 +249,19 @@ class Plan:
                     'or take another scheme ("radau 3", "shooting"); positions and cost may still be right',
                     stacklevel=4,
                 )
+
+    def _warn_of_open_loops(self) -> None:
+        """Tell of loops that do not stay closed: the equations of motion hold their accelerations only."""
+        if self.task is None or not self.converged or not self.mechanism.constraint_names:
+            return
+        off = np.abs(self.mechanism.constraint_residual(self.q, 0.0)).max(0)
+        if off.max() > OPEN:
+            name = self.mechanism.constraint_names[int(off.argmax())]
+            warnings.warn(
+                f"plan: constraint '{name}' is open by {off.max():.2g} on the way; expected less than {OPEN:g}. Take more intervals; "
+                "between two singular positions plan over one that is not",
+                stacklevel=4,
+            )
 
     def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
         """Return the constraints that the motion does not keep on the mesh, the worst first."""
@@ -632,6 +647,7 @@ def solve_problem(
         )
         if error is not None and made.converged and made.error > error:
             _warn_of(made.error, error)
+        made._warn_of_open_loops()
         return made
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
@@ -675,6 +691,7 @@ def solve_problem(
             ]
         )
     made._warn_of_chatter()
+    made._warn_of_open_loops()
     return made
 
 

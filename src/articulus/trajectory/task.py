@@ -112,10 +112,12 @@ class Task:
 
     @cached_property
     def _loop_rows(self) -> np.ndarray:
-        """Constraints that do not follow from others."""
-        if not self.mechanism.constraint_names:
+        """Constraints that do not follow from others; at a singular end there are fewer than on the way."""
+        m = self.mechanism
+        if not m.constraint_names:
             return np.zeros(0, dtype=int)
-        return np.array(sorted(rows_of_split(self.mechanism.constraint_jacobian(self.first, 0.0))), dtype=int)
+        first, last = (rows_of_split(m.constraint_jacobian(q, 0.0)) for q in (self.first, self.last()))
+        return np.array(sorted(first if len(first) >= len(last) else last), dtype=int)
 
     @cached_property
     def motor_joints(self) -> tuple[str, ...]:
@@ -198,6 +200,10 @@ class Task:
 
     def last(self) -> np.ndarray:
         """Return a position at the end, (nq,): the given one, or one that meets the goals."""
+        return self._last
+
+    @cached_property
+    def _last(self) -> np.ndarray:
         if not (goals := self.goals):
             return self._nearest(self.settled(self._position("goal", self.goal)))
         reach = inverse_kinematics(self.mechanism, goals, q=self.first)
@@ -215,15 +221,16 @@ class Task:
 
     def _reach(self) -> str:
         """Return how far the frames of the goals come from the ground's origin, and how far the goals are, in words."""
-        m, c = self.mechanism, self.columns
+        m = self.mechanism
+        if m.constraint_names or self._turning:
+            return ""
+        c = self.columns
         lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
         self._limits(lower, upper)
         low, high = (np.clip(side[c.q], -np.pi, np.pi) for side in (lower, upper))
         q = np.vstack([self.first, np.random.default_rng(0).uniform(low, high, (SAMPLES, m.nq))])
         texts = []
         for goal in self.goals:
-            if m.constraint_names or self._turning:
-                continue
             away = np.linalg.norm(m.pose(goal.frame, q)[:, :3, 3], axis=1)
             point = goal.point if isinstance(goal, FramePoint) else np.asarray(goal.pose)[:3, 3]
             texts.append(
