@@ -107,7 +107,9 @@ def _row(task: Task, elements: int, effort: Effort) -> Row:
     gap = np.abs(path(loop, task, task.ours) - exact).max()
     if not gap <= task.allowed:
         return row(failed=True, note=too_far("the tip", gap, task.allowed))
-    ours = race([Contender("articulus", partial(path, loop, task, task.ours))], effort.seconds)[0]
+    ours = race(
+        [Contender("articulus", partial(path, loop, task, task.ours))], effort.seconds, effort.rounds
+    )[0]
     row = partial(row, ours_us=ours)
     found = beside_exudyn(row, lambda: _exudyn(task, elements), exact, task.allowed, effort)
     if isinstance(found, Row):

@@ -100,7 +100,7 @@ def spatial_arms(effort: Effort) -> Iterator[Row]:
     if not gap <= AGREE:
         yield row(failed=True, note=differs(gap))
         return
-    *times, peer = race([_forward(arm) for arm in (*arms, rigid)], 2 * effort.seconds)
+    *times, peer = race([_forward(arm) for arm in (*arms, rigid)], 2 * effort.seconds, effort.rounds)
     *flops, rigid_flops = (arm.kernel("forward_dynamics").flops for arm in (*arms, rigid))
     bar = Bar(3, at_least=False, unit="x flops")
     note = notes(

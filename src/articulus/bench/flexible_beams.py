@@ -47,7 +47,9 @@ def spin_up(effort: Effort) -> Iterator[Row]:
     if not gap <= ALLOWED:
         yield row(failed=True, note=too_far("the tip", gap, ALLOWED))
         return
-    ours = race([Contender("articulus", partial(_deflection, beam, end, OUR_STEP))], effort.seconds)[0]
+    ours = race(
+        [Contender("articulus", partial(_deflection, beam, end, OUR_STEP))], effort.seconds, effort.rounds
+    )[0]
     row = partial(row, ours_us=ours)
     found = beside_exudyn(
         row, lambda: driven_cable(elements, end, round(end / EXUDYN_STEP)), exact, ALLOWED, effort
