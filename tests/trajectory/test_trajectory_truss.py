@@ -126,3 +126,30 @@ def test_the_arm_of_the_library_has_the_corners_of_its_truss():
     corners = [poses[f"face{k}.{i}"][:3, 3] for k in range(1, 6) for i in (1, 2, 3)]
     np.testing.assert_allclose(corners, truss.nodes[3:], atol=1e-14)
     assert arm.nv == truss.freedom
+
+
+def test_a_frame_half_a_turn_away_is_not_there():
+    """One hinge about z: half a turn about it is reached, half a turn about x is not."""
+    arm = art.Mechanism("turner", gravity=(0, 0, 0))
+    arm.body("hand", 1.0, (0, 0, 0), (1, 1, 1))
+    arm.joint("wrist", art.Revolute((0, 0, 1)), "ground", "hand")
+    away = np.diag([-1.0, -1.0, 1.0, 1.0])[None]
+    motion = trajectory.track_frame(arm, "hand", away, [0.0])
+    assert abs(motion.q[0, 0]) == pytest.approx(np.pi, abs=1e-9)
+    assert not motion.complaints
+    flipped = np.diag([1.0, -1.0, -1.0, 1.0])[None]  # about x: out of reach, and told so
+    assert trajectory.track_frame(arm, "hand", flipped, [0.0]).complaints
+
+
+def test_arms_and_poses_that_make_no_sense():
+    arm = art.load("rrc7")
+    pose = arm.pose("tool", np.zeros(7))[None]
+    with pytest.raises(art.InputError, match="left hand"):
+        trajectory.track_frame(arm, "tool", pose @ np.diag([-1.0, 1, 1, 1]), np.zeros(7))
+    with pytest.raises(art.InputError, match="expected 7 finite numbers"):
+        trajectory.track_frame(arm, "tool", pose, np.zeros(6))
+    with pytest.raises(art.InputError, match="obstacles, but no hulls"):
+        trajectory.track_frame(arm, "tool", pose, np.zeros(7), obstacles=[trajectory.Ball((0, 0, 0), 0.1)])
+    bars = art.load("n_four_bar", n=1)
+    with pytest.raises(art.InputError, match="has closed loops"):
+        trajectory.track_frame(bars, bars.body_names[0], np.eye(4)[None], np.zeros(bars.nq))

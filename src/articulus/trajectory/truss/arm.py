@@ -10,7 +10,9 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import InputError
 from articulus.mechanism.numbers import values_of
+from articulus.spatial.lie import log_so3
 from articulus.trajectory.obstacles import Hull, Obstacle
+from articulus.trajectory.points import numbers
 from articulus.trajectory.truss.direct import REACHED, checked
 from articulus.trajectory.truss.nodes import Distances
 from articulus.trajectory.truss.settle import settle
@@ -89,13 +91,19 @@ def track_frame(
         raise InputError(
             "track_frame: found joints of several degrees of freedom; expected revolute and prismatic ones"
         )
+    if mechanism.constraint_names:
+        raise InputError(f"track_frame: '{mechanism.name}' has closed loops; expected a tree")
+    if obstacles and not hulls:
+        raise InputError("track_frame: found obstacles, but no hulls; expected what is to stay clear of them")
     places = np.zeros((len(targets), 0, 3)) if points is None else np.asarray(points, dtype=float)
     if places.shape != (len(targets), len(frames), 3):
         raise InputError(
             f"track_frame: found points of shape {places.shape}; expected {(len(targets), len(frames), 3)}, one per pose and frame"
         )
-    q = np.asarray(start, dtype=float)
-    distances = Distances(obstacles) if obstacles and hulls else None
+    q = numbers(start, "track_frame: start")
+    if q.shape != (mechanism.nq,) or not np.isfinite(q).all():
+        raise InputError(f"track_frame: start: found {q}; expected {mechanism.nq} finite numbers")
+    distances = Distances(obstacles) if obstacles else None
     lower, upper = _limits(mechanism)
     low, high, eye = np.isfinite(lower), np.isfinite(upper), np.eye(mechanism.nq)
 
@@ -121,7 +129,7 @@ def track_frame(
         def equal(q: np.ndarray, target: np.ndarray = target) -> tuple[np.ndarray, np.ndarray]:
             pose = mechanism.pose(frame, q)
             return np.concatenate(
-                [_turn(pose[:3, :3] @ target[:3, :3].T), pose[:3, 3] - target[:3, 3]]
+                [log_so3(pose[:3, :3] @ target[:3, :3].T), pose[:3, 3] - target[:3, 3]]
             ), mechanism.jacobian(frame, q)
 
         def near(q: np.ndarray, k: int = k) -> tuple[np.ndarray, np.ndarray]:
@@ -146,10 +154,3 @@ def _limits(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
                 if numbers:
                     side[mechanism.q_slice(connection.name)] = values_of(numbers)
     return lower, upper
-
-
-def _turn(R: np.ndarray) -> np.ndarray:
-    """Return the vector of a rotation, of an angle below a half turn [rad]."""
-    axial = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
-    sine, cosine = float(np.linalg.norm(axial)), (np.trace(R) - 1) / 2
-    return axial if sine < 1e-8 else axial * (np.arctan2(sine, cosine) / sine)

@@ -111,6 +111,10 @@ def checked(poses: np.ndarray) -> np.ndarray:
         raise InputError(
             f"poses: found axes that are off by {off:.2g} from orthogonal unit vectors; expected rotation matrices"
         )
+    if (np.linalg.det(turns) < 0).any():
+        raise InputError(
+            "poses: found axes of a left hand; expected rotation matrices, whose determinant is 1"
+        )
     return every
 
 
