@@ -1,5 +1,8 @@
 """Rows of the Riccati solver and of the path-integral controller: with a peer only where there is one."""
 
+import numpy as np
+import pytest
+
 from articulus.bench import riccati
 from articulus.bench.rows import Effort
 
@@ -32,3 +35,14 @@ def test_path_integral_is_timed():
     rows = list(riccati.path_integral(BRIEF))
     assert rows
     assert all(row.value > 0 and not row.failed for row in rows)
+
+
+@pytest.mark.parametrize("part", [0.4, 0.6])
+def test_search_ends_where_feedback_presses_inputs_against_their_bounds(part: float) -> None:
+    """Inputs at their bounds in the last steps, whose answer the goal rests on: 300 iterations were not enough, tiny steps without end."""
+    model = riccati.chain(7)
+    lead = np.asarray(model.mechanism.gravity(np.zeros(7)))
+    goal = part * model.states(1)[0][0]
+    stages = riccati._stages(model, goal, 1.2 * np.abs(lead) + 3.0, "semi_implicit_euler")
+    x, u = np.zeros((riccati.STEPS + 1, 14)), np.tile(lead, (riccati.STEPS, 1))
+    assert riccati.search(stages, x, u, tolerance=1e-9, iterations=300).converged

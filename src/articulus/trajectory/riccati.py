@@ -40,6 +40,8 @@ SHORTER = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.001)
 """Lengths tried for each of them."""
 LEAST, MOST, FACTOR = 1e-3, 1e9, 10.0
 """Regularization, over the curvature of each input: size beyond which there is one, largest, factor."""
+ENDING = 0.01
+"""Expected decrease, over the merit, from which on inputs are held where their feedback presses against a bound."""
 TRIES = 8
 """Regularizations that are tried in one iteration."""
 ROUNDING = 1e-13
@@ -114,7 +116,7 @@ class Riccati:
         # models of all steps; the row before them is what the sweep finds when it is through
         self._w = np.zeros((N + 1, code.model_size))
         self._told = np.zeros((N, 1 + len(s.rows)))
-        at = self.x[:-1], self.u, self.x[1:], self.multipliers, np.array(s.h), self._rho
+        at = self.x[:-1], self.u, self.x[1:], self.multipliers, np.array(s.h), self._rho, *s.box
         self._model = code.model.bind(*at, out=(self._w[1:], self._told))
         self._last = code.last.bind(self.x[-1], self.last_multipliers, self._rho)
         # forward: rows of (x, u, next x, gap, what the sweep gives, multipliers)
@@ -130,10 +132,10 @@ class Riccati:
         self._last_merit = code.last_merit.bind(self._ends, self.last_multipliers, self._rho)
         # backward, into the plan
         self._value = np.zeros((1, code.sweep.nx))
-        self._limits = np.concatenate([[0.0], *s.box])
+        self._stiffness = np.zeros(1)
         self._failed = np.full(1, kernel.NEVER)
         found = self._plan[None, ::-1, n : n + code.logged]
-        self._sweep = code.sweep.on(self._value, self._limits, self._w[::-1], self._failed, found)
+        self._sweep = code.sweep.on(self._value, self._stiffness, self._w[::-1], self._failed, found)
         self._gains = self._plan[:N, n + nu : n + nu + nu * nx].reshape(N, nu, nx)
 
     # one iteration
@@ -161,7 +163,7 @@ class Riccati:
         self._value[:] = 0.0
         self._value[0, -nx * nx - nx : -nx * nx] = self._last.outputs[2]
         self._value[0, -nx * nx :] = self._last.outputs[3].ravel()
-        self._limits[0] = self.regularization
+        self._stiffness[0] = self.regularization
         self._failed[:] = kernel.NEVER
         N = self.stages.steps
         self._sweep(0, N)
@@ -175,6 +177,19 @@ class Riccati:
         w[:, :nx], w[:, nx : nx + nu] = self.x[:-1], self.u
         w[:, nx + nu : 2 * nx + nu], w[:, 2 * nx + nu : 3 * nx + nu] = self.x[1:], self.gaps
         w[:, w.shape[1] - self.multipliers.shape[1] :] = self.multipliers
+
+    def _hold(self) -> bool:
+        """Fix the inputs that the feedback of a full step pressed against a bound, there; return whether there are such.
+
+        The sweep took them for free, with an answer to changes of the state that a rollout cannot give: where the goal rests on that
+        answer, only tiny steps would be good.
+        """
+        nx, nu = self.stages.nx, self.stages.nu
+        rolled, free = self._log[0, 1:, nx : nx + nu], self._gains.any(2)
+        least, most = (self._w[1:, a : a + nu] for a in (nx, nx + nu))
+        below, above = (free & (rolled == bound) for bound in self.stages.box)
+        most[below], least[above] = least[below], most[above]
+        return bool(below.any() or above.any())
 
     def _rollouts(self, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Go forward with some step lengths; return the merits, not finite where a rollout failed, and the changes expected."""
@@ -203,16 +218,17 @@ class Riccati:
             self._prepare()
             for lengths in STEP_LENGTHS.reshape(-1, SIDE_BY_SIDE):
                 merits, expected = self._rollouts(lengths)
+                k = _first_good(merits - merit, expected, feasible)
                 if lengths[0] == 1.0:
                     whole = float(expected[0])
-                for k, (change, wanted) in enumerate(zip(merits - merit, expected)):
-                    if np.isfinite(change) and (
-                        change <= ACCEPT * wanted
-                        if wanted <= 0
-                        else not feasible and change <= ACCEPT_RISE * wanted
-                    ):
-                        self._accept(k, float(lengths[k]), float(merits[k]))
-                        return whole, True
+                    if k is None and abs(whole) <= ENDING * abs(merit) and self._hold():
+                        if not self._backward():
+                            break
+                        merits, expected = self._rollouts(lengths)
+                        k = _first_good(merits - merit, expected, feasible)
+                if k is not None:
+                    self._accept(k, float(lengths[k]), float(merits[k]))
+                    return whole, True
             if abs(whole) <= ROUNDING * abs(merit):
                 break
             self._stiffen()
@@ -348,6 +364,15 @@ def search(
     )
 
 
+def _first_good(changes: np.ndarray, expected: np.ndarray, feasible: bool) -> int | None:
+    """Return the first step whose change of the merit is good enough, or None."""
+    for k, (change, wanted) in enumerate(zip(changes, expected)):
+        enough = ACCEPT * wanted if wanted <= 0 else -np.inf if feasible else ACCEPT_RISE * wanted
+        if np.isfinite(change) and change <= enough:
+            return k
+    return None
+
+
 # native code
 
 
@@ -359,7 +384,7 @@ class _Code:
         nx, nu = stages.nx, stages.nu
         self.curvature = ca.tril(stages.merit_slopes.sparsity_out(3))
         """Entries of the cost's curvature by (x, u) that are told: those of a symmetric matrix."""
-        self.sizes = [nx, nu, nx * (nx + nu), nx + nu, self.curvature.nnz()]
+        self.sizes = [nx, nu, nu, nx * (nx + nu), nx + nu, self.curvature.nnz()]
         self.model_size = sum(self.sizes)
         self.logged = nu + nu * nx + nx
 
@@ -372,21 +397,29 @@ class _Code:
 
     @cached_property
     def model(self) -> kernel.Kernel:
-        """(x, u, next x, multipliers, h, rho) -> (gap, u, J = [A, B], derivatives of the cost), (cost, new multipliers)."""
+        """(x, u, next x, multipliers, h, rho, bounds) -> (gap, least and most change of u, J = [A, B], derivatives of the cost), (cost, new multipliers)."""
         s = self.stages
         x, u, following = MX.sym("x", s.nx), MX.sym("u", s.nu), MX.sym("following", s.nx)
         multipliers, h, rho = MX.sym("m", len(s.rows)), MX.sym("h"), MX.sym("rho")
         after, J, first = s.linear_step(x, u, h)
         cost, fresh, gradient, curvature = s.merit_slopes(x, u, *first, h, multipliers, rho)
-        told = [after - following, u, ca.vec(J.T), gradient, curvature[self.curvature].nz[:]]
+        lower, upper = MX.sym("lower", s.nu), MX.sym("upper", s.nu)
+        told = [
+            after - following,
+            lower - u,
+            upper - u,
+            ca.vec(J.T),
+            gradient,
+            curvature[self.curvature].nz[:],
+        ]
         return kernel.compile(
             ca.Function(
                 "model",
-                [x, u, following, multipliers, h, rho],
+                [x, u, following, multipliers, h, rho, lower, upper],
                 [ca.vertcat(*(ca.densify(t) for t in told)), ca.vertcat(cost, fresh)],
             ),
             finite=False,
-            ranks=((1, 1, 1, 1, 0, 0), (1, 1)),
+            ranks=((1, 1, 1, 1, 0, 0, 1, 1), (1, 1)),
         )
 
     @cached_property
@@ -455,11 +488,10 @@ def _sweep(s: Stages, sizes: list[int], pattern: ca.Sparsity) -> ca.Function:
     nx, nu = s.nx, s.nu
     logged = nu + nu * nx + nx
     held, w, k = MX.sym("held", logged + 4 + nx + nx * nx), MX.sym("w", sum(sizes)), MX.sym("k")
-    p = MX.sym("p", 1 + 2 * nu)
-    mu, lower, upper = _cut(p, 1, nu, nu)
+    mu = MX.sym("mu")
     _, sums, v, V = _cut(held, logged, 4, nx, nx * nx)
     V = ca.reshape(V, nx, nx)
-    gap, u, J, gradient, entries = _cut(w, *sizes)
+    gap, least, most, J, gradient, entries = _cut(w, *sizes)
     Jt = ca.reshape(J, nx + nu, nx)
     bent = ca.mtimes(V, gap)
     Q = gradient + ca.mtimes(Jt, v + bent)
@@ -470,14 +502,14 @@ def _sweep(s: Stages, sizes: list[int], pattern: ca.Sparsity) -> ca.Function:
     Qxu = crossing(crossed[:, nx:], entries)
     Quu, stiffer = of_inputs(ca.mtimes(Jt[nx:, :], VJ[:, nx:]), entries, mu)
     bounded = bool(np.isfinite(np.concatenate(s.box)).any())
-    push, inverse = _best(nu, bounded)(stiffer, Qu, lower - u, upper - u)
+    push, inverse = _best(nu, bounded)(stiffer, Qu, least, most)
     gain = -ca.mtimes(Qxu, inverse)
     pushed = ca.mtimes(Quu, push)
     v_new = Qx + ca.mtimes(Qxu, push) + ca.mtimes(gain, Qu + pushed)
     V_new = symmetric(ca.mac(Qxu, gain.T, crossed[:, :nx]), entries)
     more = ca.vertcat(ca.dot(Qu, push), ca.dot(push, pushed), ca.dot(gap, v), ca.dot(gap, bent))
     return ca.Function(
-        "sweep", [held, p, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))]
+        "sweep", [held, mu, w, k], [ca.vertcat(push, ca.vec(gain), bent, sums + more, v_new, ca.vec(V_new))]
     )
 
 
