@@ -103,12 +103,12 @@ def test_few_rows_need_no_code_for_several_lanes(compiled, monkeypatch):
 
 def test_many_rows_at_once_need_no_code_for_single_rows(compiled):
     code = kernel.cached("sines", sines)
-    code(np.ones((build.PATIENCE, 2)))
+    code(np.ones((build.MANY, 2)))
     assert compiled == [code.lanes]
 
 
 def test_stored_code_for_several_lanes_is_used_for_few_rows(compiled, monkeypatch):
-    kernel.cached("sines", sines)(np.ones((build.PATIENCE, 2)))
+    kernel.cached("sines", sines)(np.ones((build.MANY, 2)))
     kernel._sources.clear()
     kernel._kernels.clear()
     monkeypatch.setattr(jit, "compile_object", lambda text: pytest.fail("compiled again"))

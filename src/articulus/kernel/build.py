@@ -18,6 +18,8 @@ from .target import Target
 PATIENCE = 10_000
 """Rows in batches that code for single rows computes before code for several lanes is made. Making that takes as long as some
 60 000 rows of long code in the code for single rows, and longer in short code."""
+MANY = 2_000
+"""Rows of one batch for which code for several lanes is made at once: whoever asks for so many will ask again."""
 
 
 class Translatable(Protocol):
@@ -73,7 +75,7 @@ class Source:
         return native or self._load(lanes)
 
     def batch_native(self, lanes: int, rows: int) -> jit.Native:
-        """Return loaded code for a batch: for several lanes once it is there, or asked by ARTICULUS_LANES, or after many rows.
+        """Return loaded code for a batch: for several lanes once it is there, or asked by ARTICULUS_LANES, or for many rows.
 
         Results do not depend on which one runs.
         """
@@ -82,7 +84,8 @@ class Source:
             return native
         with self._lock:
             first, self._rows = self._rows == 0, self._rows + rows
-            if jit.width_is_chosen() or self._rows >= PATIENCE or (first and self._load_stored(lanes)):
+            many = rows >= MANY or self._rows >= PATIENCE
+            if many or jit.width_is_chosen() or (first and self._load_stored(lanes)):
                 return self.native(lanes)
         return self.native(1)
 
