@@ -1,8 +1,8 @@
 """Run the tests of native code at every vector width of this processor: `make widths`.
 
-No result may depend on the width, bit by bit (tests/kernel/test_widths.py). `make test` runs kernel, laws and batches of runs at
-the widest one (fixture `all_lanes`). Here the tests of the kernel run at every narrower one, with one thread and with three; what is
-built on the kernel (laws of native code and of parameters, batches of runs, published cases) at the widest of these.
+No result may depend on the width, bit by bit (tests/kernel/test_widths.py). The widest one is that of `make test`. Here the
+tests of the kernel run at every narrower one, with one thread and with three; what is built on the kernel (laws of native code
+and of parameters, batches of runs, published cases) at the widest of these.
 """
 
 from __future__ import annotations

@@ -9,11 +9,6 @@ import pytest
 from articulus import kernel
 
 
-@pytest.fixture(scope="module", autouse=True)
-def lanes(all_lanes):
-    """Compute all batches in code for several lanes."""
-
-
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
     """Point the cache to a fresh private folder and forget kernels of other tests."""

@@ -20,8 +20,6 @@ from articulus.loop.equations import Network
 from articulus.loop.functions import System
 from articulus.running.steppers import Stepper, stepper_of
 
-pytestmark = pytest.mark.usefixtures("all_lanes")
-
 FIXED = tuple(m for m in ALL_METHODS if isinstance(m, (Method, SecondOrderMethod)))
 """Methods with fixed explicit steps."""
 

@@ -1,4 +1,4 @@
-"""From function to loaded code, through the cache: each lane count is compiled when first needed, or when it pays."""
+"""From function to loaded code, through the cache: each lane count is compiled when first needed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ import casadi as ca
 from . import cache, jit
 from .program import Signature
 from .target import Target
-
-PATIENCE = 10_000
-"""Rows in batches that code for single rows computes before code for several lanes is made. Making that takes as long as some
-60 000 rows of long code in the code for single rows, and longer in short code."""
-MANY = 2_000
-"""Rows of one batch for which code for several lanes is made at once: whoever asks for so many will ask again."""
 
 
 class Translatable(Protocol):
@@ -50,7 +44,6 @@ class Source:
         self._program: Translatable | None = None
         self._signature: Signature | None = None
         self._native: dict[int, jit.Native] = {}
-        self._rows = 0
         self._lock = threading.RLock()
 
     def signature(self) -> Signature:
@@ -74,35 +67,16 @@ class Source:
         native = self._native.get(lanes)
         return native or self._load(lanes)
 
-    def batch_native(self, lanes: int, rows: int) -> jit.Native:
-        """Return loaded code for a batch: for several lanes once it is there, or asked by ARTICULUS_LANES, or for many rows.
-
-        Results do not depend on which one runs.
-        """
-        native = self._native.get(lanes)
-        if native is not None:
-            return native
-        with self._lock:
-            first, self._rows = self._rows == 0, self._rows + rows
-            many = rows >= MANY or self._rows >= PATIENCE
-            if many or jit.width_is_chosen() or (first and self._load_stored(lanes)):
-                return self.native(lanes)
-        return self.native(1)
-
     def _load(self, lanes: int) -> jit.Native:
         with self._lock:
-            if lanes not in self._native and not self._load_stored(lanes):
-                code = jit.compile_object(self._built().text(jit.host(lanes)))
-                cache.store(self._fields(str(lanes)), code)
+            if lanes not in self._native:
+                fields = self._fields(str(lanes))
+                code = cache.load(fields)
+                if code is None:
+                    code = jit.compile_object(self._built().text(jit.host(lanes)))
+                    cache.store(fields, code)
                 self._native[lanes] = jit.Native(code, lanes)
             return self._native[lanes]
-
-    def _load_stored(self, lanes: int) -> bool:
-        """Load the code for a lane count from the cache; return whether it was there."""
-        code = cache.load(self._fields(str(lanes)))
-        if code is not None:
-            self._native[lanes] = jit.Native(code, lanes)
-        return code is not None
 
     def _built(self) -> Translatable:
         if self._program is None:

@@ -52,7 +52,7 @@ class Kernel:
     instruction_count, flops : int
         Size of the code: operations, and floating-point operations (a fused pair counts as two).
     lanes : int
-        Rows that a batched call computes at once; one by one at first (see `build.PATIENCE`).
+        Rows that a batched call computes at once.
     finite : bool
         Whether a value that is not finite raises.
     """
@@ -181,7 +181,7 @@ class Kernel:
             outputs.append(np.empty(shape + each))
             words += (arrays.address(outputs[-1]), size)
         if count:
-            native = self._source.native(1) if count == 1 else self._source.batch_native(self.lanes, count)
+            native = self._source.native(1 if count == 1 else self.lanes)
             flags = batch.run(native, words, count, self.instruction_count)
             if flags and self.finite:
                 report.raise_for(flags, self._signature, given, tuple(outputs))

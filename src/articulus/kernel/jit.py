@@ -58,21 +58,12 @@ def widest() -> int:
     return 8 if features.get("avx512f") else 4 if features.get("avx") else 2
 
 
-def _chosen_width() -> str:
-    return os.environ.get("ARTICULUS_LANES", "").strip()
-
-
-def width_is_chosen() -> bool:
-    """Return whether ARTICULUS_LANES says the lanes of batch kernels; all batches run in code for so many lanes then."""
-    return bool(_chosen_width())
-
-
 def width() -> int:
     """Return the lanes of batch kernels: ARTICULUS_LANES (1, 2, 4 or 8), else those of the widest vector register.
 
     Results do not depend on it.
     """
-    chosen = _chosen_width()
+    chosen = os.environ.get("ARTICULUS_LANES", "").strip()
     if not chosen:
         return widest()
     if chosen not in WIDTHS:
