@@ -85,7 +85,9 @@ def _flatten(stages: tuple[Stage, ...]) -> _Flat:
     stage = np.repeat(np.arange(len(stages)), [s.size for s in stages])
     of_rows = np.concatenate([np.repeat(np.arange(len(stages)), [len(s.rows) for s in stages]), stage])[equal]
     of_steps = np.repeat(np.arange(len(stages) - 1), [len(s.step) for s in stages[:-1]])
-    keys = np.concatenate([3 * stage + 1, 3 * of_steps + 2, 3 * of_rows])  # equations first: steps stay near the unknowns
+    keys = np.concatenate(
+        [3 * stage + 1, 3 * of_steps + 2, 3 * of_rows]
+    )  # equations first: steps stay near the unknowns
     return _Flat(
         H,
         np.concatenate([s.c for s in stages]),
