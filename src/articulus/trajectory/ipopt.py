@@ -154,7 +154,7 @@ def solve(
     n, m = program.size, int(program.first_rows[-1])
     scale = program.scale if len(program.scale) else np.ones(n)
     jacobian_pattern, hessian_pattern = program.jacobian_places[0], program.hessian_places[0]
-    factor = _cost_factor(program, start)
+    factor = cost_factor(program, start)
     columns, hessian_scale = _column_scales(jacobian_pattern, hessian_pattern, scale)
     vector, one, none = ca.Sparsity.dense(n, 1), ca.Sparsity.dense(1, 1), ca.Sparsity(0, 0)
     rows = ca.Sparsity.dense(m, 1)
@@ -216,7 +216,7 @@ def solve(
         ) from None
     lower, upper = program.bounds
     begun = time.perf_counter()
-    with _interruptible(stop):
+    with interruptible(stop):
         found = solver(
             x0=np.clip(start, program.lower, program.upper) / scale,
             lbx=program.lower / scale,
@@ -242,7 +242,7 @@ def solve(
 
 
 @contextlib.contextmanager
-def _interruptible(stop: threading.Event) -> Iterator[None]:
+def interruptible(stop: threading.Event) -> Iterator[None]:
     """Let a first Ctrl-C end the search after the present iteration, which is kept; a second one raises."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -260,7 +260,7 @@ def _interruptible(stop: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _cost_factor(program: Program, start: np.ndarray) -> float:
+def cost_factor(program: Program, start: np.ndarray) -> float:
     """Return by what the cost is multiplied: one over that of the guess where it is small; ipopt itself divides large ones."""
     cost = abs(program.cost(np.clip(start, program.lower, program.upper)))
     return min(1 / cost, LARGEST) if 0 < cost < 1 else 1.0

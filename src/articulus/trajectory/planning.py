@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ from articulus.loop.components.state_feedback import StateFeedback
 from articulus.loop.course import Course
 from articulus.mechanism import Spline
 from articulus.trajectory.collocation import Layout, first_guess, transcribe
+from articulus.trajectory.condensed import Condensed
+from articulus.trajectory.interior import solve_condensed
 from articulus.trajectory.ipopt import Solution, solve
 from articulus.trajectory.lqr_tracking import feedback_along
 from articulus.trajectory.optimality import (
@@ -651,14 +654,14 @@ def solve_problem(
         return made
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
+    limits = {"tolerance": tolerance, "iterations": iterations, "time_limit": time_limit}
     x = first_guess(whole, layouts)
     if guess is not None:
         for layout, other, phase in zip(layouts, guess.layouts, whole.phases):
             x[layout.duration] = np.clip(guess.solution.x[other.duration], *phase.duration)
     for k in range(ROUNDS + 1):
-        solution = solve(
-            program, x, tolerance=tolerance, iterations=iterations, time_limit=time_limit, options=options
-        )
+        structure = None if options else Condensed.of(whole, layouts, chosen, program)
+        solution = _solved(program, structure, x, limits, options)
         errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(whole.phases, layouts)]
         worst = float(max(e.sum() for e in errors))
         made = Plan(whole, solution, program, tuple(layouts), chosen, tuple(meshes), task, worst)
@@ -693,6 +696,22 @@ def solve_problem(
     made._warn_of_chatter()
     made._warn_of_open_loops()
     return made
+
+
+def _solved(
+    program: Program,
+    structure: Condensed | None,
+    x: np.ndarray,
+    limits: dict[str, Any],
+    options: dict[str, Any] | None,
+) -> Solution:
+    """Return the solution of a program from a guess: by its structure where it has one and that succeeds, else by ipopt."""
+    begun = time.perf_counter()
+    found = None if structure is None else solve_condensed(program, structure, x, **limits)
+    if found is not None:
+        return found
+    left = max(limits["time_limit"] - (time.perf_counter() - begun), 1e-3)
+    return solve(program, x, **(limits | {"time_limit": left}), options=options)
 
 
 def _require_positive(**settings: Any) -> None:

@@ -600,19 +600,26 @@ def _newton(H: SX, g: SX, lower: SX, upper: SX, y: SX) -> SX:
 
 
 def _inverse(H: SX) -> SX:
-    """Return H^-1 by Cholesky factors; not a number unless H is positive definite."""
+    """Return H^-1; not a number unless H is positive definite."""
+    R = inverse_factor(H)
     n = H.shape[0]
-    L = [[SX(0)] * n for _ in range(n)]
-    R = [[SX(0)] * n for _ in range(n)]  # inverse of L
-    for j in range(n):
-        R[j][j] = 1 / ca.sqrt(H[j, j] - sum((L[j][k] ** 2 for k in range(j)), SX(0)))
-        for i in range(j + 1, n):
-            L[i][j] = (H[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), SX(0))) * R[j][j]
-    for j in range(n):
-        for i in range(j + 1, n):
-            R[i][j] = -sum((L[i][k] * R[k][j] for k in range(j, i)), SX(0)) * R[i][i]
     whole = SX.zeros(n, n)
     for i in range(n):
         for j in range(i + 1):
-            whole[i, j] = whole[j, i] = sum((R[k][i] * R[k][j] for k in range(i, n)), SX(0))
+            whole[i, j] = whole[j, i] = sum((R[k, i] * R[k, j] for k in range(i, n)), SX(0))
     return whole
+
+
+def inverse_factor(H: SX) -> SX:
+    """Return L^-1 of the Cholesky factor L of H = L L'; not a number unless H is positive definite."""
+    n = H.shape[0]
+    L = [[SX(0)] * n for _ in range(n)]
+    R = SX(n, n)
+    for j in range(n):
+        R[j, j] = 1 / ca.sqrt(H[j, j] - sum((L[j][k] ** 2 for k in range(j)), SX(0)))
+        for i in range(j + 1, n):
+            L[i][j] = (H[i, j] - sum((L[i][k] * L[j][k] for k in range(j)), SX(0))) * R[j, j]
+    for j in range(n):
+        for i in range(j + 1, n):
+            R[i, j] = -sum((L[i][k] * R[k, j] for k in range(j, i)), SX(0)) * R[i, i]
+    return R
