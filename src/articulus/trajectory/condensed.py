@@ -266,8 +266,8 @@ class Condensed:
         n, N, z = len(self.chains.q), len(self._h), self.layout.z
         H, F, B, Wff = self._condensed_points(system)
         first, second = (int(k) for k in self.program.first_rows[1:3])
-        C = self._other_rows(system.first)
-        pull = g + (system.weights * r[:, second:] + held) @ C
+        C = self._other_rows(system.first) if len(system.first) > 2 else None
+        pull = g if C is None else g + (system.weights * r[:, second:] + held) @ C
         sides = np.ascontiguousarray(pull[:, z].swapaxes(0, 1))
         diagonal = system.first[0][:, self._force_entries]
         f = -(r[:, :first].reshape(SIDES, len(z), -1) / diagonal).swapaxes(0, 1)
@@ -297,7 +297,8 @@ class Condensed:
         V = self._V[1:].reshape(N, 3 * n, 3 * n)
         after = (s[1:] @ V + self._v[1:].reshape(N, SIDES, 3 * n))[:, :, :n] / self._scales[0]
         multipliers[:, first:second] = self._relations(pushed, after).swapaxes(0, 1).reshape(SIDES, -1)
-        multipliers[:, second:] = system.weights * (dx @ C.T + r[:, second:]) + held
+        if C is not None:
+            multipliers[:, second:] = system.weights * (dx @ C.T + r[:, second:]) + held
         return dx, multipliers
 
     def _recursion(self, V: np.ndarray, v: np.ndarray) -> bool:
@@ -334,7 +335,7 @@ class Condensed:
 
     def _other_rows(self, first: Sequence[np.ndarray]) -> csr_matrix:
         """Return the first derivatives of all constraints after the first two, (m', n)."""
-        rows, columns, entries, begin = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)], 0
+        rows, columns, entries, begin = list[np.ndarray](), list[np.ndarray](), list[np.ndarray](), 0
         for block, values in zip(self.program.constraints[2:], first[2:]):
             i, j = block.jacobian_pattern
             rows.append((begin + block.width * np.arange(len(block.index))[:, None] + i).ravel())

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -40,16 +38,6 @@ DUAL_SIZE = 100.0
 """Mean size of multipliers from which on residuals count over that size."""
 
 
-@dataclass(eq=False)
-class _Numbers:
-    """Values and first derivatives at a point."""
-
-    cost: float
-    gradient: np.ndarray
-    rows: np.ndarray
-    first: list[np.ndarray]
-
-
 class _Search:
     """The search; unknowns X are those of the program over their sizes, then one for each row with an inequality."""
 
@@ -71,7 +59,11 @@ class _Search:
         self.above = np.flatnonzero(free & np.isfinite(self.upper))
         self._first_scales = [self.scale[b.index[:, b.jacobian_pattern[1]]] for b in program.constraints]
         self._second_scales = [_pairs(b, self.scale) for b in (*program.costs, *program.constraints)]
+        self.curvature = 0.0
+        self.cost, self.gradient = 0.0, np.zeros(0)
+        self.first: list[np.ndarray] = []
         self._start(start)
+        self.row_scale = self._row_scales()
 
     def _start(self, start: np.ndarray) -> None:
         """Begin between the bounds."""
@@ -85,38 +77,23 @@ class _Search:
                 X[places] = np.maximum(X[places], bound[places] + away)
             else:
                 X[places] = np.minimum(X[places], bound[places] - away)
-        self.X, self.z = X, (np.ones(len(self.below)), np.ones(len(self.above)))
-        self.multipliers = np.zeros(int(self.program.first_rows[-1]))
-        self.at = self.numbers(X)
-        steep = np.abs(self.at.gradient).max(initial=0.0)
-        self.factor *= min(1.0, LARGEST_SLOPE / steep) if steep > 0 else 1.0
-        self.row_scale = np.ones(len(self.multipliers))
-        for block, values, first in zip(self.program.constraints, self.at.first, self.program.first_rows):
-            most = np.stack(
-                [
-                    np.abs(values[:, block.jacobian_pattern[0] == k]).max(1, initial=0.0)
-                    for k in range(block.width)
-                ],
-                1,
+        self.z = np.ones(len(self.below)), np.ones(len(self.above))
+        self.move(X, np.zeros(int(self.program.first_rows[-1])), *self.values(X))
+        if (steep := np.abs(self.gradient).max(initial=0.0)) > LARGEST_SLOPE:
+            smaller = LARGEST_SLOPE / steep
+            self.factor, self.cost, self.gradient = (
+                smaller * y for y in (self.factor, self.cost, self.gradient)
             )
-            self.row_scale[first : first + block.rows] = np.minimum(
-                1.0, LARGEST_SLOPE / np.maximum(most.ravel(), 1e-300)
-            )
-        self.at = self.numbers(X)
-        self.curvature = 0.0
+
+    def _row_scales(self) -> np.ndarray:
+        """Return by what residuals are multiplied: where derivatives are large, so that they count as LARGEST_SLOPE."""
+        most = []
+        for block, values in zip(self.program.constraints, self.first):
+            rows = [np.abs(values[:, block.jacobian_pattern[0] == k]) for k in range(block.width)]
+            most.append(np.stack([row.max(1, initial=0.0) for row in rows], 1).ravel())
+        return np.minimum(1.0, LARGEST_SLOPE / np.maximum(np.concatenate(most), 1e-300))
 
     # functions
-
-    def numbers(self, X: np.ndarray) -> _Numbers:
-        """Return values and first derivatives."""
-        begun, x = time.process_time(), X[: self.n] * self.scale
-        p = self.program
-        rows = p.residuals(x) - self.level
-        rows[self.begin + self.loose] -= X[self.n :]
-        first = [b.jacobian(x) * s for b, s in zip(p.constraints, self._first_scales)]
-        made = _Numbers(self.factor * p.cost(x), self.factor * self.scale * p.gradient(x), rows, first)
-        self.seconds += time.process_time() - begun
-        return made
 
     def values(self, X: np.ndarray) -> tuple[float, np.ndarray]:
         """Return cost and residuals."""
@@ -126,6 +103,15 @@ class _Search:
         cost = self.factor * self.program.cost(x)
         self.seconds += time.process_time() - begun
         return cost, rows
+
+    def move(self, X: np.ndarray, multipliers: np.ndarray, cost: float, rows: np.ndarray) -> None:
+        """Go to a point whose cost and residuals are known."""
+        begun, x = time.process_time(), X[: self.n] * self.scale
+        self.X, self.multipliers, self.cost, self.rows = X, multipliers, cost, rows
+        self.gradient = self.factor * self.scale * self.program.gradient(x)
+        self.first = [b.jacobian(x) * s for b, s in zip(self.program.constraints, self._first_scales)]
+        self.seconds += time.process_time() - begun
+        self.pull = self._pulled()
 
     def second(self) -> list[np.ndarray]:
         """Return the second derivatives of all blocks."""
@@ -138,12 +124,12 @@ class _Search:
         self.seconds += time.process_time() - begun
         return made
 
-    def pulled(self, first: Sequence[np.ndarray], multipliers: np.ndarray) -> np.ndarray:
+    def _pulled(self) -> np.ndarray:
         """Return J' multipliers, by x."""
         total = np.zeros(self.n)
-        for block, values, begin in zip(self.program.constraints, first, self.program.first_rows):
+        for block, values, begin in zip(self.program.constraints, self.first, self.program.first_rows):
             i, j = block.jacobian_pattern
-            own = multipliers[begin : begin + block.rows].reshape(len(block.index), -1)
+            own = self.multipliers[begin : begin + block.rows].reshape(len(block.index), -1)
             total += np.bincount(block.index[:, j].ravel(), (values * own[:, i]).ravel(), self.n)
         return total
 
@@ -165,7 +151,7 @@ class _Search:
         mean = (float(np.abs(self.multipliers).sum()) + z) / max(len(self.multipliers) + count, 1)
         return max(
             float(np.abs(slope).max()) / max(1.0, mean / DUAL_SIZE),
-            float(np.abs(self.at.rows * self.row_scale).max(initial=0.0)),
+            float(np.abs(self.rows * self.row_scale).max(initial=0.0)),
             float(together.max(initial=0.0)) / max(1.0, z / max(count, 1) / DUAL_SIZE),
         )
 
@@ -173,7 +159,7 @@ class _Search:
     def slope(self) -> np.ndarray:
         """Derivatives of cost and constraints, with their multipliers, by X."""
         own = self.multipliers[self.begin :][self.loose]
-        return np.concatenate([self.at.gradient + self.pulled(self.at.first, self.multipliers), -own])
+        return np.concatenate([self.gradient + self.pull, -own])
 
     def step(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return both parts of the change of X and of the new multipliers, (2, ...) each; None if W cannot be made positive definite."""
@@ -183,16 +169,16 @@ class _Search:
             barrier[places] += sign / gap
             diagonal[places] += z / gap
         diagonal[self.fixed] = 1 / HELD
-        g = np.array([self.at.gradient, barrier[:n]])
-        g[0, self.fixed] = -self.pulled(self.at.first, self.multipliers)[self.fixed]
+        g = np.array([self.gradient, barrier[:n]])
+        g[0, self.fixed] = -self.pull[self.fixed]
         weights = np.full(len(self.multipliers) - begin, 1 / HELD)
         held = np.zeros((2, len(weights)))
         held[0] = self.multipliers[begin:]
         weights[self.loose], held[0, self.loose], held[1, self.loose] = diagonal[n:], 0.0, barrier[n:]
-        r = np.array([self.at.rows, np.zeros(len(self.multipliers))])
+        r = np.array([self.rows, np.zeros(len(self.multipliers))])
         second, curvature = self.second(), 0.0
         while True:
-            system = System(self.at.first, second, diagonal[:n] + curvature, weights)
+            system = System(self.first, second, diagonal[:n] + curvature, weights)
             found = self.structure.solve(system, g, r, held)
             if found is not None and np.isfinite(found[0]).all() and np.isfinite(found[1]).all():
                 break
@@ -250,11 +236,11 @@ class _Search:
         dX, multipliers = parts[0] + mu * parts[1], both[0] + mu * both[1]
         keep = max(0.99, 1 - mu)
         length, dz = self.longest(dX, keep), self.changes(dX, mu)
-        value, off = self.merit(self.X, self.at.cost, self.at.rows, mu)
+        value, off = self.merit(self.X, self.cost, self.rows, mu)
         gaps = self.gaps(self.X)
-        falling = float(self.at.gradient @ dX[: self.n])
+        falling = float(self.gradient @ dX[: self.n])
         falling += mu * (float((dX[self.above] / gaps[1]).sum()) - float((dX[self.below] / gaps[0]).sum()))
-        bending = max(float(multipliers @ self.at.rows) - falling, 0.0)
+        bending = max(float(multipliers @ self.rows) - falling, 0.0)
         penalty = 0.0 if off == 0 else max(0.0, (falling + bending / 2) / (0.9 * off))
         expected = falling - penalty * off
         noise = 1e-13 * (abs(value) + penalty * off)
@@ -268,11 +254,9 @@ class _Search:
             length /= 2
         else:
             return False
-        self.X = X
-        self.multipliers += length * (multipliers - self.multipliers)
         dual = min(_longest(z, d, keep) for z, d in zip(self.z, dz))
         self.z = tuple(z + dual * d for z, d in zip(self.z, dz))  # type: ignore[assignment]
-        self.at = self.numbers(X)
+        self.move(X, self.multipliers + length * (multipliers - self.multipliers), cost, rows)
         return True
 
 
@@ -331,7 +315,7 @@ def solve_condensed(
     bounds[search.fixed] = -search.slope[search.fixed]
     return Solution(
         x * program.scale,
-        search.at.cost / search.factor,
+        search.cost / search.factor,
         search.multipliers / search.factor,
         bounds / (search.factor * program.scale),
         status,
