@@ -445,7 +445,7 @@ class _Code:
             ranks=lambda: ((2, 2, 1), (1,)),
         )
         held = sum(self.sizes_forth[2:])
-        self.back = kernel.recurrence(f"condensed back 2 {n} {SIDES}", lambda: [_back(n)], held)
+        self.back = kernel.recurrence(f"condensed back 3 {n} {SIDES}", lambda: [_back(n)], held)
         self.forth = kernel.recurrence(f"condensed forth 1 {n} {SIDES}", lambda: [_forth(n)], SIDES * 5 * n)
 
 
@@ -487,14 +487,14 @@ def _back(n: int) -> ca.Function:
     entries, ahead, slopes, gaps = ca.vertsplit(w, _ends(stage))
     V, v = ca.reshape(V, 3 * n, 3 * n), ca.reshape(v, 3 * n, SIDES)
     slopes, gaps = ca.reshape(slopes, 5 * n, SIDES), ca.reshape(gaps, 3 * n, SIDES)
-    congruent, transposed, inverted, symmetric = _back_functions(n)
+    congruent, transposed, inverted = _back_functions(n)
     Qxx, Qxu, Quu = congruent(V, entries, ahead)
     Q = transposed(v + ca.mtimes(V, gaps), ahead, slopes)
     Qx, Qu = Q[: 3 * n, :], Q[3 * n :, :]
     R = inverted(Quu)
     Y, y = ca.mtimes(R, Qxu.T), ca.mtimes(R, Qu)
     gain, push = -ca.mtimes(R.T, Y), -ca.mtimes(R.T, y)
-    V_new = symmetric(Qxx - ca.mtimes(Y.T, Y))
+    V_new = Qxx - ca.mtimes(Y.T, Y)
     v_new = Qx - ca.mtimes(Y.T, y)
     return ca.Function(
         "back", [held, p, w, number], [ca.vertcat(*(ca.vec(x) for x in (gain, push, V_new, v_new)))]
@@ -509,7 +509,7 @@ def _back_functions(n: int) -> tuple[ca.Function, ...]:
     )
     v, slopes, Quu = SX.sym("v", 3 * n, SIDES), SX.sym("slopes", 5 * n, SIDES), SX.sym("Quu", 2 * n, 2 * n)
     J = _ahead(n, ahead)
-    Q = ca.mtimes(J.T, ca.mtimes(V, J)) + ca.tril2symm(SX(ca.Sparsity.lower(5 * n), entries))
+    Q = ca.mtimes(J.T, ca.mtimes(ca.tril2symm(ca.tril(V)), J)) + ca.tril2symm(SX(ca.Sparsity.lower(5 * n), entries))
     m = 3 * n
     return (
         ca.Function(
@@ -517,7 +517,6 @@ def _back_functions(n: int) -> tuple[ca.Function, ...]:
         ),
         ca.Function("transposed", [v, ahead, slopes], [ca.densify(slopes + ca.mtimes(J.T, v))]),
         ca.Function("inverted", [Quu], [ca.densify(inverse_factor(Quu))]),
-        ca.Function("symmetric", [V], [(V + V.T) / 2]),
     )
 
 
