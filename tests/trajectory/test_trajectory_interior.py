@@ -65,7 +65,14 @@ def sparse_system(
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"obstacles": [POST]}, {"goal": True}], ids=["bounds", "obstacle", "goal"]
+    "more",
+    [
+        {},
+        {"obstacles": [POST]},
+        {"goal": True},
+        {"duration": (0.3, 3.0), "cost": {"time": 1.0, "effort": 0.1}},
+    ],
+    ids=["bounds", "obstacle", "goal", "duration"],
 )
 def test_systems_agree_with_a_sparse_factorization(arm: art.Mechanism, more: dict) -> None:
     """On a mesh of unequal intervals, with random right-hand sides: the same changes and the same multipliers, to rounding."""
@@ -82,12 +89,14 @@ def test_systems_agree_with_a_sparse_factorization(arm: art.Mechanism, more: dic
     assert structure is not None
     n, (m, begin) = program.size, (int(program.first_rows[k]) for k in (-1, 2))
     x = program.scale * random.normal(0, 0.3, n)
+    x[layouts[0].duration] = T = 0.8 if "duration" in more else 1.0
     first, second = derivatives(program, x, random.normal(0, 1e-3, m))
     weights = random.uniform(0.5, 2.0, m - begin)
-    system = System(first, second, random.uniform(2.0, 4.0, n), weights)
+    system = System(first, second, random.uniform(2.0, 4.0, n), weights, T)
     g, r, held = random.normal(size=(SIDES, n)), random.normal(size=(SIDES, m)), np.zeros((SIDES, m - begin))
     held[:] = random.normal(size=held.shape)
-    g[:, layouts[0].duration] = 0.0
+    if "duration" not in more:
+        g[:, layouts[0].duration] = 0.0
     found = structure.solve(system, g, r, held)
     assert found is not None
     # lambda = D (C dx + r) + l is the row C dx - lambda / D = -r - l / D
@@ -110,7 +119,7 @@ def test_a_reduced_matrix_that_is_not_positive_definite_is_told(arm: art.Mechani
     for size in (-1.0, -1e-2, 1e-2, 1.0):
         diagonal = np.full(n, size)
         diagonal[layouts[0].duration] = 1.0
-        system = System(first, second, diagonal, np.zeros(0))
+        system = System(first, second, diagonal, np.zeros(0), 1.0)
         whole, W = sparse_system(program, system, np.zeros(m))
         J = whole[n:, :n].toarray()
         J = J[:, np.arange(n) != layouts[0].duration]
@@ -142,6 +151,9 @@ def cases(arm: art.Mechanism) -> dict[str, Callable[..., Plan]]:
             arm, [-0.4, 0.3], goal, duration=1.0, effort=2500.0, intervals=12, **more
         ),
         "least acceleration": lambda **more: planned(arm, cost={"acceleration": 1.0}, effort=5e3, **more),
+        "in the least time": lambda **more: planned(
+            arm, duration=(0.3, 3.0), cost={"time": 1.0, "effort": 1e-2}, **more
+        ),
         "refined": lambda **more: planned(arm, error=1e-5, **more),
         "on a line": on_line,
     }

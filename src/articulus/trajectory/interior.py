@@ -29,6 +29,8 @@ LARGEST_SLOPE = 100.0
 """Largest derivative of a constraint, and of the cost, that counts as it is: larger ones are divided to this size."""
 LEAST_MU = 1e-3
 """Least mu over the tolerance."""
+COUPLED = 1e-5
+"""Least mu over the largest residual: as long as that is large, mu does not fall below the mean product of distances from bounds and multipliers."""
 TIGHTER = 1e-2
 """Error over the tolerance at which the search stops: the last steps of Newton's method gain many digits each."""
 ARMIJO, HALVINGS = 1e-4, 12
@@ -149,9 +151,12 @@ class _Search:
         z = sum(float(each.sum()) for each in self.z)
         count = len(self.below) + len(self.above)
         mean = (float(np.abs(self.multipliers).sum()) + z) / max(len(self.multipliers) + count, 1)
-        return max(
+        self.balance = max(
             float(np.abs(slope).max()) / max(1.0, mean / DUAL_SIZE),
             float(np.abs(self.rows * self.row_scale).max(initial=0.0)),
+        )
+        return max(
+            self.balance,
             float(together.max(initial=0.0)) / max(1.0, z / max(count, 1) / DUAL_SIZE),
         )
 
@@ -177,8 +182,10 @@ class _Search:
         weights[self.loose], held[0, self.loose], held[1, self.loose] = diagonal[n:], 0.0, barrier[n:]
         r = np.array([self.rows, np.zeros(len(self.multipliers))])
         second, curvature = self.second(), 0.0
+        place = self.structure.layout.duration
+        duration = float(self.X[place] * self.scale[place])
         while True:
-            system = System(self.first, second, diagonal[:n] + curvature, weights)
+            system = System(self.first, second, diagonal[:n] + curvature, weights, duration)
             found = self.structure.solve(system, g, r, held)
             if found is not None and np.isfinite(found[0]).all() and np.isfinite(found[1]).all():
                 break
@@ -219,7 +226,8 @@ class _Search:
         now = sum(float(g @ z) for g, z in zip(gaps, self.z)) / count
         moved = self.gaps(self.X + along * dX)
         then = sum(float(g @ (z + dual * d)) for g, z, d in zip(moved, self.z, dz)) / count
-        return max((then / now) ** 3 * now, LEAST_MU * self.tolerance)
+        floor = min(now, COUPLED * self.balance)
+        return max((then / now) ** 3 * now, floor, LEAST_MU * self.tolerance)
 
     def merit(self, X: np.ndarray, cost: float, rows: np.ndarray, mu: float) -> tuple[float, float]:
         """Return cost with barrier, and the sum of all residuals."""
