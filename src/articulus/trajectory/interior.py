@@ -34,6 +34,7 @@ COUPLED = 1e-5
 TIGHTER = 1e-2
 """Error over the tolerance at which the search stops: the last steps of Newton's method gain many digits each."""
 ARMIJO, HALVINGS = 1e-4, 12
+"""Part of the expected decrease of the merit that a step must bring; shorter steps that are tried."""
 FIRST_CURVATURE, LEAST_CURVATURE, MOST_CURVATURE = 1e-4, 1e-16, 1e8
 """Regularization of W: first, least and largest."""
 DUAL_SIZE = 100.0
@@ -189,18 +190,19 @@ class _Search:
             found = self.structure.solve(system, g, r, held)
             if found is not None and np.isfinite(found[0]).all() and np.isfinite(found[1]).all():
                 break
-            more = (
-                (max(self.curvature / 3, LEAST_CURVATURE) if self.curvature else FIRST_CURVATURE)
-                if curvature == 0
-                else 8 * curvature
-            )
-            if more > MOST_CURVATURE:
+            curvature = self._stiffer(curvature)
+            if curvature > MOST_CURVATURE:
                 return None
-            curvature = self.curvature = more
         dx, multipliers = found
         dx[:, self.fixed] = 0.0
         slack = (multipliers[:, begin:][:, self.loose] - held[:, self.loose]) / diagonal[n:]
         return np.hstack([dx, slack]), multipliers
+
+    def _stiffer(self, curvature: float) -> float:
+        """Return the regularization after one that was too small: a third of the last that was needed, then more and more."""
+        least = max(self.curvature / 3, LEAST_CURVATURE) if self.curvature else FIRST_CURVATURE
+        self.curvature = 8 * curvature if curvature else least
+        return self.curvature
 
     def longest(self, dX: np.ndarray, keep: float) -> float:
         """Return the step length, at most 1, that leaves `1 - keep` of all distances from bounds."""
