@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 
 import articulus as art
+from articulus import bench
 from articulus.bench import exudyn, first, narrow, peers, rows, runs
 from articulus.bench.models import chain, tree
 from articulus.bench.reference import joint_forces, residual
 from articulus.bench.row import Bar, Row
+from articulus.bench.sections import Section
 from articulus.bench.startup import LOOPS, Start, Starter
 from articulus.bench.table import COLUMNS, as_json, as_markdown, duration
 from articulus.bench.timing import Contender, race
+from articulus.errors import InputError
 from articulus.kernel.jit import widest
 
 ROW_KEYS = {"name", "n", "ours_us", "peer", "peer_us", "ratio", "value", "unit", "bar", "met", "note"}
@@ -56,6 +59,22 @@ def test_quick_run_prints_one_json_object():
         for key in ("ours_us", "peer_us", "ratio", "value", "peak_share"):
             assert row[key] is None or row[key] > 0, row
         assert row["ours_us"] is not None or row["value"] is not None  # memory, exponents
+
+
+def test_sections_are_chosen_by_words_of_their_titles(monkeypatch):
+    measured = []
+    titles = ["cold start", "cold start, parameters", "rollouts"]
+    monkeypatch.setattr(
+        bench,
+        "sections",
+        lambda quick: [Section(t, lambda effort, t=t: measured.append(t) or []) for t in titles],
+    )
+    bench.measure(quick=True, only=["cold start"])
+    assert measured == titles[:2]
+    with pytest.raises(
+        InputError, match="no section with 'hot' in its title; expected words of: cold start,"
+    ):
+        bench.measure(quick=True, only=["hot"])
 
 
 @pytest.mark.skipif(widest() < 8, reason="no vectors wider than 256 bits")

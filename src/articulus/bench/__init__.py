@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort
 from articulus.bench.sections import Section, sections
 from articulus.bench.table import as_json, as_markdown, as_table
+from articulus.errors import InputError
 
 __all__ = ["Bar", "Report", "Row", "measure", "run"]
 
@@ -31,7 +32,7 @@ class Report:
     rows: list[Row]
 
 
-def run(quick: bool = False, json: bool = False, markdown: bool = False) -> None:
+def run(quick: bool = False, json: bool = False, markdown: bool = False, only: Sequence[str] = ()) -> None:
     """Measure, and print the result.
 
     Parameters
@@ -42,8 +43,10 @@ def run(quick: bool = False, json: bool = False, markdown: bool = False) -> None
         Print one JSON object.
     markdown : bool
         Print a table in Markdown.
+    only : sequence of str
+        Words in titles of sections; all sections if empty.
     """
-    report = measure(quick, show_progress=True)
+    report = measure(quick, show_progress=True, only=only)
     if json or markdown:
         text = as_json if json else as_markdown
         sys.stdout.write(text(report.machine, report.rows) + "\n")
@@ -55,7 +58,7 @@ def run(quick: bool = False, json: bool = False, markdown: bool = False) -> None
     console.print(f"{len(report.rows)} rows; {sum(barred)} of {len(barred)} bars met")
 
 
-def measure(quick: bool = False, show_progress: bool = False) -> Report:
+def measure(quick: bool = False, show_progress: bool = False, only: Sequence[str] = ()) -> Report:
     """Return all rows, measured in one go on one core.
 
     Parameters
@@ -64,12 +67,24 @@ def measure(quick: bool = False, show_progress: bool = False) -> Report:
         A smoke run: small mechanisms, few repeats, few new processes.
     show_progress : bool
         Show on a terminal what is being measured.
+    only : sequence of str
+        Words in titles of sections; all sections if empty.
     """
+    parts = _chosen(sections(quick), only)
     effort = Effort(QUICK_SECONDS, quick=True, rounds=2) if quick else Effort()
     facts = machine(effort.seconds)
-    parts = sections(quick)
     rows = [row for part in (_watched(parts) if show_progress else parts) for row in part.rows(effort)]
     return Report(facts, [row.with_share(1e9 * facts["peak_gflops"]) for row in rows])
+
+
+def _chosen(parts: list[Section], only: Sequence[str]) -> list[Section]:
+    """Return the sections that are asked for."""
+    for words in only:
+        if not any(words in part.title for part in parts):
+            raise InputError(
+                f"bench: found no section with '{words}' in its title; expected words of: {', '.join(p.title for p in parts)}"
+            )
+    return [part for part in parts if not only or any(words in part.title for words in only)]
 
 
 def _watched(parts: list[Section]) -> Iterable[Section]:
