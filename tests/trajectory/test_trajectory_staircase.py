@@ -6,11 +6,13 @@ import casadi as ca
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 from scipy.optimize import linprog
 
 from articulus import trajectory
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory.staircase.stages import row_matrix, step_matrix
+from articulus.trajectory.staircase import interior
+from articulus.trajectory.staircase.stages import block_diagonal, row_matrix, step_matrix
 
 
 def program(N, nx=3, nu=2, quadratic=False, seed=0):
@@ -48,10 +50,11 @@ def highs(stages):
     lower, upper, low, high = (
         np.concatenate([getattr(s, a) for s in stages]) for a in ("lower", "upper", "low", "high")
     )
+    below, above = np.isfinite(lower), np.isfinite(upper)
     answer = linprog(
         np.concatenate([s.c for s in stages]),
-        A_ub=sp.vstack([rows, -rows]),
-        b_ub=np.concatenate([upper, -lower]),
+        A_ub=sp.vstack([rows[above], -rows[below]]),
+        b_ub=np.concatenate([upper[above], -lower[below]]),
         A_eq=step_matrix(stages),
         b_eq=-np.concatenate([s.shift for s in stages[:-1]]),
         bounds=np.column_stack([low, high]),
@@ -68,6 +71,86 @@ def test_all_methods_find_the_optimum_of_a_linear_program(seed):
         assert trajectory.solve_stages(stages, method).cost == pytest.approx(
             truth, abs=tolerance * (1 + abs(truth))
         ), method
+
+
+def uneven(seed):
+    """Return a program around a known motion: stages of different sizes, equations, rows with one bound, inputs without any."""
+    random = np.random.default_rng(seed)
+    states, inputs = random.integers(1, 5, 13), random.integers(1, 4, 13)
+    out, x = [], random.normal(size=states[0])
+    for k, (nx, nu) in enumerate(zip(states, inputs)):
+        z = np.concatenate([x, random.uniform(-1, 1, nu)])
+        low, high = z - random.exponential(size=nx + nu), z + random.exponential(size=nx + nu)
+        rows = random.normal(size=(3, nx + nu))
+        rows[2, nx:-1] = 0.0
+        lower, upper = rows @ z - [1.0, 1.0, 0.0], rows @ z + [1.0, np.inf, 0.0]
+        if k == 0:
+            low[:nx] = high[:nx] = x
+        if k % 3 == 1:  # the equation holds this one
+            low[-1], high[-1] = -np.inf, np.inf
+        step = random.normal(size=(states[k + 1], nx + nu)) / 2 if k < 12 else None
+        shift = None if step is None else random.normal(size=len(step))
+        out.append(
+            trajectory.Stage(nx, random.normal(size=nx + nu), step, shift, rows, lower, upper, low, high)
+        )
+        x = None if step is None else step @ z + shift
+    return out
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stages_of_different_sizes_with_equations(seed):
+    stages = uneven(seed)
+    truth = highs(stages)
+    found = trajectory.solve_stages(stages)
+    assert found.cost == pytest.approx(truth, abs=1e-8 * (1 + abs(truth)))
+    for k, s in enumerate(stages):
+        assert (s.rows @ found.z[k])[2] == pytest.approx(s.lower[2], abs=1e-9)
+
+
+def test_many_stages_are_solved_as_well_as_few():
+    """The search goes on to rounding, which grows slowly with the number of rows, and agrees with HiGHS to its own tolerance of 1e-7."""
+    stages = program(400, 6, 3, seed=1)
+    found, truth = trajectory.solve_stages(stages), highs(stages)
+    assert found.residual < 1e-11
+    assert found.cost == pytest.approx(truth, rel=1e-7)
+
+
+def test_blocks_make_a_sparse_matrix_without_zeros():
+    random = np.random.default_rng(0)
+    blocks = [random.normal(size=shape) for shape in ((2, 3), (0, 2), (3, 1), (1, 0), (2, 2))]
+    blocks[0][1, 1] = 0.0
+    found = block_diagonal(blocks)
+    np.testing.assert_array_equal(found.toarray(), block_diag(*blocks))
+    assert found.nnz == 12
+
+
+def test_matrices_of_all_stages_say_what_the_stages_say():
+    stages = uneven(1)
+    random = np.random.default_rng(0)
+    z = [random.normal(size=s.size) for s in stages]
+    steps = [s.step @ a - b[: len(s.step)] for s, a, b in zip(stages, z, z[1:])]
+    for found, expected in (
+        (step_matrix(stages), steps),
+        (row_matrix(stages), [s.rows @ a for s, a in zip(stages, z)]),
+    ):
+        np.testing.assert_allclose(found @ np.concatenate(z), np.concatenate(expected), atol=1e-14)
+
+
+def test_the_matrix_of_a_newton_step_is_that_of_the_conditions():
+    """[[H + G' W G, E'], [E, 0]] by dense products, in the order of the stages; what it maps back solves the equations."""
+    flat = interior._flatten(tuple(replace(s, H=np.eye(s.size)) for s in uneven(0)))
+    system = interior._System(flat)
+    random = np.random.default_rng(0)
+    weights = random.exponential(size=flat.G.shape[0])
+    system.factor(weights)
+    H, E, G = (M.toarray() for M in (flat.H, flat.E, flat.G))
+    dense = np.block([[H + G.T @ (weights[:, None] * G), E.T], [E, np.zeros((len(E), len(E)))]])
+    order = np.ix_(flat.order, flat.order)
+    np.testing.assert_allclose(system.matrix.toarray(), dense[order], atol=1e-13)
+    right = random.normal(size=len(dense))
+    n = H.shape[0]
+    found = np.concatenate(system.solve(right[:n], right[n:], interior.REFINED))
+    np.testing.assert_allclose(dense @ found, right, atol=1e-10)  # the shift of 1e-10 is refined away
 
 
 def test_prices_are_derivatives_of_the_cost():

@@ -192,8 +192,29 @@ def checked(stages: Sequence[Stage]) -> tuple[Stage, ...]:
             raise InputError(
                 f"stage {k}: found {found}; expected {after.states} states, those of stage {k + 1}"
             )
-        _look(stage, k)
+    if not _in_order(out):
+        for k, stage in enumerate(out):
+            _look(stage, k)
+    for k, stage in enumerate(out):
+        if stage.H is not None:
+            _convex(stage, k)
     return out
+
+
+def _in_order(stages: tuple[Stage, ...]) -> bool:
+    """Return whether all numbers are finite and all bounds have a number between; one look at all stages costs little."""
+    given = [getattr(s, name) for s in stages for name in ("c", "step", "shift", "rows", "H")]
+    finite = np.isfinite(np.concatenate([a.ravel() for a in given if a is not None])).all()
+    lower, upper = (
+        np.concatenate([getattr(s, name) for s in stages for name in names])
+        for names in (("lower", "low"), ("upper", "high"))
+    )
+    return bool(finite and _between(lower, upper).all())
+
+
+def _between(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return for which bounds there is a number between."""
+    return (lower <= upper) & (lower < np.inf) & (upper > -np.inf)
 
 
 def _look(stage: Stage, k: int) -> None:
@@ -205,18 +226,20 @@ def _look(stage: Stage, k: int) -> None:
         (stage.low, stage.high, lambda i: entry(stage, i)),
     ]
     for lower, upper, name_of in named:
-        for i in np.flatnonzero(~((lower <= upper) & (lower < np.inf) & (upper > -np.inf))):
+        for i in np.flatnonzero(~_between(lower, upper)):
             raise InputError(
                 f"stage {k}, {name_of(int(i))}: found bounds {lower[i]:g} and {upper[i]:g}; expected the lower one first, and a number between"
             )
-    if stage.H is not None:
-        least = np.linalg.eigvalsh((stage.H + stage.H.T) / 2)[0] if stage.size else 0.0
-        size = np.abs(stage.H).max(initial=0.0)
-        if np.abs(stage.H - stage.H.T).max(initial=0.0) > 1e-9 * size or least < -1e-9 * size:
-            raise InputError(
-                f"stage {k}: found a matrix H with the least eigenvalue {least:.3g}; expected a symmetric, positive semidefinite one. "
-                "Only convex programs have one best answer"
-            )
+
+
+def _convex(stage: Stage, k: int) -> None:
+    least = np.linalg.eigvalsh((stage.H + stage.H.T) / 2)[0] if stage.size else 0.0
+    size = np.abs(stage.H).max(initial=0.0)
+    if np.abs(stage.H - stage.H.T).max(initial=0.0) > 1e-9 * size or least < -1e-9 * size:
+        raise InputError(
+            f"stage {k}: found a matrix H with the least eigenvalue {least:.3g}; expected a symmetric, positive semidefinite one. "
+            "Only convex programs have one best answer"
+        )
 
 
 def entry(stage: Stage, i: int) -> str:
@@ -229,23 +252,37 @@ def starts(stages: Sequence[Stage]) -> np.ndarray:
     return np.cumsum([0, *(s.size for s in stages)])
 
 
+def runs(first: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return first_0, first_0 + 1, ... (as many as the first length says), first_1, first_1 + 1, ..."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - (ends - lengths), lengths)
+
+
+def block_diagonal(blocks: Sequence[np.ndarray]) -> sp.csr_matrix:
+    """Return a sparse matrix of blocks on its diagonal, without their zeros."""
+    heights, widths = np.array([b.shape for b in blocks]).T
+    right = np.cumsum(widths)
+    lengths = np.repeat(widths, heights)
+    out = sp.csr_matrix(
+        (
+            np.concatenate([b.ravel() for b in blocks]),
+            runs(np.repeat(right - widths, heights), lengths),
+            np.concatenate([[0], np.cumsum(lengths)]),
+        ),
+        shape=(heights.sum(), right[-1]),
+    )
+    out.eliminate_zeros()
+    return out
+
+
 def row_matrix(stages: Sequence[Stage]) -> sp.csr_matrix:
     """Return all rows in one sparse matrix, without steps."""
-    return sp.block_diag([sp.csr_matrix(s.rows) for s in stages], format="csr")
+    return block_diagonal([s.rows for s in stages])
 
 
 def step_matrix(stages: Sequence[Stage]) -> sp.csr_matrix:
     """Return the matrix of all steps: step z_k - x_(k+1)."""
-    at = starts(stages)
-    rows, columns, values, first = [], [], [], 0
-    for k, s in enumerate(stages[:-1]):
-        m = len(s.step)
-        i, j = np.nonzero(np.ones_like(s.step))
-        rows += [first + i, first + np.arange(m)]
-        columns += [at[k] + j, at[k + 1] + np.arange(m)]
-        values += [s.step.ravel(), -np.ones(m)]
-        first += m
-    shape = (first, int(at[-1]))
-    return sp.csr_matrix(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
-    )
+    ahead = block_diagonal([*(s.step for s in stages[:-1]), np.zeros((0, stages[-1].size))])
+    columns = runs(starts(stages)[1:-1], np.array([s.states for s in stages[1:]]))
+    reached = sp.csr_matrix((np.ones(len(columns)), columns, np.arange(len(columns) + 1)), shape=ahead.shape)
+    return ahead - reached
