@@ -44,7 +44,7 @@ def solve_stages(
     stages : sequence of Stage
     method : str
         "interior_point" (banded, any program; the time grows with the number of stages), "hpipm" (through CasADi; the fastest to about
-        300 stages, beyond that CasADi's preparation, which grows with their square, takes longer than the search) or "active_set" (the L1 method of
+        30 stages, beyond that CasADi's preparation, which grows with their square, takes longer) or "active_set" (the L1 method of
         Psiaki 1989, linear programs: exact vertices, a start from any guess).
     guess : sequence of array
         For "active_set": unknowns of each stage.
