@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from time import get_clock_info, perf_counter, process_time
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from articulus import kernel
 
 Clock = Callable[[], float]
@@ -50,6 +52,9 @@ def race(contenders: Sequence[Contender], seconds: float, rounds: int = 5, cores
     with ExitStack() as stack:
         for condition in (
             one_core() if cores == 1 else nullcontext(),
+            threadpool_limits(
+                cores
+            ),  # threads of BLAS would wait for each other on one core, and the clock would count that
             kernel.threads(cores),
             _no_collection(),
         ):

@@ -39,6 +39,8 @@ from articulus.trajectory.schemes import Scheme
 
 SIDES = 2
 """Right-hand sides of a system."""
+MOST_CHAINS = 12
+"""Positions up to which a program is of this kind: the native code grows with their cube, and takes seconds to make beyond."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +59,11 @@ class Chains:
 
     @staticmethod
     def of(phase: Phase) -> Chains | None:
-        """Return the places if every state is a position or its rate, and forces enter the equations one by one; else None."""
+        """Return the places if every state is a position or its rate, and forces enter the equations one by one; None otherwise, and for many positions."""
         rates = {int(k): int(r) for k, r in phase.rates.items()}
         q = [k for k in sorted(rates) if rates[k] in rates]
         v = [rates[k] for k in q]
-        if not q or sorted(q + v) != sorted(rates):
+        if not 0 < len(q) <= MOST_CHAINS or sorted(q + v) != sorted(rates):
             return None
         a = [rates[k] for k in v]
         forces = sorted(set(range(phase.size)) - set(q + v + a))
