@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..errors import InputError
-from . import arrays, batch, report
+from . import arrays, batch, memory, report
 from .arrays import FLOAT
 from .build import Source
 from .jit import host
@@ -178,7 +178,7 @@ class Kernel:
         count = math.prod(shape)
         outputs = []
         for each, size in self._out_rows:
-            outputs.append(np.empty(shape + each))
+            outputs.append(memory.result(shape + each))
             words += (arrays.address(outputs[-1]), size)
         if count:
             native = self._source.native(1 if count == 1 else self.lanes)
