@@ -157,7 +157,8 @@ def station_of(modes: Modes, name: str) -> Station:
         array = getattr(held, x)
         units = (np.ones(3), *(one,) * (array.ndim - 1))
         size = max(size, _weighed(array, *units).max(initial=0.0))
-        return _clean(array, *units, limit=ROUNDING * size)
+        array = _clean(array, *units, limit=ROUNDING * size)
+        return _even(array) if array.ndim == 3 else array
 
     return dataclasses.replace(held, **{x: clean(x, size) for x, size in sizes.items()})
 
@@ -181,7 +182,7 @@ def _particles(modes: Modes, one: np.ndarray) -> tuple[Particle, ...]:
     second = _products(modes.rf1_shortening.transpose(0, 2, 1), modes.rr2_shortening)
     even = np.ones(len(rows)), np.ones(3)
     first = _clean(np.einsum("af,kfj->ajk", rows, first), *even, one)
-    second = _clean(np.einsum("af,klfj->ajkl", rows, second), *even, one, one)
+    second = _even(_clean(np.einsum("af,klfj->ajkl", rows, second), *even, one, one))
     weights = _clean(rows @ gram[:, 0], even[0])
     held = zip(signs, weights, _clean(rows @ places, *even), first, second.transpose(0, 2, 1, 3))
     return tuple(Particle(*each) for each in held if each[-1].any())
@@ -306,6 +307,11 @@ def _size(matrix: np.ndarray) -> np.ndarray:
 
 def _weighed(array: np.ndarray, *units: np.ndarray) -> np.ndarray:
     return np.abs(array) / functools.reduce(np.multiply.outer, units)
+
+
+def _even(array: np.ndarray) -> np.ndarray:
+    """Return an array of second derivatives (..., n, n), symmetric to the last bit: what equal entries have in common is then computed once."""
+    return 0.5 * (array + array.swapaxes(-1, -2))
 
 
 def _clean(array: np.ndarray, *units: np.ndarray, limit: float | None = None) -> np.ndarray:

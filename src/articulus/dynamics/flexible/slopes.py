@@ -119,9 +119,9 @@ def _particle(each: Shortening, w: SX, rate: SX, A: Motion, acceleration: SX) ->
     parts = (
         ca.vertcat(cross(rest, second) + cross(s, whole), weight * second),
         ca.vertcat(by_eta, weight * second_eta),
-        curved + ca.mtimes((F + G).T, second_eta) + ca.mtimes(G.T, QF),
+        curved + ca.mtimes(F.T, second_eta) + ca.mtimes(G.T, second_eta + QF),
         ca.vertcat(by_rate, weight * second_rate),
-        ca.mtimes((F + G).T, second_rate) + ca.mtimes(G.T, across),
+        ca.mtimes(F.T, second_rate) + ca.mtimes(G.T, second_rate + across),
         -2 * ca.mtimes(G.T, skew(cross(w, each.X) + moved + turned))
         - 2 * ca.mtimes(F.T, skew(cross(w, s) + turned)),
     )
