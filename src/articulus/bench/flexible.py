@@ -209,11 +209,7 @@ def _derivatives(which: str, mechanism: art.Mechanism, bar: Bar | None, effort: 
         return row(failed=True, note=differs(gap))
     contenders = [Contender(name, partial(f, *states), rows) for name, f in (("", ours), ("", plain))]
     time, peer = race(contenders, effort.seconds, effort.rounds)
-    product = 2 * mechanism.nv**3
-    note = notes(
-        f"agree to {gap:.0e}",
-        f"{ours.flops:,} operations, {2 * product:,} of them in two products with M^-1, beside {plain.flops:,}",
-    )
+    note = notes(f"agree to {gap:.0e}", f"{ours.flops:,} operations beside {plain.flops:,}")
     name = "the recursion, differentiated"
     return row(ours_us=time, peer=name, peer_us=peer, value=peer / time, note=note)
 

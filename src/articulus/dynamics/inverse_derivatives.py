@@ -352,6 +352,14 @@ def _gathered(
     return tuple(ca.vertcat(SX(0, 1), *x) for x in (by_q, by_v, rows, row_rates, same))  # type: ignore[return-value]
 
 
+def felt_turns(tree: Tree, turns: Any) -> Any:
+    """Return angular parts of directions, (3, directions), without those of modes that make no inertia forces."""
+    if not tree.unfelt:
+        return turns
+    kept = [float(k not in tree.unfelt) for v in tree.freedoms for k in v]
+    return turns * ca.repmat(ca.DM(kept).T, 3, 1)
+
+
 def pairs(tree: Tree, c: Columns) -> tuple[SX, SX, SX]:
     """Return d tau/d q, d tau/d v and M from the columns, each (nv, nv); zero between unrelated branches."""
     nv = tree.description.nv

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -119,7 +120,7 @@ def _piece(pairs: list[tuple[int, int]], *columns: MX) -> ca.Function:
 
 
 class Entries:
-    """A matrix put together from blocks; what is put later takes the place of what was there.
+    """A matrix put together from blocks of SX or MX; what is put later takes the place of what was there.
 
     Parameters
     ----------
@@ -128,28 +129,31 @@ class Entries:
 
     def __init__(self, rows: int, columns: int):
         self._place = np.full((rows, columns), -1)
-        self._parts: list[MX] = []
+        self._parts: list[Any] = []
         self._count = 0
 
-    def put(self, rows: list[int], columns: list[int], block: MX) -> None:
-        """Put a block at the given rows and columns."""
+    def put(self, rows: list[int], columns: list[int], block: Any, mirrored: bool = False) -> None:
+        """Put a block at the given rows and columns, and its transpose at the `mirrored` place."""
         numbers = self._count + np.arange(block.numel()).reshape(block.shape, order="F")
         self._place[np.ix_(rows, columns)] = numbers
+        if mirrored:
+            self._place[np.ix_(columns, rows)] = numbers.T
         self._add(ca.vec(block))
 
-    def scatter(self, rows: list[int], columns: list[int], entries: MX) -> None:
+    def scatter(self, rows: list[int], columns: list[int], entries: Any) -> None:
         """Put a column of entries at the given places."""
         self._place[rows, columns] = self._count + np.arange(entries.numel())
         self._add(entries)
 
-    def _add(self, column: MX) -> None:
+    def _add(self, column: Any) -> None:
         self._parts.append(column)
         self._count += column.numel()
 
-    def matrix(self) -> MX:
+    def matrix(self) -> Any:
         """Return the matrix, zero where nothing was put."""
         self._place[self._place < 0] = self._count
-        entries = ca.vertcat(*self._parts, MX(ca.DM([0.0])))
+        zero = (type(self._parts[0]) if self._parts else MX)(ca.DM([0.0]))
+        entries = ca.vertcat(*self._parts, zero)
         return ca.reshape(entries[self._place.ravel(order="F").tolist()], *self._place.shape)
 
 

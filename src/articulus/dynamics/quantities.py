@@ -33,7 +33,7 @@ from articulus.dynamics import (
 )
 from articulus.dynamics.attached import DERIVATIVES, with_jacobian
 from articulus.dynamics.external import External, taken_up
-from articulus.dynamics.flexible.derivatives import slopes_and_inverse
+from articulus.dynamics.flexible.derivatives import WrittenDerivatives
 from articulus.dynamics.flexible.factors import mass_matrix_factors
 from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.factor import Factored
@@ -213,7 +213,7 @@ def inverse_dynamics_derivatives(s: Question, vdot: SX) -> tuple[SX, SX, SX]:
 def derivatives(s: Question) -> tuple[SX, SX, SX]:
     """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics."""
     if s.tree.flexible:
-        by_q, by_v, inverse_mass = slopes_and_inverse(s.masses, s["tau"])
+        by_q, by_v, inverse_mass = WrittenDerivatives(s.masses, s["tau"]).inverse_dynamics()
         return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
     inverse_mass = operators.mass_matrix_inverse(operators.factors(s.tree))
     vdot = ca.mtimes(inverse_mass, s["tau"] - bias(s))

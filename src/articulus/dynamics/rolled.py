@@ -8,7 +8,8 @@ import casadi as ca
 from casadi import MX, SX
 
 from articulus.dynamics import forward, forward_derivatives, inverse_derivatives, operators
-from articulus.dynamics.flexible.derivatives import slopes_and_inverse
+from articulus.dynamics.flexible import elimination
+from articulus.dynamics.flexible.derivatives import WrittenDerivatives
 from articulus.dynamics.inverse_matrix import inverse_mass_matrix, lower_factors
 from articulus.dynamics.pairs import Pairs, same_joint
 from articulus.dynamics.passive import passive_rates
@@ -20,9 +21,18 @@ if TYPE_CHECKING:
 
 
 def derivatives(s: Question) -> tuple[MX, MX, MX]:
-    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics, entries written out."""
+    """Return d vdot/d q, d vdot/d v and M^-1: -M^-1 times the derivatives of inverse dynamics, entries written out.
+
+    With flexible bodies by elimination, written out, where that takes fewer operations.
+    """
     if s.tree.flexible:
-        return _products(*_written_slopes(s))
+        tree, tau = s.masses, SX.sym("tau", s.tree.description.nv)
+        found = WrittenDerivatives(tree, tau)
+        whole = found.eliminates()
+        outputs = map(ca.densify, found.forward_dynamics() if whole else found.inverse_dynamics())
+        written = ca.Function("written", [tree.q, tree.v, tree.p, tau], list(outputs))
+        matrices = written(s["q"], s["v"], s["p"], s["tau"])
+        return matrices if whole else _products(*matrices)
     vdot, factors = forward.accelerations_and_factors(s.run, s["v"], s["tau"] + s.passive)
     inverse_mass = _inverse_mass(s.tree)(factors.S, factors.K, factors.d_inverse)
     by_q, by_v = _written_pairs(s, vdot)
@@ -30,26 +40,17 @@ def derivatives(s: Question) -> tuple[MX, MX, MX]:
 
 
 def derivatives_by_recursion(s: Question) -> tuple[MX, MX, MX]:
-    """Return the same by the recursion of `forward_derivatives`; with flexible bodies by passes and products."""
-    if s.tree.flexible:
-        vdot, inverse_mass = accelerations_and_inverse_mass(s)
-        by_q, by_v, _ = inverse_dynamics_derivatives(s, vdot)
-        return _products(by_q, by_v, inverse_mass)
+    """Return the same by the recursion of `forward_derivatives`; with flexible bodies by `elimination`."""
     position, rate = (s.run.expression(x) for x in passive_rates(s.tree, s.tree.v))
-    return forward_derivatives.derivatives(s.run, s["v"], s["tau"] + s.passive, (position, rate))
+    if not s.tree.flexible:
+        return forward_derivatives.derivatives(s.run, s["v"], s["tau"] + s.passive, (position, rate))
+    vdot = forward.forward_dynamics(s.run, s["v"], s["tau"] + s.passive)
+    columns = inverse_derivatives.columns(s.run, s["v"], vdot)
+    return elimination.derivatives(s.masses, columns, (position, rate))
 
 
 def _products(by_q: MX, by_v: MX, inverse_mass: MX) -> tuple[MX, MX, MX]:
     return -ca.mtimes(inverse_mass, by_q), -ca.mtimes(inverse_mass, by_v), inverse_mass
-
-
-def _written_slopes(s: Question) -> list[MX]:
-    """Return d tau/d q and d tau/d v of a mechanism with flexible bodies and M^-1, with every entry written out."""
-    tree = s.masses
-    tau = SX.sym("tau", tree.description.nv)
-    outputs = [ca.densify(x) for x in slopes_and_inverse(tree, tau)]
-    written = ca.Function("slopes", [tree.q, tree.v, tree.p, tau], outputs)
-    return list(written(s["q"], s["v"], s["p"], s["tau"]))
 
 
 def _inverse_mass(tree: Tree) -> ca.Function:
@@ -79,17 +80,11 @@ def inverse_dynamics_derivatives(s: Question, vdot: MX) -> tuple[MX, MX, MX]:
     rows = ca.vertcat(c.row, c.row_rate)
     by_q = pairs.matrix((c.S, c.by_q), (ca.vertcat(c.psidd, c.psid), rows), same_q.T - position)
     by_v = pairs.matrix(
-        (c.S, c.by_v), (ca.vertcat(c.rate, _felt(s.masses, c.S[:3, :])), rows), same_v.T - rate
+        (c.S, c.by_v),
+        (ca.vertcat(c.rate, inverse_derivatives.felt_turns(s.masses, c.S[:3, :])), rows),
+        same_v.T - rate,
     )
     return by_q, by_v, pairs.matrix((c.S, c.row), (c.S, c.row), same_m.T)
-
-
-def _felt(tree: Tree, turns: MX) -> MX:
-    """Return columns, one for each direction, without those of modes that make no inertia forces."""
-    if not tree.unfelt:
-        return turns
-    kept = [float(k not in tree.unfelt) for v in tree.freedoms for k in v]
-    return turns * ca.repmat(ca.DM(kept).T, 3, 1)
 
 
 def accelerations_and_inverse_mass(s: Question) -> tuple[MX, MX]:
