@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign import driver
+from articulus.campaign import driver, work
 from articulus.campaign.design import Campaign
 from articulus.campaign.processes import Processes
 from articulus.campaign.work import Rows, Trouble
@@ -152,9 +152,7 @@ def test_chunks_that_fail_at_random_cost_nothing(
             return [
                 (
                     task,
-                    Trouble("killed", "by chance", True)
-                    if dead
-                    else driver.work.run_rows(self.campaign, *task),
+                    Trouble("killed", "by chance", True) if dead else work.run_rows(self.campaign, *task),
                 )
             ]
 
@@ -216,3 +214,47 @@ def test_a_clock_that_jumps_changes_nothing(
     runs, seconds = driver.Folder(tmp_path / "c").pace
     assert runs == 32
     assert 0 < seconds < spent
+
+
+def _answers(workers: Processes, seconds: float) -> list[tuple[tuple[int, int], Rows | Trouble]]:
+    """Return what workers say: the first answer, within a time, and what follows it in the next second."""
+    found: list[tuple[tuple[int, int], Rows | Trouble]] = []
+    end = time.monotonic() + seconds
+    while not found and time.monotonic() < end:
+        found += workers.wait(0.5)
+    return [*found, *workers.wait(0.5), *workers.wait(0.5)]
+
+
+def test_a_worker_that_dies_after_its_answer_does_not_double_its_chunk() -> None:
+    campaign = Campaign.read(STUDY)
+    workers = Processes(campaign, None, 1)
+    try:
+        workers.submit((0, 4))
+        while workers._found.empty():  # the answer is here, but nobody has looked
+            time.sleep(0.05)
+        (worker,) = workers._workers
+        os.kill(worker.process.pid, signal.SIGKILL)
+        worker._listener.join()
+        found = _answers(workers, 60.0)
+        assert [task for task, _ in found] == [(0, 4)]
+        assert isinstance(found[0][1], Rows)
+    finally:
+        workers.close()
+
+
+def test_a_chunk_given_to_a_worker_that_died_idle_comes_back() -> None:
+    campaign = Campaign.read(STUDY)
+    workers = Processes(campaign, None, 1)
+    try:
+        workers.submit((0, 4))
+        assert isinstance(_answers(workers, 120.0)[0][1], Rows)
+        (worker,) = workers._workers
+        os.kill(worker.process.pid, signal.SIGKILL)
+        worker._listener.join()  # its death is told, but nobody has looked
+        workers.submit((4, 4))
+        ((task, trouble),) = _answers(workers, 10.0)
+        assert task == (4, 4)
+        assert isinstance(trouble, Trouble)
+        assert trouble.again
+    finally:
+        workers.close()

@@ -104,13 +104,12 @@ class Processes:
             return []
         if isinstance(found, InputError):
             raise found
-        if isinstance(found, Trouble) and found.again:  # it is dead
+        if isinstance(found, Trouble) and found.again:  # it is dead; what it did not answer, it never will
             self._workers.remove(worker)
             worker.kill()
-        else:
-            if worker.chunks > 1:
-                self._slowest = max(self._slowest, time.monotonic() - worker.began)
-            worker.task = None
+            task = worker.task
+        elif worker.chunks > 1:
+            self._slowest = max(self._slowest, time.monotonic() - worker.began)
         return [] if task is None else [(task, found)]
 
     def close(self) -> None:
@@ -126,7 +125,11 @@ class Processes:
 
 
 class _Worker:
-    """One process, and the thread that listens to it; it is ready when it has told its machine."""
+    """One process, and the thread that listens to it; it is ready when it has told its machine.
+
+    Its task is what it has not answered: set by `begin`, taken away by the listener with the answer, so that a chunk counts once
+    even if the process dies before the driver looks.
+    """
 
     def __init__(self, order: str, environment: dict[str, str], found: queue.SimpleQueue):
         self.task: Range | None = None
@@ -176,11 +179,12 @@ class _Worker:
                 while True:
                     found = unpacked(_frame(stream))
                     self.chunks += 1
-                    self._found.put((self, self.task, found))
+                    task, self.task = self.task, None
+                    self._found.put((self, task, found))
         except InputError as error:
-            self._found.put((self, self.task, error))
+            self._found.put((self, None, error))
         except (EOFError, ValueError, OSError):
-            self._found.put((self, self.task, self._death()))
+            self._found.put((self, None, self._death()))
         finally:
             self._errors.close()
 
