@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from articulus.campaign import distributions
-from articulus.campaign.distributions import Axis, axes_of, drawn, require_ranges
+from articulus.campaign.component_numbers import make_parameter, number_names, number_unit
+from articulus.campaign.distributions import Axis, axes_of, drawn, require_ranges, require_seeds
 from articulus.campaign.figures import Figure, Requirement, of_checks, read_figures, read_requirements
 from articulus.campaign.machine import machine
 from articulus.campaign.samplers import SAMPLERS, Sampler, sampler_of
@@ -40,7 +40,6 @@ MOST_RUNS = 10**15
 """Runs whose numbers every file holds exactly, and more than anyone can wait for."""
 SEED = "seed"
 """Name of the axis that gives each run a seed of its own."""
-_PLACE = re.compile(r"(.+)\.(\w+)(?:\[(\d+)\])?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +161,11 @@ class Campaign:
         """Units of the figures."""
         return {f.name: f.unit for f in self.figures}
 
+    @property
+    def noisy(self) -> bool:
+        """Whether every run has noise of its own, of its number: the study has noise, and its seed is not among what varies."""
+        return bool(self.study.loop.system.network.noise) and SEED not in self.names
+
     @functools.cached_property
     def points(self) -> Sampler:
         """The sampler."""
@@ -188,12 +192,14 @@ class Campaign:
         for key in ("runs", "requirements", "keep", "name"):
             del held[key]
         if self.sampler == "latin hypercube":
-            held["sampler"] += f" of {self.runs}"
+            held["sampler"] += f" of {self.runs} runs"
         del held["text"]
         tables = load_tables(self.text, self.name)
         study = {k: v for k, v in tables.items() if k not in ("campaign", "check", "outputs")}
-        shown = {"study": json.dumps(study, default=str)} | {k: json.dumps(v) for k, v in held.items()}
-        return {k: _digest(v.encode()) for k, v in shown.items()} | machine()
+        shown = {f"study: [{k}]": json.dumps(v, default=str) for k, v in study.items()}
+        plain = {"sampler": held.pop("sampler")}
+        shown |= {"axes (what varies)" if k == "axes" else k: json.dumps(v) for k, v in held.items()}
+        return {k: _digest(v.encode()) for k, v in shown.items()} | plain | machine()
 
 
 def _digest(content: bytes) -> str:
@@ -254,9 +260,12 @@ def _read(text: str, name: str, folder: Path, given: Mapping[str, Any]) -> Campa
         axes = _axes(held, data, text, name, folder, known)
     known.require([n for a in axes for n in a.names])
     require_ranges(axes, known.ranges)
+    require_seeds(axes, SEED)
     signals = study.loop.signals
     figures, requirements = of_checks(study.checks)
-    figures += read_figures(held.get("figures", {}), signals, number)
+    figures += read_figures(
+        held.get("figures", {}), signals, number, (study.settings.t0, study.settings.t_end)
+    )
     twice = [f.name for f in figures if [g.name for g in figures].count(f.name) > 1]
     if twice:
         raise InputError(f"{name}: campaign: found two figures '{twice[0]}'; expected a name for each")
@@ -284,13 +293,19 @@ def _axes(
     """Return what varies: distributions as they are, and tables of them read as those of a study."""
     vary = held.get("vary", {})
     made = {k: v for k, v in vary.items() if hasattr(v, "dims")}
+    for key, value in vary.items():
+        if not isinstance(key, str) and key not in made:
+            raise InputError(
+                f"vary: found {value!r} for {', '.join(map(str, key))}; expected a distribution of several numbers, such as Direction or Rows"
+            )
     tables = {
         "vary": {k: _as_toml(v) for k, v in vary.items() if k not in made},
         "group": _as_toml(held.get("group", [])),
     }
     report = Report(name, key_lines(text))
     numbers = StudyNumbers(report, data.get("parameters", {}))
-    found = read_axes(Courses(report, numbers, folder), tables, known.study.mechanism.description)
+    description = known.study.mechanism.description
+    found = read_axes(Courses(report, numbers, folder), tables, description, known.units)
     report.raise_if_any()
     axes = {a.names: a for a in (*axes_of(made), *found)}
     first = {n: i for i, n in enumerate(_names_of(held))}
@@ -376,10 +391,19 @@ def _number_reader(data: dict[str, Any], text: str, name: str) -> Any:
 
 
 class _Known:
-    """What can vary in a study."""
+    """What can vary in a study.
 
-    def __init__(self, study: Study, renamed: Mapping[str, str]):
-        self.study, self.renamed = study, renamed
+    Parameters
+    ----------
+    study : Study
+    renamed : mapping of str to str
+        Parameters that numbers of components and events have become, by their names.
+    tables : mapping
+        Of the study, as they were written.
+    """
+
+    def __init__(self, study: Study, renamed: Mapping[str, str], tables: Mapping[str, Any]):
+        self.study, self.renamed, self._tables = study, renamed, tables
         signals = study.loop.signals
         self.columns = {c: u for s in ("q", "v") for c, u in zip(signals[s].columns, signals[s].units)}
         self.parameters = (*study.loop.system.network.parameters, *parameters_in(study.events))
@@ -388,7 +412,14 @@ class _Known:
     def names(self) -> list[str]:
         """Every name that can vary."""
         inner = set(self.renamed.values())
-        return [SEED, *(p.name for p in self.parameters if p.name not in inner), *self.renamed, *self.columns]
+        own = dict.fromkeys((*self.renamed, *number_names(self._tables)))
+        return [SEED, *(p.name for p in self.parameters if p.name not in inner), *own, *self.columns]
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the numbers of components and events that vary, and of seeds."""
+        d, signals = self.study.mechanism.description, self.study.loop.signals
+        return {SEED: "-"} | {n: number_unit(self._tables, n, d, signals) for n in self.renamed}
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
@@ -410,46 +441,8 @@ def _parsed(text: str, name: str, folder: Path, vary: tuple[str, ...]) -> tuple[
     data = copy.deepcopy(load_tables(text, name))
     renamed: dict[str, str] = {}
     for each in vary:
-        inner = _parameter(data, each)
+        inner = make_parameter(data, each)
         if inner is not None:
             renamed[each] = inner
     study = parse_tables(data, text, name, folder)
-    return study, _Known(study, renamed)
-
-
-def inner_name(name: str) -> str:
-    """Return the name of the parameter that a number of a component or event becomes."""
-    return re.sub(r"\W+", "_", name).strip("_")
-
-
-def _parameter(data: dict[str, Any], name: str) -> str | None:
-    """Make a number of a component or event a parameter; return its name, None for a name of another kind."""
-    match = _PLACE.fullmatch(name)
-    if match is None or name[:2] in ("q.", "v."):
-        return None
-    owner, field, entry = match.groups()
-    for kind in ("component", "event"):
-        for table in data.get(kind, []):
-            if (
-                not isinstance(table, dict)
-                or table.get("name", table.get("type")) != owner
-                or field not in table
-            ):
-                continue
-            inner, held = inner_name(name), table[field]
-            if inner in data.setdefault("parameters", {}):
-                raise InputError(
-                    f"vary '{name}': found a parameter '{inner}' in the study; expected none of that name"
-                )
-            if entry is not None and isinstance(held, list) and int(entry) < len(held):
-                data["parameters"][inner] = held[int(entry)]
-                held[int(entry)] = {"parameter": inner}
-            elif entry is None and isinstance(held, (int, float, str)) and not isinstance(held, bool):
-                data["parameters"][inner] = held
-                table[field] = {"parameter": inner}
-            else:
-                raise InputError(
-                    f"vary '{name}': found {held!r}; expected one number, such as '{owner}.{field}[0]' for an entry of a list"
-                )
-            return inner
-    return None
+    return study, _Known(study, renamed, load_tables(text, name))

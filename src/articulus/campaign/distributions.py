@@ -6,6 +6,7 @@ distribution. A row depends on its own point alone, to the last bit: there are n
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -198,16 +199,20 @@ class Rows:
         """Least and greatest value of each column."""
         return tuple(map(min, zip(*self.rows))), tuple(map(max, zip(*self.rows)))
 
+    @functools.cached_property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows, and the ends of their shares of the unit interval."""
+        return np.array(self.rows), np.cumsum(self.weights)
+
     @property
     def middles(self) -> np.ndarray:
         """Points of the unit interval that lead to each row: the middles of their shares."""
-        ends = np.cumsum(self.weights)
-        return ends - 0.5 * np.array(self.weights)
+        return self._arrays[1] - 0.5 * np.array(self.weights)
 
     def values(self, u: np.ndarray) -> np.ndarray:
         """Return the rows at points of the unit interval."""
-        at = np.searchsorted(np.cumsum(self.weights)[:-1], u[:, 0], side="right")
-        return np.array(self.rows)[at]
+        rows, ends = self._arrays
+        return rows[np.searchsorted(ends[:-1], u[:, 0], side="right")]
 
 
 @dataclass(frozen=True)
@@ -550,6 +555,23 @@ def require_ranges(axes: Sequence[Axis], ranges: Mapping[str, tuple[float, float
                 )
     if findings:
         raise ModelError(findings)
+
+
+def require_seeds(axes: Sequence[Axis], name: str) -> None:
+    """Raise InputError for seeds that are not whole numbers, or that are all the same where they seem to vary."""
+    for axis in axes:
+        if name not in axis.names:
+            continue
+        k, d = axis.names.index(name), axis.distribution
+        if isinstance(d, Rows):
+            broken = [row[k] for row in d.rows if row[k] != math.floor(row[k])]
+            if broken:
+                raise InputError(f"vary '{name}': found {broken[0]:g}; expected whole numbers")
+        elif d.limits[1][k] - d.limits[0][k] < 1:
+            found = f"values from {d.limits[0][k]:g} to {d.limits[1][k]:g}"
+            raise InputError(
+                f"vary '{name}': found {found}, which are all the same whole number or two; expected a wide range, such as 0 to 1e9, or a list"
+            )
 
 
 # arithmetic of rows

@@ -137,6 +137,8 @@ class Folder:
         """Make the folder that of a campaign; raise InputError when it belongs to another one."""
         held, identity = self.settings, campaign.identity()
         if held is None:
+            if self.path.exists() and not self.path.is_dir():
+                raise InputError(f"{self.path}: found a file; expected a new folder, or that of a campaign")
             if self.path.exists() and any(self.path.iterdir()):
                 raise InputError(
                     f"{self.path}: found a folder with other files; expected a new one, or that of a campaign"
@@ -210,7 +212,7 @@ def require_same(path: Path, held: dict[str, Any], identity: dict[str, str]) -> 
     if changed:
         told = [
             f"{k} ({before.get(k)} then, {identity.get(k)} now)"
-            if k.startswith(("version", "processor"))
+            if k.startswith(("version", "processor", "sampler"))
             else k
             for k in changed
         ]

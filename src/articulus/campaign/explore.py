@@ -12,7 +12,7 @@ import numpy as np
 
 from articulus.campaign import work
 from articulus.campaign.chosen import Chosen
-from articulus.campaign.design import SEED, Campaign
+from articulus.campaign.design import Campaign
 from articulus.campaign.distributions import Rows
 from articulus.campaign.driver import Tell
 from articulus.campaign.figures import Requirement
@@ -159,7 +159,7 @@ def failure_probability(
         Ctrl-C; its text says what was found so far and where it is kept.
     """
     chosen = Chosen(_planned(study, given), requirement)
-    if chosen.campaign.study.loop.system.network.noise and SEED not in chosen.campaign.names:
+    if chosen.campaign.noisy:
         raise InputError(
             "failure_probability: found a study with noise; expected its seed among what varies, such as "
             "seed = {uniform = [0, 1e9]}: with one seed the probability would be that of one realization of the noise"

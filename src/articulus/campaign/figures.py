@@ -21,6 +21,8 @@ SAME = 1e-12
 """Relative difference up to which a figure is equal to a bound: 940 steps of 2 ms are 1.88 s, though not to the last bit."""
 ENTRIES = ("signal", "figure", "at", "target", "band")
 """Keys of the table of a figure."""
+USED = {"target": ("settling", "overshoot", "rms"), "band": ("settling",)}
+"""Keys that only some figures use."""
 _DEMAND = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*(.+?)\s*")
 _QUANTITY = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\s*(\S.*)")
 
@@ -175,20 +177,33 @@ Number = Callable[[Any, str, str], float]
 """Reads a number, plain or with a unit: (given, unit, place) -> value in that unit."""
 
 
-def read_figures(tables: Any, signals: Mapping[str, Signal], number: Number) -> tuple[Figure, ...]:
+def read_figures(
+    tables: Any, signals: Mapping[str, Signal], number: Number, span: tuple[float, float]
+) -> tuple[Figure, ...]:
     """Return the figures of tables such as {"peak torque": {"signal": "u.lift", "at": "peak"}}.
+
+    Parameters
+    ----------
+    tables : mapping
+    signals : mapping of str to Signal
+        What a run reports.
+    number : callable
+    span : two numbers [s]
+        Begin and end of a run.
 
     Raises
     ------
     InputError
-        A key, signal or moment that is not known, with the nearest that is.
+        A key, signal or moment that is not known, with the nearest that is; a time at which nothing runs.
     """
     if not isinstance(tables, Mapping):
         raise InputError(f'figures: found {tables!r}; expected a table such as {{turn = "q.lift"}}')
-    return tuple(_figure(name, table, signals, number) for name, table in tables.items())
+    return tuple(_figure(name, table, signals, number, span) for name, table in tables.items())
 
 
-def _figure(name: str, given: Any, signals: Mapping[str, Signal], number: Number) -> Figure:
+def _figure(
+    name: str, given: Any, signals: Mapping[str, Signal], number: Number, span: tuple[float, float]
+) -> Figure:
     if isinstance(given, Figure):
         return given
     table = {"signal": given} if isinstance(given, str) else given
@@ -204,6 +219,10 @@ def _figure(name: str, given: Any, signals: Mapping[str, Signal], number: Number
         if what not in FIGURES or FIGURES[what][0] not in signals:
             known = [n for n in FIGURES if FIGURES[n][0] in signals]
             raise InputError(f"figures: {name}: no run diagnostic '{what}'; {did_you_mean(str(what), known)}")
+        if len(table) > 1:
+            raise InputError(
+                f"figures: {name}: found {', '.join(table)}; expected nothing beside a diagnostic"
+            )
         return Figure(name, what, "", FIGURES[what][1])
     units = {c: u for s in signals.values() for c, u in zip(s.columns, s.units)}
     what = table.get("signal")
@@ -214,12 +233,28 @@ def _figure(name: str, given: Any, signals: Mapping[str, Signal], number: Number
         if not any(c.isdigit() for c in at):
             raise InputError(f"figures: {name}.at: found '{at}'; {did_you_mean(at, (*MOMENTS, *OVER_TIME))}")
         at = number(at, "s", f"figures: {name}.at")
+    elif not isinstance(at, str):
+        at = number(at, "s", f"figures: {name}.at")
+    slack = 1e-9 * max(1.0, abs(span[1]))
+    if isinstance(at, float) and not span[0] - slack <= at <= span[1] + slack:
+        raise InputError(
+            f"figures: {name}.at: found {at:g} s; expected a time of the run, {span[0]:g} s to {span[1]:g} s"
+        )
+    for key, where in USED.items():
+        if key in table and at not in where:
+            raise InputError(
+                f"figures: {name}: found {key} with at = {at!r}, which does not use it; expected it with {', '.join(where)} only"
+            )
     target = number(table["target"], unit, f"figures: {name}.target") if "target" in table else None
     if at == "settling" and "band" not in table:
         raise InputError(
             f"figures: {name}: found no band; expected band [{unit}], how near to the target counts"
         )
     band = number(table["band"], unit, f"figures: {name}.band") if "band" in table else 0.0
+    if band < 0:
+        raise InputError(
+            f"figures: {name}.band: found {band:g} {unit}; expected a number that is not negative"
+        )
     return Figure(
         name,
         str(what),

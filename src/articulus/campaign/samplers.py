@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -180,11 +181,15 @@ class Grid(_Endless):
         out = _random(self.seed, CUBE, self.dims, first, count)
         rest = np.arange(first, first + count) % self.combinations
         for k in reversed(range(self.dims)):
-            points = self.levels[k]
+            points = self._points[k]
             if points is not None:
                 rest, at = np.divmod(rest, len(points))
-                out[:, k] = np.array(points)[at]
+                out[:, k] = points[at]
         return out
+
+    @functools.cached_property
+    def _points(self) -> list[np.ndarray | None]:
+        return [None if x is None else np.array(x) for x in self.levels]
 
     def require(self, runs: int) -> None:
         """Refuse a part of the grid."""

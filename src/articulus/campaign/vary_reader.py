@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,14 +37,22 @@ GROUPS = ("correlation", "direction", "attitude", "inertia", "table", "rows")
 QUATERNION = ("qw", "qx", "qy", "qz")
 
 
-def read_axes(values: Courses, table: dict[str, Any], description: Description | None) -> tuple[Axis, ...]:
-    """Return what varies of the table [campaign]: its keys `vary` and `group`; what is wrong goes to the report."""
-    return _Reader(values, description).axes(table)
+def read_axes(
+    values: Courses,
+    table: dict[str, Any],
+    description: Description | None,
+    units: Mapping[str, str] | None = None,
+) -> tuple[Axis, ...]:
+    """Return what varies of the table [campaign]: its keys `vary` and `group`; what is wrong goes to the report.
+
+    `units` are those of numbers that are neither parameters nor entries of the initial state.
+    """
+    return _Reader(values, description, units or {}).axes(table)
 
 
 class _Reader:
-    def __init__(self, values: Courses, description: Description | None):
-        self.values, self.description = values, description
+    def __init__(self, values: Courses, description: Description | None, units: Mapping[str, str]):
+        self.values, self.description, self.units = values, description, units
         self.report = values.report
 
     def axes(self, table: dict[str, Any]) -> tuple[Axis, ...]:
@@ -100,7 +108,9 @@ class _Reader:
         return kinds[kind](given, unit, path)
 
     def _unit(self, name: str, path: str) -> str:
-        """Return the unit of a number that varies: that of the coordinate, that with which the study or model gives it, or any."""
+        """Return the unit of a number that varies: that of the coordinate or field, that with which the study gives it, or any."""
+        if name in self.units:
+            return self.units[name]
         held = self.values.numbers.declared.get(name)
         if held is not None and held.unit is not None:
             return base_text(held.unit)

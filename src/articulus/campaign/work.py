@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from articulus.campaign.bands import Counts, Scale, counted, scale_of
-from articulus.campaign.design import SEED, Campaign, inner_name
+from articulus.campaign.component_numbers import inner_name
+from articulus.campaign.design import SEED, Campaign
 from articulus.errors import DoubtfulResult, InputError
 from articulus.kernel.jit import host
 from articulus.results.run import Run

@@ -144,6 +144,15 @@ class Components(Courses):
 
     # units
 
+    def unit_of(self, table: dict[str, Any], key: str, entry: int | None = None) -> str:
+        """Return the unit in which a number of a component is read; "any" where entries differ, or where it is not known."""
+        kind = TYPES.get(str(table.get("type")))
+        fields = {f.name: f for f in component_fields(kind) if f.kind == "numbers"} if kind else {}
+        units = self._units(fields[key], table) if key in fields else ["any"]
+        if entry is not None and entry < len(units):
+            return units[entry]
+        return units[0] if len(set(units)) == 1 else "any"
+
     def _units(self, field: ComponentField, table: dict[str, Any]) -> list[str]:
         """Return the unit of each entry of a field, one for all where they do not differ."""
         if ", " in field.unit:

@@ -27,7 +27,7 @@ class StudyNumbers(Numbers):
             return super().number(value, self._own_unit(value), path)
         if (plain := _as_declared(value, unit)) is not None:
             return plain
-        factor = _factor(unit)
+        factor = factor_of(unit)
         if isinstance(value, str) and factor is None:
             self.report.add(path, repr(value), f"{wanted(unit)}, without any other unit")
             return None
@@ -63,7 +63,7 @@ class StudyNumbers(Numbers):
 def _as_declared(value: Any, unit: str) -> float | None:
     """Return the number of a text whose unit is written exactly as it is declared."""
     match = _NUMBER_AND_UNIT.fullmatch(value) if isinstance(value, str) else None
-    if match is None or match[2] != unit or _factor(unit) == 1.0:
+    if match is None or match[2] != unit or factor_of(unit) == 1.0:
         return None
     try:
         return float(match[1])
@@ -71,7 +71,7 @@ def _as_declared(value: Any, unit: str) -> float | None:
         return None
 
 
-def _factor(unit: str) -> float | None:
+def factor_of(unit: str) -> float | None:
     """Return the SI value of a unit; None for one that is not known."""
     try:
         return float(parse_unit(unit).factor)
