@@ -22,10 +22,12 @@ from websockets.sync.client import connect
 
 from articulus.campaign import Campaign, Result, driver, shards, show, work
 from articulus.campaign.figures import scales
+from articulus.campaign.here import Here
 from articulus.campaign.ledger import Ledger
 from articulus.campaign.page import CampaignPage
 from articulus.campaign.page.cells import CELLS, Cells
 from articulus.campaign.page.watch import Watch
+from articulus.campaign.pilot import Pilot
 from articulus.campaign.run import campaign
 from articulus.campaign.statistics import joint_rate, judged, summary
 from articulus.cli.commands import app
@@ -63,6 +65,10 @@ settling = {signal = "q.joint1", at = "settling", target = 0, band = "16 deg"}
 RUNS, PART = 120, 20
 
 
+def _nobody() -> Here:
+    raise AssertionError("no driver has died")
+
+
 class Growing:
     """A campaign whose shards are written one by one, each with one run that killed its worker.
 
@@ -78,7 +84,8 @@ class Growing:
         held = driver.Folder(place)
         held.claim(self.campaign)
         self.ledger: Ledger = held.ledger()
-        self._scale = driver.Driver(self.campaign, held, self.ledger).scale()
+        pilot = Pilot(self.campaign, held, self.ledger)
+        self._scale = held.scale(lambda: pilot.scale(lambda: Here(self.campaign, None), _nobody))
         self._digest, self._next, self._held = held.digest, 0, held
 
     def grow(self) -> None:
@@ -86,7 +93,9 @@ class Growing:
         rows = work.run_rows(self.campaign, self._next, PART, self._scale)
         rows.status[3], rows.cause[3], rows.figures[3] = work.SET_ASIDE, work.CAUSES.index("killed"), np.nan
         rows = dataclasses.replace(rows, texts={self._next + 3: "killed: signal 9"})
-        self.ledger.add(shards.write(self.place, self.ledger.next_file(), [rows], self._digest), ["a note"])
+        self.ledger.add(
+            shards.write(self.place, self.ledger.next_file(), [rows], self._digest), {"UserWarning": "a note"}
+        )
         self._next += PART
         self._held.note_pace(self._next, 2.0 * self._next)
 

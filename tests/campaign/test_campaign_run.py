@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import articulus as art
 from articulus.campaign import driver, work
 from articulus.cli.commands import app
-from articulus.errors import InputError, ModelError, NumericalError
+from articulus.errors import DoubtfulResult, InputError, ModelError, NumericalError
 from articulus.study.check import Check
 
 STUDY = """
@@ -118,8 +118,8 @@ def test_bits_do_not_depend_on_the_pieces_of_a_chunk(
     real = work._rows
     monkeypatch.setattr(work, "_rows", lambda *given: [counts.append(given[2]), real(*given)][1])
     cut = art.campaign(STUDY)
-    assert len(counts) > 2  # one chunk, of some vectors
-    assert sum(counts) == 40
+    assert len(counts) > 4  # two chunks, each of some vectors: the first runs, then all
+    assert sum(counts) == 2 * 40
     assert cut.digest() == whole.digest()
     np.testing.assert_array_equal(cut.bands()["q.joint1"].values, whole.bands()["q.joint1"].values)
 
@@ -193,6 +193,66 @@ def test_a_lost_shard_is_run_again_and_a_torn_ledger_rebuilt(
     base = sqlite3.connect(ledger)
     assert base.execute("SELECT SUM(count) FROM ranges").fetchone() == (40,)
     base.close()
+
+
+@pytest.mark.parametrize("how", ["empty", "gone"])
+def test_a_ledger_that_is_lost_is_written_again_from_the_shards(tmp_path: Path, whole, how: str) -> None:  # type: ignore[no-untyped-def]
+    place = tmp_path / "c"
+    art.campaign(STUDY, output=place)
+    before = sorted(place.glob("shard_*"))
+    for end in ("", "-wal", "-shm"):
+        (place / f"ledger.sqlite{end}").unlink(missing_ok=True)
+    if how == "empty":
+        (place / "ledger.sqlite").write_bytes(b"")
+    assert len(art.campaign.show(place).table) == 40
+    assert art.campaign(STUDY, output=place).table.same(whole.table)
+    assert sorted(place.glob("shard_*")) == before  # nothing was run again
+
+
+def test_a_shard_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    art.campaign(STUDY, output=tmp_path / "c")
+    (shard,) = (tmp_path / "c").glob("shard_*")
+    shard.write_bytes(shard.read_bytes()[:100])
+    result = art.campaign.show(tmp_path / "c")
+    with pytest.raises(InputError, match=r"found a shard that cannot be read"):
+        result.table.figures["rate"]
+    with pytest.raises(InputError, match=r"found a shard that cannot be read"):
+        result.bands()
+
+
+def test_notes_are_few_however_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each chunk tells which of its runs was moved most; one of them is enough."""
+    monkeypatch.setattr(driver, "FIRST_CHUNK", 8)
+    monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
+    result = art.campaign(
+        """
+schema = 1
+[study]
+name = "bars"
+model = "n_four_bar"
+options = {n = 2}
+[run]
+t_end = "10 ms"
+step = "1 ms"
+""",
+        runs=64,
+        vary={"v.hinge0": {"normal": [1, 1]}},
+        figures={"turn": "q.hinge0"},
+    )
+    (note,) = result.notes
+    assert "off the constraints" in note
+    assert len({tuple(work.run_rows(result.campaign, k, 8).notes.values()) for k in (0, 8)}) == 2
+
+
+def test_a_doubtful_run_says_so_once_when_it_is_replayed() -> None:
+    hard = STUDY.replace("400 N m s/rad", "-900 N m s/rad").replace('t_end = "0.1 s"', 't_end = "2 s"')
+    result = art.campaign(hard, runs=16)
+    (index, *_) = np.flatnonzero(result.table.doubts)
+    with pytest.warns(DoubtfulResult) as told:
+        run = result.replay(int(index))
+    (text,) = [str(w.message) for w in told]
+    assert text.startswith("'two_link': the result is doubtful\n")
+    assert {d.run for d in run.doubts} == {0}
 
 
 def test_another_campaign_is_refused(tmp_path: Path) -> None:
@@ -432,7 +492,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.c
         "driver.FIRST_CHUNK, driver.CHUNK_SECONDS, driver.SHARD_SECONDS = 8, 0.0, 1e9\n"
         "real, take, taken = work.run_rows, driver.Driver._take, threading.Semaphore(0)\n"
         "def slow(campaign, first, count, scale):\n"
-        "    if first >= 16:\n"
+        "    if first >= 16 and scale is not None:\n"
         "        taken.acquire(), taken.acquire()\n"
         "        print('busy', flush=True)\n"
         "        time.sleep(60)\n"

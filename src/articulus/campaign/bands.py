@@ -59,13 +59,34 @@ class Counts:
         )
 
 
-def scale_of(times: np.ndarray, values: np.ndarray, good: np.ndarray) -> Scale:
-    """Return the scale for values (entries, runs, time) of the first runs; those that are not `good` do not count."""
-    chosen = np.unique(np.linspace(0, times.size - 1, min(TIMES, times.size)).round().astype(int))
-    held = np.where(np.isfinite(values[:, :, chosen]) & good[:, None], values[:, :, chosen], np.nan)
-    low = np.fmin.reduce(held, axis=1)
-    high = np.fmax.reduce(held, axis=1)
-    low, high = np.nan_to_num(low), np.nan_to_num(high)
+def chosen_of(times: np.ndarray) -> np.ndarray:
+    """Return which samples of a run values are counted at."""
+    return np.unique(np.linspace(0, times.size - 1, min(TIMES, times.size)).round().astype(int))
+
+
+def extremes(times: np.ndarray, values: np.ndarray, good: np.ndarray) -> Counts:
+    """Return least and greatest values of (entries, runs, time), without cells; runs that are not `good` do not count."""
+    held = values[:, :, chosen_of(times)]
+    least, greatest = _ends(held, np.isfinite(held) & good[:, None])
+    return Counts(np.zeros((*least.shape, 0), np.int64), least, greatest)
+
+
+def no_extremes(entries: int, times: np.ndarray) -> Counts:
+    """Return the extreme values of no runs."""
+    shape = entries, chosen_of(times).size
+    return Counts(np.zeros((*shape, 0), np.int64), np.full(shape, np.inf), np.full(shape, -np.inf))
+
+
+def _ends(held: np.ndarray, usable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return least and greatest usable value of all runs, infinite where there is none."""
+    least, greatest = np.where(usable, held, np.inf), np.where(usable, held, -np.inf)
+    return least.min(axis=1), greatest.max(axis=1)
+
+
+def scale_of(times: np.ndarray, found: Counts) -> Scale:
+    """Return the scale for the extreme values of the first runs."""
+    chosen = chosen_of(times)
+    low, high = (np.where(np.isfinite(x), x, 0.0) for x in (found.least, found.greatest))
     size = np.maximum(np.abs(low), np.abs(high))
     width = np.maximum(high - low, 1e-9 * np.where(size > 0, size, 1.0))
     return Scale(times[chosen], chosen, low - width, high + width)
@@ -81,8 +102,7 @@ def counted(scale: Scale, values: np.ndarray, good: np.ndarray) -> Counts:
     place = np.arange(entries)[:, None, None] * times + np.arange(times)[None, None, :]
     flat = (place * CELLS + cell)[usable]
     cells = np.bincount(flat, minlength=entries * times * CELLS).reshape(entries, times, CELLS)
-    least, greatest = np.where(usable, held, np.inf), np.where(usable, held, -np.inf)
-    return Counts(cells, least.min(axis=1), greatest.max(axis=1))
+    return Counts(cells, *_ends(held, usable))
 
 
 def empty(scale: Scale) -> Counts:

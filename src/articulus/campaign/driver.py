@@ -19,13 +19,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from articulus.campaign import bands, shards, work
+from articulus.campaign import shards
 from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Ledger, Range
 from articulus.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble, joined
 from articulus.errors import InputError, NumericalError
-from articulus.files.storage import write_text
+from articulus.files.storage import replacing, write_text
 from articulus.kernel.jit import host
 
 SETTINGS = "campaign.json"
@@ -190,6 +190,16 @@ class Folder:
         except (OSError, ValueError):  # not yet, or just being written
             return None
 
+    def scale(self, found: Callable[[], Scale]) -> Scale:
+        """Return where values over time are counted, which is found once and kept."""
+        place = self.path / SCALE
+        if not place.is_file():
+            new = found()
+            with replacing(place) as temporary, temporary.open("wb") as file:
+                np.savez(file, times=new.times, chosen=new.chosen, low=new.low, high=new.high)
+        with np.load(place) as held:
+            return Scale(held["times"], held["chosen"], held["low"], held["high"])
+
     @property
     def digest(self) -> str:
         """Digest of what decides the numbers, which the shards carry."""
@@ -276,20 +286,6 @@ class Driver:
         self._rate = 0.0
         self.progress = Progress(campaign.runs, 0)
 
-    def scale(self) -> Scale | None:
-        """Return where values over time are counted; that of the first runs, which is kept."""
-        if not self.campaign.bands:
-            return None
-        place = self.folder.path / SCALE
-        if not place.is_file():
-            found = work.pilot(self.campaign, min(bands.PILOT, self.campaign.runs))
-            from articulus.files.storage import replacing
-
-            with replacing(place) as temporary, temporary.open("wb") as file:
-                np.savez(file, times=found.times, chosen=found.chosen, low=found.low, high=found.high)
-        with np.load(place) as held:
-            return Scale(held["times"], held["chosen"], held["low"], held["high"])
-
     def run(self, workers: Workers, alone: Callable[[], Workers] | None = None) -> None:
         """Run everything that is missing.
 
@@ -357,15 +353,19 @@ class Driver:
         return first, size
 
     def _take(self, rows: Rows) -> None:
+        self._succeeded(rows)
         self._rows.append(rows)
         self._held += rows.count
+        self.progress.done += rows.count
+        self.progress.failed += int((rows.status >= 2).sum())
+
+    def _succeeded(self, rows: Rows) -> None:
+        """Note that a chunk went well, and how fast."""
         self._good += rows.count
         self._deaths = 0
         self._attempts.pop((rows.first, rows.count), None)
         rate = 1 / max(float(rows.seconds[0]), 1e-9)
         self._rate = rate if not self._rate else 0.5 * (self._rate + rate)
-        self.progress.done += rows.count
-        self.progress.failed += int((rows.status >= 2).sum())
 
     def _resolve(self, task: Range, trouble: Trouble, queue: deque[Range]) -> None:
         """Halve a chunk that made trouble, or set its only run aside."""
@@ -392,19 +392,21 @@ class Driver:
             raise NumericalError(
                 f"campaign: the first {self._aside} runs could not be run and not one could; the last one, run {first}: {trouble.text}"
             )
-        self._rows.append(self._set_aside(first, trouble))
-        self._held += 1
-        self.progress.done += 1
-        self.progress.failed += 1
+        self._put_aside(first, trouble)
 
-    def _set_aside(self, run: int, trouble: Trouble) -> Rows:
+    def _put_aside(self, run: int, trouble: Trouble) -> None:
+        """Count a run that cannot be run, with its cause."""
         held = self.campaign.inputs(run, 1)
-        return Rows(
+        row = Rows(
             run, 1, np.array([[held[n][0] for n in self.campaign.names]]).reshape(1, -1),
             np.full((1, len(self.campaign.figures)), np.nan), np.array([SET_ASIDE], np.int8),
             np.array([CAUSES.index(trouble.cause)], np.int8), np.zeros(1, np.int8), np.full(1, np.nan), np.zeros(1),
             {run: f"{trouble.cause}: {trouble.text}"},
         )  # fmt: skip
+        self._rows.append(row)
+        self._held += 1
+        self.progress.done += 1
+        self.progress.failed += 1
 
     def _flush(self) -> None:
         """Write what has been done; from then on it is safe."""
@@ -414,7 +416,8 @@ class Driver:
         rows, self._rows, self._held = self._rows, [], 0
         self._flushed += sum(part.count for part in rows)
         shard = shards.write(self.folder.path, self.ledger.next_file(), _joined(rows), self.folder.digest)
-        self.ledger.add(shard, [n for part in rows for n in part.notes])
+        notes = {kind: n for part in sorted(rows, key=lambda r: -r.first) for kind, n in part.notes.items()}
+        self.ledger.add(shard, notes)
         self.folder.note_pace(self._flushed, time.monotonic() - self._began)
 
 

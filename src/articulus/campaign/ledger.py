@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from articulus.campaign import shards
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS shards (file TEXT PRIMARY KEY, digest TEXT NOT NULL, 
 CREATE TABLE IF NOT EXISTS ranges (first INTEGER PRIMARY KEY, count INTEGER NOT NULL, file TEXT NOT NULL, offset INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS texts (run INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS begun (first INTEGER PRIMARY KEY, count INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS notes (text TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS notes (kind TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 MOST_TEXTS = 10_000
 """Failures that are told in full."""
@@ -47,9 +47,16 @@ class Ledger:
         self.rebuilt = False
         self._last: int | None = None
         try:
+            if self._lost():
+                raise sqlite3.DatabaseError("no ledger beside the shards")
             self._open()
         except sqlite3.DatabaseError:
             self._rebuild()
+
+    def _lost(self) -> bool:
+        """Whether the file is gone or empty although shards have been written: SQLite would begin a new one."""
+        there = self.path.is_file() and self.path.stat().st_size > 0
+        return not there and any(self.folder.glob("shard_*.h5"))
 
     def _open(self) -> None:
         self._base = sqlite3.connect(self.path, isolation_level=None, timeout=30.0, check_same_thread=False)
@@ -99,8 +106,8 @@ class Ledger:
 
     # writing
 
-    def add(self, shard: Shard, notes: Sequence[str] = ()) -> None:
-        """Let a shard count."""
+    def add(self, shard: Shard, notes: Mapping[str, str] | None = None) -> None:
+        """Let a shard count; of notes, which are by kind, the first of each is kept."""
         with self._writing() as base:
             for first, count, _ in shard.ranges:
                 before = base.execute(
@@ -118,7 +125,7 @@ class Ledger:
             held = base.execute("SELECT COUNT(*) FROM texts").fetchone()[0]
             texts = list(shard.texts.items())[: max(0, MOST_TEXTS - held)]
             base.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", texts)
-            base.executemany("INSERT OR IGNORE INTO notes VALUES (?)", [(n,) for n in notes])
+            base.executemany("INSERT OR IGNORE INTO notes VALUES (?, ?)", list((notes or {}).items()))
             for first, count, _ in shard.ranges:
                 base.execute("DELETE FROM begun WHERE first >= ? AND first < ?", (first, first + count))
 
@@ -177,7 +184,7 @@ class Ledger:
         return dict(self._base.execute("SELECT run, text FROM texts ORDER BY run").fetchall())
 
     def notes(self) -> list[str]:
-        """Return warnings that runs gave."""
+        """Return warnings that runs gave, one of each kind."""
         return [text for (text,) in self._base.execute("SELECT text FROM notes")]
 
     def missing(self, runs: int) -> list[Range]:

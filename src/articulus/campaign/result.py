@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from articulus.campaign.design import Campaign
 from articulus.campaign.driver import SCALE, Folder, require_files
 from articulus.campaign.machine import machine
 from articulus.campaign.table import Table
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import DoubtfulResult, InputError, did_you_mean
 from articulus.files.storage import StrPath, as_path, write_text
 from articulus.results.run import Run
 
@@ -154,7 +155,9 @@ class Result:
     def keep_worst(self) -> list[Path]:
         """Write the worst runs of the figures for which that is asked, whole; return their files."""
         chosen = dict.fromkeys(int(i) for name, count in self.campaign.keep for i in self.worst(name, count))
-        return self.keep(list(chosen))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DoubtfulResult)  # the table counts doubtful runs
+            return self.keep(list(chosen))
 
     def keep(self, indices: Sequence[int]) -> list[Path]:
         """Write some runs whole, as netCDF files that `Run.load` reads; return the files."""

@@ -18,6 +18,8 @@ from articulus.campaign.design import Campaign
 from articulus.campaign.driver import Driver, Folder, Tell, Workers
 from articulus.campaign.finished import mark, nothing_left
 from articulus.campaign.here import Here
+from articulus.campaign.ledger import Ledger
+from articulus.campaign.pilot import Pilot
 from articulus.campaign.result import Result
 from articulus.campaign.work import SET_ASIDE
 from articulus.errors import InputError
@@ -159,6 +161,12 @@ class How:
             return Cluster(planned, scale, self.scheduler, self.workers or 2, self.threads, self.time_limit)
         return self.processes(planned, scale) if self.workers else Here(planned, scale)
 
+    def near(self, planned: Campaign) -> Workers:
+        """Return workers on this machine, for the few first runs."""
+        return (
+            self.processes(planned, None) if self.workers and self.scheduler is None else Here(planned, None)
+        )
+
     def processes(self, planned: Campaign, scale: Scale | None) -> Workers:
         """Return workers in processes of their own, at least one."""
         from articulus.campaign.processes import Processes
@@ -177,7 +185,15 @@ def _run(planned: Campaign, folder: Folder, how: How, retry_failed: bool, tell: 
             return
         with kernel.threads(how.threads or pool.count()):
             driver = Driver(planned, folder, ledger, tell)
-            scale = driver.scale()
+            scale = (
+                folder.scale(lambda: _piloted(planned, folder, ledger, how, tell)) if planned.bands else None
+            )
             driver.run(how.made(planned, scale), lambda: how.processes(planned, scale))
     finally:
         ledger.close()
+
+
+def _piloted(planned: Campaign, folder: Folder, ledger: Ledger, how: How, tell: Tell | None) -> Scale:
+    """Return where values over time are counted, from the first runs."""
+    pilot = Pilot(planned, folder, ledger, tell)
+    return pilot.scale(lambda: how.near(planned), lambda: how.processes(planned, None))

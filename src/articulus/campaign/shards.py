@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,17 +104,30 @@ def read(folder: Path, file: str, identity: str) -> Shard | None:
 
 def column(folder: Path, file: str, group: str, k: int | None) -> np.ndarray:
     """Return one column of a file: entry k of "inputs" or "figures", or one of COLUMNS."""
-    with h5py_module().File(folder / file, "r") as held:
+    with _opened(folder / file) as held:
         return np.asarray(held[group][k] if k is not None else held[group][:])
 
 
 def counts(folder: Path, file: str) -> Counts | None:
     """Return the counts of values over time of a file."""
-    with h5py_module().File(folder / file, "r") as held:
+    with _opened(folder / file) as held:
         if "counts" not in held:
             return None
         group = held["counts"]
         return Counts(group["cells"][:].astype(np.int64), group["least"][:], group["greatest"][:])
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a file of rows; raise InputError for one that is gone or damaged."""
+    try:
+        with h5py_module().File(path, "r") as held:
+            yield held
+    except (OSError, KeyError) as error:
+        raise InputError(
+            f"{path}: found a shard that cannot be read ({error}); expected it as it was written. The command that runs the campaign, "
+            "given again, runs its runs again"
+        ) from None
 
 
 def _sync_folder(folder: Path) -> None:

@@ -24,7 +24,7 @@ def packed(found: Rows | Trouble) -> bytes:
         arrays: dict[str, np.ndarray] = {}
     else:
         texts = {str(i): t for i, t in found.texts.items()}
-        meta = {"first": found.first, "count": found.count, "texts": texts, "notes": found.notes}
+        meta = {"first": found.first, "count": found.count, "texts": texts, "notes": dict(found.notes)}
         arrays = {name: getattr(found, name) for name in COLUMNS}
         if found.counts is not None:
             arrays |= {name: getattr(found.counts, name) for name in COUNTS}
@@ -43,9 +43,7 @@ def unpacked(content: bytes) -> Rows | Trouble:
         arrays: dict[str, Any] = {n: held[n] for n in COLUMNS}
         counts = Counts(*(held[n] for n in COUNTS)) if "cells" in held else None
         texts = {int(i): t for i, t in meta["texts"].items()}
-        return Rows(
-            meta["first"], meta["count"], **arrays, texts=texts, counts=counts, notes=tuple(meta["notes"])
-        )
+        return Rows(meta["first"], meta["count"], **arrays, texts=texts, counts=counts, notes=meta["notes"])
 
 
 def order(campaign: Campaign, scale: Scale | None) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.campaign.bands import Counts, Scale, counted, scale_of
+from articulus.campaign.bands import Counts, Scale, counted, extremes
 from articulus.campaign.component_numbers import inner_name
 from articulus.campaign.design import SEED, Campaign
 from articulus.errors import DoubtfulResult, InputError
@@ -18,6 +18,7 @@ from articulus.kernel.jit import host
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.results.status import Cause, RunStatus
+from articulus.running import doubt
 from articulus.running.progress import quiet
 from articulus.study.check import FIGURES
 
@@ -52,9 +53,9 @@ class Rows:
     texts : dict of index to str
         What failed, of the first few.
     counts : Counts or None
-        Of values over time, for bands.
-    notes : tuple of str
-        Warnings, each once.
+        Of values over time, for bands; only the extreme values before there is a scale.
+    notes : mapping of str to str
+        Warnings by their kind, the first of each.
     """
 
     first: int
@@ -68,7 +69,7 @@ class Rows:
     seconds: np.ndarray
     texts: Mapping[int, str] = field(default_factory=dict)
     counts: Counts | None = None
-    notes: tuple[str, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def joined(parts: list[Rows]) -> Rows:
     for each in (r.counts for r in parts if r.counts is not None):
         total = each if total is None else total + each
     texts = {i: t for r in parts for i, t in r.texts.items()}
-    notes = tuple(dict.fromkeys(n for r in parts for n in r.notes))
+    notes = {kind: n for r in reversed(parts) for kind, n in r.notes.items()}
     return Rows(parts[0].first, sum(r.count for r in parts), **arrays, texts=texts, counts=total, notes=notes)
 
 
@@ -149,7 +150,7 @@ def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Ro
     for k, figure in enumerate(campaign.figures):
         figures[:, k] = np.where(good, figure.values(grid)[:count], np.nan)
     cause, ended, texts = _endings(run, count, first)
-    counts = None if scale is None else counted(scale, _entries(campaign, grid, count), good)
+    counts = _counts(campaign, grid, count, good, scale)
     doubts = np.bincount([d.run for d in run.doubts if d.run < count], minlength=count).astype(np.int8)
     spent = (time.perf_counter() - began) / count
     return Rows(
@@ -159,24 +160,26 @@ def _rows(campaign: Campaign, first: int, count: int, scale: Scale | None) -> Ro
     )  # fmt: skip
 
 
-def pilot(campaign: Campaign, count: int) -> Scale:
-    """Return the scale on which values over time are counted, from the first runs."""
-    with warnings.catch_warnings(), quiet():
-        warnings.simplefilter("ignore")
-        run = _runs(
-            campaign, 0, campaign.inputs(0, count), count, needed(campaign), campaign.study.settings.sample
-        )
-    good = np.asarray(run.status)[:count] != RunStatus.FAILED
-    return scale_of(times_of(campaign), _entries(campaign, _on_grid(campaign, run), count), good)
+def _counts(
+    campaign: Campaign, grid: Run, count: int, good: np.ndarray, scale: Scale | None
+) -> Counts | None:
+    """Return how many values lie where, without a scale the extreme ones; None where no bands are wanted."""
+    if not campaign.bands:
+        return None
+    values = np.stack([grid[name][:count] for name in campaign.bands])  # (entries, runs, time)
+    return extremes(grid.t, values, good) if scale is None else counted(scale, values, good)
 
 
 def whole_run(campaign: Campaign, index: int) -> Run:
     """Return one run with all its signals; its numbers are those of the campaign to the last bit."""
     settings = campaign.study.settings
-    with quiet():
+    with warnings.catch_warnings(), quiet():
+        warnings.simplefilter("ignore", DoubtfulResult)  # told below of this run alone, without its twin
         sample = settings.sample or settings.step
         both = _runs(campaign, index, campaign.inputs(index, 1), 1, tuple(campaign.signals), sample)
-    return _picked(both, 0, campaign)
+    run = _picked(both, 0, campaign)
+    doubt.warn(campaign.study.mechanism.name, run.doubts, 1)
+    return run
 
 
 def needed(campaign: Campaign) -> tuple[str, ...]:
@@ -248,11 +251,6 @@ def _on_grid(campaign: Campaign, run: Run) -> Run:
     return Run(run.mechanism, times, signals, status=run.status)
 
 
-def _entries(campaign: Campaign, run: Run, count: int) -> np.ndarray:
-    """Return the entries of signals that bands are made of, (entries, count, time)."""
-    return np.stack([run[name][:count] for name in campaign.bands])
-
-
 def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
     """Return cause and time of the end of each run, and texts of the first failures."""
     cause = np.zeros(count, dtype=np.int8)
@@ -270,10 +268,10 @@ def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, 
     return cause, ended, texts
 
 
-def _notes(said: list[Any]) -> tuple[str, ...]:
-    """Return warnings, the first of each kind; doubts are counted in the table."""
-    kinds = {w.category: str(w.message) for w in reversed(said) if not issubclass(w.category, DoubtfulResult)}
-    return tuple(reversed(kinds.values()))
+def _notes(said: list[Any]) -> dict[str, str]:
+    """Return warnings by their kind, the first of each; doubts are counted in the table."""
+    told = [w for w in said if not issubclass(w.category, DoubtfulResult)]
+    return {w.category.__name__: str(w.message) for w in reversed(told)}
 
 
 def _picked(run: Run, row: int, campaign: Campaign) -> Run:
