@@ -12,7 +12,7 @@ import pytest
 from articulus.campaign.distributions import Correlated, Direction, Normal, Rows, Uniform, axes_of, drawn
 from articulus.campaign.figures import Figure, Requirement, read_requirements
 from articulus.campaign.report.charts import _edges
-from articulus.campaign.report.page import Content, page
+from articulus.campaign.report.page import Content, page, worst_runs
 from articulus.campaign.report.sections import percent
 from articulus.campaign.samplers import sampler_of
 
@@ -68,7 +68,7 @@ def content(runs=1200, sampler="monte carlo", limit=1.2, failing=True):
         requirements=(
             Requirement("settling", "less", limit, "s", given=f"settling < {1000 * limit:g} ms"), Requirement("peak torque", "less", 40.0, "N m")
         ),
-        study=SimpleNamespace(name="lift", purpose="Does it lift every payload?"),
+        study=SimpleNamespace(name="lift", purpose="Does it lift every payload?"), noisy=False,
     )  # fmt: skip
     worst = int(np.nanargmax(table.figures["settling"]))
     shown = {worst: "worst settling"} | (
@@ -126,6 +126,36 @@ def test_a_saltelli_campaign_shows_sobol_indices_and_a_good_one_is_green():
     assert "payload and a, b" in text
     assert "banner good" in text
     assert "share coordinates" in text
+    assert "in every total index" not in text
+
+
+def test_noise_that_is_in_every_total_index_is_told():
+    held = content(runs=64 * 12, sampler="saltelli", limit=9.0, failing=False)
+    held.campaign.noisy = True
+    assert "in every total index" in page(held)
+
+
+def test_the_command_has_what_the_study_does_not_say():
+    held = content(sampler="sobol")
+    assert held.command(None) == "articulus campaign lift.toml --runs 1200 --seed 1 --sampler sobol"
+    held.campaign.text = '[campaign]\nseed = 1\nsampler = "sobol"'
+    assert held.command(None) == "articulus campaign lift.toml --runs 1200"
+    held.campaign.sampler = "latin hypercube"
+    assert held.command(None).endswith("--runs 1200 --sampler 'latin hypercube'")
+
+
+def test_figures_that_are_infinite_are_told():
+    held = content(failing=False)
+    settling = held.table.figures["settling"]
+    settling[:700] = np.inf
+    text = page(held)
+    assert "settling is infinite in 700 runs" in text
+    result = SimpleNamespace(campaign=held.campaign, table=held.table, worst=lambda name, count: [])
+    (index,) = worst_runs(result)
+    assert settling[index] == np.inf  # in most runs it is: so in an ordinary one
+    settling[:400] = 0.0
+    (index,) = worst_runs(result)
+    assert settling[index] == np.quantile(settling, 0.5, method="lower")
 
 
 def test_percentages_keep_what_tells_them_from_a_whole():

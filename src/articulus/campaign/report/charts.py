@@ -94,7 +94,7 @@ def _edges(x: np.ndarray) -> np.ndarray:
 
 def _keep_in_view(ax: Axes, x: np.ndarray, value: float) -> None:
     """Leave out a bound that is far away: the distribution is what is shown."""
-    if x.size and not x.min() - 2 * np.ptp(x) <= value <= x.max() + 2 * np.ptp(x):
+    if x.size and np.ptp(x) > 0 and not x.min() - 2 * np.ptp(x) <= value <= x.max() + 2 * np.ptp(x):
         ax.set_xlim(*np.quantile(x, [0, 1]))
 
 

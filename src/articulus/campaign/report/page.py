@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import shlex
+import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ from articulus.campaign.report import sections
 from articulus.campaign.report.sections import bounded, percent
 from articulus.campaign.sensitivity import Effect, main_effects
 from articulus.campaign.statistics import NO_SAMPLE, joint_rate, judged
-from articulus.errors import ArticulusError
+from articulus.errors import ArticulusError, DoubtfulResult
 from articulus.results.run import Run
 from articulus.study.report.markup import Markup, element, joined
 from articulus.study.report.page import page_text
@@ -78,7 +80,15 @@ class Content:
     def command(self, index: int | None) -> str:
         """Return the command that repeats one run, or the campaign."""
         if index is None:
-            return f"articulus campaign {shlex.quote(self.campaign.name)} --runs {self.campaign.runs}"
+            c = self.campaign
+            written = tomllib.loads(c.text).get("campaign", {})
+            others = {"seed": (c.seed, 0), "sampler": (c.sampler, "monte carlo")}
+            more = [
+                f" --{k} {shlex.quote(str(x))}"
+                for k, (x, usual) in others.items()
+                if x != written.get(k, usual)
+            ]
+            return f"articulus campaign {shlex.quote(c.name)} --runs {c.runs}{''.join(more)}"
         return f"articulus campaign show {shlex.quote(self.folder)} --run {index}"
 
 
@@ -146,9 +156,12 @@ def worst_runs(result: Result, count: int = 1) -> dict[int, str]:
         found.setdefault(int(t.index[failed[0]]), []).append("the first that failed")
     if names and len(t) > len(found):
         values = np.asarray(t.figures[names[0]], dtype=float)
-        if np.isfinite(values).any():
-            middle = np.nanmedian(np.where(np.isfinite(values), values, np.nan))
-            usual = int(t.index[np.nanargmin(np.abs(values - middle))])
+        rows = np.flatnonzero(~np.isnan(values))
+        if rows.size:
+            order = np.argsort(
+                values[rows], kind="stable"
+            )  # a signal that never settles does so infinitely late
+            usual = int(t.index[rows[order[(rows.size - 1) // 2]]])
             found.setdefault(usual, []).append(f"an ordinary one, with the median {names[0]}")
     return {index: " and ".join(why) for index, why in found.items()}
 
@@ -159,7 +172,9 @@ def _replayed(result: Result, chosen: Mapping[int, str]) -> dict[str, Run]:
     indices = list(chosen)
     for index in [*indices[: MOST_REPLAYED - 1], *indices[MOST_REPLAYED - 1 :][-1:]]:
         try:
-            run = result.replay(index)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DoubtfulResult)  # the report counts doubtful runs
+                run = result.replay(index)
         except ArticulusError:
             continue
         if run.t.size > 1 and np.isfinite(run.q).all(axis=-1).any():

@@ -234,11 +234,18 @@ def _confidence(content: Content) -> Markup:
 
 def _left_out(content: Content) -> Markup:
     failed = int(content.table.failed.sum())
-    if not failed:
-        return Markup()
-    return element(
-        "p", f"{failed:,} runs without figures are left out of means and quantiles: see Failed runs."
+    told = (
+        [f"{failed:,} runs without figures are left out of means and quantiles: see Failed runs."]
+        if failed
+        else []
     )
+    for name, values in content.figures.items():
+        infinite = int(np.isinf(values).sum())
+        if infinite:
+            told.append(
+                f"{name} is infinite in {infinite:,} runs, which its histogram and its effects leave out."
+            )
+    return element("p", " ".join(told)) if told else Markup()
 
 
 def over_time(content: Content) -> Markup:
@@ -362,6 +369,12 @@ def _indices(content: Content, name: str, values: np.ndarray, prefix: str) -> It
         yield element("p", str(error))
         return
     left = f"; {found.left_out:,} pairs with a failed run are left out" if found.left_out else ""
+    if c.noisy:
+        yield element(
+            "p",
+            "The noise is another one in every run: its share of the variance is in every total index. With seed among what varies it "
+            "has an index of its own.",
+        )
     yield charts.shown(
         lambda: charts.index_bars(found),
         f"Sobol indices of {name}, with 95 % bounds, from {found.pairs:,} pairs of points{left}",
