@@ -155,3 +155,12 @@ def test_stopping_rules_that_make_no_sense_are_refused():
         Stopping()
     with pytest.raises(InputError, match="above"):
         Stopping(above=95)
+
+
+def test_fewer_runs_than_a_generation_are_refused():
+    """A generation has a point for each coordinate: of a hundred, 64 runs would not be one, and nothing would be run."""
+    with pytest.raises(
+        InputError, match=r"found 64 runs for 100 coordinates; expected at least one generation, 100 runs"
+    ):
+        worst_case(lambda points: points[:, 0], 100, runs=64)
+    assert worst_case(lambda points: points[:, 0], 100, runs=100).runs == 100

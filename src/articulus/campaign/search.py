@@ -126,11 +126,17 @@ def _differential_evolution(seeker: _Seeker, dims: int, batch: int, seed: int) -
     from scipy.optimize import differential_evolution
 
     generator = np.random.default_rng(seed)
+    times = -(-batch // dims)  # a generation has at least as many points as there are coordinates
+    if seeker.runs < times * dims:
+        raise InputError(
+            f"differential evolution: found {seeker.runs} runs for {dims} coordinates; expected at least one generation, "
+            f"{times * dims} runs"
+        )
     while True:  # until the runs are used up: each start with fresh points
         differential_evolution(
             lambda x: -seeker(x.T.reshape(-1, dims)),
             [(0.0, 1.0)] * dims,
-            popsize=max(1, -(-batch // dims)),
+            popsize=times,
             maxiter=seeker.runs,
             tol=1e-3,
             rng=generator,
