@@ -1,5 +1,8 @@
 """Numbers of components and events that vary: found by name, read in the unit of their field, refused with the nearest name."""
 
+import functools
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -120,6 +123,24 @@ def test_a_field_that_is_not_in_si_units_takes_numbers_in_its_own(written: str, 
     assert np.allclose(result.table.inputs["drive.supply"], [2000, 3000], rtol=1e-14, atol=0)
     assert abs(alone[0] - alone[1]) > 1e-6  # the supply matters
     assert np.allclose(result.table.figures["turn"], alone, rtol=1e-9, atol=0)  # conversion of units rounds
+
+
+def test_columns_of_a_table_are_read_in_the_unit_of_what_they_are_for(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("turn [deg],supply [psi],plain,weight\n90,2000,2000,1\n180,3000,3000,1\n")
+    read = functools.partial(Campaign.read, DRIVE.replace("SUPPLY", "2000"), folder=tmp_path)
+    for column in ("supply", "plain"):
+        vary = {"drive.supply": {"table": "t.csv", "column": column, "weights": "weight"}}
+        assert np.allclose(read(vary=vary).inputs(0, 2)["drive.supply"], [2000, 3000], rtol=1e-14, atol=0)
+    group = {"names": ["q.hinge1", "drive.supply"], "table": "t.csv", "columns": ["turn", "supply"]}
+    found = read(group=[group]).inputs(0, 2)
+    assert np.allclose(found["q.hinge1"], [np.pi / 2, np.pi], rtol=1e-15, atol=0)
+    assert np.allclose(found["drive.supply"], [2000, 3000], rtol=1e-14, atol=0)
+    with pytest.raises(ModelError, match=r"'1 psi' measures .*, not \[rad\]"):
+        read(vary={"q.hinge1": {"table": "t.csv", "column": "supply"}})
+    with pytest.raises(ModelError, match=r"'1 deg' measures"):
+        read(group=[group | {"names": ["drive.supply", "q.hinge1"]}])
+    with pytest.raises(ModelError, match=r"expected 2 names of columns"):
+        read(group=[group | {"columns": ["turn"]}])
 
 
 def test_a_name_that_two_components_have_is_refused() -> None:

@@ -163,19 +163,30 @@ class _Reader:
     def _column(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("table", "column", "weights"), path)
         column = self.values.text(given, "column", path)
-        return None if column is None else self._rows(given, [column], path)
+        return None if column is None else self._rows(given, [column], [unit], path)
 
-    def _rows(self, given: dict[str, Any], columns: list[str], path: str) -> Distribution | None:
+    def _rows(
+        self, given: dict[str, Any], columns: list[str], units: list[str], path: str
+    ) -> Distribution | None:
         name = self.values.text(given, "table", path)
         weights = self.values.text(given, "weights", path) if "weights" in given else None
         if name is None:
             return None
         try:
-            _, found = read_samples(self.values.folder / name, [*columns, *([weights] if weights else [])])
+            written, found = read_samples(
+                self.values.folder / name, [*columns, *([weights] if weights else [])]
+            )
         except ModelError as error:
             for f in error.findings:
                 self.report.add(f"{path}.table", f"{f.where}: {f.found}", f.expected, f.hint)
             return None
+        wanted = [*units, *(["-"] if weights else [])]
+        sizes = [
+            self._numbers([f"1 {u}"] if u else [1.0], v, f"{path}.table", 1) for u, v in zip(written, wanted)
+        ]
+        if None in sizes:
+            return None
+        found = found * [size[0] for size in sizes if size is not None]
         last = tuple(found[:, -1].tolist()) if weights else ()
         return self._made(path, lambda x: Rows(x, last), tuple(map(tuple, found[:, : len(columns)].tolist())))
 
@@ -280,7 +291,10 @@ class _Reader:
         if not isinstance(columns, list) or not all(isinstance(c, str) for c in columns):
             self.report.add(f"{path}.columns", shown(columns), "names of columns")
             return None
-        return self._rows(given, columns, path)
+        if len(columns) != len(names):
+            self.report.add(f"{path}.columns", shown(columns), f"{len(names)} names of columns")
+            return None
+        return self._rows(given, columns, [self._unit(n, f"{path}.names") for n in names], path)
 
     def _listed(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("names", "rows", "weights"), path)

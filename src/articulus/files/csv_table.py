@@ -78,9 +78,10 @@ def columns_of(text: str, name: str, wanted: Sequence[str] = ()) -> Columns:
 
 
 def read_samples(path: Path, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return names and numbers, (rows, columns), of a CSV file with a heading and without times, in SI units.
+    """Return units and numbers, (rows, columns), of a CSV file with a heading and without times.
 
-    All columns, or the wanted ones in their order; raise ModelError with the line.
+    All columns, or the wanted ones in their order; raise ModelError with the line. Numbers are as in the file, units as
+    "mass [kg]" in the heading gives them, empty where there is none.
     """
     lines = _lines(load_text(path), path)
     if len(lines) < 2 or _all_numbers(lines[0][1]):
@@ -92,8 +93,7 @@ def read_samples(path: Path, wanted: Sequence[str] = ()) -> tuple[tuple[str, ...
     names, units = _heading(path, *lines[0], timed=False)
     table = np.array([_numbers(path, i, row, len(names)) for i, row in lines[1:]])
     picked = [_pick(path, name, ("", *names)) - 1 for name in wanted] or list(range(len(names)))
-    factors = [float(parse_unit(units[k] or "-").factor) for k in picked]
-    return tuple(names[k] for k in picked), table[:, picked] * factors
+    return tuple(units[k] for k in picked), table[:, picked]
 
 
 def _lines(text: str, path: PurePath) -> list[tuple[int, list[str]]]:
