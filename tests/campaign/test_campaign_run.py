@@ -209,6 +209,90 @@ def test_a_ledger_that_is_lost_is_written_again_from_the_shards(tmp_path: Path, 
     assert sorted(place.glob("shard_*")) == before  # nothing was run again
 
 
+def test_what_was_tried_again_with_success_outlives_the_ledger(
+    tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, real = tmp_path / "c", work._rows
+
+    def poisoned(campaign, first, count, scale):  # type: ignore[no-untyped-def]
+        if first <= 7 < first + count:
+            raise ZeroDivisionError("poisoned")
+        return real(campaign, first, count, scale)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "_rows", poisoned)
+        first = art.campaign(STUDY, output=place)
+    assert np.flatnonzero(first.table.failed).tolist() == [7]
+    assert art.campaign(STUDY, output=place, retry_failed=True).table.same(whole.table)
+    before = sorted(place.glob("shard_*"))
+    for end in ("", "-wal", "-shm"):
+        (place / f"ledger.sqlite{end}").unlink(missing_ok=True)
+    again = art.campaign(STUDY, output=place)
+    assert again.table.same(whole.table)
+    assert again.table.texts == {}
+    assert sorted(place.glob("shard_*")) == before
+
+
+def test_figures_that_some_runs_do_not_reach_are_shown_of_the_others(tmp_path: Path) -> None:
+    text = STUDY.replace(
+        "[[check]]",
+        '[[event]]\ntype = "crossing"\nname = "stop"\nsignal = "t"\nlevel = "50 ms"\nstop = true\n[[check]]',
+        1,
+    )
+    given = {"sampler": "grid", "requirements": [], "keep": {}, "bands": []}
+    given["figures"] = {"late": {"signal": "v.joint1", "at": "80 ms"}}
+    art.campaign(text, 4, vary={"stop.level": [0.02, 0.2]}, output=tmp_path / "c", **given)
+    shown = CliRunner().invoke(app, ["campaign", "show", str(tmp_path / "c"), "--no-report"]).stdout
+    (line,) = [x for x in shown.splitlines() if "late" in x]
+    assert "nan" not in line
+    one = art.campaign.show(tmp_path / "c").table.figures["late"]
+    assert np.isnan(one).tolist() == [True, False, True, False]
+    assert f"{one[1]:.6g}" in line
+    art.campaign(text, 2, vary={"stop.level": [0.02, 0.03]}, output=tmp_path / "d", **given)
+    shown = CliRunner().invoke(app, ["campaign", "show", str(tmp_path / "d"), "--no-report"]).stdout
+    (line,) = [x for x in shown.splitlines() if "late" in x]
+    assert line.count("–") == 3
+
+
+def test_a_second_driver_changes_nothing(tmp_path: Path) -> None:
+    art.campaign(STUDY, runs=4, output=tmp_path / "c")
+    before = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir() if p.is_file()}
+    with driver.Folder(tmp_path / "c").locked():
+        for more in ({"runs": 8}, {"runs": 4, "requirements": []}):
+            with pytest.raises(InputError, match=r"another process that works on this campaign"):
+                art.campaign(STUDY, output=tmp_path / "c", **more)
+    after = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir() if p.is_file()}
+    assert {n for n in before if before[n] != after[n]} <= {driver.LOCK}  # `locked` above empties it
+
+
+def test_a_driver_that_is_killed_while_it_claims_its_folder_can_begin_again(tmp_path: Path) -> None:
+    place = tmp_path / "c"
+    script = (
+        "import os, signal, articulus as art\n"
+        "from articulus.files import storage\n"
+        "storage.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"art.campaign({STUDY!r}, runs=4, output={str(place)!r})\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert list(place.iterdir())
+    assert len(art.campaign(STUDY, runs=4, output=place).table) == 4
+
+
+def test_the_command_line_shows_figures_in_the_unit_of_their_requirement(tmp_path: Path) -> None:
+    figures = {
+        "turn of joint 1": {"signal": "q.joint1", "at": "start"},
+        "bare": {"signal": "q.joint1", "at": "start"},
+    }
+    given = {"vary": {"q.joint1": ["30 deg"]}, "keep": {}, "figures": figures}
+    art.campaign(STUDY, 2, requirements=["turn of joint 1 < 45 deg"], output=tmp_path / "c", **given)
+    shown = CliRunner().invoke(app, ["campaign", "show", str(tmp_path / "c"), "--no-report"]).stdout
+    rows = {line.split("  ")[0].strip(): line.split()[-4:] for line in shown.splitlines() if line.strip()}
+    assert rows["turn of joint 1"] == ["deg", "30", "30", "30"]
+    assert rows["bare"] == ["rad", "0.523599", "0.523599", "0.523599"]
+
+
 def test_a_shard_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     art.campaign(STUDY, output=tmp_path / "c")
     (shard,) = (tmp_path / "c").glob("shard_*")

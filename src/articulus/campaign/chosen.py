@@ -105,11 +105,11 @@ class Chosen:
         return f"{self._shown(j.figures[worst])} at {at}"
 
     def _shown(self, figure: float) -> str:
-        failed = np.isnan(figure)
+        unit, size = self.requirement.written
         return (
             "a run that fails"
-            if failed
-            else f"{self.requirement.figure} = {figure:.6g} {self.requirement.unit}"
+            if np.isnan(figure)
+            else f"{self.requirement.figure} = {figure / size:.6g} {unit}"
         )
 
     def inputs(self, point: np.ndarray) -> dict[str, float]:

@@ -133,13 +133,13 @@ class Folder:
             ) from None
         return held
 
-    def claim(self, campaign: Campaign) -> None:
-        """Make the folder that of a campaign; raise InputError when it belongs to another one."""
-        held, identity = self.settings, campaign.identity()
+    def require(self, campaign: Campaign) -> None:
+        """Make the folder where there is none; raise InputError when it belongs to another campaign or to something else."""
+        held = self.settings
         if held is None:
             if self.path.exists() and not self.path.is_dir():
                 raise InputError(f"{self.path}: found a file; expected a new folder, or that of a campaign")
-            if self.path.exists() and any(self.path.iterdir()):
+            if self.path.exists() and not all(_begun(p.name) for p in self.path.iterdir()):
                 raise InputError(
                     f"{self.path}: found a folder with other files; expected a new one, or that of a campaign"
                 )
@@ -147,16 +147,20 @@ class Folder:
                 self.path.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise InputError(f"{self.path}: cannot be made ({error.strerror})") from None
-            held = {"runs": campaign.runs}
-        else:
-            require_same(self.path, held, identity)
-            require_files(self.path, held["files"], campaign.files)
-            if campaign.runs > held["runs"]:
-                campaign.points.require_extension(held["runs"], campaign.runs)
-        runs = max(campaign.runs, held["runs"])
+            return
+        require_same(self.path, held, campaign.identity())
+        require_files(self.path, held["files"], campaign.files)
+        if campaign.runs > held["runs"]:
+            campaign.points.require_extension(held["runs"], campaign.runs)
+
+    def claim(self, campaign: Campaign) -> None:
+        """Make the folder that of a campaign; raise InputError when it cannot be."""
+        self.require(campaign)
+        held = self.settings
+        runs = campaign.runs if held is None else max(campaign.runs, held["runs"])
         text = {
             "runs": runs,
-            "identity": identity,
+            "identity": campaign.identity(),
             "files": campaign.files,
             "folder": str(campaign.folder),
             "campaign": json.loads(campaign.to_json()) | {"runs": runs},
@@ -213,6 +217,11 @@ class Folder:
     def ledger(self) -> Ledger:
         """Return the ledger."""
         return Ledger(self.path, self.digest)
+
+
+def _begun(name: str) -> bool:
+    """Whether a file is one that a driver leaves which is killed before it has written the settings."""
+    return name == LOCK or name.startswith(f".{SETTINGS}.")
 
 
 def require_same(path: Path, held: dict[str, Any], identity: dict[str, str]) -> None:

@@ -76,11 +76,15 @@ class Ledger:
                 old.replace(f"{self.path}.torn{end}")
         self._open()
         self.rebuilt = True
+        aside: set[int] = set()
         for path in sorted(self.folder.glob("shard_*.h5")):
             shard = shards.read(self.folder, path.name, self._identity)
-            if shard is not None:
-                with contextlib.suppress(InputError):  # runs that another shard has too: they are run again
-                    self.add(shard)
+            if shard is None:
+                continue
+            self.forget(sorted(run for run in aside if shard.holds(run)))  # they were tried again
+            with contextlib.suppress(InputError):  # runs that another shard has too: they are run again
+                self.add(shard)
+            aside.update(shard.aside)
 
     @contextlib.contextmanager
     def _writing(self, synced: bool = True) -> Iterator[sqlite3.Connection]:

@@ -94,8 +94,9 @@ def campaign(
         planned = planned or Campaign.read(study, runs=runs, **given)  # type: ignore[arg-type]
         _require_variety(planned)
         folder = Folder(place)
-        folder.claim(planned)
+        folder.require(planned)
         with folder.locked():
+            folder.claim(planned)
             _run(planned, folder, how, retry_failed, tell)
         result = Result(place)
         result.keep_worst()

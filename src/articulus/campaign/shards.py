@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from articulus.campaign.bands import Counts
-from articulus.campaign.work import Rows
+from articulus.campaign.work import SET_ASIDE, Rows
 from articulus.errors import InputError
 from articulus.files.storage import replacing
 
@@ -47,6 +47,8 @@ class Shard:
         Runs that it holds, and the row at which each range begins.
     texts : dict of index to str
         What failed.
+    aside : tuple of int
+        Runs that were set aside.
     """
 
     file: str
@@ -54,6 +56,11 @@ class Shard:
     size: int
     ranges: tuple[tuple[int, int, int], ...]
     texts: dict[int, str]
+    aside: tuple[int, ...] = ()
+
+    def holds(self, run: int) -> bool:
+        """Whether it has the row of a run."""
+        return any(first <= run < first + count for first, count, _ in self.ranges)
 
 
 def write(folder: Path, file: str, parts: Sequence[Rows], identity: str) -> Shard:
@@ -97,9 +104,11 @@ def read(folder: Path, file: str, identity: str) -> Shard | None:
                 return None
             ranges = tuple((int(a), int(b), int(c)) for a, b, c in held["ranges"][:])
             texts = {int(i): t for i, t in json.loads(held.attrs["texts"]).items()}
+            runs = np.concatenate([np.arange(a, a + b) for a, b, _ in ranges])
+            aside = tuple(runs[held["status"][:] == SET_ASIDE].tolist())
     except (OSError, KeyError, ValueError):
         return None
-    return Shard(file, hashlib.sha256(content).hexdigest(), len(content), ranges, texts)
+    return Shard(file, hashlib.sha256(content).hexdigest(), len(content), ranges, texts, aside)
 
 
 def column(folder: Path, file: str, group: str, k: int | None) -> np.ndarray:

@@ -353,6 +353,7 @@ def _print_status(result: Result) -> None:
 def _print(result: Result) -> None:
     import numpy as np
 
+    from articulus.campaign.figures import scales
     from articulus.campaign.report.sections import bounded, percent
     from articulus.campaign.statistics import NOTES, judged
 
@@ -399,9 +400,11 @@ def _print(result: Result) -> None:
             console.print(f"note: {NOTES[sampler]}", soft_wrap=True)
     if len(table.figures) and not failed.all():
         figures = new_table("figures", "figure", "unit", "least", "median", "greatest")
+        shown = scales(result.campaign.requirements, table.units)
         for name, values in table.figures.items():
-            good = values[~failed]
-            low, middle, high = (f"{x:.6g}" for x in (good.min(), np.median(good), good.max()))
-            figures.add_row(name, table.units[name], low, middle, high)
+            unit, size = shown[name]
+            good = values[~np.isnan(values)] / size  # not every run reaches every time that is looked at
+            ends = (good.min(), np.median(good), good.max()) if good.size else (np.nan,) * 3
+            figures.add_row(name, unit, *("–" if np.isnan(x) else f"{x:.6g}" for x in ends))
         console.print(figures)
     console.print(f"results: {result.folder}", soft_wrap=True)

@@ -16,7 +16,8 @@ def print_worst_case(
     found = worst_case(study, requirement, runs=2000 if runs is None else runs, method=method, **given)
     console = new_console()
     how = "kept, also in the worst run that was found" if found.kept else "missed"
-    value = "the run fails" if found.value != found.value else f"{found.value:.6g} {found.requirement.unit}"
+    unit, size = found.requirement.written
+    value = "the run fails" if found.value != found.value else f"{found.value / size:.6g} {unit}"
     console.print(
         f"{found.requirement.text}: {how}: {value}, after {found.found.runs:,} runs", soft_wrap=True
     )
