@@ -229,11 +229,9 @@ def _figure(
     if what not in units:
         raise InputError(f"figures: {name}: no entry '{what}' of a signal; {did_you_mean(str(what), units)}")
     unit, at = units[what], table.get("at", "end")
-    if isinstance(at, str) and at not in (*MOMENTS, *OVER_TIME):
-        if not any(c.isdigit() for c in at):
+    if not isinstance(at, str) or at not in (*MOMENTS, *OVER_TIME):
+        if isinstance(at, str) and not any(c.isdigit() for c in at):
             raise InputError(f"figures: {name}.at: found '{at}'; {did_you_mean(at, (*MOMENTS, *OVER_TIME))}")
-        at = number(at, "s", f"figures: {name}.at")
-    elif not isinstance(at, str):
         at = number(at, "s", f"figures: {name}.at")
     slack = 1e-9 * max(1.0, abs(span[1]))
     if isinstance(at, float) and not span[0] - slack <= at <= span[1] + slack:
