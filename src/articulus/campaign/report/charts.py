@@ -174,7 +174,7 @@ def bands(found: Sequence[Band]) -> Figure:
 
 def tornado(effects: Sequence[Effect], label: str, mean: float) -> Figure:
     """Draw the mean of a figure where each input is in its lowest and in its highest tenth."""
-    figure = _figure(WIDE, 0.8 + 0.34 * len(effects))
+    figure = _figure(WIDE, 1.05 + 0.34 * len(effects))
     ax = figure.subplots()
     for k, e in enumerate(reversed(effects)):
         for value, colour, text in ((e.means[0], ORANGE, "low"), (e.means[-1], BLUE, "high")):
@@ -189,7 +189,7 @@ def tornado(effects: Sequence[Effect], label: str, mean: float) -> Figure:
     ax.axvline(mean, color=SOFT, lw=1)
     ax.set_yticks(range(len(effects)), [e.name for e in reversed(effects)])
     ax.set_xlabel(f"mean of {label}", fontsize=9)
-    ax.legend(frameon=False, fontsize=8, loc="best")
+    figure.legend(frameon=False, fontsize=8, loc="outside upper center", ncols=2)
     _clean(ax)
     ax.grid(visible=False, axis="y")
     return figure
