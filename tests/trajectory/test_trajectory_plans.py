@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import casadi as ca
 import numpy as np
 import pytest
 from casadi import SX
+from scipy.integrate import solve_ivp
 
 import articulus as art
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 from articulus.trajectory import Ball, Clear, Crate, Hull, Rod, ode, plan, solve_problem
 
 START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])
@@ -122,9 +125,42 @@ def test_flexible_links_come_to_rest(arm: art.Mechanism) -> None:
     """At both ends of the motion on the mesh; how well a mesh resolves vibrations is a matter of tests with softer links."""
     king = art.load("king_arm")
     goal = {"joint1": 0.3, "joint2": 0.2}
-    moved = plan(king, king.neutral, goal, duration=1.0, joints=["joint1", "joint2"], intervals=60)
+    with pytest.warns(
+        DoubtfulResult, match=r"the inputs alone lead elsewhere: q\.joint1 ends 2\.6 off the plan"
+    ):
+        moved = plan(king, king.neutral, goal, duration=1.0, joints=["joint1", "joint2"], intervals=60)
+    assert moved.end_error == pytest.approx(
+        2.6, abs=0.05
+    )  # of another integrator, in the same figures as told
     assert moved.q[-1][[0, 2]] == pytest.approx([0.3, 0.2], abs=1e-7)
     assert np.abs(moved.v[-1]).max() < 1e-7
+
+
+@pytest.mark.parametrize(("scheme", "told"), [("riccati semi_implicit_euler", True), ("radau 2", False)])
+def test_coarse_meshes_are_doubted_where_they_lead_elsewhere(
+    arm: art.Mechanism, scheme: str, told: bool
+) -> None:
+    """Both have large estimated errors; forward dynamics with the same forces, by scipy, tell which of them misses its end by a tenth."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        moved = plan(arm, START, GOAL, duration=1.0, intervals=4, scheme=scheme)
+    assert moved.error > 0.1
+    forces = [each.force for each in moved.feedforward()]
+    end = solve_ivp(
+        lambda t, y: np.append(
+            y[2:], arm.forward_dynamics(y[:2], y[2:], np.array([float(f(t)) for f in forces]))
+        ),
+        (0, 1),
+        [*START, 0, 0],
+        rtol=1e-8,
+        atol=1e-8,
+        max_step=0.02,
+    ).y[:, -1]
+    off = (np.abs(end[:2] - GOAL) / np.ptp(moved.q, axis=0)).max()
+    assert (off > 0.1) == told
+    assert [each.category for each in found] == ([DoubtfulResult] if told else [])
+    if told:
+        assert f"{off:.2g} of the extent of its motion" in str(found[0].message)
 
 
 def test_bad_input_is_named(arm: art.Mechanism) -> None:

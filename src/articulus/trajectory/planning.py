@@ -17,7 +17,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.api import Mechanism
-from articulus.errors import InputError, NumericalError
+from articulus.errors import DoubtfulResult, InputError, NumericalError
 from articulus.files.storage import write_text
 from articulus.kernel.lookup import interval, looked_up
 from articulus.loop.components.pd import PD
@@ -40,6 +40,7 @@ from articulus.trajectory.optimality import (
     switching,
     with_nodes,
 )
+from articulus.trajectory.playing import missed
 from articulus.trajectory.problem import Guess, Phase, Problem
 from articulus.trajectory.program import Part, Program
 from articulus.trajectory.refine import interval_errors, refined
@@ -61,6 +62,10 @@ ROUNDS = 5
 """Most refinements of a mesh."""
 OPEN = 1e-3
 """Residual of closed loops on the mesh from which a plan warns [m or 1]."""
+COARSE = 5e-3
+"""Estimated error of the states over their sizes, from which on it is looked where the inputs alone lead."""
+MISSED = 0.1
+"""Distance of that end from the planned one, over the extent of the motion, from which a plan warns."""
 JUMP = 1e-3
 """Distance over the duration up to which a node of a refined mesh is where an input jumps."""
 
@@ -265,6 +270,24 @@ class Plan:
                 "between two singular positions plan over one that is not",
                 stacklevel=4,
             )
+
+    def _warn_of_missing(self) -> None:
+        """Tell of inputs that lead elsewhere: where the mesh may be too coarse, they are played by an adaptive integrator.
+
+        The estimated error alone does not tell, because it grows with vibrations that hardly move the end.
+        """
+        if not self.converged or self.error <= COARSE:
+            return
+        for phase, layout in zip(self.problem.phases, self.layouts):
+            miss = missed(phase, layout, self.scheme, self.solution.x)
+            if miss.part > MISSED:
+                warnings.warn(
+                    f"plan: the inputs alone lead elsewhere: {miss} in {phase.name}, with an estimated error of {self.error:.2g}. The mesh "
+                    'does not resolve the motion: take more intervals, a scheme of higher order ("lobatto 4"), or give error=1e-3. If it '
+                    "stays so, the motion is unstable and needs `track`",
+                    DoubtfulResult,
+                    stacklevel=4,
+                )
 
     def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
         """Return the constraints that the motion does not keep on the mesh, the worst first."""
@@ -628,7 +651,7 @@ def solve_problem(
             raise InputError(
                 "riccati: found an error to refine to, or options of ipopt; expected neither. It takes equal steps, as many as `intervals`"
             )
-        return riccati_plan(
+        kept = riccati_plan(
             whole,
             name=scheme_name,
             steps=counts[0],
@@ -637,6 +660,8 @@ def solve_problem(
             time_limit=time_limit,
             task=task,
         )
+        kept._warn_of_missing()
+        return kept
     chosen = scheme(scheme_name)
     if chosen.name == "weak":
         durations = None
@@ -651,6 +676,7 @@ def solve_problem(
         if error is not None and made.converged and made.error > error:
             _warn_of(made.error, error)
         made._warn_of_open_loops()
+        made._warn_of_missing()
         return made
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
@@ -695,6 +721,7 @@ def solve_problem(
         )
     made._warn_of_chatter()
     made._warn_of_open_loops()
+    made._warn_of_missing()
     return made
 
 

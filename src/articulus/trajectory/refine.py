@@ -40,25 +40,36 @@ def interval_errors(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray)
     moving = np.einsum("gp,ipn->ign", slopes[0], z[:, :, states]) / h + np.einsum(
         "gp,ipn->ign", slopes[1], z[:, :, rates]
     )
-    solved = np.setdiff1d(others, phase.inputs)
-    full = _with_rates(phase, solved, at.reshape(-1, phase.size)).reshape(at.shape)
-    wrong = np.abs(full[:, :, rates] - moving) * h / _sizes(phase, x[layout.z], states)
+    full = _with_rates(phase, at.reshape(-1, phase.size)).reshape(at.shape)
+    wrong = np.abs(full[:, :, rates] - moving) * h / state_sizes(phase, x[layout.z])
     return wrong.max(axis=(1, 2))
 
 
-def _sizes(phase: Phase, z: np.ndarray, states: np.ndarray) -> np.ndarray:
+def state_sizes(phase: Phase, z: np.ndarray) -> np.ndarray:
+    """Return the sizes of the states along a motion z (points, n): their largest values, (states,)."""
+    states = phase.states
     return np.maximum(np.abs(z[:, states]).max(0), 1e-3 * phase.scale[states])
 
 
-def _with_rates(phase: Phase, solved: np.ndarray, z: np.ndarray) -> np.ndarray:
+def solved_places(phase: Phase) -> np.ndarray:
+    """Return the places of z that the equations determine by states and inputs."""
+    return np.setdiff1d(np.arange(phase.size), [*phase.states, *phase.inputs])
+
+
+def residual_and_slope(phase: Phase) -> kernel.Kernel:
+    """Return the native function z -> residuals of the equations, and their derivatives by what they determine."""
+    z = SX.sym("z", phase.size)
+    residual = phase.equations(z)
+    slope = ca.jacobian(residual, z)[:, solved_places(phase).tolist()]
+    function = ca.Function("rates", [z], [ca.densify(residual), ca.densify(slope)])
+    return kernel.compile(function, ranks=((1,), (1, 2)))
+
+
+def _with_rates(phase: Phase, z: np.ndarray) -> np.ndarray:
     """Return z with those entries that the equations determine, by one step of Newton's method from what they are."""
-    symbol = SX.sym("z", phase.size)
-    residual = phase.equations(symbol)
-    J = ca.jacobian(residual, symbol)[:, solved.tolist()]
-    function = ca.Function("rates", [symbol], [ca.densify(residual), ca.densify(J)])
-    r, matrix = kernel.compile(function, ranks=((1,), (1, 2)))(z)
+    r, matrix = residual_and_slope(phase)(z)
     out = z.copy()
-    out[:, solved] -= np.linalg.solve(matrix, r[..., None])[..., 0]
+    out[:, solved_places(phase)] -= np.linalg.solve(matrix, r[..., None])[..., 0]
     return out
 
 

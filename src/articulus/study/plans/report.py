@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LARGE = 1e-2
 """Estimated error of the states, over their sizes, from which the report doubts the mesh."""
+MISSED = 0.1
+"""Distance of the simulated end from the planned one, over the extent of the motion, from which the report doubts it."""
 UNITS = {"q": "positions", "v": "velocities", "u": "forces of motors"}
 LABELS = {"q": "position [rad, m]", "v": "velocity [rad/s, m/s]", "u": "force [N m, N]"}
 CURVES = 12
@@ -57,6 +59,11 @@ def doubts(outcome: PlanOutcome) -> list[str]:
     if plan.converged and plan.error > (arguments.get("error") or LARGE):
         found.append(
             f"the estimated error of the states is {plan.error:.2g} of their sizes: take more intervals, or give `error` in [solve]"
+        )
+    if outcome.run is not None and plan.end_error > MISSED * float(np.ptp(plan.q, axis=0).max()):
+        found.append(
+            f"the simulation ends {plan.end_error:.2g} rad or m off the plan: the mesh is too coarse, or the motion is unstable and needs "
+            "feedback (`track`)"
         )
     worst = max((k for k in outcome.kept), key=lambda k: k.off, default=None)
     if worst is not None and worst.off > 1e-6:
