@@ -15,6 +15,7 @@ from articulus.errors import InputError, NumericalError
 from articulus.trajectory import Ball, Clear, Hull, ode, plan, solve_problem
 from articulus.trajectory.program import Program
 
+TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
 START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])
 
 
@@ -110,13 +111,43 @@ def test_motions_given_over_time(motion) -> None:
         ({"options": {"ipopt.tool": 1}}, r"options: found .*No such IPOPT option: tool"),
         ({"options": {"ipopt.tol": 1e-3}, "scheme": "riccati"}, r"riccati: found .* options of ipopt"),
         ({"goal": [0.1]}, r"goal: found \[0.1\]; expected 2 finite numbers, of joint1, joint2"),
+        ({"goal": None}, r"goal: found None; expected positions of joint1, joint2"),
+        ({"effort": {"jiont1": 3.0}}, r"effort: found joint 'jiont1'; did you mean 'joint1'\?"),
+        ({"joints": ["jiont1"]}, r"joints: found 'jiont1'; did you mean 'joint1'\?"),
+        ({"joints": "joint1"}, r"joints: found 'joint1'; expected a list"),
+        ({"cost": {"efort": 1.0}}, r"cost: found 'efort'; did you mean 'effort'\?"),
+        ({"obstacles": Clear(Ball((5, 5, 5), 0.1), (TIP,))}, r"obstacles: found Clear.*; expected a list"),
+        ({"scheme": 3}, r"scheme: found 3; expected a name"),
+        ({"guess": 3}, r"guess: found 3; expected a Plan"),
+        ({"iterations": 1.5}, r"iterations: found 1.5; expected a whole number above zero"),
+        ({"mechanism": "two_link"}, r"mechanism: found 'two_link'; expected a Mechanism"),
         ({"start": [0.1, np.nan]}, r"start: found \[0.1, nan\]; expected 2 finite numbers"),
     ],
 )
 def test_arguments_that_are_none(arm: art.Mechanism, given, told: str) -> None:
-    ends = {"start": START, "goal": GOAL, "duration": 1.0, "effort": 1e5, "intervals": 4}
+    ends = {"mechanism": arm, "start": START, "goal": GOAL, "duration": 1.0, "effort": 1e5, "intervals": 4}
     with pytest.raises(InputError, match=told):
-        plan(arm, **ends | given)
+        plan(**ends | given)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Ball((0, 0, 0), "10 cm"), r"Ball.radius: found '10 cm'; expected metres, above 0"),
+        (lambda: Hull("tip", (0, 0, 0), (0, 0, 0), None), r"Hull.radius: found None; expected metres"),
+        (lambda: Hull("tip", (0, 0, 0), (0, 0, 0), 0.1, 1.5), r"Hull.balls: found 1.5; expected 1 or more"),
+        (lambda: Clear("wall", (TIP,)), r"Clear.obstacle: found 'wall'; expected a Ball, a Rod, a Crate"),
+        (lambda: Clear(Ball((0, 0, 0), 1.0), ()), r"Clear.hulls: found \(\); expected one or more Hull"),
+        (lambda: Clear(Ball((0, 0, 0), 1.0), (TIP,), np.nan), r"Clear.margin: found nan; expected a finite"),
+    ],
+)
+def test_obstacles_that_are_none(make, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        make()
+
+
+def test_one_hull_needs_no_tuple() -> None:
+    assert Clear(Ball((0, 0, 0), 1.0), TIP) == Clear(Ball((0, 0, 0), 1.0), (TIP,))
 
 
 def test_bounds_the_wrong_way_round() -> None:

@@ -166,7 +166,7 @@ def test_coarse_meshes_are_doubted_where_they_lead_elsewhere(
 def test_bad_input_is_named(arm: art.Mechanism) -> None:
     with pytest.raises(InputError, match=r"cost: found \"speed\""):
         plan(arm, START, GOAL, duration=1.0, cost="speed")
-    with pytest.raises(InputError, match=r"effort: found joint 'elbow'; expected one of joint1, joint2"):
+    with pytest.raises(InputError, match=r"effort: found joint 'elbow'; valid names: joint1, joint2"):
         plan(arm, START, GOAL, duration=1.0, effort={"elbow": 3.0})
     with pytest.raises(InputError, match=r"weight on time with the given duration"):
         plan(arm, START, GOAL, duration=1.0, cost="time")
@@ -187,3 +187,44 @@ def test_functions_of_a_mechanism_are_made_once_and_anew_after_a_change() -> Non
     arm.body("load", mass=1.0, inertia=(1.0, 1.0, 1.0))
     arm.joint("weld", art.Fixed(), "link2", "load")
     assert arm.function("inverse_dynamics") is not made
+
+
+@pytest.mark.parametrize(("duration", "looks"), [(1e-6, 200), (0.5, 500), (1e4, 5000)])
+def test_simulations_are_looked_at_often_enough_and_not_too_often(duration: float, looks: int) -> None:
+    """A wheel of 1 kg m^2 with least effort: 6 (d / T^2) (1 - 2 t / T), of which the simulation is exact, whatever the duration."""
+    wheel = art.Mechanism("wheel")
+    wheel.body("wheel", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    wheel.joint("hinge", art.Revolute(axis=(0, 0, 1)), "ground", "wheel")
+    moved = plan(wheel, [0.0], [1.0], duration=duration, intervals=4, effort=10 / duration**2)
+    assert len(moved.run().t) == looks + 1
+    assert moved.end_error < 1e-6
+
+
+def scaled(size: float, closed: bool) -> art.Mechanism:
+    """Return two links, or four bars, of that size and of one density."""
+    made, mass = art.Mechanism("scaled"), size**3
+    links, turn = ("a", "b", "c")[: 3 if closed else 2], art.Revolute(axis=(0, 1, 0))
+    for before, each in zip(("ground", *links), links):
+        own = mass * size**2 / 12
+        made.body(each, mass=mass, com=(size / 2, 0, 0), inertia=(own / 100, own, own))
+        made.joint(f"to_{each}", turn, before, each, None if before == "ground" else (size, 0, 0))
+    if closed:
+        made.frame("end", "c", (size, 0, 0))
+        made.frame("pin", "ground", (1.3 * size, 0, 0))
+        made.constrain(art.PointOnPoint("loop", "end", "pin"))
+    return made
+
+
+@pytest.mark.parametrize(("size", "closed"), [(1e-3, False), (1e3, False), (100.0, True)])
+def test_motions_of_other_sizes_are_similar(size: float, closed: bool) -> None:
+    """Froude's law: lengths times k, masses k^3, times k^(1/2) and moments k^4 leave the angles as they are, up to the solver's tolerance."""
+    one, ends = scaled(1.0, closed), ([-0.4, 0.3], [0.9, -0.5])
+    if closed:
+        first = art.assemble(one, np.array([-1.2, 0.9, 0.9]), fixed=["to_a"]).q
+        ends = first, art.assemble(one, first + np.array([0.4, 0, 0]), fixed=["to_a"]).q
+    free = {"joints": ["to_a"]} if closed else {}
+    found, expected = (
+        plan(scaled(k, closed), *ends, duration=k**0.5, **free or {"effort": 150 * k**4}) for k in (size, 1.0)
+    )
+    assert found.q == pytest.approx(expected.q, abs=1e-4)
+    assert found.u / size**4 == pytest.approx(expected.u, abs=1e-3 * np.abs(expected.u).max())

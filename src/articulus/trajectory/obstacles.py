@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import casadi as ca
@@ -148,9 +149,9 @@ class Hull:
 
     def __post_init__(self) -> None:
         _checked(self, "start", "end")
-        if self.balls < 1:
+        if not isinstance(self.balls, int) or self.balls < 1:
             raise InputError(f"Hull.balls: found {self.balls}; expected 1 or more")
-        if not 0 <= self.radius < np.inf:
+        if not isinstance(self.radius, Real) or not 0 <= float(self.radius) < np.inf:
             raise InputError(f"Hull.radius: found {self.radius!r}; expected metres, not negative")
 
     def points(self) -> np.ndarray:
@@ -173,6 +174,18 @@ class Clear:
     obstacle: Obstacle
     hulls: tuple[Hull, ...]
     margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.obstacle, Obstacle):
+            raise InputError(
+                f"Clear.obstacle: found {self.obstacle!r}; expected a Ball, a Rod, a Crate or another Obstacle"
+            )
+        hulls = tuple(self.hulls) if isinstance(self.hulls, Sequence) else (self.hulls,)
+        if not hulls or not all(isinstance(h, Hull) for h in hulls):
+            raise InputError(f"Clear.hulls: found {self.hulls!r}; expected one or more Hull")
+        object.__setattr__(self, "hulls", hulls)
+        if not isinstance(self.margin, Real) or not np.isfinite(float(self.margin)):
+            raise InputError(f"Clear.margin: found {self.margin!r}; expected a finite number of metres")
 
 
 def clearances(
@@ -212,7 +225,7 @@ def _checked(shape: object, *fields: str) -> None:
 
 
 def _positive(shape: object, number: float, field: str) -> None:
-    if not 0 < number < np.inf:
+    if not isinstance(number, Real) or not 0 < float(number) < np.inf:
         raise InputError(f"{type(shape).__name__}.{field}: found {number!r}; expected metres, above 0")
 
 

@@ -431,7 +431,7 @@ def limit_values(m: Mechanism, what: str, held: Mapping[str, float] | float | No
     coupled, names = m.description.coupled, m.joint_names
     for joint, value in given.items():
         if joint not in names:
-            raise InputError(f"path_speed: {what}: found '{joint}'{did_you_mean(joint, names)}")
+            raise InputError(f"path_speed: {what}: found '{joint}'; {did_you_mean(joint, names)}")
         if joint in coupled and what in ("effort", "friction"):
             m.description.require_independent(joint, f"path_speed: {what}")
         values[m.v_slice(joint)] = _number(what, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
@@ -17,7 +17,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.api import Mechanism
-from articulus.errors import DoubtfulResult, InputError, NumericalError
+from articulus.errors import DoubtfulResult, InputError, NumericalError, did_you_mean
 from articulus.files.storage import write_text
 from articulus.kernel.lookup import interval, looked_up
 from articulus.loop.components.pd import PD
@@ -57,7 +57,9 @@ if TYPE_CHECKING:
 SATISFIED = 1e-5
 """Violation, over the size of the constraint, up to which a constraint of the program counts as kept."""
 OUTPUT = 1e-3
-"""Step at which a simulated plan is looked at, about [s]."""
+"""Step at which a simulated plan is looked at, about [s]; of short and long ones as often as `LOOKS` says."""
+LOOKS = 200, 5000
+"""Least and largest number of those steps."""
 ROUNDS = 5
 """Most refinements of a mesh."""
 OPEN = 1e-3
@@ -274,12 +276,17 @@ class Plan:
     def _warn_of_missing(self) -> None:
         """Tell of inputs that lead elsewhere: where the mesh may be too coarse, they are played by an adaptive integrator.
 
-        The estimated error alone does not tell, because it grows with vibrations that hardly move the end.
+        The estimated error alone does not tell, because it grows with vibrations that hardly move the end. For the same reason velocities are
+        not looked at, nor other states that are rates of states.
         """
         if not self.converged or self.error <= COARSE:
             return
         for phase, layout in zip(self.problem.phases, self.layouts):
-            miss = missed(phase, layout, self.scheme, self.solution.x)
+            rates = set(phase.rates.values())
+            looked_at = [k for k in phase.rates if k not in rates]
+            if self.task is not None:
+                looked_at = list(range(*self.task.columns.q.indices(phase.size)))
+            miss = missed(phase, layout, self.scheme, self.solution.x, looked_at)
             if miss.part > MISSED:
                 warnings.warn(
                     f"plan: the inputs alone lead elsewhere: {miss} in {phase.name}, with an estimated error of {self.error:.2g}. The mesh "
@@ -467,7 +474,7 @@ class Plan:
         from articulus.running import Loop
 
         forces = self.feedforward()
-        step = self.duration / max(1, round(self.duration / OUTPUT))
+        step = self.duration / int(np.clip(round(self.duration / OUTPUT), *LOOKS))
         chosen: dict[str, Any] = {
             "method": "dormand_prince",
             "rtol": 1e-9,
@@ -640,10 +647,16 @@ def solve_problem(
             f"intervals: found {intervals!r}; expected a whole number above zero, or a list of one for each phase"
         )
     _require_positive(tolerance=tolerance, iterations=iterations, time_limit=time_limit)
+    if not isinstance(iterations, int | np.integer):
+        raise InputError(f"iterations: found {iterations!r}; expected a whole number above zero")
     if error is not None:
         _require_positive(error=error)
     if guess is not None:
+        if not isinstance(guess, Plan):
+            raise InputError(f"guess: found {guess!r}; expected a Plan of a similar motion")
         whole = _begun(whole, guess)
+    if not isinstance(scheme_name, str):
+        raise InputError(f'scheme: found {scheme_name!r}; expected a name such as "hermite_simpson"')
     if scheme_name.split()[:1] == ["riccati"]:
         from articulus.trajectory.riccati_plan import riccati_plan  # late: it makes a Plan
 
@@ -840,6 +853,8 @@ def plan(
         if isinstance(cost, str)
         else cost
     )
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(f"mechanism: found {mechanism!r}; expected a Mechanism, such as articulus.load(...)")
     if not isinstance(weights, Mapping):
         found = f'"{cost}"' if isinstance(cost, str) else repr(cost)
         raise InputError(f'cost: found {found}; expected "effort", "time" or a dict of weights')
@@ -849,11 +864,11 @@ def plan(
         goal,
         duration,
         weights,
-        tuple(joints),
+        _listed("joints", joints),
         by_joint(mechanism, effort, "effort"),
         by_joint(mechanism, velocity, "velocity"),
-        tuple(obstacles),
-        tuple(keep),
+        _listed("obstacles", obstacles),
+        _listed("keep", keep),
     )
     return solve_problem(
         task.phase(),
@@ -869,6 +884,12 @@ def plan(
     )
 
 
+def _listed(what: str, given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(f"{what}: found {given!r}; expected a list")
+    return tuple(given)
+
+
 def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | None:
     """Return limits by joint, of a number for all or of a dict; raise InputError for others."""
     if given is None:
@@ -879,9 +900,7 @@ def by_joint(mechanism: Mechanism, given: Any, what: str) -> dict[str, float] | 
         raise InputError(f"{what}: found {given!r}; expected a number for all joints, or a dict of numbers")
     for joint, number in given.items():
         if joint not in mechanism.joint_names:
-            raise InputError(
-                f"{what}: found joint '{joint}'; expected one of {', '.join(mechanism.joint_names)}"
-            )
+            raise InputError(f"{what}: found joint '{joint}'; {did_you_mean(joint, mechanism.joint_names)}")
         if what == "effort" and not everywhere:
             mechanism.description.require_independent(joint, what)
         if not isinstance(number, Real) or not float(number) > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,11 @@ from articulus.trajectory.problem import Phase
 from articulus.trajectory.refine import residual_and_slope, solved_places, state_sizes
 from articulus.trajectory.schemes import Scheme
 
-TOLERANCE = 1e-5
-"""Of the integrator, over the sizes of the states."""
+TOLERANCE = 1e-4
+"""Of the integrator, over the sizes of the states; it is implicit, so that it steps over fast vibrations that are small."""
 LEAST = 1e-2
 """Least extent of a motion, over the size of the state, that a miss is compared with."""
-MOST = 500
+MOST = 250
 """Rates per interval of the mesh, on average, after which states change too fast for the mesh."""
 
 
@@ -48,11 +49,10 @@ class _TooFast(Exception):
     """More rates were asked for than a mesh that resolves the motion needs."""
 
 
-def missed(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray) -> Miss:
-    """Return which state misses the planned end of a phase most, when its inputs are played from the planned start.
+def missed(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray, looked_at: Sequence[int]) -> Miss:
+    """Return which of some states misses the planned end of a phase most, when its inputs are played from the planned start.
 
-    Inputs are the polynomials through the points of the intervals, as the scheme has them. States that are the rates of others, velocities
-    of a mechanism, are left out: vibrations change them that hardly move the end.
+    Inputs are the polynomials through the points of the intervals, as the scheme has them.
     """
     z = x[layout.z]
     places, states, solved = list(phase.inputs), phase.states, solved_places(phase)
@@ -77,7 +77,7 @@ def missed(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray) -> Miss:
     size = state_sizes(phase, z)
     try:
         found = solve_ivp(
-            rate, begin[[0, -1]], z[0, states], method="LSODA", rtol=TOLERANCE, atol=TOLERANCE * size
+            rate, begin[[0, -1]], z[0, states], method="Radau", rtol=TOLERANCE, atol=TOLERANCE * size
         )
     except _TooFast:
         found = None
@@ -85,5 +85,5 @@ def missed(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray) -> Miss:
         return Miss(phase.names[states[0]], np.inf, np.inf)
     off = np.abs(found.y[:, -1] - z[-1, states])
     part = off / np.maximum(np.ptp(z[:, states], axis=0), LEAST * phase.scale[states])
-    worst = int(np.argmax(np.where(np.isin(states, rates), 0.0, part)))
+    worst = int(np.argmax(np.where(np.isin(states, looked_at), part, 0.0)))
     return Miss(phase.names[states[worst]], float(off[worst]), float(part[worst]))

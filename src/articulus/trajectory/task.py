@@ -41,6 +41,8 @@ SETTLED = 1e-9
 """Step of the coordinates of flexible bodies, over 1, at which they count as settled."""
 SAMPLES = 2000
 """Positions that tell the reach of a frame."""
+ORDINARY = 1e-2, 1e8
+"""Forces whose equations are solved as they are [N m or N]."""
 SMALL = 1e-2
 """Least size of an unknown over the largest of its kind."""
 
@@ -126,7 +128,7 @@ class Task:
         joints = self.joints or tuple(j for j in m.joint_names if _width(m, j) == 1)
         for joint in joints:
             if joint not in m.joint_names:
-                raise InputError(f"joints: found '{joint}'{did_you_mean(joint, m.joint_names)}")
+                raise InputError(f"joints: found '{joint}'; {did_you_mean(joint, m.joint_names)}")
             m.description.require_independent(joint, "joints")
         if len(set(joints)) < len(joints) or not any(_width(m, j) for j in joints):
             raise InputError(
@@ -149,6 +151,8 @@ class Task:
     def _position(self, where: str, given: Any) -> np.ndarray:
         """Return a given position, (nq,)."""
         m = self.mechanism
+        if given is None:
+            raise InputError(f"{where}: found None; expected positions of {', '.join(m.q_names)}")
         q = np.asarray(m.positions(given), dtype=float)
         if q.shape != (m.nq,) or not np.isfinite(q).all():
             raise InputError(
@@ -267,13 +271,13 @@ class Task:
         rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
         rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
         guess = self._guess(first, last)
-        self._sizes(guess, duration, scale, upper)
+        forces = self._sizes(guess, duration, scale, upper)
         return Phase(
             "motion",
             self._names(),
             rates,
             tuple(range(c.u.start, c.u.stop)),
-            self._equations(z),
+            self._equations(z, forces),
             duration,
             lower,
             upper,
@@ -339,13 +343,25 @@ class Task:
 
     def _sizes(
         self, guess: Guess, duration: tuple[float, float], scale: np.ndarray, upper: np.ndarray
-    ) -> None:
-        """Set the sizes of speeds, accelerations and forces: what the guess takes, where limits are wider."""
-        c, T = self.columns, float(np.sqrt(duration[0] * duration[1]))
-        largest = np.abs(guess(np.linspace(0, 1, 21), T)).max(0)
+    ) -> np.ndarray:
+        """Set the sizes of speeds, accelerations and forces: what the guess takes, where limits are wider.
+
+        Return what the equations of motion are divided by, (nv,): a power of 1000 near their forces where these are far from 1, which makes
+        the solver's tolerance mean as much for millimetres as for cranes. Most are left as they are: other numbers are other native code.
+        """
+        m, c, T = self.mechanism, self.columns, float(np.sqrt(duration[0] * duration[1]))
+        z = guess(np.linspace(0, 1, 21), T)
+        largest = np.abs(z).max(0)
+        forces = np.abs(m.tree_inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])).max(0)
+        forces = np.maximum(forces, SMALL * forces.max())
+        ordinary = ((forces > ORDINARY[0]) & (forces < ORDINARY[1])) | (forces == 0)
+        if m.constraint_names and not ordinary.all():  # of closed loops the guess has no forces
+            largest[c.u] = forces[self.motors]
+            scale[c.f] = forces.max()
         for part in (c.v, c.a, c.u):
             typical = np.maximum(largest[part], SMALL * largest[part].max(initial=0.0))
             scale[part] = np.minimum(upper[part], np.where(typical > 0, typical, 1.0))
+        return np.where(ordinary, 1.0, 1000.0 ** np.round(np.log10(np.where(ordinary, 1.0, forces)) / 3))
 
     def _ended(self, lower: np.ndarray, upper: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds at the end: at rest, and at a position unless there are goals of frames.
@@ -431,7 +447,8 @@ class Task:
         held = next(c for c in m.description.connections if c.name == name).limits.effort
         return float(values_of(held)[motor - m.v_slice(name).start]) if held else np.inf
 
-    def _equations(self, z: SX) -> ca.Function:
+    def _equations(self, z: SX, forces: np.ndarray) -> ca.Function:
+        """Return what is zero at every time, the equations of motion over the given forces (nv,)."""
         m, c = self.mechanism, self.columns
         q, v, a = z[c.q], z[c.v], z[c.a]
         name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
@@ -443,6 +460,7 @@ class Task:
             G = quantity(m, "constraint_jacobian")(q, 0)[rows.tolist(), :]
             parts[0] = residual - ca.mtimes(G.T, z[c.f])
             parts.append(quantity(m, "constraint_acceleration")(q, v, a, 0)[rows.tolist()])
+        parts[0] = parts[0] / ca.DM(forces)
         if self._turning:
             parts.append(z[c.rate] - quantity(m, "position_rate")(q, v))
         return ca.Function("equations", [z], [ca.vertcat(*parts)])
@@ -451,7 +469,7 @@ class Task:
         c, unknown = self.columns, sorted(set(self.cost) - set(COSTS))
         if unknown:
             raise InputError(
-                f"cost: found '{unknown[0]}'{did_you_mean(unknown[0], COSTS)}; expected {', '.join(COSTS)}"
+                f"cost: found '{unknown[0]}'; {did_you_mean(unknown[0], COSTS)} Expected {', '.join(COSTS)}"
             )
         if not all(isinstance(w, Real) and 0 <= w < np.inf for w in self.cost.values()) or not any(
             self.cost.values()
