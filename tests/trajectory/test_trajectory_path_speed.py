@@ -438,3 +438,19 @@ def test_lines_where_every_point_can_be_held_have_the_same_upper_ends() -> None:
         limits = np.concatenate([1.5 - c[k], 1.5 + c[k]])
         best = linprog([0, -1], np.vstack([rows, -rows]), limits, bounds=[(None, None), (0, forces[k, -1])])
         assert short[k, -1] == pytest.approx(best.x[1], rel=1e-9)
+
+
+def test_limits_hold_where_joints_with_dry_friction_turn_round() -> None:
+    """The friction jumps between two points of the grid; forces by inverse dynamics and the sign of the speed, 64 times as dense as the grid."""
+    arm = art.load("two_link").with_gravity((0.0, 0.0, -1.0))
+    paths = np.random.default_rng(3).uniform(-1, 1, (16, 5, 2))
+    held = {"effort": 2500.0, "velocity": 3.0, "friction": {"joint1": 400.0, "joint2": 400.0}}
+    run = path_speed(arm, paths, **held)
+    for each, duration in zip(paths, run.duration):
+        alone = path_speed(arm, each, **held)
+        assert alone.duration == pytest.approx(duration, rel=1e-6)
+        _, q, v, a = alone.along(64)
+        forces = (arm.inverse_dynamics(q, v, a) + 400.0 * np.sign(v))[1:-1]  # at the very ends it rests
+        assert np.abs(forces).max() < 2500.0 * (1 + 1e-4)
+        fine = path_speed(arm, each, grid=3200, **held).duration
+        assert fine * (1 - 1e-4) < duration < fine * 1.005

@@ -324,6 +324,22 @@ class _Work:
         rows = len(limits.motors) + (limits.mechanism.nv if limits.pulled else 0) + 1
         self.kept = np.ones((*self.s.shape, rows))
         self.hold = float(hold.max())
+        if limits.friction.any():
+            self._turn_round()
+
+    def _turn_round(self) -> None:
+        """Take dry friction off the limits at both ends of the intervals in which its joint turns round, whichever sign it has there."""
+        dry, effort, n = self.limits.friction, self.limits.effort, len(self.limits.motors)
+        rate = self.first[..., self.limits.motors]
+        still = rate == 0
+        turns = (rate[:, 1:] * rate[:, :-1] < 0) | (still[:, 1:] != still[:, :-1])
+        near = np.zeros(rate.shape, dtype=bool)
+        near[:, 1:] = turns
+        near[:, :-1] |= turns
+        hold = self.forces[..., 2 * n : 3 * n]
+        hold -= np.where(near, dry * np.sign(rate), 0.0)
+        self.kept[..., :n] = np.where(near, np.maximum(1 - dry / effort, 0.0), 1.0)
+        self.hold = max(self.hold, float((np.abs(hold) / effort).max()))
 
     def _part(self, rows: np.ndarray) -> _Work:
         """Return the work on some of the paths."""
