@@ -143,3 +143,20 @@ def test_bad_numbers_are_named() -> None:
         Facing("tip", (0, 0, 1), (0, 0, 1), 0.0)
     with pytest.raises(InputError, match=r"InBox\.size: found"):
         InBox("tip", (0, 0, 0), (1, 1, -1))
+
+
+def test_obstacles_that_are_jumped_across_are_told() -> None:
+    """On a line through a ball no motion is clear of it: at the points of a coarse mesh one is, and the ball is between two of them."""
+    arm = art.load("two_link").with_gravity((0.0, 0.0, 0.0))
+    start, goal = [-0.4, 1.3], [0.9, 0.5]
+    begin, finish = (arm.pose("tip", q)[:3, 3] for q in (start, goal))
+    tip = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
+    post = Clear(Ball(tuple((begin + finish) / 2), 0.3, name="post"), (tip,))
+    more = {"duration": 3.0, "effort": 1e5, "intervals": 30, "iterations": 300}
+    line = OnLine("tip", begin, finish, tolerance=1e-3)
+    point = art.goals.FramePoint("tip", finish)
+    with pytest.warns(DoubtfulResult, match=r"tip is 0\.3\d m deep in post at t = .*Take more intervals"):
+        jumped = plan(arm, start, point, keep=[line], obstacles=[post], **more)
+    away = np.linalg.norm(arm.pose("tip", jumped.q)[:, :3, 3] - (begin + finish) / 2, axis=1)
+    assert away.min() > 0.35 - 1e-5  # clear at every point
+    plan(arm, start, point, obstacles=[post], **more)  # round it: nothing is told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 
 import casadi as ca
 import numpy as np
@@ -93,9 +94,10 @@ def test_obstacles_are_kept_clear(arm: art.Mechanism, free, kind: str) -> None:
         "crate": Crate(tuple(half), (0.3, 0.3, 0.3)),
     }[kind]
     hull = Hull("tip", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.05, balls=1)
-    round_it = plan(
-        arm, START, GOAL, duration=1.0, effort=1e5, intervals=30, obstacles=[Clear(made, (hull,))]
-    )
+    more = {"duration": 1.0, "effort": 1e5, "intervals": 30, "obstacles": [Clear(made, (hull,))]}
+    corner = pytest.warns(DoubtfulResult, match=r"tip is 0\.01\d m deep in crate")  # cut between two points
+    with corner if kind == "crate" else nullcontext():
+        round_it = plan(arm, START, GOAL, **more)
     assert round_it.cost > 1.001 * free.cost
     t = np.linspace(0, 1, 400)
     q = np.column_stack([np.interp(t, round_it.t, round_it.q[:, k]) for k in range(2)])

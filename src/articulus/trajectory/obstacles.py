@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from casadi import SX
+from scipy.interpolate import CubicHermiteSpline
 
 from articulus.api import Mechanism
 from articulus.errors import InputError
@@ -19,6 +20,10 @@ from articulus.trajectory.points import Point, point_of
 from articulus.trajectory.problem import Constraint
 from articulus.trajectory.quantities import quantity
 
+PLACES = 8
+"""Parts of the time between two points in which it is looked whether an obstacle was jumped across."""
+JUMP = 0.1
+"""Depth in an obstacle over the way between two points, from which on a hull has not gone round it."""
 SMALL = 1e-9
 """Squared length below which a distance is smoothed [m^2]."""
 
@@ -216,6 +221,40 @@ def clearances(
                 )
             )
     return tuple(made)
+
+
+def gone_through(
+    mechanism: Mechanism, obstacles: Sequence[Clear], t: np.ndarray, q: np.ndarray, rate: np.ndarray
+) -> tuple[str, ...]:
+    """Return where hulls touch obstacles between the points of a motion, in words.
+
+    Distances are kept at times t (points,) with positions q (points, nq) and their rates. What a hull is deeper than the margin between two
+    points counts from a tenth of its way from one to the other on: a bend of the motion takes less, a jump across an obstacle half of it.
+    """
+    part = np.arange(1, PLACES) / PLACES
+    between = (t[:-1, None] + np.diff(t)[:, None] * part).ravel()
+    middle, told = CubicHermiteSpline(t, q, rate)(between), []
+    for clear in obstacles:
+        point = SX.sym("point", 3)
+        distance = ca.Function("distance", [point], [clear.obstacle.distance(point)])
+        for hull in clear.hulls:
+            at, inside = (_places(mechanism, hull, each) for each in (q, middle))
+            way = np.linalg.norm(np.diff(at, axis=0), axis=-1).repeat(len(part), axis=0)
+            away = np.array(distance(inside.reshape(-1, 3).T)).reshape(way.shape)
+            deep = hull.radius - away
+            deep = np.where(deep < JUMP * way, 0.0, deep)
+            k, ball = np.unravel_index(int(deep.argmax()), deep.shape)
+            if deep[k, ball] > 0:
+                told.append(
+                    f"{hull.body} is {deep[k, ball]:.2g} m deep in {clear.obstacle.name} at t = {between[k]:.4g} s"
+                )
+    return tuple(told)
+
+
+def _places(mechanism: Mechanism, hull: Hull, q: np.ndarray) -> np.ndarray:
+    """Return the centres of a hull's balls in the ground frame at positions q (k, nq), (k, balls, 3)."""
+    pose = mechanism.pose(hull.body, q)
+    return pose[:, None, :3, 3] + np.einsum("kij,bj->kbi", pose[:, :3, :3], hull.points())
 
 
 def _checked(shape: object, *fields: str) -> None:

@@ -30,6 +30,7 @@ from articulus.trajectory.condensed import Condensed
 from articulus.trajectory.interior import solve_condensed
 from articulus.trajectory.ipopt import Solution, solve
 from articulus.trajectory.lqr_tracking import feedback_along
+from articulus.trajectory.obstacles import gone_through
 from articulus.trajectory.optimality import (
     chatters,
     collocation_costates,
@@ -295,6 +296,19 @@ class Plan:
                     DoubtfulResult,
                     stacklevel=4,
                 )
+
+    def _warn_of_obstacles(self) -> None:
+        """Tell of obstacles that are not gone round but jumped across between two points of the mesh."""
+        if self.task is None or not self.converged or not self.task.obstacles:
+            return
+        phase, z = self.courses[0].phase, self.courses[0].z
+        rate = z[:, [phase.rates[k] for k in range(*self.task.columns.q.indices(phase.size))]]
+        for each in gone_through(self.mechanism, self.task.obstacles, self.t, self.q, rate):
+            warnings.warn(
+                f"plan: between two points of the mesh {each}; expected it clear as at the points. Take more intervals, a margin, or another guess",
+                DoubtfulResult,
+                stacklevel=4,
+            )
 
     def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
         """Return the constraints that the motion does not keep on the mesh, the worst first."""
@@ -674,6 +688,7 @@ def solve_problem(
             task=task,
         )
         kept._warn_of_missing()
+        kept._warn_of_obstacles()
         return kept
     chosen = scheme(scheme_name)
     if chosen.name == "weak":
@@ -690,6 +705,7 @@ def solve_problem(
             _warn_of(made.error, error)
         made._warn_of_open_loops()
         made._warn_of_missing()
+        made._warn_of_obstacles()
         return made
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
     program, layouts = transcribe(whole, meshes, chosen)
@@ -735,6 +751,7 @@ def solve_problem(
     made._warn_of_chatter()
     made._warn_of_open_loops()
     made._warn_of_missing()
+    made._warn_of_obstacles()
     return made
 
 
