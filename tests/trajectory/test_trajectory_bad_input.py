@@ -12,7 +12,7 @@ from casadi import SX
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory import Ball, Clear, Hull, ode, plan, solve_problem
+from articulus.trajectory import Ball, Clear, Hull, Link, Problem, ode, plan, solve_problem
 from articulus.trajectory.program import Program
 
 TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
@@ -154,6 +154,48 @@ def test_bounds_the_wrong_way_round() -> None:
     x, u = SX.sym("x", 1), SX.sym("u", 1)
     with pytest.raises(InputError, match=r"constraint 'corridor', row 0: found bounds 2 and 1"):
         ode(x, u, u, duration=1.0, start=[0], running=u**2, path={"corridor": (x, 2.0, 1.0)})
+
+
+X, U, T = SX.sym("x", 2), SX.sym("u", 1), SX.sym("T")
+CART = {"x": X, "u": U, "rates": ca.vertcat(X[1], U), "duration": 1.0, "start": [0, 0], "running": U**2}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"rates": X[1]}, r"ode: found 1 rates of 2 states; expected as many"),
+        ({"start": [np.nan, 0]}, r"x_0 at the start: found bounds nan and nan; expected numbers"),
+        ({"u_bounds": [(np.nan, 1)]}, r"u at every time: found bounds nan and 1; expected numbers"),
+        ({"u_bounds": [(0, 1), (2, 3)]}, r"u_bounds: found .*; expected a pair of numbers for each of 1"),
+        ({"rates": ca.vertcat(X[1], U * SX.sym("k"))}, r"found the symbol 'k' in an expression"),
+        ({"final": T}, r"found the symbol 'T' in an expression; .* given as `time`"),
+        ({"path": {"p": (SX.sym("w"), 0, 1)}}, r"found the symbol 'w' in an expression"),
+        ({"guess": ([[0, 0, 0]], [[0]])}, r"guess: found states of shape \(1, 3\)"),
+    ],
+)
+def test_equations_that_make_no_sense(given, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        ode(**CART | given)
+
+
+def test_phases_that_do_not_meet() -> None:
+    """Found before the search; with a link of one's own, a jump, they may."""
+    one, two = (
+        ode(**CART, end=[0.5, 0], name="one"),
+        ode(**CART | {"start": [2, 0], "name": "two"}, end=[1, 0]),
+    )
+    with pytest.raises(
+        InputError, match=r"x_0 is to lie between 0.5 and 0.5 at the end of 'one' and between 2 and 2"
+    ):
+        Problem((one, two))
+    a, b = SX.sym("a", one.size), SX.sym("b", two.size)
+    jump = Link(ca.Function("jump", [a, b], [b[0] - a[0] - 1.5]))
+    assert solve_problem(Problem((one, two), (jump,)), intervals=8).converged
+    for problem in ((), (3,)):
+        with pytest.raises(InputError, match=r"Problem: found phases .*; expected one or more Phase"):
+            Problem(problem)
+    with pytest.raises(InputError, match=r"problem: found 3; expected a Problem or a Phase"):
+        solve_problem(3)
 
 
 def test_interrupted_searches_keep_the_motion_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -116,7 +118,8 @@ def test_derivatives_of_the_program(name: str) -> None:
         time=T,
         path={"disc": (ca.sumsqr(x) * u, -1, 9)},
     )
-    problem = Problem((phase, phase))
+    free = np.full(phase.size, np.inf)
+    problem = Problem((phase, replace(phase, start=(-free, free))))
     program, layouts = transcribe(problem, [np.linspace(0, 1, 4), np.array([0, 0.3, 1.0])], scheme(name))
     rng = np.random.default_rng(3)
     at = first_guess(problem, layouts) + rng.normal(size=program.size)

@@ -655,6 +655,8 @@ def solve_problem(
         More of ipopt's, such as {"ipopt.mu_strategy": "monotone"}, which suits stiff equations better.
     """
     whole = Problem((problem,)) if isinstance(problem, Phase) else problem
+    if not isinstance(whole, Problem):
+        raise InputError(f"problem: found {problem!r}; expected a Problem or a Phase")
     counts = list(intervals) if isinstance(intervals, Sequence) else [intervals] * len(whole.phases)
     if len(counts) != len(whole.phases) or not all(isinstance(n, int | np.integer) and n > 0 for n in counts):
         raise InputError(

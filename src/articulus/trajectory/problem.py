@@ -111,6 +111,10 @@ class Phase:
             ("the start", self.start),
             ("the end", self.end),
         ):
+            for k in np.flatnonzero(np.isnan(lower) | np.isnan(upper)):
+                raise InputError(
+                    f"phase '{self.name}': {self.names[k]} at {where}: found bounds {lower[k]:g} and {upper[k]:g}; expected numbers"
+                )
             for k in np.flatnonzero(np.maximum(lower, self.lower) > np.minimum(upper, self.upper)):
                 raise InputError(
                     f"phase '{self.name}': {self.names[k]} at {where} is to lie between {max(lower[k], self.lower[k]):g} and "
@@ -151,6 +155,8 @@ class Problem:
     links: tuple[Link, ...] = field(default=())
 
     def __post_init__(self) -> None:
+        if not self.phases or not all(isinstance(each, Phase) for each in self.phases):
+            raise InputError(f"Problem: found phases {self.phases!r}; expected one or more Phase")
         if not self.links and len(self.phases) > 1:
             made = tuple(_continuous(a, b) for a, b in zip(self.phases, self.phases[1:]))
             object.__setattr__(self, "links", made)
@@ -165,6 +171,15 @@ def _continuous(before: Phase, after: Phase) -> Link:
     shared = [
         (before.names.index(after.names[k]), int(k)) for k in after.states if after.names[k] in before.names
     ]
+    for i, j in shared:
+        ends = [(x[i], y[i]) for x, y in (before.end, (before.lower, before.upper))]
+        starts = [(x[j], y[j]) for x, y in (after.start, (after.lower, after.upper))]
+        last, first = ((max(low), min(high)) for low, high in (zip(*ends), zip(*starts)))
+        if max(last[0], first[0]) > min(last[1], first[1]):
+            raise InputError(
+                f"Problem: {before.names[i]} is to lie between {last[0]:g} and {last[1]:g} at the end of '{before.name}' and between "
+                f"{first[0]:g} and {first[1]:g} at the start of '{after.name}': it cannot be continuous. Expected bounds that meet, or a Link"
+            )
     residual = ca.vertcat(SX(0, 1), *(a[i] - b[j] for i, j in shared))
     return Link(ca.Function("link", [a, b], [residual]), f"{before.name} to {after.name}")
 
@@ -213,6 +228,8 @@ def ode(
         Sizes of states and inputs; from their bounds if not given.
     """
     nx, nu = x.numel(), u.numel()
+    if rates.numel() != nx:
+        raise InputError(f"ode: found {rates.numel()} rates of {nx} states; expected as many")
     f = SX.sym("f", nx)
     z = ca.vertcat(x, f, u)
     names = (
@@ -220,12 +237,14 @@ def ode(
         *(f"rate of {s}" for s in ca.vertsplit(x)),
         *(str(s) for s in ca.vertsplit(u)),
     )
-    xb = np.array([ANY] * nx if x_bounds is None else x_bounds, dtype=float).reshape(nx, 2)
-    ub = np.array([ANY] * nu if u_bounds is None else u_bounds, dtype=float).reshape(nu, 2)
+    xb, ub = _pairs("x_bounds", x_bounds, nx), _pairs("u_bounds", u_bounds, nu)
     bounds = np.vstack([xb, np.tile(ANY, (nx, 1)), ub])
     first, last = (_ends(each, nx, nu, bounds) for each in (start, end))
     sizes = _sizes(bounds, first, last) if scale is None else np.concatenate([scale[0], scale[0], scale[1]])
     clock = SX.sym("T") if time is None else time
+    held = [*(path or {}).values(), *(at_end or {}).values()]
+    given = [each for each in (rates, running, final, *(e for e, _, _ in held)) if each is not None]
+    _require_known(ca.vertcat(*(ca.vec(SX(each)) for each in given)), [x, u, clock])
     return Phase(
         name,
         names,
@@ -244,6 +263,23 @@ def ode(
         final=None if final is None else ca.Function("final", [z, clock], [final]),
         guess=_guess(first, last, nx, nu, guess),
     )
+
+
+def _pairs(what: str, given: Any, count: int) -> np.ndarray:
+    """Return bounds, (count, 2)."""
+    found = np.array([ANY] * count if given is None else given, dtype=float)
+    if found.size != 2 * count:
+        raise InputError(f"ode: {what}: found {given!r}; expected a pair of numbers for each of {count}")
+    return found.reshape(count, 2)
+
+
+def _require_known(expressions: SX, known: Sequence[SX]) -> None:
+    """Refuse symbols that are neither states nor inputs nor the duration."""
+    unknown = ca.Function("given", known, [expressions], {"allow_free": True}).free_sx()
+    if unknown:
+        raise InputError(
+            f"ode: found the symbol '{unknown[0]}' in an expression; expected states, inputs and, in `final`, the symbol given as `time`"
+        )
 
 
 def require_duration(phase: str, duration: tuple[float, float]) -> None:
@@ -310,6 +346,10 @@ def _guess(first: np.ndarray, last: np.ndarray, nx: int, nu: int, given: tuple[A
         x, u = np.array(ends), np.zeros((2, nu))
     else:
         x, u = (np.atleast_2d(np.asarray(g, dtype=float)) for g in given)
+        if len(x) < 2 or x.shape[1] != nx or u.shape[1] != nu or len(u) not in (1, len(x)):
+            raise InputError(
+                f"ode: guess: found states of shape {x.shape} and inputs of shape {u.shape}; expected (k, {nx}) and (k, {nu}) with k of 2 or more"
+            )
         u = np.broadcast_to(u, (len(x), nu))
 
     def at(fractions: np.ndarray, T: float) -> np.ndarray:
