@@ -217,7 +217,7 @@ WHOLE = {
 }
 """Components that ask something of a method that no other asks: samples, delays, states, stiffness, bends, noise, reactions. The
 others only read the state, or push by `Scope.wrench` and `Scope.force`: unless everything is run, one host each in turn and
-the methods of `MUST_RUN`, of the implicit ones one in turn. Those in `WHOLE` have, on every host, one more method of each kind in turn."""
+the methods of `MUST_RUN`, of the implicit ones one in turn. Those in `WHOLE` have every host, and three of the other methods in turn."""
 if not EVERYTHING:
     PARTLY = [kind for kind in ALL_COMPONENTS if kind not in WHOLE]
     ONLY = {kind: (HOSTS[i % len(HOSTS)],) for i, kind in enumerate(PARTLY)} | ONLY
@@ -233,19 +233,15 @@ MUST_RUN = ("rk4", "dormand_prince", "rosenbrock", "cvodes")
 
 
 def methods(kind: type[Component], where: str) -> list[Integrator]:
-    """Return the methods of a combination; those of one kind differ by coefficients, in the same code."""
+    """Return the methods of a combination."""
     if EVERYTHING:
         return list(ALL_METHODS)
     places = [*HOSTS, "coupled"]
     turn = list(EXAMPLES).index(kind) + (places.index(where) if where in places else len(places))
-    named = MUST_RUN if kind in WHOLE else (*MUST_RUN[:2], *in_turn(MUST_RUN[2:], turn))
-    found = [m for m in ALL_METHODS if m.name in named]
+    named = [*MUST_RUN[:2], *in_turn(MUST_RUN[2:], turn)]
     if kind in WHOLE:
-        others = [m for m in ALL_METHODS if m.name not in MUST_RUN]
-        for family in dict.fromkeys(m.kind for m in others):
-            alike = [m for m in others if m.kind == family]
-            found += in_turn(alike, turn)
-    return found
+        named += in_turn([m.name for m in ALL_METHODS if m.name not in MUST_RUN], turn, 3)
+    return [m for m in ALL_METHODS if m.name in named]
 
 
 def place(kind: type[Component], where: str) -> art.Mechanism:
