@@ -22,6 +22,7 @@ from articulus.campaign.chosen import SearchInterrupted
 from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, asked
 from articulus.cli.commands import app
 from articulus.errors import InputError, NumericalError
+from slowness import slowness
 
 FOLDER = Path(cases.__file__).parent / "rare_failures"
 CAMPAIGN = """
@@ -108,19 +109,19 @@ def test_an_interrupted_search_goes_on(tmp_path, monkeypatch, name):
 
 
 def test_ctrl_c_during_a_search(tmp_path):
-    """It ends within 2 s although runs are under way that take long, says what it found, and the same command goes on."""
+    """It ends within 2 s of a processor that does nothing else although runs are under way that never end, says what it found, and the same command goes on."""
     (tmp_path / "slider.toml").write_text((FOLDER / "slider.toml").read_text())
     study = tmp_path / "slide.toml"
     study.write_text(STUDY + CAMPAIGN)
     script = (
-        "import time\n"
+        "import threading\n"
         "from articulus.campaign import work\n"
         "from articulus.cli.commands import main\n"
         "real, done = work.run_rows, []\n"
         "def slow(campaign, first, count, scale):\n"
         "    if sum(done) >= 64:\n"
         "        print('busy', flush=True)\n"
-        "        time.sleep(60)\n"
+        "        threading.Event().wait()\n"
         "    done.append(count)\n"
         "    return real(campaign, first, count, scale)\n"
         "work.run_rows = slow\n"
@@ -134,10 +135,11 @@ def test_ctrl_c_during_a_search(tmp_path):
         text=True,
     )
     assert process.stdout.readline() == "busy\n"
-    began = time.monotonic()
+    before, began = slowness(), time.monotonic()
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert time.monotonic() - began < 2.0
+    _, said = process.communicate(timeout=60)
+    spent = time.monotonic() - began
+    assert spent / max(before, slowness()) < 2.0
     assert process.returncode == 130
     assert "interrupted after 64 runs; they are kept in" in said
     assert "Worst so far: place = 1." in said

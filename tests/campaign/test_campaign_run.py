@@ -20,6 +20,7 @@ from articulus.campaign import driver, work
 from articulus.cli.commands import app
 from articulus.errors import DoubtfulResult, InputError, ModelError, NumericalError
 from articulus.study.check import Check
+from slowness import slowness
 
 STUDY = """
 schema = 1
@@ -566,11 +567,11 @@ def test_a_finished_campaign_is_known_by_every_number_and_their_order(tmp_path: 
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.campaign.Result) -> None:
-    """Interrupted with chunks done and one under way that takes long; it ends within 2 s, and the same command goes on."""
+    """Interrupted with chunks done and one under way that never ends; it ends within 2 s of a processor that does nothing else, and the same command goes on."""
     study, place = tmp_path / "arm.toml", tmp_path / "c"
     study.write_text(STUDY)
     script = (
-        "import sys, time, threading, os, signal\n"
+        "import threading\n"
         "from articulus.campaign import driver, work\n"
         "from articulus.cli.commands import main\n"
         "driver.FIRST_CHUNK, driver.CHUNK_SECONDS, driver.SHARD_SECONDS = 8, 0.0, 1e9\n"
@@ -579,7 +580,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.c
         "    if first >= 16 and scale is not None:\n"
         "        taken.acquire(), taken.acquire()\n"
         "        print('busy', flush=True)\n"
-        "        time.sleep(60)\n"
+        "        threading.Event().wait()\n"
         "    return real(campaign, first, count, scale)\n"
         "def told(self, rows):\n"
         "    take(self, rows)\n"
@@ -597,10 +598,11 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.c
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "busy\n"
-    began = time.monotonic()
+    before, began = slowness(), time.monotonic()
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert time.monotonic() - began < 2.0
+    _, said = process.communicate(timeout=60)
+    spent = time.monotonic() - began
+    assert spent / max(before, slowness()) < 2.0
     assert process.returncode == 130
     assert f"interrupted: 16 of 40 runs are kept in {place}" in said.replace("\n", "")
     assert art.campaign(study, output=place).table.same(whole.table)

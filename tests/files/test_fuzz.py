@@ -19,9 +19,9 @@ COUNTS = {"toml": 1500, "urdf": 1500, "mjcf": 500, "study": 150}
 def test_mutations(kind: str) -> None:
     outcomes = set()
     for seed in range(COUNTS.get(kind, 200)):
-        start = time.perf_counter()
+        start = time.process_time()
         outcomes.add(check(kind, seed))
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
     assert outcomes == {"read", "refused"}
 
 

@@ -82,13 +82,13 @@ def test_cases_hold_what_they_should() -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 0.05])
 def test_killed_process(delay: float, tmp_path: Path) -> None:
-    """kill -9 while checkpoints are written without pause; another process takes up the run."""
+    """kill -9 while checkpoints are written without pause, at the 150th of 200 at the latest; another process takes up the run."""
     script = Path(__file__).with_name("resume_script.py")
     path, out = tmp_path / "run.ckpt", tmp_path / "out.npz"
     tests = str(Path(__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": tests}
     command = [sys.executable, str(script), "slopes", str(path), str(out)]
-    first = subprocess.Popen(command, env=environment)
+    first = subprocess.Popen([*command, "150"], env=environment)
     while not path.exists() and first.poll() is None:
         time.sleep(0.001)
     time.sleep(delay)

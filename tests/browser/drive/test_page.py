@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from articulus.browser.drive.session import Phase
+from slowness import slowness
 
 from ..browser import eventually, kept
 from .pages import BLIND, READY, joint, speed, visited
@@ -40,14 +39,6 @@ def test_page_shows_the_machine(page) -> None:
     page.keyboard.press("Enter")
     assert page.locator("#cover").is_hidden()
     kept(page, "drive")
-
-
-def slowness() -> float:
-    """Return how many times longer work takes here than on a processor that does nothing else."""
-    start, used = time.perf_counter(), time.process_time()
-    while time.process_time() < used + 0.1:
-        pass
-    return (time.perf_counter() - start) / 0.1
 
 
 def test_page_is_ready_within_three_seconds(browser, driven) -> None:
