@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import casadi as ca
 import numpy as np
 
@@ -10,9 +12,12 @@ from articulus.kernel.target import Target
 
 
 def targets() -> list[Target]:
-    """Return every lane count (LLVM splits what is too wide for this machine), with and without fused multiply-add."""
-    fma = jit.host().fma
-    return [
+    """Return every lane count (LLVM splits what is too wide for this machine), with and without fused multiply-add.
+
+    Where a lane count is set (`make widths`), that one alone: `make test` runs all.
+    """
+    fma, asked = jit.host().fma, os.environ.get("ARTICULUS_LANES")
+    every = [
         Target(1, fma),
         Target(2, fma),
         Target(4, fma),
@@ -20,6 +25,7 @@ def targets() -> list[Target]:
         Target(1, False),
         Target(4, False),
     ]
+    return [target for target in every if not asked or target.lanes == int(asked)]
 
 
 def native(function: ca.Function, target: Target) -> jit.Native:
