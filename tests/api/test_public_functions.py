@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 FUNCTIONS = {
     "assemble": "mechanism",
     "equilibrium": "mechanism",
@@ -32,17 +30,33 @@ for name, first in {functions}.items():
 """
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "import articulus",
-        "import articulus.running, articulus.solve.equilibrium",
-        "import articulus.solve.inverse_kinematics, articulus.solve.assembly, articulus.loop.events",
-        "from articulus import simulate; import articulus.running.calls",
-        "from articulus import *",
-    ],
+FIRST = (
+    "import articulus",
+    "import articulus.running, articulus.solve.equilibrium",
+    "import articulus.solve.inverse_kinematics, articulus.solve.assembly, articulus.loop.events",
+    "from articulus import simulate; import articulus.running.calls",
+    "from articulus import *",
 )
-def test_plain_functions_whatever_was_imported_first(first: str) -> None:
-    code = f"{first}\n{CHECK.format(functions=FUNCTIONS)}"
+EACH_IN_A_FORK = """
+import os, sys, traceback
+import casadi, llvmlite.binding, numpy
+assert "articulus" not in sys.modules
+for code in {codes}:
+    if not os.fork():
+        try:
+            exec(code, {{}})
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.wait()[1]:
+        sys.exit("after: " + code.splitlines()[0])
+"""
+"""Of a process that has imported what articulus imports of others, but nothing of articulus."""
+
+
+def test_plain_functions_whatever_was_imported_first() -> None:
+    codes = [f"{first}\n{CHECK.format(functions=FUNCTIONS)}" for first in FIRST]
+    code = EACH_IN_A_FORK.format(codes=codes)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
