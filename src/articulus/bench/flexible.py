@@ -231,7 +231,7 @@ def _differentiated(mechanism: art.Mechanism) -> ca.Function:
 
 def hub(effort: Effort) -> Iterator[Row]:
     """Give 300 s of a free hub with six appendages and 141 modes in all; native code exists before the clock starts."""
-    modes, end, checked = (12, 2.0, 1.0) if effort.quick else (141, 300.0, 5.0)
+    modes, end, checked = (12, 0.4, 0.2) if effort.quick else (141, 300.0, 5.0)
     bar = None if effort.quick else Bar(30, at_least=False, unit="s")
     mechanism = art.load("hub_with_appendages", modes=modes)
     row = partial(Row, f"hub with {modes} modes, {end:g} s", mechanism.nv, unit="s", bar=bar)
