@@ -52,7 +52,7 @@ fuzz: $(VENV)/.test
 
 nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
-	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py
+	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py tests/running/test_loop_orders.py
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 # campaigns whose workers, drivers and schedulers are killed at random times; nothing may be lost

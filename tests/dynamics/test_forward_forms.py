@@ -21,12 +21,12 @@ from selection import EVERYTHING, in_turn
 ROLLED = [name for name, row in QUANTITIES.items() if row.rolled]
 PLAIN = [name for name in zoo.ALL if not zoo.get(name).parameters]
 GENERAL = ("every_joint", "several_roots", "parameters_quaternion")
-"""Mechanisms for every quantity. All quantities are made of the same passes: of the other mechanisms each has four, in turn."""
+"""Mechanisms for every quantity. All quantities are made of the same passes: of the other mechanisms each has two, in turn."""
 OTHERS = [name for name in zoo.ALL if name not in GENERAL]
 ARRANGED = [
     pytest.param(name, quantity, id=f"{name}-{quantity}")
     for turn, quantity in enumerate(ROLLED)
-    for name in (*GENERAL, *in_turn(OTHERS, turn, 4))
+    for name in (*GENERAL, *in_turn(OTHERS, turn, 2))
 ]
 
 
