@@ -24,8 +24,9 @@ CASES = {
     *("resting_contact", "sampled_computed_torque", "stable_inversion", "stochastic_regulator"),
     *("time_elements_transfer", "torso_computed_torque", "two_stage_launcher"),
 }
-"""Published cases with three or more kernels for batches: beams, hydraulics, contacts, noise, control, inversion, trajectories. Code
-for single states, which is all that many others have, is the same at every width."""
+"""Published cases that take at most 2.5 s and have three or more kernels for batches: beams, hydraulics, contacts, noise, control,
+inversion, trajectories. Of the others some are longer, mostly arms with flexible links; many have code for single states only, which is
+the same at every width."""
 ABOVE = (
     "tests/laws/test_law_kernel.py",
     "tests/laws/test_law_parameters.py",
