@@ -205,6 +205,25 @@ def test_what_it_cannot_solve_goes_to_ipopt(arm: art.Mechanism) -> None:
     assert made.violations()
 
 
+@pytest.mark.parametrize("options", [None, IPOPT], ids=["own", "ipopt"])
+def test_arms_of_all_sizes_have_similar_motions(options: dict | None) -> None:
+    """Lengths L: masses L^3, inertias and forces without gravity L^5, so that the least sum of their squares goes with L^10, 1e-23 at a
+    millimetre. To 1e-6, what the tolerance of either solver leaves of the cost."""
+    found = []
+    for L in (1.0, 1e-3):
+        arm = art.Mechanism("arm")
+        for k, parent in ((1, "ground"), (2, "link1")):
+            inertia = (10 * L**5, 90 * L**5, 90 * L**5)
+            arm.body(f"link{k}", mass=1e3 * L**3, com=(L / 2, 0, 0), inertia=inertia)
+            at = (0.0, 0.0, 0.0) if k == 1 else (L, 0.0, 0.0)
+            arm.joint(f"joint{k}", art.Revolute(axis=(0, 0, 1)), parent=parent, child=f"link{k}", at=at)
+        still = arm.with_gravity((0.0, 0.0, 0.0))
+        found.append(plan(still, [0, 0], [1.0, -0.7], duration=1.0, intervals=12, options=options))
+    large, small = found
+    assert small.cost / 1e-30 == pytest.approx(large.cost, rel=1e-6)
+    assert small.q == pytest.approx(large.q, abs=1e-5)
+
+
 @pytest.mark.parametrize("scheme", ["radau 3", "lobatto 4", "shooting"])
 def test_other_meshes_go_to_ipopt(arm: art.Mechanism, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "solve_condensed", lambda *a, **k: pytest.fail("not a mesh of this kind"))

@@ -30,8 +30,8 @@ SETTINGS: dict[str, Any] = {
     "no_nlp_grad": True,
     "show_eval_warnings": False,
 }
-"""MUMPS without scaling and with the ordering AMD is three times faster on these systems. Rows are permuted first: trees take a tenth longer by
-that, closed loops a sixth of the time (Stewart platform, 12 intervals). Ten times the memory it estimates, ipopt's default, costs a fifth of
+"""MUMPS without scaling and with the ordering AMD is three times faster on these systems. Rows are permuted first: trees take up to a fifth longer by
+that, a four-bar two thirds and a Stewart platform a sixth of the time. Ten times the memory it estimates, ipopt's default, costs a fifth of
 the time in page faults. With an adaptive barrier minimum times take half of the iterations, and what the
 barrier adds to the cost is smaller at the end."""
 LARGEST = 1e20
