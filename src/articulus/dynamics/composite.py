@@ -37,6 +37,6 @@ def solve_factored(tree: Tree, M: SX, force: SX) -> SX:
             x[i] -= L[k, i] * x[k]
     for k in reversed(outside_in):
         x[k] *= d_inverse[k]
-        for i in inward(chain, k):
+        for i in reversed(inward(chain, k)):  # the value found last comes last: a shorter wait
             x[k] -= L[k, i] * x[i]
     return ca.vertcat(SX(0, 1), *x)

@@ -153,15 +153,22 @@ def _pair_sines(code: Instructions, rows: list[Row]) -> list[Row]:
         results = [found.get(ca.OP_SIN, spare), found.get(ca.OP_COS, spare + 1)]
         spare += 2
         made[argument] = (ops.SINCOS, results[0], (argument, results[1]))
-    early = [row for argument, row in made.items() if code.op[argument] == ca.OP_INPUT]
-    late = {argument: row for argument, row in made.items() if code.op[argument] != ca.OP_INPUT}
-    ordered = early
+    shifts = {row[1]: row for row in rows if row[1] in made and len(rows) < RELOAD_FROM and _shifts_input(code, row)}
+    early = {x for x in made if x in shifts or code.op[x] == ca.OP_INPUT}
+    ordered = [row for x in made if x in early for row in ([shifts[x]] if x in shifts else []) + [made[x]]]
+    late = {argument: row for argument, row in made.items() if argument not in early}
     for row in rows:
         if row[0] not in (ca.OP_SIN, ca.OP_COS):
-            ordered.append(row)
+            if row[1] not in shifts:
+                ordered.append(row)
         elif row[2][0] in late:
             ordered.append(late.pop(row[2][0]))
     return ordered
+
+
+def _shifts_input(code: Instructions, row: Row) -> bool:
+    """Return whether a row is an input plus a constant, or something as short."""
+    return all(code.op[x] in _LEAVES for x in row[2])
 
 
 def _results(row: Row) -> tuple[int, ...]:

@@ -7,12 +7,33 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.spatial.vector import Force, Motion, cross, skew
+from articulus.spatial.rotation import plane_turn
+from articulus.spatial.vector import Force, Motion, cross, skew, turning
 
 
 def symmetric(upper: SX) -> SX:
     """Return the symmetric 3 x 3 matrix with the upper triangle of `upper`."""
     return ca.triu2symm(ca.triu(upper))
+
+
+def turned(a: SX, R: SX) -> SX:
+    """Return R a R', the components of a 3 x 3 matrix in other axes.
+
+    A turn in the plane of x and y leaves the sum of the diagonal there as it is: with t = s (xx - yy) + c (xy + yx) the entries
+    become xx - s t, yy + s t, c t - yx, c t - xy. Half of the products of the general form.
+    """
+    turn = plane_turn(R)
+    if turn is None:
+        return ca.mtimes(R, ca.mtimes(a, R.T))
+    i, j, k, c, s = turn
+    t = s * (a[i, i] - a[j, j]) + c * (a[i, j] + a[j, i])
+    less, across = s * t, c * t
+    out = SX(3, 3)
+    out[i, i], out[j, j], out[k, k] = a[i, i] - less, a[j, j] + less, a[k, k]
+    out[i, j], out[j, i] = across - a[j, i], across - a[i, j]
+    out[i, k], out[j, k] = c * a[i, k] - s * a[j, k], s * a[i, k] + c * a[j, k]
+    out[k, i], out[k, j] = c * a[k, i] - s * a[k, j], s * a[k, i] + c * a[k, j]
+    return out
 
 
 def upper_triangle(a: SX) -> SX:
@@ -73,8 +94,25 @@ class RigidInertia:
         """Return the momentum of a velocity: J w + h x v, m v - h x w."""
         return Force(ca.mtimes(self.J, a.w) + cross(self.h, a.v), self.m * a.v - cross(self.h, a.w))
 
+    def moved(self, a: Motion, w: SX) -> Force:
+        """Return the force that gives the acceleration `a` of the origin at the angular velocity `w` (Newton and Euler).
+
+        h x v + J w' + w x J w and m v + w' x h + w x (w x h), with the products of w computed once (Khalil & Kleinfinger 1987).
+        """
+        U, J, rate = turning(w, a.w), self.J, a.w
+        n = []
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            n.append(
+                J[i, i] * rate[i]
+                + (J[k, k] - J[j, j]) * (w[j] * w[k])
+                + J[i, k] * U[j, i]
+                - J[i, j] * U[k, i]
+                + J[j, k] * (w[j] * w[j] - w[k] * w[k])
+            )
+        return Force(cross(self.h, a.v) + ca.vertcat(*n), self.m * a.v + ca.mtimes(U, self.h))
+
     def rotated(self, R: SX) -> RigidInertia:
-        return RigidInertia(self.m, ca.mtimes(R, self.h), symmetric(ca.mtimes(R, ca.mtimes(self.J, R.T))))
+        return RigidInertia(self.m, ca.mtimes(R, self.h), symmetric(turned(self.J, R)))
 
     def shifted(self, p: SX) -> RigidInertia:
         """Return the inertia about a point from which this frame's origin is at `p`."""
@@ -137,10 +175,7 @@ class ArticulatedInertia:
         )
 
     def rotated(self, R: SX) -> ArticulatedInertia:
-        def turn(a: SX) -> SX:
-            return ca.mtimes(R, ca.mtimes(a, R.T))
-
-        return ArticulatedInertia(symmetric(turn(self.J)), turn(self.H), symmetric(turn(self.M)))
+        return ArticulatedInertia(symmetric(turned(self.J, R)), turned(self.H, R), symmetric(turned(self.M, R)))
 
     def shifted(self, p: SX) -> ArticulatedInertia:
         """Return the inertia about a point from which this frame's origin is at `p`."""

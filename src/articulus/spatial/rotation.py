@@ -30,6 +30,19 @@ def axis_angle(axis: Sequence[float] | SX, sine: SX, cosine: SX) -> SX:
     return cosine * SX.eye(3) + sine * skew(a) + (1 - cosine) * ca.mtimes(a, a.T)
 
 
+def plane_turn(R: SX) -> tuple[int, int, int, SX, SX] | None:
+    """Return i, j, k, cosine and sine of a rotation about coordinate axis k in the plane of i and j; None for any other.
+
+    None also for quarter turns, which only exchange components.
+    """
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        turns = R[k, k].is_one() and all(x.is_zero() for x in (R[i, k], R[j, k], R[k, i], R[k, j]))
+        if turns and not (R[i, i].is_zero() or R[j, i].is_zero()):
+            return i, j, k, R[i, i], R[j, i]
+    return None
+
+
 def rpy_matrix(rpy: SX) -> SX:
     """Return the rotation by roll, pitch, yaw about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll)."""
     s, c = [ca.sin(rpy[i]) for i in range(3)], [ca.cos(rpy[i]) for i in range(3)]

@@ -9,7 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.spatial.inertia import ArticulatedInertia, RigidInertia
-from articulus.spatial.vector import Force, Motion, cross
+from articulus.spatial.vector import Force, Motion, cross, turning
 
 AnyInertia = TypeVar("AnyInertia", RigidInertia, ArticulatedInertia)
 
@@ -56,8 +56,8 @@ class Transform:
 
         Accelerations in the everyday sense: second derivative of the origin's position, in the frame's axes.
         """
-        turning = cross(a.w, self.p) + cross(w, cross(w, self.p))
-        return Motion(ca.mtimes(self.R.T, a.w), ca.mtimes(self.R.T, a.v + turning))
+        v = a.v + ca.mtimes(turning(w, a.w), self.p)
+        return Motion(ca.mtimes(self.R.T, a.w), ca.mtimes(self.R.T, v))
 
     def rotate_to_child(self, w: SX) -> SX:
         """Return the components in B of a vector in A."""

@@ -19,6 +19,19 @@ def skew(a: SX) -> SX:
     return ca.skew(a)
 
 
+def turning(w: SX, rate: SX) -> SX:
+    """Return the matrix that takes a point of a turning body to its acceleration: w x (w x p) + rate x p."""
+    x, y, z = (w[k] for k in range(3))
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return ca.blockcat(
+        [
+            [-(yy + zz), xy - rate[2], xz + rate[1]],
+            [xy + rate[2], -(xx + zz), yz - rate[0]],
+            [xz - rate[1], yz + rate[0], -(xx + yy)],
+        ]
+    )
+
+
 @dataclass(frozen=True)
 class Motion:
     """Spatial velocity or acceleration: angular part `w`, linear part `v` of the frame's origin."""
