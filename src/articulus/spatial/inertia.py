@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.spatial.rotation import plane_turn
+from articulus.spatial.rotation import plane_turn, turn_vector
 from articulus.spatial.vector import Force, Motion, cross, skew, turning
 
 
@@ -31,8 +31,9 @@ def turned(a: SX, R: SX) -> SX:
     out = SX(3, 3)
     out[i, i], out[j, j], out[k, k] = a[i, i] - less, a[j, j] + less, a[k, k]
     out[i, j], out[j, i] = across - a[j, i], across - a[i, j]
-    out[i, k], out[j, k] = c * a[i, k] - s * a[j, k], s * a[i, k] + c * a[j, k]
-    out[k, i], out[k, j] = c * a[k, i] - s * a[k, j], s * a[k, i] + c * a[k, j]
+    column, row = turn_vector(R, a[:, k]), turn_vector(R, a[k, :].T)
+    for other in (i, j):
+        out[other, k], out[k, other] = column[other], row[other]
     return out
 
 
@@ -112,7 +113,7 @@ class RigidInertia:
         return Force(cross(self.h, a.v) + ca.vertcat(*n), self.m * a.v + ca.mtimes(U, self.h))
 
     def rotated(self, R: SX) -> RigidInertia:
-        return RigidInertia(self.m, ca.mtimes(R, self.h), symmetric(turned(self.J, R)))
+        return RigidInertia(self.m, turn_vector(R, self.h), symmetric(turned(self.J, R)))
 
     def shifted(self, p: SX) -> RigidInertia:
         """Return the inertia about a point from which this frame's origin is at `p`."""

@@ -43,6 +43,30 @@ def plane_turn(R: SX) -> tuple[int, int, int, SX, SX] | None:
     return None
 
 
+def turn_vector(R: SX, v: SX) -> SX:
+    """Return R v; a constant turn about a coordinate axis as three shears, which save one product in four.
+
+    With t = tan(a/2): y1 = y - t z, z' = z + sin(a) y1, y' = y1 - t z' (Daubechies & Sweldens 1998, section 7). Beyond a
+    quarter turn the components are exchanged first, so that |t| stays below 1.
+    """
+    found = plane_turn(R) if R.is_constant() else None
+    if found is None:
+        return ca.mtimes(R, v)
+    i, j, k, c, s = found
+    y, z = v[i], v[j]
+    if y.is_zero() or z.is_zero():
+        return ca.mtimes(R, v)
+    cosine, sine = float(c), float(s)
+    if cosine < 0:
+        y, z, cosine, sine = (-z, y, sine, -cosine) if sine > 0 else (z, -y, -sine, cosine)
+    t = sine / (1 + cosine)
+    first = y - t * z
+    second = z + sine * first
+    out = SX(3, 1)
+    out[i], out[j], out[k] = first - t * second, second, v[k]
+    return out
+
+
 def rpy_matrix(rpy: SX) -> SX:
     """Return the rotation by roll, pitch, yaw about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll)."""
     s, c = [ca.sin(rpy[i]) for i in range(3)], [ca.cos(rpy[i]) for i in range(3)]

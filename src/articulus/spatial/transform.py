@@ -9,6 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.spatial.inertia import ArticulatedInertia, RigidInertia
+from articulus.spatial.rotation import turn_vector
 from articulus.spatial.vector import Force, Motion, cross, turning
 
 AnyInertia = TypeVar("AnyInertia", RigidInertia, ArticulatedInertia)
@@ -64,11 +65,11 @@ class Transform:
         return ca.mtimes(self.R.T, w)
 
     def force_to_parent(self, f: Force) -> Force:
-        force = ca.mtimes(self.R, f.f)
-        return Force(ca.mtimes(self.R, f.n) + cross(self.p, force), force)
+        force = turn_vector(self.R, f.f)
+        return Force(turn_vector(self.R, f.n) + cross(self.p, force), force)
 
     def force_to_child(self, f: Force) -> Force:
-        return Force(ca.mtimes(self.R.T, f.n - cross(self.p, f.f)), ca.mtimes(self.R.T, f.f))
+        return Force(turn_vector(self.R.T, f.n - cross(self.p, f.f)), turn_vector(self.R.T, f.f))
 
     def inertia_to_parent(self, inertia: AnyInertia) -> AnyInertia:
         return inertia.rotated(self.R).shifted(self.p)
