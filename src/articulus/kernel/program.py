@@ -26,12 +26,13 @@ Shape = tuple[int, ...]
 Ranks = tuple[tuple[int, ...], tuple[int, ...]]
 """Trailing axes of each input and of each output."""
 
-MOST_BLOCKS = 3
 TOGETHER = "together "
 """Begins the text of a call that takes the workspaces of all blocks."""
 STEPS_TOGETHER = 32
 """Steps whose calls are one function."""
-NEAR_BYTES = 70 * 1024  # workspaces of all blocks together; both figures measured
+CACHES = ((3, 70 * 1024), (2, 300 * 1024))
+"""Blocks that go together and the bytes that their workspaces may have, measured: shares of the nearest caches. A second block fills the
+processor while the first waits for the link before."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ def blocks_together(slots: int, target: Target) -> int:
     """Return how many blocks of rows go through the code together: few enough for the near caches."""
     if target.lanes == 1:
         return 1
-    return min(MOST_BLOCKS, max(1, NEAR_BYTES // (max(slots, 1) * target.bytes)))
+    return next((blocks for blocks, room in CACHES if blocks * slots * target.bytes <= room), 1)
 
 
 def module(target: Target, codes: list[Code], blocks: int, driver_text: str) -> str:
