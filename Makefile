@@ -50,9 +50,10 @@ realtime: $(VENV)/.view,data
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/files/fuzz_long.py --seconds 600
 
+nightly: export ARTICULUS_OPTIMIZATION = 1
 nightly: $(VENV)/.test
 	$(BIN)/python tests/laws/nightly.py --cases 10000
-	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py tests/running/test_loop_orders.py
+	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py tests/running/test_loop_orders.py tests/bench
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000
 
 # campaigns whose workers, drivers and schedulers are killed at random times; nothing may be lost

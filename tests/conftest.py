@@ -10,6 +10,9 @@ from hypothesis import settings
 settings.register_profile("project", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
+# A quarter of the tests' time would go into native code that runs for moments only. `make widths` tests with optimization.
+os.environ.setdefault("ARTICULUS_OPTIMIZATION", "0")
+
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # a shell's background job; commands under test are interrupted

@@ -1,8 +1,8 @@
-"""Run the tests of native code at every vector width of this processor: `make widths`.
+"""Run the tests of native code at every vector width of this processor, optimized as users have it: `make widths`.
 
-No result may depend on the width, bit by bit (tests/kernel/test_widths.py). The widest one is that of `make test`. Here the
-tests of the kernel run at every narrower one, with one thread and with three; what is built on the kernel (laws of native code
-and of parameters, batches of runs, published cases that compute in batches) at the widest of these.
+No result may depend on width and optimization, bit by bit (tests/kernel/test_widths.py); `make test` has the widest without
+optimization. Here the tests of the kernel run at every width, with one thread and with three; what is built on the kernel (laws of native
+code and of parameters, batches of runs, published cases that compute in batches) at the two widest.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ ABOVE = (
 
 
 def main() -> int:
-    narrower = [width for width in jit.WIDTHS if int(width) < jit.widest()]
-    for width in narrower:
-        threads = "1" if width == narrower[0] else "3"
+    widths = [width for width in jit.WIDTHS if int(width) <= jit.widest()]
+    for width in widths:
+        threads = "1" if width == widths[0] else "3"
         print(f"{width} lanes, {threads} threads", flush=True)
-        selected = (*KERNEL, *ABOVE) if width == narrower[-1] else KERNEL
-        given = {"ARTICULUS_LANES": width, "ARTICULUS_THREADS": threads}
+        selected = (*KERNEL, *ABOVE) if width in widths[-2:] else KERNEL
+        given = {"ARTICULUS_LANES": width, "ARTICULUS_THREADS": threads, "ARTICULUS_OPTIMIZATION": "1"}
         done = subprocess.run([sys.executable, "-m", "pytest", *selected], env=os.environ | given)
         if done.returncode:
             return done.returncode

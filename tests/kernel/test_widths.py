@@ -1,4 +1,5 @@
-"""The width of the vectors (ARTICULUS_LANES) and the number of threads change the speed, never a bit of a result."""
+"""The width of the vectors (ARTICULUS_LANES), optimization (ARTICULUS_OPTIMIZATION) and the number of threads change the speed, never a bit of
+a result."""
 
 import os
 import subprocess
@@ -42,14 +43,15 @@ def test_every_width_gives_the_same_bits(monkeypatch):
         np.testing.assert_array_equal(value, found["1"], err_msg=f"{width} lanes")
 
 
-def test_rollouts_of_other_widths_and_thread_counts_give_the_same_bits(tmp_path):
+def test_rollouts_of_other_widths_thread_counts_and_optimization_give_the_same_bits(tmp_path):
     """In processes of their own, as a user would set the variables; the cache is shared by all widths."""
     digests = {}
-    for lanes, threads in (("1", "1"), ("4", "1"), ("", "3")):
-        given = {**os.environ, "ARTICULUS_LANES": lanes, "ARTICULUS_THREADS": threads}
+    for lanes, threads, effort in (("1", "1", "1"), ("4", "1", "0"), ("", "3", "1"), ("", "3", "0")):
+        given = {"ARTICULUS_LANES": lanes, "ARTICULUS_THREADS": threads, "ARTICULUS_OPTIMIZATION": effort}
+        given = {**os.environ, **given}
         child = subprocess.run([sys.executable, "-c", ROLLOUT], env=given, capture_output=True, text=True)
         assert child.returncode == 0, child.stderr
-        digests[lanes, threads] = child.stdout
+        digests[lanes, threads, effort] = child.stdout
     assert len(set(digests.values())) == 1, digests
 
 
@@ -59,6 +61,19 @@ def test_a_width_that_does_not_exist_is_refused(monkeypatch, wrong):
     x = ca.SX.sym("x")
     with pytest.raises(InputError, match=f"ARTICULUS_LANES = '{wrong}'; expected 1, 2, 4 or 8"):
         kernel.compile(ca.Function("f", [x], [x]))
+
+
+@pytest.mark.parametrize("wrong", ["2", "-1", "fast"])
+def test_an_effort_that_does_not_exist_is_refused(monkeypatch, wrong):
+    monkeypatch.setenv("ARTICULUS_OPTIMIZATION", wrong)
+    x = ca.SX.sym("x")
+    with pytest.raises(InputError, match=f"ARTICULUS_OPTIMIZATION = '{wrong}'; expected 0 or 1"):
+        kernel.compile(ca.Function("f", [x], [x]))(1.0)
+
+
+def test_without_the_variable_code_is_optimized(monkeypatch):
+    monkeypatch.delenv("ARTICULUS_OPTIMIZATION")
+    assert jit.optimization() == 1
 
 
 def test_without_the_variable_the_widest_register_is_used(monkeypatch):

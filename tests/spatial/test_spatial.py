@@ -119,6 +119,50 @@ def test_product_acts_as_its_merged_transform(draw):
     assert_allclose(six(two.inertia_to_parent(I)), six(one.inertia_to_parent(I)), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("degrees", [-179, -135, -90, -30, 0, 20, 90, 91, 180])
+@pytest.mark.parametrize("known", [True, False], ids=["numbers", "symbols"])
+def test_turns_about_coordinate_axes_agree_with_products_of_matrices(draw, axis, degrees, known):
+    """Short forms of turns in a plane: forces, inertias and articulated inertias, with constant and with variable angles."""
+    R = exact(Rotation.from_rotvec(np.radians(degrees) * np.eye(3)[axis]).as_matrix())
+    p, f, I = draw.vector(), draw.force(), draw.inertia()
+    turn = SX(ca.DM(R))
+    if not known:
+        c, s = SX.sym("c"), SX.sym("s")
+        turn = axis_angle(np.eye(3)[axis], s, c)
+    X = Transform(turn, p)
+    results = [X.force_to_parent(f).column(), X.force_to_child(f).column()]
+    results += [ca.vec(x.matrix()) for x in (I.rotated(turn), X.inertia_to_parent(I))]
+    whole = I.articulated()
+    skewed = type(whole)(whole.J, whole.H + SX(ca.DM(draw.rng.normal(size=(3, 3)))), whole.J + whole.M)
+    turned = skewed.rotated(turn)
+    results += [ca.vec(x) for x in (turned.J, turned.H, turned.M)]
+    if not known:
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        results = [number(ca.Function("f", [c, s], [x])(R[i, i], R[j, i])) for x in results]
+
+    P, six_by_six = number(skew(p)), number(I.matrix())
+    n, force = number(f.n).ravel(), number(f.f).ravel()
+    both, zero = np.kron(np.eye(2), R), np.zeros((3, 3))
+    shift = np.block([[np.eye(3), P], [zero, np.eye(3)]])
+    wanted = [
+        np.r_[R @ n + P @ R @ force, R @ force],
+        np.r_[R.T @ (n - P @ force), R.T @ force],
+        both @ six_by_six @ both.T,
+        shift @ both @ six_by_six @ both.T @ shift.T,
+        *(R @ number(x) @ R.T for x in (skewed.J, skewed.H, skewed.M)),
+    ]
+    for got, true in zip(results, wanted):
+        assert_allclose(number(got).ravel(), true.ravel(order="F"), rtol=1e-12, atol=1e-12)
+
+
+def test_a_turning_body_needs_the_force_that_changes_its_momentum(draw):
+    """m v + ..., J w' + w x J w + ...: Newton and Euler with cross products."""
+    I, a, w = draw.inertia(), draw.motion(), draw.vector()
+    V = Motion(w, SX.zeros(3))
+    assert_allclose(column(I.moved(a, w)), column(I @ a + V.cross_force(I @ V)), rtol=1e-12, atol=1e-12)
+
+
 def test_cross_products(draw):
     a, b, c, f = draw.motion(), draw.motion(), draw.motion(), draw.force()
     zero = np.zeros(6)

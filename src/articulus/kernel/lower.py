@@ -140,7 +140,10 @@ def _use_counts(code: Instructions) -> list[int]:
 
 
 def _pair_sines(code: Instructions, rows: list[Row]) -> list[Row]:
-    """Evaluate sine and cosine of one argument together; those of inputs come first of all."""
+    """Evaluate sine and cosine of one argument together; those of inputs come first of all.
+
+    So do, in short code, those of inputs with a constant added: a call in the midst of other work saves every register.
+    """
     pairs: dict[int, dict[int, int]] = {}
     for kind, result, operands in rows:
         if kind in (ca.OP_SIN, ca.OP_COS):
@@ -153,22 +156,25 @@ def _pair_sines(code: Instructions, rows: list[Row]) -> list[Row]:
         results = [found.get(ca.OP_SIN, spare), found.get(ca.OP_COS, spare + 1)]
         spare += 2
         made[argument] = (ops.SINCOS, results[0], (argument, results[1]))
-    shifts = {row[1]: row for row in rows if row[1] in made and len(rows) < RELOAD_FROM and _shifts_input(code, row)}
-    early = {x for x in made if x in shifts or code.op[x] == ca.OP_INPUT}
-    ordered = [row for x in made if x in early for row in ([shifts[x]] if x in shifts else []) + [made[x]]]
-    late = {argument: row for argument, row in made.items() if argument not in early}
+    shifted = {
+        row[1]: row
+        for row in rows
+        if row[0] not in (ca.OP_SIN, ca.OP_COS)
+        and row[1] in made
+        and all(code.op[x] in _LEAVES for x in row[2])
+    }
+    if len(rows) >= RELOAD_FROM:
+        shifted = {}
+    ordered: list[Row] = []
+    for argument in [x for x in made if x in shifted or code.op[x] == ca.OP_INPUT]:
+        ordered += [shifted[argument]] if argument in shifted else []
+        ordered.append(made.pop(argument))
     for row in rows:
-        if row[0] not in (ca.OP_SIN, ca.OP_COS):
-            if row[1] not in shifts:
-                ordered.append(row)
-        elif row[2][0] in late:
-            ordered.append(late.pop(row[2][0]))
+        if row[0] in (ca.OP_SIN, ca.OP_COS):
+            ordered += [made.pop(row[2][0])] if row[2][0] in made else []
+        elif row[1] not in shifted:
+            ordered.append(row)
     return ordered
-
-
-def _shifts_input(code: Instructions, row: Row) -> bool:
-    """Return whether a row is an input plus a constant, or something as short."""
-    return all(code.op[x] in _LEAVES for x in row[2])
 
 
 def _results(row: Row) -> tuple[int, ...]:

@@ -176,7 +176,9 @@ class ArticulatedInertia:
         )
 
     def rotated(self, R: SX) -> ArticulatedInertia:
-        return ArticulatedInertia(symmetric(turned(self.J, R)), turned(self.H, R), symmetric(turned(self.M, R)))
+        return ArticulatedInertia(
+            symmetric(turned(self.J, R)), turned(self.H, R), symmetric(turned(self.M, R))
+        )
 
     def shifted(self, p: SX) -> ArticulatedInertia:
         """Return the inertia about a point from which this frame's origin is at `p`."""

@@ -46,7 +46,7 @@ def plane_turn(R: SX) -> tuple[int, int, int, SX, SX] | None:
 def turn_vector(R: SX, v: SX) -> SX:
     """Return R v; a constant turn about a coordinate axis as three shears, which save one product in four.
 
-    With t = tan(a/2): y1 = y - t z, z' = z + sin(a) y1, y' = y1 - t z' (Daubechies & Sweldens 1998, section 7). Beyond a
+    With t = tan(a/2): y1 = y - t z, z' = z + sin(a) y1, y' = y1 - t z' (Paeth 1986). Beyond a
     quarter turn the components are exchanged first, so that |t| stays below 1.
     """
     found = plane_turn(R) if R.is_constant() else None
