@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -17,3 +18,9 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # a shell's background job; commands under test are interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep thousands of collected tests out of every garbage collection, an eighth of the time of the suite."""
+    gc.collect()
+    gc.freeze()

@@ -122,8 +122,9 @@ def test_product_acts_as_its_merged_transform(draw):
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("degrees", [-179, -135, -90, -30, 0, 20, 90, 91, 180])
 @pytest.mark.parametrize("known", [True, False], ids=["numbers", "symbols"])
-def test_turns_about_coordinate_axes_agree_with_products_of_matrices(draw, axis, degrees, known):
+def test_turns_about_coordinate_axes_agree_with_products_of_matrices(axis, degrees, known):
     """Short forms of turns in a plane: forces, inertias and articulated inertias, with constant and with variable angles."""
+    draw = Draw(degrees + 180)
     R = exact(Rotation.from_rotvec(np.radians(degrees) * np.eye(3)[axis]).as_matrix())
     p, f, I = draw.vector(), draw.force(), draw.inertia()
     turn = SX(ca.DM(R))
