@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import casadi as ca
 from casadi import SX
 
-from articulus.spatial.rotation import plane_turn, turn_vector
+from articulus.spatial.rotation import plane_turn, sheared, shears, turn_vector
 from articulus.spatial.vector import Force, Motion, cross, skew, turning
 
 
@@ -22,19 +23,33 @@ def turned(a: SX, R: SX) -> SX:
     A turn in the plane of x and y leaves the sum of the diagonal there as it is: with t = s (xx - yy) + c (xy + yx) the entries
     become xx - s t, yy + s t, c t - yx, c t - xy. Half of the products of the general form.
     """
-    turn = plane_turn(R)
-    if turn is None:
+    found = plane_turn(R)
+    if found is None:
         return ca.mtimes(R, ca.mtimes(a, R.T))
-    i, j, k, c, s = turn
-    t = s * (a[i, i] - a[j, j]) + c * (a[i, j] + a[j, i])
-    less, across = s * t, c * t
-    out = SX(3, 3)
-    out[i, i], out[j, j], out[k, k] = a[i, i] - less, a[j, j] + less, a[k, k]
+    axis, c, s = found
+    if not R.is_constant():
+        return _plane_turned(axis)(a, c, s, 0, 0)
+    quarters, *factors = shears(c, s)
+    return _plane_turned(axis, quarters)(a, c, s, *factors)
+
+
+@functools.cache
+def _plane_turned(k: int, quarters: int | None = None) -> ca.Function:
+    """(matrix, cosine, sine, factors of the shears) -> the matrix turned about axis k, rows and columns by shears if the angle is known."""
+    a, c, s, t, f = SX.sym("a", 3, 3), SX.sym("c"), SX.sym("s"), SX.sym("t"), SX.sym("f")
+    i, j = (k + 1) % 3, (k + 2) % 3
+
+    def pair(y: SX, z: SX) -> tuple[SX, SX]:
+        return (c * y - s * z, s * y + c * z) if quarters is None else sheared(y, z, quarters, t, f)
+
+    both = s * (a[i, i] - a[j, j]) + c * (a[i, j] + a[j, i])
+    less, across = s * both, c * both
+    out = SX(a)
+    out[i, i], out[j, j] = a[i, i] - less, a[j, j] + less
     out[i, j], out[j, i] = across - a[j, i], across - a[i, j]
-    column, row = turn_vector(R, a[:, k]), turn_vector(R, a[k, :].T)
-    for other in (i, j):
-        out[other, k], out[k, other] = column[other], row[other]
-    return out
+    out[i, k], out[j, k] = pair(a[i, k], a[j, k])
+    out[k, i], out[k, j] = pair(a[k, i], a[k, j])
+    return ca.Function("plane_turned", [a, c, s, t, f], [out])
 
 
 def upper_triangle(a: SX) -> SX:
@@ -70,6 +85,21 @@ def outer(u: SX, w: SX, x: SX, y: SX) -> SX:
     )
 
 
+@functools.cache
+def _euler() -> ca.Function:
+    """(J, w, w', `turning` of both) -> J w' + w x J w."""
+    J, w, rate, U = SX.sym("J", 3, 3), SX.sym("w", 3), SX.sym("rate", 3), SX.sym("U", 3, 3)
+    n = [
+        J[i, i] * rate[i]
+        + (J[k, k] - J[j, j]) * (w[j] * w[k])
+        + J[i, k] * U[j, i]
+        - J[i, j] * U[k, i]
+        + J[j, k] * (w[j] * w[j] - w[k] * w[k])
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+    ]
+    return ca.Function("euler", [J, w, rate, U], [ca.vertcat(*n)])
+
+
 @dataclass(frozen=True)
 class RigidInertia:
     """Mass `m`, first moment `h` = m c and moment of inertia `J` about the origin."""
@@ -100,17 +130,9 @@ class RigidInertia:
 
         h x v + J w' + w x J w and m v + w' x h + w x (w x h), with the products of w computed once (Khalil & Kleinfinger 1987).
         """
-        U, J, rate = turning(w, a.w), self.J, a.w
-        n = []
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-            n.append(
-                J[i, i] * rate[i]
-                + (J[k, k] - J[j, j]) * (w[j] * w[k])
-                + J[i, k] * U[j, i]
-                - J[i, j] * U[k, i]
-                + J[j, k] * (w[j] * w[j] - w[k] * w[k])
-            )
-        return Force(cross(self.h, a.v) + ca.vertcat(*n), self.m * a.v + ca.mtimes(U, self.h))
+        U = turning(w, a.w)
+        n = _euler()(self.J, w, a.w, U)
+        return Force(cross(self.h, a.v) + n, self.m * a.v + ca.mtimes(U, self.h))
 
     def rotated(self, R: SX) -> RigidInertia:
         return RigidInertia(self.m, turn_vector(R, self.h), symmetric(turned(self.J, R)))

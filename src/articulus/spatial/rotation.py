@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -30,41 +32,58 @@ def axis_angle(axis: Sequence[float] | SX, sine: SX, cosine: SX) -> SX:
     return cosine * SX.eye(3) + sine * skew(a) + (1 - cosine) * ca.mtimes(a, a.T)
 
 
-def plane_turn(R: SX) -> tuple[int, int, int, SX, SX] | None:
-    """Return i, j, k, cosine and sine of a rotation about coordinate axis k in the plane of i and j; None for any other.
+OFF_PLANE = ((1, 2, 3, 6), (1, 3, 5, 7), (2, 5, 6, 7))
+"""Of a rotation about each coordinate axis: where its zeros are, counted by columns."""
+
+
+def plane_turn(R: SX) -> tuple[int, SX, SX] | None:
+    """Return axis, cosine and sine of a rotation about a coordinate axis; None for any other.
 
     None also for quarter turns, which only exchange components.
     """
-    for k in range(3):
-        i, j = (k + 1) % 3, (k + 2) % 3
-        turns = R[k, k].is_one() and all(x.is_zero() for x in (R[i, k], R[j, k], R[k, i], R[k, j]))
-        if turns and not (R[i, i].is_zero() or R[j, i].is_zero()):
-            return i, j, k, R[i, i], R[j, i]
+    entries: list[Any] = ca.densify(R).nonzeros()
+    for k, off in enumerate(OFF_PLANE):
+        if entries[4 * k].is_one() and all(entries[i].is_zero() for i in off):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            c, s = entries[4 * i], entries[j + 3 * i]
+            return None if c.is_zero() or s.is_zero() else (k, c, s)
     return None
 
 
 def turn_vector(R: SX, v: SX) -> SX:
-    """Return R v; a constant turn about a coordinate axis as three shears, which save one product in four.
-
-    With t = tan(a/2): y1 = y - t z, z' = z + sin(a) y1, y' = y1 - t z' (Paeth 1986). Beyond a
-    quarter turn the components are exchanged first, so that |t| stays below 1.
-    """
+    """Return R v; a constant turn about a coordinate axis as three shears, which save one product in four (see `shears`)."""
     found = plane_turn(R) if R.is_constant() else None
-    if found is None:
+    if found is None or any(v[(found[0] + 1 + n) % 3].is_zero() for n in range(2)):
         return ca.mtimes(R, v)
-    i, j, k, c, s = found
-    y, z = v[i], v[j]
-    if y.is_zero() or z.is_zero():
-        return ca.mtimes(R, v)
-    cosine, sine = float(c), float(s)
-    if cosine < 0:
-        y, z, cosine, sine = (-z, y, sine, -cosine) if sine > 0 else (z, -y, -sine, cosine)
-    t = sine / (1 + cosine)
+    axis, cosine, sine = found
+    quarters, *factors = shears(cosine, sine)
+    return _sheared_vector(axis, quarters)(v, *factors)
+
+
+def shears(cosine: SX, sine: SX) -> tuple[int, float, float]:
+    """Return a constant turn as quarter turns (0, 1 or -1) and the tangent of half the angle that is left, below 1, and its sine."""
+    c, s = float(cosine), float(sine)
+    quarters = 0 if c > 0 else 1 if s > 0 else -1
+    if quarters:
+        c, s = quarters * s, -quarters * c
+    return quarters, s / (1 + c), s
+
+
+def sheared(y: SX, z: SX, quarters: int, t: SX, s: SX) -> tuple[SX, SX]:
+    """Return two components turned in their plane: y1 = y - t z, z' = z + s y1, y' = y1 - t z' (Paeth 1986)."""
+    y, z = {0: (y, z), 1: (-z, y), -1: (z, -y)}[quarters]
     first = y - t * z
-    second = z + sine * first
-    out = SX(3, 1)
-    out[i], out[j], out[k] = first - t * second, second, v[k]
-    return out
+    second = z + s * first
+    return first - t * second, second
+
+
+@functools.cache
+def _sheared_vector(axis: int, quarters: int) -> ca.Function:
+    v, t, s = SX.sym("v", 3), SX.sym("t"), SX.sym("s")
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    out = SX(v)
+    out[i], out[j] = sheared(v[i], v[j], quarters, t, s)
+    return ca.Function("sheared", [v, t, s], [out])
 
 
 def rpy_matrix(rpy: SX) -> SX:

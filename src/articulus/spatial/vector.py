@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,15 +22,20 @@ def skew(a: SX) -> SX:
 
 def turning(w: SX, rate: SX) -> SX:
     """Return the matrix that takes a point of a turning body to its acceleration: w x (w x p) + rate x p."""
-    x, y, z = (w[k] for k in range(3))
+    return _turning()(w, rate)
+
+
+@functools.cache
+def _turning() -> ca.Function:
+    w, rate = SX.sym("w", 3), SX.sym("rate", 3)
+    x, y, z = ca.vertsplit(w)
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    return ca.blockcat(
-        [
-            [-(yy + zz), xy - rate[2], xz + rate[1]],
-            [xy + rate[2], -(xx + zz), yz - rate[0]],
-            [xz - rate[1], yz + rate[0], -(xx + yy)],
-        ]
-    )
+    rows = [
+        [-(yy + zz), xy - rate[2], xz + rate[1]],
+        [xy + rate[2], -(xx + zz), yz - rate[0]],
+        [xz - rate[1], yz + rate[0], -(xx + yy)],
+    ]
+    return ca.Function("turning", [w, rate], [ca.blockcat(rows)])
 
 
 @dataclass(frozen=True)
