@@ -12,7 +12,7 @@ import pytest
 import articulus as art
 from articulus import kernel
 from articulus.errors import InputError
-from articulus.kernel import jit
+from articulus.kernel import build, jit
 
 ROLLOUT = """
 import hashlib, numpy as np, articulus as art
@@ -79,3 +79,22 @@ def test_without_the_variable_code_is_optimized(monkeypatch):
 def test_without_the_variable_the_widest_register_is_used(monkeypatch):
     monkeypatch.delenv("ARTICULUS_LANES", raising=False)
     assert jit.host().lanes == jit.widest()
+
+
+def test_long_code_that_is_hurried_gives_the_same_bits(monkeypatch, tmp_path):
+    monkeypatch.setenv("ARTICULUS_CACHE", str(tmp_path))
+    monkeypatch.setenv("ARTICULUS_OPTIMIZATION", "1")
+    monkeypatch.setattr(build, "LONG_TEXT", 0)
+    efforts, machine = [], jit._machine
+    monkeypatch.setattr(jit, "_machine", lambda effort: efforts.append(effort) or machine(effort))
+    arm = art.load("rrc7")
+    q, v, tau = np.random.default_rng(2).standard_normal((3, 21, arm.nv))
+    found = []
+    for hurried in (False, True):
+        efforts.clear()
+        code = kernel.cached(
+            f"hurried {hurried}", lambda: arm.function("forward_dynamics"), hurried=hurried, ranks=None
+        )
+        found.append(code(q, v, tau))
+        assert (0 in efforts) == hurried
+    np.testing.assert_array_equal(*found)

@@ -87,6 +87,7 @@ def cached(
     *,
     finite: bool = True,
     ranks: Callable[[], Ranks] | None = None,
+    hurried: bool = False,
 ) -> Kernel:
     """Return the kernel of a function that is only built when the cache does not hold its code.
 
@@ -101,13 +102,15 @@ def cached(
     ranks : callable, optional
         Returns the number of trailing axes of each input and output, where a size of one must not take an axis away; called
         when `build` is.
+    hurried : bool
+        Whether long code is made without optimization: for what is evaluated so rarely that compiling takes longer. Part of what `key` determines.
     """
 
     def made() -> program.Program:
         wanted = None if ranks is None else ranks()
         return program.build(build()).ranked(wanted)
 
-    source = _kept(_sources, key, lambda: Source(f"cached {key}", made))
+    source = _kept(_sources, key, lambda: Source(f"cached {key}", made, hurried))
     source.signature()  # outside the lock: building one kernel must not keep others waiting
     return _kept(_kernels, (key, finite), lambda: Kernel(source, finite=finite))
 

@@ -600,7 +600,9 @@ class System:
             return native(self.reporting(names))
         key, ones = f"outputs {list(names)} {self.identity}", (1,) * len(names)
         ranks = tuple(0 if name in ("t", "h") else 1 for name in ARGUMENTS), ones
-        return kernel.cached(key, lambda: self.reporting(names), finite=False, ranks=lambda: ranks)
+        return kernel.cached(
+            key, lambda: self.reporting(names), finite=False, ranks=lambda: ranks, hurried=True
+        )
 
     def reporting(self, names: Sequence[str]) -> ca.Function:
         """(c, d, p, w, t, h) -> the named outputs; the same function whenever the same names are asked."""
