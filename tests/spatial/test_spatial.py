@@ -27,6 +27,8 @@ from articulus.spatial import (
 
 TIGHT = {"rtol": 1e-13, "atol": 1e-13}
 """A few dozen roundings on numbers of order one."""
+LOOSER = {"rtol": 1e-12, "atol": 1e-12}
+"""The same on inertias, whose entries are products of such numbers and reach some tens."""
 
 
 def number(x) -> np.ndarray:
@@ -116,7 +118,7 @@ def test_product_acts_as_its_merged_transform(draw):
         ("force_to_parent", f),
     ):
         assert_allclose(column(getattr(two, name)(x)), column(getattr(one, name)(x)), **TIGHT)
-    assert_allclose(six(two.inertia_to_parent(I)), six(one.inertia_to_parent(I)), rtol=1e-12, atol=1e-12)
+    assert_allclose(six(two.inertia_to_parent(I)), six(one.inertia_to_parent(I)), **LOOSER)
 
 
 @pytest.mark.parametrize("axis", range(3))
@@ -154,14 +156,14 @@ def test_turns_about_coordinate_axes_agree_with_products_of_matrices(axis, degre
         *(R @ number(x) @ R.T for x in (skewed.J, skewed.H, skewed.M)),
     ]
     for got, true in zip(results, wanted):
-        assert_allclose(number(got).ravel(), true.ravel(order="F"), rtol=1e-12, atol=1e-12)
+        assert_allclose(number(got).ravel(), true.ravel(order="F"), **LOOSER)
 
 
 def test_a_turning_body_needs_the_force_that_changes_its_momentum(draw):
     """m v + ..., J w' + w x J w + ...: Newton and Euler with cross products."""
     I, a, w = draw.inertia(), draw.motion(), draw.vector()
     V = Motion(w, SX.zeros(3))
-    assert_allclose(column(I.moved(a, w)), column(I @ a + V.cross_force(I @ V)), rtol=1e-12, atol=1e-12)
+    assert_allclose(column(I.driving_force(a, w)), column(I @ a + V.cross_force(I @ V)), **LOOSER)
 
 
 def test_cross_products(draw):
@@ -206,7 +208,7 @@ def test_inertia_moves_by_congruence(draw):
     I, X = draw.inertia(), draw.transform()
     T = to_child(X)
     for inertia in (I, I.articulated()):
-        assert_allclose(six(X.inertia_to_parent(inertia)), T.T @ six(inertia) @ T, rtol=1e-12, atol=1e-12)
+        assert_allclose(six(X.inertia_to_parent(inertia)), T.T @ six(inertia) @ T, **LOOSER)
 
 
 def test_inertias_add(draw):

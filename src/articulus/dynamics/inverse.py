@@ -101,7 +101,7 @@ def velocity_product(node: Node, v: SX, w: SX) -> Motion:
 
 def gyroscopic_force(node: Node, w: SX) -> Force:
     """Return the force that keeps the body turning at w with its origin at rest."""
-    return node.inertia.moved(Motion.zero(), w)
+    return node.inertia.driving_force(Motion.zero(), w)
 
 
 def outward(
@@ -118,7 +118,7 @@ def outward(
         rate, felt, acceleration = modal
         F, f = node.body.forces(Motion(w, SX.zeros(3)), felt, A, acceleration)
         return w, A, F if force is None else F + force, f + node.body.restoring(rate)
-    F = node.inertia.moved(A, w)
+    F = node.inertia.driving_force(A, w)
     return w, A, F if force is None else F + force
 
 

@@ -125,7 +125,7 @@ class RigidInertia:
         """Return the momentum of a velocity: J w + h x v, m v - h x w."""
         return Force(ca.mtimes(self.J, a.w) + cross(self.h, a.v), self.m * a.v - cross(self.h, a.w))
 
-    def moved(self, a: Motion, w: SX) -> Force:
+    def driving_force(self, a: Motion, w: SX) -> Force:
         """Return the force that gives the acceleration `a` of the origin at the angular velocity `w` (Newton and Euler).
 
         h x v + J w' + w x J w and m v + w' x h + w x (w x h), with the products of w computed once (Khalil & Kleinfinger 1987).

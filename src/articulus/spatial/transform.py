@@ -17,7 +17,11 @@ AnyInertia = TypeVar("AnyInertia", RigidInertia, ArticulatedInertia)
 
 @dataclass(frozen=True)
 class Transform:
-    """Pose X_AB: rotation `R` = R_AB and position `p` of B's origin in A."""
+    """Pose X_AB: rotation `R` = R_AB and position `p` of B's origin in A.
+
+    Forces and inertias take constant turns as shears (`turn_vector`). Motions do not: a link waits for that of the link before, and
+    a product with the matrix is ready sooner.
+    """
 
     R: SX
     p: SX
