@@ -55,7 +55,7 @@ def versions() -> dict[str, str]:
 def optimization() -> int:
     """Return the effort of LLVM's code generator: ARTICULUS_OPTIMIZATION (0 or 1), else 1.
 
-    With 0 code is made in a quarter of the time and runs 1.2 to 1.6 times as long. Results do not depend on it.
+    With 0 code is made in about a third of the time and runs 1.2 to 1.6 times as long. Results do not depend on it.
     """
     chosen = os.environ.get("ARTICULUS_OPTIMIZATION", "").strip() or "1"
     if chosen not in ("0", "1"):
