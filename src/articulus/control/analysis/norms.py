@@ -6,7 +6,6 @@ if the Hamiltonian matrix of g has no imaginary eigenvalue; if it has some, betw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,8 @@ NEAR_AXIS = 1e-5
 ROUNDS = 60
 
 
-@dataclass(frozen=True)
-class Norm:
-    """A norm of a linear model.
+class Norm(float):
+    """A norm of a linear model: a number that knows where and why.
 
     Parameters
     ----------
@@ -41,16 +39,26 @@ class Norm:
     reason : str
     """
 
-    value: float
-    omega: float = np.nan
-    reason: str = ""
+    omega: float
+    reason: str
 
-    def __float__(self) -> float:
-        return self.value
+    def __new__(cls, value: float, omega: float = np.nan, reason: str = "") -> Norm:
+        """Return the number with what is known about it."""
+        self = super().__new__(cls, value)
+        self.omega, self.reason = omega, reason
+        return self
+
+    @property
+    def value(self) -> float:
+        """The number alone."""
+        return float(self)
 
     def __str__(self) -> str:
         at = "" if np.isnan(self.omega) else f" at {self.omega:.6g} rad/s"
-        return f"{self.value:.6g}{at}" + (f" ({self.reason})" if self.reason else "")
+        return f"{self:.6g}{at}" + (f" ({self.reason})" if self.reason else "")
+
+    def __repr__(self) -> str:
+        return f"<Norm {self}>"
 
 
 def h2norm(plant: Any) -> Norm:
