@@ -18,7 +18,9 @@ def rows(name):
 @pytest.mark.parametrize(("name", "i"), ROWS, ids=[f"{name}-{i + 1}" for name, i in ROWS])
 def test_row_agrees(name, i):
     row = rows(name)[i]
-    assert row.passed, f"{row.quantity}: printed {row.printed}, computed {row.computed}, {row.reason}"
+    assert row.passed, (
+        f"{row.quantity}: expected {row.expected}, computed {row.computed}, {row.origin}: {row.reason}"
+    )
 
 
 def test_the_required_cases_are_there():

@@ -11,7 +11,19 @@ from articulus import cases
 from articulus.cases.row import agrees
 from articulus.errors import InputError
 
-KEYS = ["case", "source", "quantity", "printed", "computed", "tolerance", "reason", "pass"]
+KEYS = [
+    "case",
+    "source",
+    "quantity",
+    "expected",
+    "computed",
+    "tolerance",
+    "origin",
+    "reason",
+    "deviation",
+    "same_as",
+    "pass",
+]
 SCRIPT = "def compute():\n    return {quantities}\n"
 TOML = """
 title = "t"
@@ -19,10 +31,11 @@ source = "key"
 reference = "Author, Title, 1999"
 [[row]]
 quantity = "x [m]"
-printed = {printed}
+expected = {expected}
 tolerance = {tolerance}
 origin = "{origin}"
 where = "eq. 1"
+{more}
 reason = "digits"
 """
 
@@ -31,8 +44,11 @@ reason = "digits"
 def folder(tmp_path):
     """Return a function that writes a case of one row."""
 
-    def write(computed="{'x [m]': 1.0}", printed="1.0", tolerance="0.1", origin="printed", script=None):
-        (tmp_path / "case.toml").write_text(TOML.format(printed=printed, tolerance=tolerance, origin=origin))
+    def write(
+        computed="{'x [m]': 1.0}", expected="1.0", tolerance="0.1", origin="printed", more="", script=None
+    ):
+        text = TOML.format(expected=expected, tolerance=tolerance, origin=origin, more=more)
+        (tmp_path / "case.toml").write_text(text)
         (tmp_path / "case.py").write_text(script or SCRIPT.format(quantities=computed))
         return str(tmp_path)
 
@@ -46,13 +62,24 @@ def test_a_row_as_json_has_exactly_these_keys(folder):
     assert json.loads(json.dumps(row.as_dict(), allow_nan=False))["source"] == "key, eq. 1"
 
 
-def test_the_origin_stands_before_the_reason(folder):
+def test_the_origin_has_a_key_of_its_own(folder):
     (row,) = cases.run([folder(origin="assumed")])
-    assert row.reason == "assumed: digits"
+    assert (row.origin, row.reason) == ("assumed", "digits")
 
 
 @pytest.mark.parametrize(
-    ("printed", "computed", "passes"),
+    ("computed", "passes"), [(1.05, False), (1.2, True), (0.75, True), (1.4, False), ("float('nan')", False)]
+)
+def test_a_known_deviation_must_stay_one(folder, computed, passes):
+    """It fails when the number is reached after all, and when it is missed by more than is known."""
+    more = 'deviation = "another model"\ndeviates_by = 0.3'
+    (row,) = cases.run([folder(f"{{'x [m]': {computed}}}", more=more)])
+    assert row.passed is passes
+    assert row.as_dict()["deviation"] == "another model"
+
+
+@pytest.mark.parametrize(
+    ("expected", "computed", "passes"),
     [
         (1.0, 1.09, True),
         (1.0, 1.11, False),
@@ -62,8 +89,8 @@ def test_the_origin_stands_before_the_reason(folder):
         (0.0, float("inf"), False),
     ],
 )
-def test_agreement_is_the_largest_difference(printed, computed, passes):
-    assert agrees(printed, computed, 0.1) is passes
+def test_agreement_is_the_largest_difference(expected, computed, passes):
+    assert agrees(expected, computed, 0.1) is passes
 
 
 def test_numbers_that_are_not_finite_are_null_in_json(folder):
@@ -73,7 +100,7 @@ def test_numbers_that_are_not_finite_are_null_in_json(folder):
 
 
 def test_arrays_become_lists(folder):
-    (row,) = cases.run([folder("{'x [m]': __import__('numpy').array([1.0, 2.0])}", printed="[1, 2]")])
+    (row,) = cases.run([folder("{'x [m]': __import__('numpy').array([1.0, 2.0])}", expected="[1, 2]")])
     assert row.computed == [1.0, 2.0]
     assert row.passed
 
@@ -93,7 +120,10 @@ def test_a_case_that_stops_gives_failed_rows(folder):
     [
         ({"origin": "heard"}, "origin 'heard'"),
         ({"tolerance": "-1.0"}, "tolerance"),
-        ({"printed": "'text'"}, "could not convert"),
+        ({"more": 'deviation = "why"'}, "a deviation is a text with deviates_by above the tolerance"),
+        ({"more": "deviates_by = 1.0"}, "a deviation is a text with deviates_by above the tolerance"),
+        ({"more": "printed = 1.0"}, "unexpected keyword argument 'printed'"),
+        ({"expected": "'text'"}, "could not convert"),
         ({"computed": "{'y [m]': 1.0}"}, r"only in one of case.toml and case.py: \['x \[m\]', 'y \[m\]'\]"),
     ],
 )

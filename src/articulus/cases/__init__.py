@@ -1,4 +1,4 @@
-"""Published cases with their printed numbers, and the runner behind `articulus verify`."""
+"""Published cases with the numbers expected of them, and the runner behind `articulus verify`."""
 
 from __future__ import annotations
 

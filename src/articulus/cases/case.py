@@ -1,4 +1,4 @@
-"""A case on disk: `case.toml` with the printed numbers, `case.py` with a function `compute` for ours."""
+"""A case on disk: `case.toml` with the expected numbers, `case.py` with a function `compute` for ours."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from articulus.errors import ArticulusError, InputError
 
 ORIGINS = {
     "printed": "printed in the source",
-    "recomputed": "recomputed independently from the printed data",
+    "recomputed": "recomputed from the source's data by a program of its own, in tests/oracles/cases",
+    "recomputed elsewhere": "recomputed from the source's data by a program that is not kept here",
+    "closed form": "a formula, evaluated by hand or by a program of its own in tests/oracles/cases",
     "inferred": "rests on data inferred from other printed numbers",
     "assumed": "rests on data assumed where the source has none",
-    "identity": "an identity that holds for any data",
+    "fitted": "data were chosen so that the number comes out: it cannot disagree",
+    "identity": "an identity that holds for any data, or two ways of this package to one result",
 }
-"""Where the number called "printed" comes from; printed before the reason in every row."""
+"""Where an expected number comes from."""
 
 
 @dataclass(frozen=True)
@@ -32,21 +35,40 @@ class Expected:
     ----------
     quantity : str
         Key of the dictionary that `compute` returns.
-    printed : float or nested list of float
+    expected : float or nested list of float
+        What is compared with it.
     tolerance : float
+        Largest difference of any entry that counts as agreement.
     origin : str
         Key of `ORIGINS`.
     reason : str
+        Why the tolerance is what it is, and more on the origin.
     where : str
         Section, table or equation.
+    deviation : str
+        Why the number is known not to be reached; the row passes while it is not, and fails once it is.
+    deviates_by : float
+        With a deviation: largest difference of any entry; beyond it the row fails.
+    same_as : str
+        "case: quantity" of the row that this one repeats, so that it counts once.
     """
 
     quantity: str
-    printed: Value
+    expected: Value
     tolerance: float
     origin: str
     reason: str
     where: str = ""
+    deviation: str = ""
+    deviates_by: float = 0.0
+    same_as: str = ""
+
+    def passes(self, computed: Value) -> bool:
+        """Return whether a computed number is what this row says of it."""
+        agreed = agrees(self.expected, computed, self.tolerance)
+        if not self.deviation:
+            return agreed
+        return not agreed and agrees(self.expected, computed, self.deviates_by)
 
 
 @dataclass(frozen=True)
@@ -87,9 +109,19 @@ class Case:
 
     def _row(self, e: Expected, computed: Value | None, note: str = "") -> Row:
         source = f"{self.source}, {e.where}" if e.where else self.source
-        passed = computed is not None and agrees(e.printed, computed, e.tolerance)
-        reason = f"{e.origin}: {note or e.reason}"
-        return Row(self.name, source, e.quantity, e.printed, computed, e.tolerance, reason, passed)
+        return Row(
+            self.name,
+            source,
+            e.quantity,
+            e.expected,
+            computed,
+            e.tolerance,
+            e.origin,
+            note or e.reason,
+            computed is not None and e.passes(computed),
+            e.deviation,
+            e.same_as,
+        )
 
     def _require_match(self, computed: dict[str, Any]) -> None:
         missing = {e.quantity for e in self.expected} ^ set(computed)
@@ -109,16 +141,19 @@ def read_case(folder: Path) -> Case:
 
 
 def _expected(row: dict[str, Any]) -> Expected:
-    row["printed"] = _plain(row["printed"])
+    row["expected"] = _plain(row["expected"])
     row["tolerance"] = float(row["tolerance"])
-    expected = Expected(**row)
-    if expected.origin not in ORIGINS:
+    e = Expected(**row)
+    if e.origin not in ORIGINS:
+        raise ValueError(f"'{e.quantity}': origin '{e.origin}'; expected one of {list(ORIGINS)}")
+    if not (e.tolerance >= 0 and e.reason):
+        raise ValueError(f"'{e.quantity}': expected a tolerance of at least 0 and a reason for it")
+    if bool(e.deviation) != (e.deviates_by > e.tolerance):
         raise ValueError(
-            f"'{expected.quantity}': origin '{expected.origin}'; expected one of {list(ORIGINS)}"
+            f"'{e.quantity}': a deviation is a text with deviates_by above the tolerance of {e.tolerance:g};"
+            f" found deviation = {e.deviation!r}, deviates_by = {e.deviates_by:g}"
         )
-    if not (expected.tolerance >= 0 and expected.reason):
-        raise ValueError(f"'{expected.quantity}': expected a tolerance of at least 0 and a reason for it")
-    return expected
+    return e
 
 
 def folders(parent: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ Value = float | list
 
 @dataclass(frozen=True)
 class Row:
-    """A published number beside the computed one.
+    """An expected number beside the computed one.
 
     Parameters
     ----------
@@ -23,26 +23,35 @@ class Row:
         Publication, with section, table or equation.
     quantity : str
         What is compared, with its unit.
-    printed : float or nested list of float
-        What the source says.
+    expected : float or nested list of float
+        What the computed number should be.
     computed : float, nested list of float, or None
         What articulus says; None when the case stopped before it.
     tolerance : float
         Largest difference of any entry that counts as agreement.
+    origin : str
+        Where the expected number comes from, a key of `articulus.cases.ORIGINS`.
     reason : str
-        Where the printed digits come from and why the tolerance is what it is.
+        Why the tolerance is what it is, and more on the origin.
     passed : bool
-        Whether they agree.
+        Whether they agree; of a known deviation, whether they differ as far as it says.
+    deviation : str
+        Why they are known to differ; "" where they should agree.
+    same_as : str
+        "case: quantity" of the row that this one repeats; "" if it stands for itself.
     """
 
     case: str
     source: str
     quantity: str
-    printed: Value
+    expected: Value
     computed: Value | None
     tolerance: float
+    origin: str
     reason: str
     passed: bool
+    deviation: str = ""
+    same_as: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as JSON knows it; numbers that are not finite become null."""
@@ -50,17 +59,20 @@ class Row:
             "case": self.case,
             "source": self.source,
             "quantity": self.quantity,
-            "printed": _finite(self.printed),
+            "expected": _finite(self.expected),
             "computed": _finite(self.computed),
             "tolerance": self.tolerance,
+            "origin": self.origin,
             "reason": self.reason,
+            "deviation": self.deviation or None,
+            "same_as": self.same_as or None,
             "pass": self.passed,
         }
 
 
-def agrees(printed: Value, computed: Value, tolerance: float) -> bool:
+def agrees(expected: Value, computed: Value, tolerance: float) -> bool:
     """Return whether the shapes are equal and no entry differs by more than the tolerance (NaN never agrees)."""
-    a, b = np.asarray(printed, dtype=float), np.asarray(computed, dtype=float)
+    a, b = np.asarray(expected, dtype=float), np.asarray(computed, dtype=float)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= tolerance))
 
 

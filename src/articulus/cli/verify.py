@@ -1,4 +1,4 @@
-"""`articulus verify`: published cases beside their printed numbers."""
+"""`articulus verify`: published cases beside the numbers expected of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def verify(
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list, one object a row.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="Only list the cases.")] = False,
 ) -> None:
-    """Compute published cases and compare with their printed numbers; exit with 1 if any differs."""
+    """Compute published cases and compare with the numbers expected of them; exit with 1 if any row fails."""
     from articulus import cases as library
 
     found = library.find(cases or None)
@@ -66,33 +66,55 @@ def _print_rows(rows: list[Row]) -> None:
     else:
         for row in rows:
             console.print(_row_lines(row))
-    failed = sum(not row.passed for row in rows)
-    console.print(f"{len(rows)} rows, {len(rows) - failed} pass, {failed} fail")
+    console.print(_totals(rows))
+
+
+def _totals(rows: list[Row]) -> str:
+    """Return how many rows pass, deviate as known and fail; rows that repeat others are counted apart."""
+    own = [row for row in rows if not row.same_as]
+    failed = sum(not row.passed for row in own)
+    known = sum(row.passed and bool(row.deviation) for row in own)
+    text = f"{len(own)} rows, {len(own) - failed - known} pass, {known} known deviations, {failed} fail"
+    again = len(rows) - len(own)
+    if again:
+        wrong = sum(not row.passed for row in rows if row.same_as)
+        text += f"; {again} more repeat rows of other cases, {wrong} of them fail"
+    return text
 
 
 def _row_table(rows: list[Row]) -> Table:
-    columns = ("case", "source", "quantity", "printed", "computed", "tolerance", "reason", "pass")
+    columns = ("case", "source", "quantity", "expected", "computed", "tolerance", "origin", "reason", "pass")
     table, last = new_table("verification", *columns), ""
     for row in rows:
         if last and row.case != last:
             table.add_section()
         last = row.case
-        numbers = (_value(row.printed), _value(row.computed, row.tolerance), f"{row.tolerance:g}")
-        table.add_row(row.case, row.source, row.quantity, *numbers, row.reason, _verdict(row))
+        numbers = (_value(row.expected), _value(row.computed, row.tolerance), f"{row.tolerance:g}")
+        table.add_row(row.case, row.source, row.quantity, *numbers, row.origin, _remark(row), _verdict(row))
     return table
 
 
 def _row_lines(row: Row) -> Text:
     """Return a row as lines, for a terminal too narrow for the table."""
-    values = {"printed": _value(row.printed), "computed": _value(row.computed, row.tolerance)}
+    values = {"expected": _value(row.expected), "computed": _value(row.computed, row.tolerance)}
     text = Text.assemble(_verdict(row), f" {row.case}: ", (row.quantity, "bold"), "\n")
     for name, value in values.items():
         text.append(f"  {name:<10}" + value.replace("\n", "\n" + 12 * " ") + "\n")
-    return text.append(f"  tolerance {row.tolerance:g}; {row.reason}\n  {row.source}\n", "dim")
+    return text.append(
+        f"  tolerance {row.tolerance:g}; {row.origin}: {_remark(row)}\n  {row.source}\n", "dim"
+    )
 
 
 def _verdict(row: Row) -> Text:
-    return Text("pass", "green") if row.passed else Text("FAIL", "bold red")
+    if not row.passed:
+        return Text("FAIL", "bold red")
+    return Text("known deviation", "yellow") if row.deviation else Text("pass", "green")
+
+
+def _remark(row: Row) -> str:
+    """Return the reason, with what is known of a deviation and which row is repeated."""
+    deviation = f"; known deviation: {row.deviation}" if row.deviation else ""
+    return row.reason + deviation + (f"; the same as {row.same_as}" if row.same_as else "")
 
 
 def _value(value: Any, tolerance: float = 0.0) -> str:
