@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import casadi as ca
@@ -11,6 +13,7 @@ import pytest
 import articulus as art
 from articulus.browser.recording import lanes, recording, trail_of
 from articulus.errors import InputError
+from articulus.results.store import read_dataset, write_dataset
 from articulus.trajectory import (
     Ball,
     Clear,
@@ -26,6 +29,7 @@ from articulus.trajectory import (
     plan,
     solve_problem,
 )
+from articulus.trajectory.formulas import read, written
 
 TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
 SHAPES = (Ball((0, 0, 2), 0.3), Rod((-2, -1, -4), (-2, 1, -4), 0.2, "post"), Crate((0, 0, -6), (1, 2, 1)))
@@ -148,3 +152,71 @@ def test_shapes_without_sense_are_named() -> None:
         Crate((0, 0), (1, 1, 1))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"Hull\.balls: found 0"):
         Hull("tip", (0, 0, 0), (0, 0, 0), 0.1, balls=0)
+
+
+def _evil(folder: Path) -> ca.Function:
+    """Return a function that CasADi compiles again when its text is read, by a command of our choice."""
+    x = ca.SX.sym("x", 5)
+    script = folder / "cc"
+    script.write_text(f'#!/bin/sh\ntouch {folder / "ran"}\nexec cc "$@"\n')
+    script.chmod(0o755)
+    options = {"jit": True, "compiler": "shell", "jit_options": {"compiler": str(script), "linker": "cc"}}
+    return ca.Function("equations", [x], [x[2:4] - ca.vertcat(x[1], x[4])], options)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler")
+def test_a_file_runs_nothing_when_it_is_loaded(
+    made: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that hold CasADi's text of a function with a compiler's command: of a task it is not looked at, else refused."""
+    monkeypatch.chdir(tmp_path)
+    text = _evil(tmp_path).serialize()
+    (tmp_path / "ran").unlink()
+    ca.Function.deserialize(text)
+    assert (tmp_path / "ran").exists()  # the attack works on CasADi
+    (tmp_path / "ran").unlink()
+    x, u = ca.SX.sym("x", 2), ca.SX.sym("u", 1)
+    cart = solve_problem(
+        ode(x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], running=u**2), intervals=4
+    )
+    for k, each in enumerate((made, cart)):
+        each.save(tmp_path / f"{k}.nc")
+        data = read_dataset(tmp_path / f"{k}.nc", "articulus plan 1", "Plan.save")
+        phases = json.loads(data.attrs.get("phases", "[{}]"))
+        phases[0]["equations"] = {"kind": "Function", "text": text}
+        data.attrs["phases"] = json.dumps(phases)
+        write_dataset(data, tmp_path / f"evil_{k}.nc")
+    assert load_plan(tmp_path / "evil_0.nc").cost == made.cost
+    with pytest.raises(InputError, match="can run programs when it is read"):
+        load_plan(tmp_path / "evil_1.nc")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_functions_come_back_from_their_operations() -> None:
+    """Values to the last bit, of every operation; what is no list of operations is refused."""
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y")
+    parts = [
+        SX_ONE(x[0]) for SX_ONE in (ca.sin, ca.tanh, ca.exp, ca.fabs, ca.sqrt, ca.floor, ca.sign, ca.erf)
+    ]
+    parts += [
+        ca.fmin(x[1], y),
+        ca.atan2(x[1], y),
+        ca.if_else(x[2] > 0.3, 1.5, x[1] ** 3),
+        2 * x[1] ** y,
+        0,
+        np.inf,
+    ]
+    f = ca.Function("f", [x, y], [ca.vertcat(*parts), ca.reshape(ca.vertcat(x, y), 2, 2)])
+    g = read(json.loads(json.dumps(written(f))))
+    for row in np.random.default_rng(3).uniform(0.01, 1, (50, 4)):
+        for a, b in zip(f(row[:3], row[3]), g(row[:3], row[3])):
+            assert np.array_equal(np.array(a), np.array(b))
+    for change in (
+        {"steps": [["CALL", 0]]},
+        {"steps": [["SIN", -1]]},
+        {"steps": [["SIN", 10**9]]},
+        {"inputs": [[10**9, 1]]},
+        {"steps": [["__import__", "os"]]},
+    ):
+        with pytest.raises((ValueError, LookupError, TypeError)):
+            read(written(f) | change)

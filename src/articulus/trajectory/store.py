@@ -1,4 +1,8 @@
-"""Plans as netCDF4 files: the motion by names, the problem with its equations, and the task from which it was made."""
+"""Plans as netCDF4 files: the motion by names, and the task from which it was made, or the problem with its equations.
+
+Nothing in a file is run when it is read: the equations of a task are written anew from the model, those of other problems are lists of
+operations (`formulas`).
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from articulus.results.store import (
 )
 from articulus.solve.goals import FramePoint, FramePose
 from articulus.trajectory.collocation import transcribe
+from articulus.trajectory.formulas import read, written
 from articulus.trajectory.ipopt import Solution
 from articulus.trajectory.keeping import Facing, InBox, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Rod
@@ -81,11 +86,11 @@ def save(plan: Plan, path: StrPath) -> None:
         "title": f"Plan of {plan.task.mechanism.name if plan.task else plan.problem.phases[0].name}",
         "scheme": plan.scheme.name,
         "error": plan.error,
-        "phases": json.dumps(_plain(plan.problem.phases)),
-        "links": json.dumps(_plain(plan.problem.links)),
     }
     if plan.task is not None:
         _put_task(data, plan.task)
+    else:
+        data.attrs |= {name: json.dumps(_plain(getattr(plan.problem, name))) for name in ("phases", "links")}
     write_dataset(data, path)
 
 
@@ -118,7 +123,7 @@ def _put_task(data: xarray.Dataset, task: Task) -> None:
 
 
 def load_plan(path: StrPath, mechanism: Mechanism | None = None) -> Plan:
-    """Return the plan of a file written by `Plan.save`.
+    """Return the plan of a file written by `Plan.save`; nothing in the file is run.
 
     Parameters
     ----------
@@ -138,8 +143,11 @@ def load_plan(path: StrPath, mechanism: Mechanism | None = None) -> Plan:
 
 
 def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Plan:
-    phases, links = (_made(json.loads(data.attrs[name])) for name in ("phases", "links"))
     task, name = _task(path, data, mechanism) if "task" in data.attrs else None, data.attrs["scheme"]
+    if task is not None:
+        phases, links = [task.phase()], []
+    else:
+        phases, links = (_made(json.loads(data.attrs[name])) for name in ("phases", "links"))
     if "outcome" in data.attrs:
         return feedback_plan(phases[0], name, Outcome(**_got(data, "outcome")), task)
     problem, chosen = Problem(tuple(phases), tuple(links)), scheme(name)
@@ -161,7 +169,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, ca.Function):
-        return {"kind": "Function", "text": value.serialize()}
+        return {"kind": "Function", **written(value)}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kind = type(value).__name__
         if KINDS.get(kind) is not type(value):
@@ -190,7 +198,12 @@ def _made(value: Any) -> Any:
         case None:
             return made
         case "Function":
-            return ca.Function.deserialize(made["text"])
+            if "text" in made:
+                raise InputError(
+                    "found equations as CasADi's own text, which earlier versions wrote and which can run programs when it is read; "
+                    "expected a list of operations. Solve the problem again and save it"
+                )
+            return read(made)
         case "Phase":
             return _phase(made)
         case "Constraint":
