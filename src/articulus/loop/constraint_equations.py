@@ -240,6 +240,12 @@ class Closing:
         """(q, t, p) -> position residuals, (m,)."""
         return ca.Function("position", [self.tree.q, self.t, self.tree.p], [ca.densify(self.rows.g)])
 
+    @functools.cached_property
+    def rate(self) -> ca.Function:
+        """(q, v, t, p) -> velocity residuals, (m,)."""
+        symbols = [self.tree.q, self.tree.v, self.t, self.tree.p]
+        return ca.Function("rate", symbols, [ca.densify(self.rows.rate)])
+
     def residual(self) -> ca.Function:
         """(q, v, t, active, p) -> the largest position residual and the largest velocity residual of rows that hold."""
         tree, on = self.tree, self._on()

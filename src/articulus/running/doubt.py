@@ -265,7 +265,7 @@ def _singular(runner: Runner, evidence: _Evidence, i: int) -> float | None:
     values = [
         np.linalg.svd(np.array(jacobian(q, t, model)), compute_uv=False) for q, t in zip(states, evidence.t)
     ]
-    least = np.array([x[rank - 1] for x in values]) if rank else np.ones(1)
+    least = np.array([x[min(rank, len(x)) - 1] for x in values]) if rank else np.ones(1)
     return float(evidence.t[least.argmin()]) if least.min() < SINGULAR * np.median(least) else None
 
 

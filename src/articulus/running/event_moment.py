@@ -66,7 +66,9 @@ class Moment:
     async def take_over(self, name: str) -> None:
         """Put the changed position and velocity into the state; rows that hold get admissible velocities.
 
-        Energy that the event takes away counts as dissipated, what it adds as input.
+        Whatever the form of loops, what the rows take from the velocities is an impulse along them: linear and angular momentum of
+        what flies freely stay, and of all changes this is the one that takes the least energy. Energy that the event takes away
+        counts as dissipated, what it adds as input.
         """
         system, before = self.engine.system, await self._energy()
         for label, value in (("q", self.q), ("v", self.v)):
@@ -80,11 +82,19 @@ class Moment:
         if system.correction is not None:
             nc, held = system.nc, self.x[system.nc : self.engine.logged]
             corrected = await self.engine.stepper.correcting(self.x[:nc], held, self.p, self.w, self.t)
-            for label in "qv":
-                self.x[system.places[label]] = corrected[system.places[label]]
+            self.q = self.x[system.places["q"]] = corrected[system.places["q"]]
+        if self._held().any():
+            self.x[system.places["v"]] += self._against_rows()
         gain = await self._energy() - before
         self.x[system.places[INPUT if gain > 0 else DISSIPATED]] += abs(gain)
         self.x[self.engine.logged :] = 0.0
+
+    def _against_rows(self) -> np.ndarray:
+        """Return the change of velocities by the impulses of the rows that hold, (nv,)."""
+        closing = self.engine.system.closing
+        assert closing is not None
+        rate = np.array(closing.rate(self.q, self.v, self.t, self._model())).ravel()
+        return self._least_change(self._rows(), -rate[self._active()])[0]
 
     async def _energy(self) -> float:
         """Return the energy that the mechanism and its components hold [J]."""
@@ -99,12 +109,18 @@ class Moment:
         at = system.held_places["active"]
         return self.x[system.nc + at.start : system.nc + at.stop] > 0
 
-    def _rows(self) -> np.ndarray:
+    def _active(self) -> list[int]:
+        """Return the constraint rows that hold."""
         closing = self.engine.system.closing
         assert closing is not None
-        G = np.array(closing.jacobian(self.q, self.t, self._model()))
         active = {c.name for c, on in zip(closing.description.constraints, self._held()) if on}
-        return G[[i for i, name in enumerate(closing.names) if name in active]]
+        return [i for i, name in enumerate(closing.names) if name in active]
+
+    def _rows(self) -> np.ndarray:
+        """Return the directions of the rows that hold, (rows, nv)."""
+        closing = self.engine.system.closing
+        assert closing is not None
+        return np.array(closing.jacobian(self.q, self.t, self._model()))[self._active()]
 
     def _least_change(self, rows: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return velocity_change(self.engine.system.mass_matrix(self.q, self._model()), rows, targets)

@@ -141,15 +141,19 @@ class Specification:
         Returns
         -------
         list of tuple of int
-            Independent constraint rows of each run, for a method that works with them; else of the first alone.
+            Independent constraint rows of each run, for a method that works with them; else of the first alone. All rows where
+            events switch constraints: which rows imply the others then changes.
         dict
             What was found, for the record: names of redundant rows, largest changes of q and v.
         """
         mechanism, system = self.mechanism, self.system
         holding = _holding(mechanism, switched_on(self.settings.events))
         moving_freedoms(mechanism, self.settings.fixed, "fixed")
+        chooses = stepper_of(find_method(self.settings.method)).chooses_rows
+        switched = chooses and any(isinstance(event, Switching) for event in self.settings.events)
+        every = tuple(range(len(mechanism.constraint_names))) if switched else ()
         if not holding.description.constraints:
-            return [()], {}
+            return [every], {}
         before = c.copy()
         q, v = (c[:, system.places[name]] for name in "qv")
         own = {x.name for x in holding.description.parameters}
@@ -170,13 +174,15 @@ class Specification:
         moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
         if max(change.max(initial=0.0) for change in moved.values()) > 0:
             self._warn_of(moved, before, c)
-        runs = len(q) if stepper_of(find_method(self.settings.method)).chooses_rows else 1
+        runs = len(q) if chooses else 1
         kept = [independent_rows(holding, q[row], self.settings.t0, params=given[row]) for row in range(runs)]
         record = {
             "moved": {name: float(change.max(initial=0.0)) for name, change in moved.items()},
             "rows": len(holding.constraint_names),
             "redundant": [name for name in holding.constraint_names if name not in kept[0]],
         }
+        if switched:
+            return [every], record
         place = {name: i for i, name in enumerate(mechanism.constraint_names)}
         return [tuple(place[n] for n in names) for names in kept], record
 
