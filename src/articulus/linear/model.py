@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.linear.response import Transfer
 
 if TYPE_CHECKING:
     import control
@@ -85,21 +86,10 @@ class LinearModel:
         """
         s = 1j * np.atleast_1d(np.asarray(omega, dtype=float))
         places = s if self.period is None else np.exp(s * self.period)
-        A, B, C, D = (x[..., None, :, :] for x in (self.A, self.B, self.C, self.D))
-        matrices = places[:, None, None] * np.eye(A.shape[-1]) - A
-        try:
-            return C @ np.linalg.solve(matrices, B.astype(complex)) + D
-        except np.linalg.LinAlgError:  # one of them is a pole
-            return self._one_by_one(omega, matrices)
+        return self._transfer(places)
 
-    def _one_by_one(self, omega: Any, matrices: np.ndarray) -> np.ndarray:
-        return np.array([self._at(matrix) for matrix in matrices])
-
-    def _at(self, matrix: np.ndarray) -> np.ndarray:
-        try:
-            return self.C @ np.linalg.solve(matrix, self.B) + self.D
-        except np.linalg.LinAlgError:
-            return np.full(self.D.shape, np.inf, dtype=complex)
+    def _transfer(self, places: np.ndarray) -> np.ndarray:
+        return Transfer(self.A, self.B, self.C, self.D)(places)
 
     def between(self, input: str, output: str) -> LinearModel:
         """Return the model with one input and one output."""

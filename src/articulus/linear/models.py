@@ -12,6 +12,7 @@ import numpy as np
 from articulus.errors import InputError
 from articulus.linear.along import interpolated, times_of, transition
 from articulus.linear.model import LinearModel
+from articulus.linear.response import Transfer
 
 if TYPE_CHECKING:
     import control
@@ -119,5 +120,8 @@ class LinearModels(LinearModel):
             f"to_control: found models of {self.shape} operating points; expected one: models[i]"
         )
 
-    def _one_by_one(self, omega: Any, matrices: np.ndarray) -> np.ndarray:
-        return np.array([model.response(omega) for model in self])
+    def _transfer(self, places: np.ndarray) -> np.ndarray:
+        found = np.empty((*self.shape, len(places), *self.D.shape[-2:]), dtype=complex)
+        for i in np.ndindex(self.shape):
+            found[i] = Transfer(self.A[i], self.B[i], self.C[i], self.D[i])(places)
+        return found

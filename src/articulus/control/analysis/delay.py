@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import factorial
 from typing import Any
 
@@ -14,6 +15,7 @@ from articulus.control.connect import series, side_by_side
 from articulus.control.plant import as_plant, of_matrices, places
 from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.linear.response import Transfer
 
 Delays = float | Mapping[str, float] | Sequence[float]
 """Of all signals, of some by name, or of each [s]."""
@@ -64,20 +66,16 @@ class DelayedModel:
     def at(self, s: Any) -> np.ndarray:
         """Return the transfer function at complex s, (n, ny, nu); infinite at a pole."""
         s = np.atleast_1d(np.asarray(s, dtype=complex))
-        try:
-            return self._product(s)
-        except np.linalg.LinAlgError:
-            if len(s) == 1:
-                return np.full((1, len(self.outputs), len(self.inputs)), np.inf, dtype=complex)
-            return np.concatenate([self.at(each) for each in s])
-
-    def _product(self, s: np.ndarray) -> np.ndarray:
-        s = s[:, None, None]
-        total = np.eye(len(self.inputs))[None]
-        for delays, model in self.parts:
-            solved = np.linalg.solve(s * np.eye(len(model.A)) - model.A, model.B.astype(complex)[None])
-            total = (model.C @ solved + model.D) * np.exp(-s * delays) @ total
+        total = np.broadcast_to(np.eye(len(self.inputs)), (len(s),) + (len(self.inputs),) * 2)
+        with np.errstate(invalid="ignore"):
+            for (delays, _), part in zip(self.parts, self._transfers):
+                total = part(s) * np.exp(-s[:, None, None] * delays) @ total
+        total[~np.isfinite(total).all(axis=(1, 2))] = np.inf
         return total
+
+    @cached_property
+    def _transfers(self) -> tuple[Transfer, ...]:
+        return tuple(Transfer(model.A, model.B, model.C, model.D) for _, model in self.parts)
 
     def response(self, omega: Any) -> np.ndarray:
         """Return the frequency response at omega [rad/s], (n, ny, nu); exact."""

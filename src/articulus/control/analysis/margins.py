@@ -24,6 +24,7 @@ from articulus.control.figure import over_frequency
 from articulus.control.plant import as_plant, of_matrices
 from articulus.errors import InputError, doubtful
 from articulus.linear import LinearModel
+from articulus.linear.response import Transfer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -263,12 +264,14 @@ def _phase_crossings(curve: _Curve, i: int, w: np.ndarray, values: np.ndarray) -
     def part(omega: float) -> float:
         return float(curve.channel(np.array([omega]), i)[0].imag)
 
+    # what rounding leaves of a response that vanishes is no crossing
+    nothing = np.finfo(float).eps * np.abs(values[np.isfinite(values)]).max(initial=0.0)
     found = [(omega, value) for omega, value in curve.ends(i) if value < 0]
     for k in np.flatnonzero(values.imag[1:] * values.imag[:-1] < 0):
         if min(values.real[k], values.real[k + 1]) < 0:
             omega = float(brentq(part, w[k], w[k + 1], xtol=1e-14 * w[k + 1], rtol=1e-13))
             value = curve.channel(np.array([omega]), i)[0]
-            if value.real < 0 and abs(value.imag) < 1e-6 * abs(value):
+            if value.real < -nothing and abs(value.imag) < 1e-6 * abs(value):
                 found.append((omega, float(value.real)))
     return found
 
@@ -298,6 +301,7 @@ class _Curve:
         self.limit = np.inf if plain.period is None else np.pi / plain.period
         self.delay = loop.longest if isinstance(loop, DelayedModel) else 0.0
         self.plain, self.closed = plain, None
+        self._transfer = None if loop is not plain else Transfer(plain.A, plain.B, plain.C, plain.D)
         closed = _sensitivity(plain)
         self.grid = self._grid(closed)
         if self.delay:
@@ -329,9 +333,15 @@ class _Curve:
         grid = np.unique(np.concatenate(parts)) * (1.0 + OFF_POLES)
         return grid[(grid > 0) & (grid < self.limit)]
 
+    def response(self, w: np.ndarray) -> np.ndarray:
+        """Return L at frequencies, (n, m, m)."""
+        if self._transfer is None:
+            return self.loop.response(w)
+        return self._transfer(1j * w if np.isinf(self.limit) else np.exp(1j * w * self.plain.period))
+
     def sensitivity(self, w: np.ndarray) -> np.ndarray:
         """Return S at frequencies, (n, m, m); zero where L is infinite."""
-        L = self.loop.response(w)
+        L = self.response(w)
         infinite = ~np.isfinite(L).all(axis=(1, 2))
         L[infinite] = 0.0
         S = np.linalg.inv(np.eye(self.m) + L)
@@ -341,7 +351,7 @@ class _Curve:
     def channel(self, w: np.ndarray, i: int) -> np.ndarray:
         """Return the transfer of a channel cut open, the others closed: 1 / S_ii - 1."""
         if self.m == 1:
-            return self.loop.response(w)[:, 0, 0]
+            return self.response(w)[:, 0, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1.0 / self.sensitivity(w)[:, i, i] - 1.0
 
