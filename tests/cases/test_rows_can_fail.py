@@ -27,7 +27,7 @@ NOT_OF_A_MECHANISM = {
 }
 """Rows that ask for something else than numbers of a mechanism, for a yes or no with a margin of more than a percent, or for
 zeros, which stay zero."""
-ROUNDING = {"error of ALF1, iteration 4 [m/s^2]"}
+ROUNDING = {"error of regularized, iteration 4 [m/s^2]"}
 """Rows whose expected number is rounding: they bound it from above."""
 
 

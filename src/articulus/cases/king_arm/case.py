@@ -56,21 +56,17 @@ def regression() -> dict:
     q, v, vdot = STATE * SCALE
     forces, H = arm.inverse_dynamics(q, v, vdot) * SCALE, arm.mass_matrix(q) * np.outer(SCALE, SCALE)
     thesis, same = (equations(0.2, cayley) for cayley in (False, True))
-    tip = [np.array(a - b) for a, b in zip(thesis(*STATE), same(*STATE))]
-    at_rest = np.array(thesis(*STATE[:2], 0)[0] - same(*STATE[:2], 0)[0])
     bias = arm.bias(q, v) * SCALE
     return {
         "inverse dynamics, one mode a link, payload 0.2 kg [N m, N]": forces,
         "bias, the same [N m, N]": bias,
         "H, the same": H,
-        "inverse dynamics, moved to the tip rotation of the thesis [N m, N]": forces + tip[0].ravel(),
-        "bias, the same [N m, N], moved to the tip rotation of the thesis": bias + at_rest.ravel(),
-        "H, the same, moved to the tip rotation of the thesis": H + tip[1],
-        "inverse dynamics less Lagrange's equations with the tip rotation of articulus, relative": relative(
-            forces, column(same(*STATE)[0])
-        ),
+        "Lagrange's equations of the case, tip rotation as in the thesis: torques [N m, N]": column(thesis(*STATE)[0]),
+        "Lagrange's equations of the case, tip rotation as in the thesis: bias [N m, N]": column(thesis(*STATE[:2], 0)[0]),
+        "Lagrange's equations of the case, tip rotation as in the thesis: H": np.array(thesis(*STATE)[1]),
+        "inverse dynamics less Lagrange's equations with the tip rotation of articulus, relative": relative(forces, column(same(*STATE)[0])),
         "mass matrix less that of Lagrange's equations, relative": relative(H, np.array(same(*STATE)[1])),
-    }
+    }  # fmt: skip
 
 
 def column(values: ca.DM) -> np.ndarray:

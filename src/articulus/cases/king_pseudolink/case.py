@@ -4,10 +4,12 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.optimize import brentq
 
 import articulus as art
 from articulus.control import tzero
 from articulus.inversion import PseudolinkDesign, pseudolink
+from articulus.loop.components import PD
 from articulus.mechanism.modes import Modes
 from articulus.structure import Structure, beam, beam_body, modes_of, normal_modes
 
@@ -31,7 +33,7 @@ def compute() -> dict:
     thin, thick = (peaks(radii) for radii in (RADII, STIFF))
     return {
         "masses of links 2 and 3 [kg]": [link(radius, 0.0).rr0[3, 3] for radius in RADII],
-        "zero dynamics in the plane of the arm, q3 = 45 and 80 deg [1/s]": [in_plane(z) for z in zeros],
+        "zero dynamics in the plane of the arm, q3 = 45 and 80 deg [1/s]": in_plane(*zeros),
         "transmission zeros of the linear model over the zero dynamics": off_zeros(floating, zeros[0]),
         "zero dynamics of the tip are not stable (1 = yes)": bool(design.zeros.real.max() > 1),
         "the whole loop is stable (1 = yes)": bool(design.poles.real.max() < 0),
@@ -99,10 +101,14 @@ def course(begin: np.ndarray) -> ca.Function:
     return ca.Function("course", [t], [ca.DM(begin) + ca.DM(TURN) * way])
 
 
-def in_plane(zeros: np.ndarray) -> np.ndarray:
-    """Return the two real zeros nearest to those of the plane, which do not know q3."""
-    real = np.sort(zeros[np.abs(zeros.imag) < 1e-6].real)
-    return np.array([real[np.abs(real - guess).argmin()] for guess in (126.9, 158.6)])
+def in_plane(one: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
+    """Return the zeros on the right that two bends of the elbow share: those in the plane of the arm do not know q3."""
+
+    def shared(zeros: np.ndarray, others: np.ndarray) -> np.ndarray:
+        right = np.sort(zeros[(zeros.real > 1) & (np.abs(zeros.imag) < 1e-6)].real)
+        return right[[np.abs(others / z - 1).min() < 1e-6 for z in right]]
+
+    return [shared(one, other), shared(other, one)]
 
 
 def off_zeros(arm: art.Mechanism, zeros: np.ndarray) -> list[float]:
@@ -149,6 +155,17 @@ def two_rates() -> dict:
     slow = [art.Loop(arm, components=design.components((0.0,), slow=T)[:1]) for T in (0.02, 0.05)]
     alone = [loop.linearize(np.zeros(2), step=T).poles.real.max() for loop, T in zip(slow, (0.02, 0.05))]
     return {
-        "one link, slow part alone at 50 and 20 Hz is not stable (1 = yes)": np.array(alone) > 0,
+        "one link, computed torque of its joint at 50 Hz is stable (1 = yes)": radius(arm, 50.0) < 1,
+        "one link, computed torque of its joint: spectral radius at 50, 25, 10 Hz": [radius(arm, f) for f in (50.0, 25.0, 10.0)],
+        "one link, computed torque of its joint: rate at which stability is lost [Hz]": brentq(lambda f: radius(arm, f) - 1, 9.0, 12.0, xtol=1e-3),
+        "one link, slow part of the pseudolink of the tip alone at 50 and 20 Hz is not stable (1 = yes)": np.array(alone) > 0,
         "one link, slow part at 20 Hz with the fast part at 100 Hz is stable (1 = yes)": bool(design.sampled_poles(0.05, 0.01).real.max() < 0),
     }  # fmt: skip
+
+
+def radius(arm: art.Mechanism, rate: float) -> float:
+    """Return the spectral radius of a period: computed torque of the rigid link, kp = 100 and kv = 20, held between instants."""
+    inertia = 1.0 / 3.0 + 2.0
+    law = PD(100.0 * inertia, 20.0 * inertia, joints=("q",), period=1 / rate)
+    model = art.Loop(arm, components=[law]).linearize(np.zeros(2), step=1 / rate)
+    return float(np.abs(np.linalg.eigvals(model.A)).max())

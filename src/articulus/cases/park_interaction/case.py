@@ -30,6 +30,7 @@ def three_masses() -> dict:
     out = {"three masses, exact closed loop: q(5 s) [m]": exact[:3]}
     schemes: dict[str, dict[str, Any]] = {
         "predictor of eq. 35": {"predictor": "last"},
+        "linear predictor": {},
         "sampled": {"sampled": True},
     }
     for name, options in schemes.items():
