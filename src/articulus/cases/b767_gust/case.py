@@ -2,6 +2,7 @@
 
 import casadi as ca
 import numpy as np
+from scipy.linalg import solve_continuous_lyapunov
 
 from articulus.control import Design, fixed_order, lqr
 from articulus.control.plant import of_matrices
@@ -66,9 +67,17 @@ def compute() -> dict:
         "state feedback: least square of the H2 norm": gust @ regulator.cost @ gust,
         "(b): objective": b.objective,
         "(b): Hinf norm below that of (a) [%]": 100 * (1 - b.hinf[0] / a.hinf[0]),
+        "(b): mean square of n_z above that of (a) [%]": 100 * (gust_load(b) / gust_load(a) - 1),
         "(c): objective": c.objective,
         "(c): H2 norm above that of (a) [%]": 100 * (c.h2[0] / a.h2[0] - 1),
         "(c): Hinf norm above that of (b) [%]": 100 * (c.hinf[0] / b.hinf[0] - 1),
         "Hinf alone: norm": d.hinf[0],
         "least Hinf norm of any controller, by the bound at each frequency": bound.max(),
     }
+
+
+def gust_load(design: Design) -> float:
+    """Return the mean square of the weighted load factor for a gust of white noise."""
+    loop = design.closed
+    spread = solve_continuous_lyapunov(loop.A, -np.outer(loop.B[:, 0], loop.B[:, 0]))
+    return float(loop.C[0] @ spread @ loop.C[0])

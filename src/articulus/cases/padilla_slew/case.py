@@ -49,6 +49,8 @@ def compute() -> dict:
         "deflections of inconsistent depart from consistent at least twice as far as those of ruthless, all alpha and links (1 = yes)": all(
             (departs(alpha, "inconsistent")[1] > 2 * departs(alpha, "ruthless")[1]).all() for alpha in SPEEDS
         ),
+        "alpha = 1: the inconsistent run diverges (1 = yes)": not np.abs(runs[1.0, "inconsistent"][1]).max()
+        < LENGTH,
         "no modes: torques end at the angles wanted, largest error [deg]": np.degrees(
             np.abs(slew(1.0, "consistent", count=0)[0][-1] - START - TURN).max()
         ),
