@@ -177,7 +177,7 @@ class NativeEventEngine(NativeEngine):
         passage = _Passage(self, x, p, w, failed, log, first, every)
 
         def march(start: int, stop: int) -> None:
-            if start == 0 and self._touches(x):
+            if start == 0 and (self._touches(x) or passage.begins_with_events()):
                 passage.numerically(0)
                 start = 1
             for begin in range(start, stop, BLOCK):
@@ -204,6 +204,10 @@ class _Passage:
 
     def _noise(self, row: int, k: int) -> np.ndarray:
         return self._w[row, k - self._first] if self._w.ndim == 3 else self._w[k - self._first]
+
+    def begins_with_events(self) -> bool:
+        """Whether an event happens at the start of some run."""
+        return self._engine.numeric.begins_with_events(self._x, self._given, self._w[..., 0, :])
 
     def numerically(self, k: int) -> None:
         """Take step k of all runs by numbers."""

@@ -33,6 +33,8 @@ MOST_EVENTS = 200
 """Events within one step of the grid, impacts not counted, beyond which a run is given up."""
 MOST_IMPACTS = 5000
 """Impacts within one step of the grid beyond which a run is given up."""
+AT_START = 1e-9
+"""Part of a step within which a value that passes zero does so at the start [-]."""
 LONGEST = 1024
 """Steps of the grid after which a method that goes on over many of them restarts."""
 
@@ -184,7 +186,8 @@ class NumericEngine:
             if k == 0:
                 for i in self.stops.touching(own, moving=True):
                     await self._happens(row, own, p, w, p[0], i)
-            ended = await self._across(row, own, p, w, p[0] + k * self.h, p[0] + (k + 1) * self.h, seen)
+            span = p[0] + k * self.h, p[0] + (k + 1) * self.h
+            ended = await self._across(row, own, p, w, *span, seen, first=k == 0)
             if not np.isfinite(x).all():
                 raise NumericalError("the state is not finite any more")
         except NumericalError as error:
@@ -218,11 +221,13 @@ class NumericEngine:
         t: float,
         end: float,
         seen: np.ndarray,
+        first: bool,
     ) -> bool:
         """Go from t to `end`, through the events in between; return whether one ended the run.
 
         `seen` holds the values of the events when last seen, and is renewed: a value that has jumped across zero since, as a
-        sampled component or a controller outside makes it, is an event at t.
+        sampled component or a controller outside makes it, is an event at t. In the `first` step nothing was seen: events
+        whose condition holds happen.
         """
         if not self.watched:
             x[:] = await self.stepper.advancing(x, p[1:], w, t, end)
@@ -231,7 +236,7 @@ class NumericEngine:
         quiet: set[int] = set()
         events = impacts = 0
         known = await self.watch(x, p, w, t)
-        jumped = self._jumped(x, seen, known[0])
+        jumped = self._holding(x, *known) if first else self._jumped(x, seen, known[0])
         if jumped:
             ended, quiet = await self._let_happen(row, x, p, w, t, jumped)
             just = set(jumped)
@@ -278,6 +283,28 @@ class NumericEngine:
             for i, event in enumerate(self.watched)
             if not self.stops.has(i) and i not in idle and crosses(before[i], now[i], event.direction)
         ]
+
+    def _holding(self, x: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> list[int]:
+        """Return the events that happen at the start of a run."""
+        idle, moved = self._idle(x), AT_START * self.h * slopes
+        return [
+            i
+            for i, event in enumerate(self.watched)
+            if i not in idle and event.holds_at_start(float(values[i]), float(moved[i]))
+        ]
+
+    def begins_with_events(self, x: np.ndarray, p: np.ndarray, w: np.ndarray) -> bool:
+        """Whether in some row, (rows, nx), an event happens at the start; noise w as of the first step, (nw,) or (rows, nw)."""
+        nc, rows = self.system.nc, len(x)
+        c, d = (
+            np.repeat(part, 2, axis=0) if rows == 1 else part for part in (x[:, :nc], x[:, nc : self.logged])
+        )
+        given = [np.broadcast_to(part, (len(c), part.shape[-1])) for part in (p[..., 1:], w)]
+        t = np.broadcast_to(p[..., 0], (len(c),))
+        for update in self._updates:
+            d = np.reshape(update(c, d, *given, t, self.h), d.shape)
+        values, slopes = (np.reshape(each, (len(c), -1)) for each in self._values(c, d, *given, t, self.h))
+        return any(self._holding(x[row], values[row], slopes[row]) for row in range(rows))
 
     async def _let_happen(
         self, row: int, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, first: list[int]

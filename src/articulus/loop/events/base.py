@@ -64,6 +64,18 @@ class Event(abc.ABC):
     def value(self, watch: Watch) -> SX:
         """Return the number whose sign is watched."""
 
+    def holds_at_start(self, value: float, moved: float) -> bool:
+        """Whether it happens at the very start of a run: no change of sign comes before.
+
+        Parameters
+        ----------
+        value : float
+            At the start.
+        moved : float
+            What the value changes by in a billionth of a step, signed.
+        """
+        return False
+
     @abc.abstractmethod
     def happen(self, situation: Situation) -> bool:
         """Change the situation; return whether the run ends here."""

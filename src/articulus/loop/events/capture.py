@@ -23,7 +23,7 @@ class Capture(Switching):
 
     It holds the relative pose in which it finds them: nothing moves at the instant of capture. Velocities change by the impulse
     of a plastic impact between the two sides, which keeps linear and angular momentum; the energy that it takes counts
-    as dissipated.
+    as dissipated. Frames that are within the limits at the start are caught there.
 
     Parameters
     ----------
@@ -57,6 +57,9 @@ class Capture(Switching):
             if not value_of(number) > 0:
                 raise InputError(f"event '{self.name}': {label} {held!r}; expected a number above 0")
             object.__setattr__(self, label, number)
+
+    def holds_at_start(self, value: float, moved: float) -> bool:
+        return value <= 0
 
     def value(self, watch: Watch) -> SX:
         closed = self.switched(watch.description)

@@ -18,7 +18,7 @@ from articulus.mechanism.numbers import Number, as_number, quantity
 
 @dataclass(frozen=True)
 class Crossing(Event):
-    """A signal, or a function of signals, passes a level.
+    """A signal, or a function of signals, passes a level after the start; one that starts at the level has to come back to it.
 
     Parameters
     ----------

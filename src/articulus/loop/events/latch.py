@@ -13,10 +13,15 @@ from articulus.loop.events.watch import Watch
 from articulus.mechanism import Lock
 from articulus.mechanism.constraint.base import refers
 
+AT = 1e-12
+"""Distance below which a joint is at the locked position at the start [rad or m]."""
+
 
 @dataclass(frozen=True)
 class Latch(Switching):
     """A `Lock` of the mechanism closes when its joint reaches the locked position, by a plastic impact.
+
+    A joint that is there at the start is locked at once, wherever it goes.
 
     Parameters
     ----------
@@ -32,6 +37,9 @@ class Latch(Switching):
     name: str = "latch"
 
     type_name = "latch"
+
+    def holds_at_start(self, value: float, moved: float) -> bool:
+        return abs(value) <= max(AT, abs(moved))
 
     def value(self, watch: Watch) -> SX:
         lock = self.switched(watch.description)

@@ -18,6 +18,8 @@ from articulus.mechanism.numbers import Number, as_number, quantity
 class Release(Switching):
     """A constraint ceases to hold when the size of its multipliers rises above a limit: a fuse, a breaking rod.
 
+    One that is overloaded at the start opens there.
+
     Parameters
     ----------
     constraint : str
@@ -41,6 +43,9 @@ class Release(Switching):
     def __post_init__(self) -> None:
         object.__setattr__(self, "limit", as_number(self.limit))
         object.__setattr__(self, "rows", (self.rows,) if isinstance(self.rows, str) else tuple(self.rows))
+
+    def holds_at_start(self, value: float, moved: float) -> bool:
+        return value >= 0
 
     def value(self, watch: Watch) -> SX:
         d, opened = watch.description, self.switched(watch.description)

@@ -19,6 +19,8 @@ from articulus.mechanism.numbers import Number, quantity
 class Switch(Switching):
     """A constraint of the mechanism begins or ceases to hold when a signal, or a function of signals, passes a level.
 
+    A signal that is at the level at the start and moves in the direction that counts passes it there, as time does at t0.
+
     Parameters
     ----------
     function : str or casadi.Function
@@ -46,6 +48,9 @@ class Switch(Switching):
 
     def __post_init__(self) -> None:
         checked(self)
+
+    def holds_at_start(self, value: float, moved: float) -> bool:
+        return moved != 0 and abs(value) <= abs(moved) and moved * self.direction >= 0
 
     def value(self, watch: Watch) -> SX:
         self.switched(watch.description)
