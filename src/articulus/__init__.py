@@ -67,6 +67,7 @@ _register("mechanism_html", "articulus.browser.notebook", "mechanism_html")
 _register("run_html", "articulus.browser.notebook", "run_html")
 _register("loop_text", "articulus.study.loop_text", "loop_text")
 _register("origin", "articulus.study.loop_text", "origin_of")
+_register("as_plant", "articulus.control.plant", "as_plant")
 _register("components_of", "articulus.loop.components.devices", "components_of")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from articulus.control.connect import close
 from articulus.control.modes import ON_AXIS, unstable
 from articulus.control.sampling import sample
-from articulus.errors import NumericalError
+from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
 
 if TYPE_CHECKING:
@@ -94,6 +94,13 @@ class Design:
             return figures[name]
         raise AttributeError(
             f"Design has no '{name}'; its figures are {', '.join(map(str, figures)) or 'none'}"
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        """Raise InputError: a design is one object, not a tuple of matrices as in MATLAB."""
+        raise InputError(
+            f"{self.method}: found a design taken apart, as `K, S, E = {self.method}(...)`; expected `design = {self.method}(...)` and its "
+            f"parts: design.{', design.'.join([*map(str, self.figures), 'law', 'closed', 'poles'])}"
         )
 
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,31 +11,56 @@ from typing import Any
 import numpy as np
 
 from articulus.control.analysis.scaling import scaled
-from articulus.errors import InputError, did_you_mean
+from articulus.control.transfer import Matrices, is_coefficients, is_fraction, proper_fraction, realized
+from articulus.errors import InputError, brief, did_you_mean
 from articulus.linear import LinearModel, LinearModels
 
 Group = str | int | Sequence[str] | None
 """Inputs or outputs of a plant: names, a name that begins theirs ("tau" for "tau.shoulder"), or how many of the last."""
 
 
-def as_plant(plant: Any, method: str = "plant") -> LinearModel:
+def as_plant(plant: Any, method: str = "plant", like: LinearModel | None = None) -> LinearModel:
     """Return a plant as a `LinearModel`.
 
     Parameters
     ----------
-    plant : LinearModel, control.StateSpace, control.TransferFunction, Structure, Reduction, or (A, B, C, D[, period])
-        Of (A, B), the outputs are the states.
+    plant : LinearModel, control.StateSpace, control.TransferFunction, Structure, Reduction, (A, B, C, D[, period]), or (num, den)
+        Of (A, B), the outputs are the states. Two lists of coefficients in falling powers of s are numerator and denominator.
     method : str
         Who asks, for messages.
+    like : LinearModel
+        With the names and units that inputs and outputs shall have, where there are as many; python-control changes and loses names.
     """
+    found = _finite(_converted(plant, method), method)
+    if like is None:
+        return found
+    labels: dict[str, Any] = {}
+    for kind in ("input", "output"):
+        if len(getattr(like, f"{kind}s")) == len(getattr(found, f"{kind}s")):
+            labels |= {field: getattr(like, field) for field in (f"{kind}s", f"{kind}_units")}
+    return dataclasses.replace(found, **labels)
+
+
+def _converted(plant: Any, method: str) -> LinearModel:
     if isinstance(plant, LinearModels):
         raise InputError(
             f"{method}: found models about {plant.shape} operating points; expected one: models[i]"
         )
     if isinstance(plant, LinearModel):
-        return _finite(plant, method)
+        return plant
+    if is_fraction(plant):
+        return of_matrices(*realized([[proper_fraction(*plant, where=method)]]))
     if isinstance(plant, tuple | list):
-        return _finite(of_matrices(*plant), method)
+        if not 2 <= len(plant) <= 5 or all(map(is_coefficients, plant)):
+            raise InputError(
+                f"{method}: found {brief(repr(plant))} as a plant; expected (A, B), (A, B, C), (A, B, C, D), (A, B, C, D, period) or (num, den)"
+            )
+        return of_matrices(*plant)
+    if isinstance(plant, np.ndarray):
+        raise InputError(
+            f"{method}: found a matrix {plant.shape} as the plant; expected the matrices together: {method}((A, B), ...) in place of "
+            f"{method}(A, B, ...)"
+        )
     if hasattr(plant, "pade"):
         raise InputError(
             f"{method}: found a DelayedModel, which has no finite number of states; expected its .pade(order), or a sampled model "
@@ -45,7 +71,7 @@ def as_plant(plant: Any, method: str = "plant") -> LinearModel:
 
         return state_space(plant)
     if hasattr(plant, "dt") and hasattr(plant, "ninputs"):
-        return _finite(_of_control(plant, method), method)
+        return _of_control(plant, method)
     raise InputError(
         f"{method}: found {type(plant).__name__}; expected a LinearModel, a python-control system, a structure or (A, B, C, D)"
     )
@@ -64,10 +90,10 @@ def of_matrices(
     name: str = "",
 ) -> LinearModel:
     """Return a `LinearModel` of matrices; names are x.0, u.0, y.0 and so on where none are given."""
-    A, B = np.atleast_2d(np.asarray(A, dtype=float)), np.atleast_2d(np.asarray(B, dtype=float))
+    A, B = _matrix("A", A), _matrix("B", B)
     n = len(A)
-    C = np.eye(n) if C is None else np.atleast_2d(np.asarray(C, dtype=float))
-    D = np.zeros((len(C), B.shape[1])) if D is None else np.atleast_2d(np.asarray(D, dtype=float))
+    C = np.eye(n) if C is None else _matrix("C", C)
+    D = np.zeros((len(C), B.shape[1])) if D is None else _matrix("D", D)
     shapes = (A.shape, B.shape, C.shape, D.shape)
     if shapes != ((n, n), (n, D.shape[1]), (len(D), n), D.shape):
         raise InputError(
@@ -90,6 +116,19 @@ def of_matrices(
     )
 
 
+def _matrix(name: str, given: Any) -> np.ndarray:
+    """Return a matrix of numbers; raise InputError for what is none."""
+    try:
+        found = np.atleast_2d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"plant: found {brief(repr(given))} as {name}; expected a matrix of real numbers"
+        ) from None
+    if found.ndim != 2:
+        raise InputError(f"plant: found {name} of shape {found.shape}; expected a matrix")
+    return found
+
+
 def with_states(model: LinearModel) -> LinearModel:
     """Return a model whose outputs are its states: the plant of state feedback; units are those of outputs of the same names."""
     n, m = model.B.shape
@@ -104,24 +143,46 @@ def with_states(model: LinearModel) -> LinearModel:
 
 
 def _of_control(system: Any, method: str) -> LinearModel:
+    """Return a python-control system; names that nobody gave are those of `of_matrices`."""
     import control
 
-    found = system if isinstance(system, control.StateSpace) else control.ss(system)
-    if found.dt is True:
+    if isinstance(system, control.StateSpace):
+        matrices = system.A, system.B, system.C, system.D
+    elif isinstance(system, control.TransferFunction):
+        matrices = _of_transfer_matrix(system, method)
+    else:
+        raise InputError(
+            f"{method}: found a python-control {type(system).__name__}; expected a StateSpace or a TransferFunction: a system with states"
+        )
+    if system.dt is True:
         raise InputError(
             f"{method}: found a discrete system without a sampling period; expected dt in seconds"
         )
     return of_matrices(
-        found.A,
-        found.B,
-        found.C,
-        found.D,
-        found.dt,
-        states=found.state_labels,
-        inputs=found.input_labels,
-        outputs=found.output_labels,
-        name=found.name or "",
+        *matrices,
+        system.dt,
+        states=_labels(system.state_labels if len(matrices[0]) == len(system.state_labels or ()) else ()),
+        inputs=_labels(system.input_labels),
+        outputs=_labels(system.output_labels),
+        name="" if (system.name or "").startswith("sys[") else system.name or "",
     )
+
+
+def _of_transfer_matrix(system: Any, method: str) -> Matrices:
+    """Return (A, B, C, D) of a python-control transfer function, entry by entry; no Slycot is needed."""
+    rows, columns = range(system.noutputs), range(system.ninputs)
+    where = method if len(rows) == len(columns) == 1 else f"{method}, entry ({{}}, {{}})"
+    return realized(
+        [
+            [proper_fraction(system.num[i][j], system.den[i][j], where.format(i, j)) for j in columns]
+            for i in rows
+        ]
+    )
+
+
+def _labels(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names, those that python-control makes up ("u[0]") as ours ("u.0")."""
+    return tuple(re.sub(r"^([uxy])\[(\d+)\]$", r"\1.\2", name) for name in names)
 
 
 def _finite(model: LinearModel, method: str) -> LinearModel:

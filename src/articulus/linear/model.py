@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
+from articulus.late import registered
+from articulus.linear.connect import appended, back, lower, places, product, select, total
 from articulus.linear.response import Transfer
 
 if TYPE_CHECKING:
     import control
+
+Names = str | int | Sequence[str] | Sequence[int] | None
+"""Inputs or outputs: a name, several, numbers, or what several names begin with; all for None."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,8 @@ class LinearModel:
     t: float = 0.0
     period: float | None = None
     name: str = ""
+
+    __array_ufunc__ = None  # array * model asks the model
 
     @property
     def poles(self) -> np.ndarray:
@@ -93,17 +100,112 @@ class LinearModel:
 
     def between(self, input: str, output: str) -> LinearModel:
         """Return the model with one input and one output."""
-        j, i = _place(self.inputs, input, "input"), _place(self.outputs, output, "output")
-        return dataclasses.replace(
-            self,
-            B=self.B[..., [j]],
-            C=self.C[..., [i], :],
-            D=self.D[..., [i], :][..., [j]],
-            inputs=(input,),
-            outputs=(output,),
-            input_units=(self.input_units[j],),
-            output_units=(self.output_units[i],),
-        )
+        return select(self, [_place(self.inputs, input, "input")], [_place(self.outputs, output, "output")])
+
+    def select(self, inputs: Names = None, outputs: Names = None) -> LinearModel:
+        """Return the model with some of its inputs and outputs, in the order given.
+
+        Parameters
+        ----------
+        inputs, outputs : name, names or numbers
+            Names such as "u.motor", or what several begin with: "tau" means every "tau.<joint>"; all if not given.
+        """
+        return select(self, places(self.inputs, inputs, "input"), places(self.outputs, outputs, "output"))
+
+    def rename(
+        self,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        name: str | None = None,
+    ) -> LinearModel:
+        """Return the same with other names of all inputs or outputs."""
+        chosen: dict[str, Any] = {} if name is None else {"name": name}
+        for field, labels in (("inputs", inputs), ("outputs", outputs)):
+            held = getattr(self, field)
+            if labels is None:
+                continue
+            if isinstance(labels, str) or len(labels) != len(held):
+                raise InputError(
+                    f"rename: found {labels!r} as {field}; expected {len(held)} names, for {', '.join(held[:6])}"
+                )
+            chosen[field] = tuple(labels)
+        return dataclasses.replace(self, **chosen)
+
+    # connections
+
+    def __mul__(self, other: Any) -> LinearModel:
+        """Return self after other, `self * other`: the outputs of the other are the inputs of this one.
+
+        One of one input and one output acts on every signal of the other, as a number does.
+        """
+        return product(self._alone(), self._model(other, len(self.inputs)))
+
+    def __rmul__(self, other: Any) -> LinearModel:
+        return product(self._model(other, len(self.outputs)), self._alone())
+
+    def __add__(self, other: Any) -> LinearModel:
+        """Return both side by side from the same inputs, their outputs added, by number; names are those of the first."""
+        return total(self._alone(), self._summand(other))
+
+    def __radd__(self, other: Any) -> LinearModel:
+        return total(self._summand(other), self._alone())
+
+    def __sub__(self, other: Any) -> LinearModel:
+        return total(self._alone(), self._summand(other), -1.0)
+
+    def __rsub__(self, other: Any) -> LinearModel:
+        return total(self._summand(other), self._alone(), -1.0)
+
+    def __neg__(self) -> LinearModel:
+        return dataclasses.replace(self, C=-self.C, D=-self.D)
+
+    def feedback(self, other: Any = 1.0, sign: float = -1.0) -> LinearModel:
+        """Return this model with another one from its outputs back to its inputs: u = r + sign H y.
+
+        The inputs and outputs of this model stay. They are connected by the names of the other's signals if these are some of this
+        model's, so that a controller finds its commands and measured outputs, else by number.
+
+        Parameters
+        ----------
+        other : LinearModel, number, matrix or what `as_plant` takes
+        sign : float
+            -1: negative feedback; +1 for controllers with their sign included, such as `Design.law`.
+        """
+        if sign not in (-1, 1):
+            raise InputError(f"feedback: found sign {sign!r}; expected -1 or +1")
+        return back(self._alone(), self._model(other, len(self.outputs)), float(sign))
+
+    def lft(self, other: Any) -> LinearModel:
+        """Return the lower linear fractional transformation: the other closes the loop u = K y and its signals vanish.
+
+        Connected by names as in `feedback`, else the last inputs and outputs of this model are those of the other.
+        """
+        return lower(self._alone(), self._model(other, None))
+
+    def append(self, *others: Any) -> LinearModel:
+        """Return this model and others side by side: all inputs, all outputs, block-diagonal."""
+        return appended(self._alone(), *(self._model(other, 1) for other in others))
+
+    def _alone(self) -> LinearModel:
+        return self
+
+    def _model(self, other: Any, size: int | None) -> LinearModel:
+        """Return something as a model; a number as that many gains, a matrix as gains."""
+        if isinstance(other, LinearModel):
+            return other._alone()
+        if isinstance(other, int | float | np.number) and size is not None:
+            return gain(float(other) * np.eye(size), self.period)
+        if isinstance(other, np.ndarray):
+            return gain(other, self.period)
+        return registered("as_plant")(other, "linear model")
+
+    def _summand(self, other: Any) -> LinearModel:
+        if isinstance(other, int | float | np.number) and self.D.shape != (1, 1):
+            raise InputError(
+                f"sum: found the number {other!r} beside {len(self.outputs)} outputs and {len(self.inputs)} inputs; expected a model or a "
+                "matrix, such as numpy.eye(n)"
+            )
+        return self._model(other, 1)
 
     def to_control(self) -> control.StateSpace:
         """Return it as a python-control system; dots in names become underscores."""
@@ -113,6 +215,28 @@ class LinearModel:
         labels = dict(zip(("states", "inputs", "outputs"), names))
         name = {"name": self.name.replace(".", "_")} if self.name else {}
         return control.StateSpace(self.A, self.B, self.C, self.D, self.period or 0, **labels, **name)
+
+
+def gain(D: Any, period: float | None = None) -> LinearModel:
+    """Return a matrix of gains (ny, nu) as a model without states; its signals have no names of their own."""
+    D = np.atleast_2d(np.asarray(D, dtype=float))
+    if D.ndim != 2 or not np.isfinite(D).all():
+        raise InputError(
+            f"linear model: found an array of shape {D.shape} as gains; expected a finite matrix"
+        )
+    ny, nu = D.shape
+    return LinearModel(
+        np.zeros((0, 0)),
+        np.zeros((0, nu)),
+        np.zeros((ny, 0)),
+        D,
+        (),
+        tuple(f"u.{k}" for k in range(nu)),
+        tuple(f"y.{k}" for k in range(ny)),
+        ("-",) * nu,
+        ("-",) * ny,
+        period=period,
+    )
 
 
 def poles(A: np.ndarray, period: float | None) -> np.ndarray:

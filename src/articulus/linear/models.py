@@ -120,6 +120,11 @@ class LinearModels(LinearModel):
             f"to_control: found models of {self.shape} operating points; expected one: models[i]"
         )
 
+    def _alone(self) -> LinearModel:
+        raise InputError(
+            f"connection of linear models: found models of {self.shape} operating points; expected one: models[i]"
+        )
+
     def _transfer(self, places: np.ndarray) -> np.ndarray:
         found = np.empty((*self.shape, len(places), *self.D.shape[-2:]), dtype=complex)
         for i in np.ndindex(self.shape):

@@ -11,8 +11,9 @@ from articulus.control.analysis.delay import DelayedModel
 from articulus.control.connect import select, series
 from articulus.control.design import Design
 from articulus.control.plant import as_plant
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.linear.connect import matching
 
 
 def open_loop(plant: Any, law: LinearModel | None = None, at: str = "commands") -> LinearModel | DelayedModel:
@@ -34,8 +35,8 @@ def open_loop(plant: Any, law: LinearModel | None = None, at: str = "commands") 
         raise InputError("open_loop: found no controller; expected a Design, or plant and law")
     parts = plant.parts if isinstance(plant, DelayedModel) else ((None, as_plant(plant, "open_loop")),)
     models = [model for _, model in parts]
-    u = _places(models[0].inputs, law.outputs, "command")
-    y = _places(models[-1].outputs, law.inputs, "measured output")
+    u = matching(models[0].inputs, law, "output", "open_loop")
+    y = matching(models[-1].outputs, law, "input", "open_loop")
     models[0] = select(models[0], u, range(len(models[0].outputs)))
     models[-1] = select(models[-1], range(len(models[-1].inputs)), y)
     back = dataclasses.replace(law, C=-law.C, D=-law.D)
@@ -46,10 +47,3 @@ def open_loop(plant: Any, law: LinearModel | None = None, at: str = "commands") 
     chain = list(zip(delays, models))
     own = (np.zeros(len(law.inputs)), back)
     return DelayedModel(tuple([*chain, own] if at == "commands" else [own, *chain]))
-
-
-def _places(names: tuple[str, ...], wanted: tuple[str, ...], kind: str) -> list[int]:
-    for name in wanted:
-        if name not in names:
-            raise InputError(f"open_loop: the plant has no {kind} '{name}'; {did_you_mean(name, names)}")
-    return [names.index(name) for name in wanted]

@@ -10,8 +10,8 @@ import numpy as np
 from articulus.control.connect import select, series, side_by_side
 from articulus.control.design import Design, static
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.synthesis.hinf_problem import Matrices
 from articulus.control.synthesis.hinfsyn import hinfsyn
+from articulus.control.transfer import companion, is_fraction, proper_fraction
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 
@@ -112,7 +112,7 @@ def mixsyn(
 
 def weighting(W: Weight, count: int, label: str, model: LinearModel) -> LinearModel:
     """Return a weight as a system of as many signals, with the period of the plant."""
-    if isinstance(W, int | float | list | np.ndarray):
+    if isinstance(W, int | float | list | np.ndarray | np.number):
         values = np.asarray(W, dtype=float)
         if values.shape not in ((), (1,), (count,)):
             raise InputError(f"{label}: found numbers of shape {values.shape}; expected one, or {count}")
@@ -121,7 +121,9 @@ def weighting(W: Weight, count: int, label: str, model: LinearModel) -> LinearMo
     found = (
         as_plant(W, label)
         if fraction is None
-        else of_matrices(*_companion(*fraction, label), period=model.period)
+        else of_matrices(
+            *companion(*proper_fraction(*fraction, label, "only W3 may be improper")), period=model.period
+        )
     )
     if len(found.A) and found.period != model.period:
         raise InputError(
@@ -136,7 +138,7 @@ def weighting(W: Weight, count: int, label: str, model: LinearModel) -> LinearMo
 
 def _fraction(W: Weight) -> tuple[np.ndarray, np.ndarray] | None:
     """Return numerator and denominator of a weight given by them, in falling powers; None for other weights."""
-    if isinstance(W, tuple) and len(W) == 2 and all(np.ndim(part) == 1 for part in W):
+    if is_fraction(W):
         num, den = W
     elif hasattr(W, "num") and hasattr(W, "den") and hasattr(W, "dt") and W.ninputs == W.noutputs == 1:
         num, den = W.num[0][0], W.den[0][0]
@@ -146,18 +148,6 @@ def _fraction(W: Weight) -> tuple[np.ndarray, np.ndarray] | None:
     if not len(den):
         raise InputError("weight: found a denominator of zeros")
     return num, den
-
-
-def _companion(num: np.ndarray, den: np.ndarray, label: str) -> Matrices:
-    n = len(den) - 1
-    if len(num) - 1 > n:
-        raise InputError(
-            f"{label}: found an improper weight of degrees {len(num) - 1} over {n}; expected a proper one (only W3 may be improper)"
-        )
-    num = np.r_[np.zeros(n + 1 - len(num)), num] / den[0]
-    den = den / den[0]
-    A = np.vstack([-den[1:], np.eye(n)[: n - 1]]) if n else np.zeros((0, 0))
-    return A, np.eye(n, 1), (num[1:] - num[0] * den[1:])[None, :], num[:1, None]
 
 
 def _raised(model: LinearModel, W3: Weight) -> tuple[list[LinearModel], Weight]:
