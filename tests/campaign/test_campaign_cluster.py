@@ -1,6 +1,7 @@
 """Workers of a dask cluster that share no folder with the driver: the files of the study go with the job."""
 
 import base64
+import http.client
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 import articulus as art
 from articulus.campaign import driver, parcel
+from articulus.campaign.cluster import _local
 from articulus.campaign.design import Campaign
 from articulus.campaign.parcel import Unpacked, pack
 from articulus.errors import InputError, NumericalError
@@ -72,7 +74,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
             local_directory=str(elsewhere),
         ) as made,
@@ -252,3 +254,68 @@ def test_a_damaged_parcel(study: Path, tmp_path: Path) -> None:
     held["files"][name][1] = base64.b64encode(b"something else").decode()
     with pytest.raises(InputError, match="is damaged"):
         Unpacked(json.dumps(held), str(tmp_path))
+
+
+# a cluster on this machine
+
+
+def _listening(process: Any) -> list[tuple[str, int]]:
+    """Addresses and ports on which a process and its children listen."""
+    every = [process, *process.children(recursive=True)]
+    kinds = ("tcp4", "tcp6")
+    held = [c.laddr for p in every for k in kinds for c in p.net_connections(kind=k) if c.status == "LISTEN"]
+    return [(address.ip, address.port) for address in held]
+
+
+def test_a_local_cluster_is_closed_to_strangers() -> None:
+    """It listens on the loopback address only; clients without its certificate, and browsers, get nothing."""
+    pytest.importorskip("cryptography")
+    psutil = pytest.importorskip("psutil")
+    before = set(_listening(psutil.Process()))
+    local = _local(distributed, 1)
+    try:
+        opened = set(_listening(psutil.Process())) - before
+        assert len(opened) >= 3  # scheduler, nanny and worker
+        assert {ip for ip, _ in opened} == {"127.0.0.1"}
+        address = local.scheduler_address
+        assert address.startswith("tls://127.0.0.1:")
+        bare = address.replace("tls://", "tcp://")
+        other = distributed.Security.temporary()
+        for at, security in ((bare, None), (address, other), (address, None)):
+            with pytest.raises((OSError, TimeoutError, ValueError, TypeError, RuntimeError)):
+                distributed.Client(at, security=security, timeout=1, set_as_default=False)
+        for _, port in opened:
+            for path in ("/", "/status", "/json/identity.json", "/info/main/workers.html", "/metrics"):
+                assert _answer(port, path) in (None, 404)
+        with distributed.Client(address, security=local.security, set_as_default=False) as client:
+            assert client.submit(pow, 2, 10).result(timeout=20) == 1024
+    finally:
+        local.close(timeout=5)
+
+
+def _answer(port: int, path: str) -> int | None:
+    """Status of what a port answers a browser; None where it speaks another language."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+def test_a_campaign_on_a_local_cluster_gives_the_same_bits(study: Path, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    here = art.campaign(study, output=tmp_path / "here")
+    there = art.campaign(study, output=tmp_path / "there", scheduler="local", workers=1)
+    assert there.digest() == here.digest()
+
+
+def test_without_certificates_no_local_cluster(study: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    def missing(**given: Any) -> None:
+        raise ImportError("cryptography")
+
+    monkeypatch.setattr(distributed.Security, "temporary", missing)
+    with pytest.raises(InputError, match=r"found no package 'cryptography'.*articulus\[cluster\]"):
+        art.campaign(study, output=tmp_path / "c", scheduler="local", workers=1)

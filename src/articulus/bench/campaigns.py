@@ -225,7 +225,7 @@ def _two_dask_workers(study: Path, effort: Effort) -> Row:
     runs, best = 30_000, {1: float("inf"), 2: float("inf")}
     for count in best:
         with LocalCluster(
-            n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+            n_workers=count, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
         ) as cluster:
             address = cluster.scheduler_address
             _campaign(study, 512, scheduler=address)  # code is loaded before the clock starts

@@ -37,6 +37,7 @@ SILENT_SECONDS = 600.0
 """Time after which a worker that did not answer is asked again [s]."""
 LOCAL = "local"
 """In place of an address: a cluster on this machine, as long as the campaign runs."""
+LOOPBACK = "127.0.0.1"
 
 
 def dask_module() -> Any:
@@ -188,7 +189,11 @@ class Cluster:
 
     def _connected(self) -> Any:
         return self._dask.Client(
-            self._address, timeout=CONNECT_SECONDS, set_as_default=False, name="articulus"
+            self._address,
+            timeout=CONNECT_SECONDS,
+            set_as_default=False,
+            name="articulus",
+            security=None if self._local is None else self._local.security,
         )
 
     @property
@@ -372,11 +377,36 @@ class Cluster:
 
 
 def _local(dask: Any, count: int) -> Any:
-    """Return a cluster on this machine: processes of one thread, which hand their chunks to native threads."""
-    environment = {**dict.fromkeys(SINGLE, "1"), "ARTICULUS_PROGRESS": "off"}
+    """Return a cluster on this machine: processes of one thread, which hand their chunks to native threads.
+
+    It listens on the loopback address only, and whoever connects needs the certificate that was made for it and lies in the memory
+    of its processes: another user of the machine cannot run code in the workers. Its web servers, which dask always starts, answer nothing.
+    """
     import dask as base
 
-    with base.config.set({"distributed.nanny.environ": environment, "distributed.worker.daemon": True}):
+    try:
+        security = dask.Security.temporary()
+    except ImportError:
+        raise InputError(
+            "scheduler: found no package 'cryptography', without which any user of this machine could run code in the workers; expected "
+            "the extra `cluster`: pip install 'articulus[cluster]'"
+        ) from None
+    environment = {**dict.fromkeys(SINGLE, "1"), "ARTICULUS_PROGRESS": "off"}
+    settings = {
+        "distributed.nanny.environ": environment,
+        "distributed.worker.daemon": True,
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+    }
+    with base.config.set(settings):
         return dask.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+            n_workers=count,
+            threads_per_worker=1,
+            processes=True,
+            host=LOOPBACK,
+            protocol="tls",
+            security=security,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},
+            worker_dashboard_address=None,
+            silence_logs=50,
         )
