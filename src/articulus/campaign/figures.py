@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.files.units import parse_unit
+from articulus.files.units import UnitError, parse_unit, split_quantity
 from articulus.results.run import Run
 from articulus.results.signal import Signal
 from articulus.study.check import FIGURES, MOMENTS, Check, moment
@@ -24,7 +26,6 @@ ENTRIES = ("signal", "figure", "at", "target", "band")
 USED = {"target": ("settling", "overshoot", "rms"), "band": ("settling",)}
 """Keys that only some figures use."""
 _DEMAND = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*(.+?)\s*")
-_QUANTITY = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\s*(\S.*)")
 
 
 @dataclass(frozen=True)
@@ -145,14 +146,27 @@ class Requirement:
         """Figure and demand, such as "settling < 2 s"."""
         return self.given or f"{self.figure} {self.demand}"
 
-    @property
+    def __post_init__(self) -> None:
+        if self.bound not in ("less", "greater", "equals"):
+            raise InputError(
+                f"requirements: {self.figure}: found the bound {self.bound!r}; expected less, greater or equals"
+            )
+        if not math.isfinite(self.value) or not math.isfinite(self.tolerance):
+            raise InputError(f'requirements: "{self.text}": found no finite bound; expected a number')
+        try:
+            _ = self.written
+        except UnitError as error:
+            raise InputError(f'requirements: "{self.given}": {error}') from None
+
+    @functools.cached_property
     def written(self) -> tuple[str, float]:
         """Unit in which the bound was written, and its size in `unit`."""
         demand = _DEMAND.fullmatch(self.given)
-        match = _QUANTITY.fullmatch(demand[3]) if demand else None
-        if match is None:
-            return self.unit, 1.0
-        return match[1], float(parse_unit(match[1]).factor)
+        bound = _bound(demand[3]) if demand else 0.0
+        name = split_quantity(bound)[1] if isinstance(bound, str) else self.unit
+        if name == self.unit:
+            return name, 1.0
+        return name, float(parse_unit(name).factor / parse_unit(self.unit).factor)
 
     def passes(self, values: np.ndarray) -> np.ndarray:
         """Return whether each of some figures keeps the bound; the figure of a failed run, which is no number, does not."""
@@ -165,6 +179,14 @@ class Requirement:
     def badness(self, values: np.ndarray) -> np.ndarray:
         """Return by how much each of some figures passes the bound, negative where it does not; infinite for failed runs."""
         return self._check.badness(values)
+
+
+def _bound(text: str) -> float | str:
+    """Return a plain number, or the text of one that has a unit."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def scales(requirements: Sequence[Requirement], units: Mapping[str, str]) -> dict[str, tuple[str, float]]:
@@ -280,11 +302,7 @@ def read_requirements(given: Any, figures: tuple[Figure, ...], number: Number) -
         name, sign, bound = match.groups()
         if name not in units:
             raise InputError(f"requirements: \"{text}\": no figure '{name}'; {did_you_mean(name, units)}")
-        try:
-            plain: Any = float(bound)
-        except ValueError:
-            plain = bound
-        value = number(plain, units[name], f'requirements: "{text}"')
+        value = number(_bound(bound), units[name], f'requirements: "{text}"')
         written = f"{name} {sign} {bound}"
         found.append(
             Requirement(

@@ -90,9 +90,10 @@ def pass_rate(passed: int, runs: int, confidence: float = CONFIDENCE) -> Rate:
     from scipy.stats import beta
 
     _require_share("confidence", confidence)
-    if not 0 <= passed <= runs:
+    whole = all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in (passed, runs))
+    if not whole or not 0 <= passed <= runs:
         raise InputError(
-            f"pass_rate: found {passed} of {runs} runs; expected a number from 0 to the number of runs"
+            f"pass_rate: found {passed} of {runs} runs; expected whole numbers, from 0 to the number of runs"
         )
     tail = (1 - confidence) / 2
     low = 0.0 if passed == 0 else float(beta.ppf(tail, passed, runs - passed + 1))

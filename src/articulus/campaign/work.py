@@ -252,7 +252,7 @@ def _on_grid(campaign: Campaign, run: Run) -> Run:
 
 
 def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
-    """Return cause and time of the end of each run, and texts of the first failures."""
+    """Return cause and time of the end of each run, and texts of the first failures and of the first doubtful runs."""
     cause = np.zeros(count, dtype=np.int8)
     ended = np.full(count, run.meta["settings"]["t_end"])
     texts: dict[int, str] = {}
@@ -265,7 +265,13 @@ def _endings(run: Run, count: int, first: int) -> tuple[np.ndarray, np.ndarray, 
             ended[failure.run] = failure.time
             if len(texts) < TEXTS:
                 texts[first + failure.run] = f"at t = {failure.time:.9g} s ({failure.code}): {failure.reason}"
-    return cause, ended, texts
+    doubts: dict[int, str] = {}
+    for each in run.doubts:
+        if each.run < count and (len(doubts) < TEXTS or first + each.run in doubts):
+            before = doubts.get(first + each.run)
+            told = each.finding + (f". Likely cause: {each.cause}" if each.cause else "")
+            doubts[first + each.run] = f"{before}; {told}" if before else told
+    return cause, ended, doubts | texts
 
 
 def _notes(said: list[Any]) -> dict[str, str]:

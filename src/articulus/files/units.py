@@ -131,16 +131,22 @@ def _factor(match: re.Match[str]) -> Unit:
     return UNITS[name].power(-n if sign == "/" else n)
 
 
-def parse_quantity(text: str) -> tuple[float, Unit]:
-    """Return the SI value and the unit of a text such as "20 mm"."""
+def split_quantity(text: str) -> tuple[str, str]:
+    """Return the number and the unit of a text such as "20 mm", as they are written; the unit of a plain number is ""."""
     match = _NUMBER.match(text)
     if match is None:
         raise UnitError(f"{_short(text)} is no number with a unit, such as '20 mm'")
-    if match.end() == len(text):
+    return match[1], text[match.end() :]
+
+
+def parse_quantity(text: str) -> tuple[float, Unit]:
+    """Return the SI value and the unit of a text such as "20 mm"."""
+    number, name = split_quantity(text)
+    if not name:
         raise UnitError(f"{_short(text)} has no unit; write a plain number without quotes, or add the unit")
-    unit = parse_unit(text[match.end() :])
+    unit = parse_unit(name)
     try:
-        return float(Fraction(match[1]) * unit.factor), unit
+        return float(Fraction(number) * unit.factor), unit
     except OverflowError:
         raise UnitError(f"{_short(text)} is too large") from None
 

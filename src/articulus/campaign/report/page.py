@@ -6,7 +6,7 @@ import functools
 import shlex
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from articulus.campaign.sensitivity import Effect, main_effects
 from articulus.campaign.statistics import NO_SAMPLE, joint_rate, judged
 from articulus.errors import ArticulusError, DoubtfulResult
 from articulus.results.run import Run
-from articulus.study.report.markup import Markup, element, joined
+from articulus.study.report.markup import Markup, element, joined, written_or_told
 from articulus.study.report.page import page_text
 
 if TYPE_CHECKING:
@@ -103,25 +103,30 @@ def report_text(result: Result, *, replay: bool = True) -> str:
     """
     chosen = worst_runs(result)
     runs = _replayed(result, chosen) if replay else {}
-    bands = {n: b for n, b in result.bands(PERCENTILES).items() if np.isfinite(b.values).any()}
+    notes = [*result.notes]
+    try:
+        bands = {n: b for n, b in result.bands(PERCENTILES).items() if np.isfinite(b.values).any()}
+    except ArticulusError as error:
+        bands, notes = {}, [*notes, f"Percentiles over time could not be read: {error}"]
     origin = {str(k): str(v) for k, v in result.settings.get("identity", {}).items()}
     content = Content(result.campaign, result.table, bands, chosen, str(result.folder), origin)
-    return page(content, _fragment(content, runs), [*result.notes])
+    return page(content, _fragment(content, runs), notes)
 
 
 def page(content: Content, replay: str = "", notes: list[str] | None = None) -> str:
     """Return the page of what a report tells."""
-    parts = {
-        "Requirements": sections.requirements(content),
-        "Single runs": sections.worst(content, Markup(replay)),
-        "Figures": sections.figures(content),
-        "Over time": sections.over_time(content),
-        "What matters": sections.effects(content),
-        "Failed runs": sections.failures(content),
-        "Scatter matrix": sections.scatter(content),
-        "What varies": sections.varies(content),
-        "How to reproduce": sections.reproduce(content),
+    writers: dict[str, Callable[[], Markup]] = {
+        "Requirements": lambda: sections.requirements(content),
+        "Single runs": lambda: sections.worst(content, Markup(replay)),
+        "Figures": lambda: sections.figures(content),
+        "Over time": lambda: sections.over_time(content),
+        "What matters": lambda: sections.effects(content),
+        "Failed runs": lambda: sections.failures(content),
+        "Scatter matrix": lambda: sections.scatter(content),
+        "What varies": lambda: sections.varies(content),
+        "How to reproduce": lambda: sections.reproduce(content),
     }
+    parts = {title: written_or_told(title, sections.ANCHORS, write) for title, write in writers.items()}
     study = content.campaign.study
     told = joined(element("p", f"Note: {note}") for note in notes or ())
     return page_text(

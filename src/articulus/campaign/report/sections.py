@@ -142,7 +142,7 @@ def worst(content: Content, replay: Markup) -> Markup:
             for name, x in held.items()
             if x == x
         )
-        text = f"Failed {t.texts[index]}" if index in t.texts else "Failed" if t.failed[k] else values
+        text = f"Failed {t.texts.get(index, '')}".strip() if t.failed[k] else values
         parts += [
             element("h3", f"Run {index}: {why}", id=f"run-{index}"),
             element("p", f"{text}."),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+
+from articulus.errors import brief, doubtful
 
 
 class Markup(str):
@@ -37,6 +39,18 @@ def section(title: str, *parts: Any, anchor: str) -> Markup:
         return Markup()
     head = element("h2", title, id=f"{anchor}-title")
     return Markup(f'<section id="{anchor}" aria-labelledby="{anchor}-title">\n{head}\n{content}\n</section>')
+
+
+def written_or_told(title: str, anchors: Mapping[str, str], write: Callable[[], Markup]) -> Markup:
+    """Return a section of a report; in place of one that cannot be written, why: the others are not lost with it."""
+    try:
+        return write()
+    except Exception as error:  # noqa: BLE001  (hours of computation must not be lost to a table)
+        reason = f"{type(error).__name__}: {brief(error)}"
+        doubtful(f"report: the section '{title}' could not be written ({reason}); the others are there")
+        return section(
+            title, element("p", f"This section could not be written: {reason}."), anchor=anchors[title]
+        )
 
 
 def table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from articulus.browser import policy
 from articulus.results.status import RunStatus
 from articulus.study.report import sections
 from articulus.study.report.margins import margins_section
-from articulus.study.report.markup import Markup, element, escaped, joined, ratio
+from articulus.study.report.markup import Markup, element, escaped, joined, ratio, written_or_told
 from articulus.study.report.tip import tip_section
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ def report_text(outcome: Outcome, replay: str = "", also: tuple[Outcome, str] | 
         Another study, of the motion of a tip, and its replay: shown in a section of their own.
     """
     study = outcome.study
-    parts = {
-        "Checks": sections.checks(outcome),
-        "Failures": sections.failures(outcome),
-        "Run diagnostics": sections.trust(outcome),
-        "Tip motion": tip_section(outcome) if also is None else tip_section(*also),
-        "Plots": sections.plots(outcome),
-        "Key values": sections.key_values(outcome),
-        "Stability margins": margins_section(outcome),
-        "Sweep": sections.sweep(outcome),
-        "Events": sections.events(outcome),
-        "Components": sections.components(outcome),
-        "Model": sections.model(outcome),
-        "How to reproduce": sections.reproduce(outcome),
+    writers: dict[str, Callable[[], Markup]] = {
+        "Checks": lambda: sections.checks(outcome),
+        "Failures": lambda: sections.failures(outcome),
+        "Run diagnostics": lambda: sections.trust(outcome),
+        "Tip motion": lambda: tip_section(outcome) if also is None else tip_section(*also),
+        "Plots": lambda: sections.plots(outcome),
+        "Key values": lambda: sections.key_values(outcome),
+        "Stability margins": lambda: margins_section(outcome),
+        "Sweep": lambda: sections.sweep(outcome),
+        "Events": lambda: sections.events(outcome),
+        "Components": lambda: sections.components(outcome),
+        "Model": lambda: sections.model(outcome),
+        "How to reproduce": lambda: sections.reproduce(outcome),
     }
+    parts = {title: written_or_told(title, sections.ANCHORS, write) for title, write in writers.items()}
     return page_text(
         parts,
         sections.ANCHORS,
