@@ -20,6 +20,7 @@ from synthetic import made_up
 
 import articulus as art
 from articulus.errors import InputError, UnsupportedOperation
+from articulus.files.seal import LENGTH, seal
 from articulus.results.run import Run
 from articulus.results.signal import Signal, position_signal, velocity_signal
 
@@ -120,10 +121,13 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         Run.load(path)
     path.write_text("t,q\n0,1\n")
+    with pytest.raises(InputError, match="found a file without a seal"):
+        Run.load(path)
+    path.write_bytes(seal(path.read_bytes()))
     with pytest.raises(InputError, match="found no readable netCDF4 file"):
         Run.load(path)
-    xarray.Dataset({"a": ("x", [1.0])}).to_netcdf(path, engine="h5netcdf")
-    with pytest.raises(InputError, match="found another netCDF4 file; expected articulus run 2"):
+    path.write_bytes(seal(bytes(xarray.Dataset({"a": ("x", [1.0])}).to_netcdf(engine="h5netcdf"))))
+    with pytest.raises(InputError, match="found another netCDF4 file; expected articulus run 3"):
         Run.load(path)
     with pytest.raises(InputError, match="cannot be written"):
         made_up().save(tmp_path / "missing" / "a.nc")
@@ -198,21 +202,45 @@ def test_any_flipped_bit_is_found(tmp_path: Path) -> None:
         assert (back.meta, back.events, back.statistics) == (before.meta, before.events, before.statistics)
 
 
-def test_earlier_format_and_damaged_text(tmp_path: Path) -> None:
-    """A file without checksum is read; damaged text in it is an InputError."""
-    path = tmp_path / "a.nc"
-    made_up().save(path)
+def _changed(path: Path, **attributes: str) -> None:
+    """Change attributes of a file and seal it again, as somebody would who means it."""
+    content = path.read_bytes()
+    path.write_bytes(content[:-LENGTH])
     with h5py.File(path, "r+") as file:
-        file.attrs["format"] = "articulus run 1"
-        del file.attrs["checksum"]
-    assert same_array(art.load_run(path).q, made_up().q)
+        file.attrs.update(attributes)
+    path.write_bytes(seal(path.read_bytes()))
+
+
+def test_damaged_text_under_a_whole_seal(tmp_path: Path) -> None:
+    path = tmp_path / "a.nc"
     for name in ("meta", "statistics", "signals"):
-        with h5py.File(path, "r+") as file:
-            kept, file.attrs[name] = file.attrs[name], "{damaged"
+        made_up().save(path)
+        _changed(path, **{name: "{damaged"})
         with pytest.raises(InputError, match=r"a\.nc: found a damaged file"):
             art.load_run(path)
-        with h5py.File(path, "r+") as file:
-            file.attrs[name] = kept
+    made_up().save(path)
+    _changed(path, format="articulus run 2")
+    with pytest.raises(InputError, match=r"found articulus run 2; expected articulus run 3"):
+        art.load_run(path)
+
+
+def test_a_file_without_a_seal_never_comes_to_hdf5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HDF5 follows what damaged files say, some of it for ever: no byte of a file that is not as written reaches it."""
+    path = tmp_path / "a.nc"
+    made_up().save(path)
+    content = path.read_bytes()
+    monkeypatch.setattr(h5py, "File", None)
+    rng = np.random.default_rng(1)
+    damaged = [b"", content[: LENGTH - 1], content[:-LENGTH], content[: len(content) // 2], content + b"0"]
+    for at in rng.integers(len(content), size=20).tolist():
+        damaged.append(content[:at] + bytes([content[at] ^ (1 << int(rng.integers(8)))]) + content[at + 1 :])
+    for held in damaged:
+        path.write_bytes(held)
+        with pytest.raises(InputError, match=r"a\.nc: found a file (without a seal|whose bytes do not)"):
+            art.load_run(path)
+    for place in (tmp_path / "none.nc", tmp_path, tmp_path / ("x" * 300 + ".nc")):
+        with pytest.raises(InputError, match=r"no such file|cannot be read"):
+            art.load_run(place)
 
 
 def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

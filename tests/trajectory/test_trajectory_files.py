@@ -102,10 +102,10 @@ def test_bad_files_are_named(made: Plan, tmp_path: Path) -> None:
         load_plan(tmp_path / "none.nc")
     run = tmp_path / "run.nc"
     art.simulate(art.load("two_link"), 0.01).save(run)
-    with pytest.raises(InputError, match="found articulus run 2; expected articulus plan 1"):
+    with pytest.raises(InputError, match="found articulus run 3; expected articulus plan"):
         load_plan(run)
     (tmp_path / "cut.nc").write_bytes(run.read_bytes()[:100])
-    with pytest.raises(InputError, match="no readable netCDF4 file"):
+    with pytest.raises(InputError, match="found a file without a seal"):
         load_plan(tmp_path / "cut.nc")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from articulus.campaign import shards
 from articulus.campaign.machine import machine
 from articulus.files.storage import StrPath, as_path, load_text, write_text
 
@@ -63,10 +64,10 @@ def nothing_left(folder: Path, study: StrPath, runs: int | None, given: Mapping[
         try:
             below = "SELECT SUM(MIN(first + count, ?) - first) FROM ranges WHERE first < ?"
             done = base.execute(below, (wanted, wanted)).fetchone()[0]
-            shards = base.execute("SELECT file, size FROM shards").fetchall()
+            held_shards = base.execute("SELECT file, digest FROM shards").fetchall()
         finally:
             base.close()
-        if done >= wanted and all((folder / file).stat().st_size == size for file, size in shards):
+        if done >= wanted and all(shards.whole(folder, file, digest) for file, digest in held_shards):
             return int(wanted)
     return None
 

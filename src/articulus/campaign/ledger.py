@@ -171,9 +171,9 @@ class Ledger:
         """Return (first, count, file, offset) of all rows, in the order of runs."""
         return self._base.execute("SELECT first, count, file, offset FROM ranges ORDER BY first").fetchall()
 
-    def files(self) -> list[tuple[str, int]]:
-        """Return name and size of every shard that counts."""
-        return self._base.execute("SELECT file, size FROM shards ORDER BY file").fetchall()
+    def files(self) -> dict[str, str]:
+        """Return the SHA-256 of every shard that counts, by its name."""
+        return dict(self._base.execute("SELECT file, digest FROM shards ORDER BY file").fetchall())
 
     def done(self) -> int:
         """Return how many runs are done."""
@@ -184,7 +184,7 @@ class Ledger:
         return [(a, b) for a, b in self._base.execute("SELECT first, count FROM begun ORDER BY first")]
 
     def texts(self) -> dict[int, str]:
-        """Return what is told of runs that failed, by their number."""
+        """Return what is told of runs that failed or are doubtful, by their number."""
         return dict(self._base.execute("SELECT run, text FROM texts ORDER BY run").fetchall())
 
     def notes(self) -> list[str]:
@@ -205,12 +205,8 @@ class Ledger:
         return out
 
     def drop_lost(self) -> list[str]:
-        """Forget shards whose file is gone or has another size; return their names."""
-        lost = []
-        for file, size in self.files():
-            place = self.folder / file
-            if not place.is_file() or place.stat().st_size != size:
-                lost.append(file)
+        """Forget shards whose file is gone or damaged, so that their runs are run again; return their names."""
+        lost = [file for file, digest in self.files().items() if not shards.whole(self.folder, file, digest)]
         with self._writing() as base:
             for file in lost:
                 base.execute("DELETE FROM ranges WHERE file = ?", (file,))

@@ -95,6 +95,7 @@ class Result:
                 [f.name for f in c.figures],
                 c.units,
                 ledger.texts(),
+                ledger.files(),
                 self,
             )
         finally:
@@ -181,6 +182,7 @@ class Result:
         with np.load(self.folder / SCALE) as held:
             scale = Scale(held["times"], held["chosen"], held["low"], held["high"])
         total = bands.empty(scale)
+        self.table.require_whole()
         for file in dict.fromkeys(file for _, _, file, _ in self.table.ranges):
             part = shards.counts(self.folder, file)
             total = total if part is None else total + part

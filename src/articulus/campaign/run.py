@@ -22,7 +22,7 @@ from articulus.campaign.ledger import Ledger
 from articulus.campaign.pilot import Pilot
 from articulus.campaign.result import Result
 from articulus.campaign.work import SET_ASIDE
-from articulus.errors import InputError
+from articulus.errors import InputError, doubtful
 from articulus.files.storage import StrPath, as_path
 from articulus.kernel import pool
 
@@ -178,7 +178,12 @@ class How:
 def _run(planned: Campaign, folder: Folder, how: How, retry_failed: bool, tell: Tell | None) -> None:
     ledger = folder.ledger()
     try:
-        ledger.drop_lost()
+        lost = ledger.drop_lost()
+        if lost:
+            doubtful(
+                f"{folder.path}: found {len(lost)} of its shards gone or damaged ({', '.join(lost[:3])}{', ...' if lost[3:] else ''}): "
+                "their runs are run again"
+            )
         if retry_failed:
             table = Result(folder.path).table
             ledger.forget(table.index[table.status == SET_ASIDE].tolist())

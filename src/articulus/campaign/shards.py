@@ -16,8 +16,10 @@ import numpy as np
 from articulus.campaign.bands import Counts
 from articulus.campaign.work import SET_ASIDE, Rows
 from articulus.errors import InputError
-from articulus.files.storage import replacing
+from articulus.files.seal import seal, why_broken
+from articulus.files.storage import open_regular, replacing
 
+AGAIN = "expected it as it was written. The command that runs the campaign, given again, runs its runs again"
 COLUMNS = ("status", "cause", "doubts", "ended", "seconds")
 
 
@@ -89,7 +91,8 @@ def write(folder: Path, file: str, parts: Sequence[Rows], identity: str) -> Shar
                 group["least"], group["greatest"] = total.least, total.greatest
             out.attrs["identity"] = identity
             out.attrs["texts"] = json.dumps({str(i): t for i, t in texts.items()})
-        content = temporary.read_bytes()
+        content = seal(temporary.read_bytes())
+        temporary.write_bytes(content)
     _sync_folder(folder)
     return Shard(file, hashlib.sha256(content).hexdigest(), len(content), ranges, texts)
 
@@ -98,6 +101,8 @@ def read(folder: Path, file: str, identity: str) -> Shard | None:
     """Return what a file holds; None for one that is damaged or of another campaign."""
     h5py = h5py_module()
     try:
+        if why_broken(folder / file):
+            return None
         content = (folder / file).read_bytes()
         with h5py.File(folder / file, "r") as held:
             if held.attrs["identity"] != identity or len(held["status"]) != held["ranges"][:, 1].sum():
@@ -109,6 +114,21 @@ def read(folder: Path, file: str, identity: str) -> Shard | None:
     except (OSError, KeyError, ValueError):
         return None
     return Shard(file, hashlib.sha256(content).hexdigest(), len(content), ranges, texts, aside)
+
+
+def whole(folder: Path, file: str, digest: str) -> bool:
+    """Whether a file holds every byte that was written: its SHA-256 is the one of the ledger."""
+    try:
+        with open_regular(folder / file) as held:
+            return hashlib.file_digest(held, "sha256").hexdigest() == digest
+    except OSError:
+        return False
+
+
+def require_whole(folder: Path, file: str, digest: str) -> None:
+    """Raise InputError for a file that is gone or damaged."""
+    if not whole(folder, file, digest):
+        raise InputError(f"{folder / file}: found a shard that is gone or damaged; {AGAIN}")
 
 
 def column(folder: Path, file: str, group: str, k: int | None) -> np.ndarray:
@@ -133,10 +153,7 @@ def _opened(path: Path) -> Iterator[Any]:
         with h5py_module().File(path, "r") as held:
             yield held
     except (OSError, KeyError) as error:
-        raise InputError(
-            f"{path}: found a shard that cannot be read ({error}); expected it as it was written. The command that runs the campaign, "
-            "given again, runs its runs again"
-        ) from None
+        raise InputError(f"{path}: found a shard that cannot be read ({error}); {AGAIN}") from None
 
 
 def _sync_folder(folder: Path) -> None:

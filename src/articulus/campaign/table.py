@@ -60,7 +60,9 @@ class Table:
     units : dict of str to str
         Units of the figures.
     texts : dict of int to str
-        What is told of runs that failed, by their number.
+        What is told of the first runs that failed or are doubtful, by their number.
+    digests : dict of str to str
+        SHA-256 of each file, which is compared once, when a column is first read.
     owner : object
         Lives as long as the table, which reads its columns when they are asked for: the folder may go with it.
 
@@ -78,9 +80,11 @@ class Table:
         figures: Sequence[str],
         units: Mapping[str, str],
         texts: Mapping[int, str],
+        digests: Mapping[str, str],
         owner: object = None,
     ):
         self._owner = owner
+        self._digests, self._checked = dict(digests), False
         self._folder, self.ranges = folder, list(ranges)
         self.inputs, self.figures = Columns(self, "inputs", inputs), Columns(self, "figures", figures)
         self.units, self.texts = dict(units), dict(texts)
@@ -91,10 +95,18 @@ class Table:
     def __repr__(self) -> str:
         return f"<Table of {len(self)} runs: {len(self.inputs)} inputs, {len(self.figures)} figures>"
 
+    def require_whole(self) -> None:
+        """Raise InputError where a file is gone or damaged; they are looked at once."""
+        if not self._checked:
+            for file in dict.fromkeys(file for _, _, file, _ in self.ranges):
+                shards.require_whole(self._folder, file, self._digests.get(file, ""))
+            self._checked = True
+
     def column(self, group: str, k: int | None = None) -> np.ndarray:
         """Return one column of all runs, (runs,)."""
         if not self.ranges:
             return np.zeros(0)
+        self.require_whole()
         held: dict[str, np.ndarray] = {}
         for file in dict.fromkeys(file for _, _, file, _ in self.ranges):
             held[file] = shards.column(self._folder, file, group, k)

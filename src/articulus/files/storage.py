@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import io
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from articulus.errors import Finding, InputError, ModelError
 
@@ -56,7 +56,7 @@ def load_bytes(path: Path, limit: int | None = None) -> bytes:
     return content
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> io.BufferedReader:
     """Return a regular file opened for reading; raise OSError for pipes and devices, which may block or never end."""
     flags = (
         os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)

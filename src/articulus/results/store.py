@@ -1,13 +1,12 @@
 """Runs as xarray datasets and as netCDF4 files (`docs/results.md` lists the content of a file).
 
-HDF5 ends the process when the disk is full, so a file is made in memory and then written by us. Its attribute `checksum` is
-the SHA-256 of all names, numbers and texts in it, however they are packed.
+HDF5 ends the process when the disk is full, so a file is made in memory and then written by us. It ends with a seal, the SHA-256 of
+its bytes: what is damaged never comes to HDF5.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.errors import ArticulusError, InputError, ModelError, UnsupportedOperation, brief
 from articulus.files import parse_toml, toml_text
+from articulus.files.seal import seal, why_broken
 from articulus.files.storage import StrPath, as_path, write_bytes
 from articulus.files.toml.writer import attached_files
 from articulus.results.recipe import Recipe
@@ -27,9 +27,7 @@ from articulus.results.status import Cause, Doubt, Failure, Occurrence, RunStatu
 if TYPE_CHECKING:
     import xarray
 
-FORMAT = "articulus run 2"
-WITHOUT_CHECKSUM = "articulus run 1"
-"""Earlier format, which is read too."""
+FORMAT = "articulus run 3"
 ENGINE = "h5netcdf"
 SUFFIXES = (".nc", ".nc4", ".netcdf")
 DAMAGED = (
@@ -86,14 +84,13 @@ def require_suffix(path: StrPath) -> None:
 
 
 def write_dataset(data: xarray.Dataset, path: StrPath) -> None:
-    """Write a file with a checksum of all that it holds, whole or not at all; `read_dataset` reads it."""
-    data.attrs["checksum"] = checksum(data)
-    write_bytes(path, data.to_netcdf(engine=ENGINE))
+    """Write a sealed file, whole or not at all; `read_dataset` reads it."""
+    write_bytes(path, seal(bytes(data.to_netcdf(engine=ENGINE))))
 
 
 def load(path: StrPath, mechanism: Mechanism | None = None) -> Run:
     """Return the run of a file written by `save`."""
-    data = read_dataset(path, FORMAT, "Run.save", unchecked=WITHOUT_CHECKSUM)
+    data = read_dataset(path, FORMAT, "Run.save")
     try:
         return _run(path, data, mechanism)
     except ArticulusError:
@@ -132,22 +129,31 @@ def held_mechanism(path: StrPath, data: xarray.Dataset) -> Mechanism:
     return Mechanism.from_description(parse_toml(text, attached=files_of(data).__getitem__))
 
 
-def read_dataset(path: StrPath, written: str, by: str, *, unchecked: str = "") -> xarray.Dataset:
+def read_dataset(path: StrPath, written: str, by: str) -> xarray.Dataset:
     """Return what a file holds; raise InputError unless it is whole and of a format.
 
     Parameters
     ----------
     path : path of the file
     written : str
-        Format in its attributes, with a checksum.
+        Format in its attributes.
     by : str
         Which method writes such files.
-    unchecked : str
-        Older format without checksum that is read, too.
     """
     place = as_path(path)
-    if not place.is_file():
-        raise InputError(f"{place}: no such file; expected a file that `{by}` wrote")
+    try:
+        broken = why_broken(place)
+    except FileNotFoundError:
+        raise InputError(f"{place}: no such file; expected a file that `{by}` wrote") from None
+    except OSError as error:
+        raise InputError(
+            f"{place}: cannot be read ({error.strerror or error}); expected a file that `{by}` wrote"
+        ) from None
+    if broken:
+        raise InputError(
+            f"{place}: found {broken}; expected it as `{by}` wrote it. It is damaged, another program changed it, or an "
+            "earlier version wrote it: make it again"
+        )
     try:
         data = xarray_module().load_dataset(place, engine=ENGINE)
     except DAMAGED as error:
@@ -155,37 +161,9 @@ def read_dataset(path: StrPath, written: str, by: str, *, unchecked: str = "") -
             f"{place}: found no readable netCDF4 file ({brief(error)}); expected one of `{by}`"
         ) from None
     found = data.attrs.get("format", "another netCDF4 file")
-    if found not in (written, unchecked):
+    if found != written:
         raise InputError(f"{place}: found {brief(found)}; expected {written}")
-    held = data.attrs.pop("checksum", None)
-    if found == written and held != checksum(data):
-        raise InputError(
-            f"{place}: found a file whose content does not give its checksum; expected it as `{by}` wrote it. "
-            "It is damaged, or another program changed it"
-        )
     return data
-
-
-def checksum(data: xarray.Dataset) -> str:
-    """Return the SHA-256 of all variables and attributes."""
-    digest = hashlib.sha256(_canonical(data.attrs))
-    for name, variable in sorted(data.variables.items(), key=lambda item: str(item[0])):
-        values = np.ascontiguousarray(variable.values)
-        texts = values.dtype.kind in "OUT" and values.size > 0
-        head = [str(name), list(variable.dims), list(values.shape), texts]
-        digest.update(json.dumps(head).encode() + _canonical(variable.attrs))
-        if texts:
-            digest.update(json.dumps([str(text) for text in values.ravel()]).encode())
-        elif values.size:
-            digest.update(values.astype(values.dtype.newbyteorder("<"), copy=False).data)
-    return digest.hexdigest()
-
-
-def _canonical(attributes: Mapping[Any, Any]) -> bytes:
-    """Return attributes as text that does not depend on how a file packs them (lists come back as arrays)."""
-    return json.dumps(
-        {str(key): np.ravel(value).tolist() for key, value in sorted(attributes.items())}
-    ).encode()
 
 
 def xarray_module() -> Any:

@@ -103,7 +103,9 @@ class Watch:
             if not new and self._body:
                 return
             assert self._tally is not None
+            digests = dict(base.execute("SELECT file, digest FROM shards")) if base else {}
             for file in new:
+                shards.require_whole(self.folder, file, digests.get(file, ""))
                 self._take(campaign, self._tally, file, found[file])
             texts: dict[int, str] = {}
             notes: list[str] = []
