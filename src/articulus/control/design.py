@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from articulus.control.analysis.stable import depth, stable_poles
 from articulus.control.connect import close
-from articulus.control.modes import ON_AXIS, unstable
 from articulus.control.sampling import sample
 from articulus.errors import InputError, NumericalError
 from articulus.linear import LinearModel
@@ -168,24 +168,24 @@ def checked(
     unstable loop, because its user chose what makes it so, says `stable=False`: then the failed check stays in the report.
     """
     closed = close(plant, law, u, y)
-    values = np.linalg.eigvals(closed.A)
+    values, inside = stable_poles(closed.A, plant.period)
     margin = _margin(values, plant.period)
-    size = max(np.abs(values), default=1.0)
-    is_stable = not unstable(values, plant.period, size).any()
-    near = 0.0 if is_stable else ON_AXIS * (size if plant.period is None else 1.0)
+    is_stable = bool(inside.all())
+    # nearer than rounding counts as on the boundary
+    near = 0.0 if is_stable else float(depth(values[~inside], plant.period).max(initial=0.0))
     found = (
         Check(
             "largest real part of the poles" if plant.period is None else "largest pole in size",
             margin,
-            (0.0 if plant.period is None else 1.0) - near,  # nearer than rounding counts as on the boundary
+            (0.0 if plant.period is None else 1.0) - near,
             is_stable,
         ),
         *checks,
     )
     design = Design(method, plant, law, closed, dict(figures), found)
-    bad = [check for check in found[0 if stable else 1 :] if not check.passed]
-    if bad:
-        failed = "; ".join(map(str, bad))
+    failing = [check for check in found[0 if stable else 1 :] if not check.passed]
+    if failing:
+        failed = "; ".join(map(str, failing))
         raise NumericalError(
             f"{method}: the controller was computed, but its closed loop fails: {failed}", result=design
         )

@@ -6,6 +6,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scales
+from articulus.control.analysis.stable import depth, stable_poles
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 
@@ -70,11 +71,10 @@ def require_no_idle_boundary(
     The Riccati equation then has no stabilizing solution. Rows and columns of the weight belong to the states.
     """
     A = model.A if dual else model.A.T
-    values = np.linalg.eigvals(A)
-    size = np.abs(values).max(initial=1.0)
-    distance = np.abs(values.real) / size if model.period is None else np.abs(np.abs(values) - 1.0)
+    values, inside = stable_poles(A, model.period)
+    scale = np.abs(values).max(initial=0.0) if model.period is None else 1.0
     norm = max(np.linalg.norm(A), np.finfo(float).tiny)
-    for s in values[distance < ON_AXIS]:
+    for s in values[~inside & (depth(values, model.period) >= -ON_AXIS * scale)]:
         pencil = np.hstack([A - s * np.eye(len(A)), weight * (norm / (np.linalg.norm(weight) or 1.0))])
         if np.linalg.svd(pencil, compute_uv=False)[-1] < UNSEEN * norm:
             raise InputError(
@@ -100,9 +100,8 @@ def require_detectable(model: LinearModel, C: np.ndarray, method: str, outputs: 
 def _require(
     model: LinearModel, A: np.ndarray, B: np.ndarray, d: np.ndarray, method: str, why: str, wanted: str
 ) -> None:
-    values = np.linalg.eigvals(A)
-    size = max(np.abs(values), default=1.0)
-    bad = out_of_reach(A, B, values[unstable(values, model.period, size)])
+    values, inside = stable_poles(A, model.period)
+    bad = out_of_reach(A, B, values[~inside])
     bad = _unmoved(
         A * d / d[:, None], B / d[:, None], np.array(bad)
     )  # nor with inputs and outputs in the scaling

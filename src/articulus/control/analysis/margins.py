@@ -17,7 +17,7 @@ from articulus.control.analysis.delay import DelayedModel
 from articulus.control.analysis.encirclements import unstable_poles
 from articulus.control.analysis.norms import Norm, peak_gain
 from articulus.control.analysis.open_loop import open_loop
-from articulus.control.analysis.stable import asymptotically_stable
+from articulus.control.analysis.stable import at_rest, moving_poles, stable_poles
 from articulus.control.connect import close, select
 from articulus.control.design import Design
 from articulus.control.figure import over_frequency
@@ -308,14 +308,11 @@ class _Curve:
             self.unstable = unstable_poles(loop, self.grid)  # type: ignore[arg-type]
         else:
             self.closed = closed
-            inside = asymptotically_stable(np.linalg.eigvals(closed.A), closed.period)
+            inside = stable_poles(closed.A, closed.period)[1]
             self.unstable = int(np.count_nonzero(~inside))
 
     def _grid(self, closed: LinearModel) -> np.ndarray:
-        poles = np.concatenate([self.plain.poles, closed.poles])
-        poles = poles[np.isfinite(poles)]
-        size = np.abs(poles).max(initial=0.0)
-        poles = poles[np.abs(poles) > 1e-8 * size]
+        poles = np.concatenate([moving_poles(m.A, m.period) for m in (self.plain, closed)])
         sizes = np.abs(poles) if len(poles) else np.ones(1)
         low, high = 1e-3 * sizes.min(), 1e3 * sizes.max()
         around = np.tan(np.linspace(-1.5, 1.5, 25))
@@ -359,8 +356,7 @@ class _Curve:
         """Return frequencies at which the transfer of a channel is real by itself, with its value: zero and the highest."""
         found = []
         with np.errstate(all="ignore"):
-            A = self.plain.A if self.plain.period is None else self.plain.A - np.eye(len(self.plain.A))
-            if not len(A) or np.linalg.cond(A) < 1e12:
+            if not at_rest(self.plain.A, self.plain.period):
                 found.append((0.0, complex(self.channel(np.zeros(1), i)[0])))
             if np.isfinite(self.limit):
                 found.append((self.limit, complex(self.channel(np.array([self.limit]), i)[0])))

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root
 from articulus.control.analysis.scaling import scaled
-from articulus.control.analysis.stable import asymptotically_stable
+from articulus.control.analysis.stable import stable_poles
 from articulus.control.plant import as_plant
 from articulus.control.sampling import continuous
 from articulus.linear import LinearModel
@@ -180,6 +180,6 @@ def _crossings(model: LinearModel, level: float) -> np.ndarray:
 
 
 def _unstable(model: LinearModel) -> str:
-    values = np.linalg.eigvals(model.A)
-    bad = values[~asymptotically_stable(values, model.period)]
+    values, inside = stable_poles(model.A, model.period)
+    bad = values[~inside]
     return f"not asymptotically stable: pole at {bad[0]:.6g}" if len(bad) else ""

@@ -11,25 +11,130 @@ import scipy.linalg
 from articulus.control.plant import as_plant
 from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.linear.model import rates
 
-ROUNDING = 1e-12
-"""Distance from the boundary of stability, over the largest pole, that rounding can account for at a simple pole."""
-AT_ZERO = 1e-8
-"""Size of a pole, over the largest one, that rounding can account for at the double pole at zero of a rigid motion."""
+EPS = np.finfo(float).eps
+ROUNDING = 100 * EPS
+"""Relative amount by which rounding may have changed the entries of A: some operations, each with its own."""
+LEVEL = 1e-3
+"""Ratio of the sizes at which eigenvalues of very different size are looked for in turn."""
 
 
-def asymptotically_stable(values: np.ndarray, period: float | None) -> np.ndarray:
-    """Return which eigenvalues of A lie inside the region of stability by more than rounding."""
-    if period is not None:
-        return (np.abs(values) < 1.0 - ROUNDING) & (np.abs(values - 1.0) > AT_ZERO)
-    size = np.abs(values).max(initial=0.0)
-    return (values.real < -ROUNDING * size) & (np.abs(values) > AT_ZERO * size)
+def stable_poles(A: np.ndarray, period: float | None, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues of A, largest first, and which of them are asymptotically stable by more than rounding, (n,) each.
+
+    A pole counts as on the boundary of stability if rounding of the entries of A can have moved it there; see `_known`. What other
+    poles there are and how fast they are has no part in it.
+
+    Parameters
+    ----------
+    A : array, (n, n)
+    period : float [s] or None
+    off : float
+        Largest error of single entries of A, besides their rounding.
+    """
+    values, errors = _known(A, off)
+    inside = depth(values, period)
+    with np.errstate(invalid="ignore"):
+        nearest = (
+            values - values.real if period is None else np.where(values == 0, 1.0, values / np.abs(values))
+        )
+    return values, (inside > 0) & ~_within(A, nearest, inside <= errors, off)
+
+
+def moving_poles(A: np.ndarray, period: float | None) -> np.ndarray:
+    """Return the poles [rad/s] of A that are neither zero, but for rounding, nor infinitely fast; largest first."""
+    values, errors = _known(A)
+    rest = 0.0 if period is None else 1.0
+    still = _within(A, np.full(len(values), rest), np.abs(values - rest) <= errors)
+    poles = rates(values, period)
+    return poles[~still & np.isfinite(poles)]
+
+
+def at_rest(A: np.ndarray, period: float | None) -> bool:
+    """Return whether A has a pole at zero but for rounding: the state can stay away from zero for ever."""
+    rest = np.array([0.0 if period is None else 1.0])
+    return bool(len(A)) and bool(_within(A, rest, np.ones(1, bool))[0])
+
+
+def _known(A: np.ndarray, off: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues of A, largest first, and how far rounding can have moved them, to first order.
+
+    An eigenvalue with the left and right vectors y, x moves by at most |y|'|E||x| / |y'x| under a small change E of A. The double pole
+    of a rigid motion has y'x near zero and is known to half of the digits; a slow pole beside fast ones is known to nearly all.
+    """
+    if not len(A):
+        return np.zeros(0), np.zeros(0)
+    A, _ = scipy.linalg.matrix_balance(A, permute=False)
+    norm = size = float(np.linalg.norm(A))
+    values, felt, moved = _around(A, 0.0, off)
+    # the QR algorithm rounds by the largest eigenvalue: what that hides is looked for again among the largest of an inverse
+    while ((np.abs(values.real) <= felt + moved) & (moved > felt)).any() and size > EPS * norm:
+        size *= LEVEL
+        again = _around(A, size, off)
+        rest = slice(np.count_nonzero(np.abs(again[0]) > size / np.sqrt(LEVEL)), np.count_nonzero(values))
+        values[rest], felt[rest], moved[rest] = (x[rest] for x in again)
+    return values if values.imag.any() else values.real, felt + moved
+
+
+def _within(A: np.ndarray, places: np.ndarray, doubt: np.ndarray, off: float = 0.0) -> np.ndarray:
+    """Return at which of the doubtful places A can have an eigenvalue within rounding: no E <= ROUNDING |A| makes s I - A - E singular
+    as long as the largest eigenvalue of |(s I - A)^-1| E is below one."""
+    A, _ = scipy.linalg.matrix_balance(A, permute=False) if len(A) else (A, None)
+    change = ROUNDING * np.abs(A) + off
+    found, seen = doubt.copy(), {}
+    for k in np.flatnonzero(doubt):
+        s = complex(places[k])
+        s = complex(s.real, abs(s.imag))
+        if s not in seen:
+            seen[s] = _singular(s, A, change)
+        found[k] = seen[s]
+    return found
+
+
+def _singular(s: complex, A: np.ndarray, change: np.ndarray) -> bool:
+    try:
+        product = np.abs(np.linalg.inv(s * np.eye(len(A)) - A)) @ change
+    except np.linalg.LinAlgError:
+        return True
+    if not np.isfinite(product).all():
+        return True
+    return bool(np.linalg.norm(product) >= 1.0 and np.abs(np.linalg.eigvals(product)).max() >= 1.0)
+
+
+def _around(A: np.ndarray, shift: float, off: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the eigenvalues of A, largest first, from those of A or (A - shift I)^-1; their errors by rounding of A and by that of the QR algorithm."""
+    matrix = np.linalg.inv(A - shift * np.eye(len(A))) if shift else A
+    values, left, right = scipy.linalg.eig(matrix, left=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sensitive = 1.0 / np.abs(np.sum(left.conj() * right, axis=0))
+        moved = 10 * EPS * np.linalg.norm(matrix) * sensitive
+        if shift:
+            values = shift + 1.0 / values
+            moved *= np.abs(values - shift) ** 2
+        x, y = np.abs(right), np.abs(left)
+        felt = (
+            ROUNDING * np.sum(y * (np.abs(A) @ x), axis=0) + off * y.sum(axis=0) * x.sum(axis=0)
+        ) * sensitive
+    order = np.argsort(-np.abs(values), kind="stable")
+    felt, moved = (np.where(np.isfinite(error), error, np.inf)[order] for error in (felt, moved))
+    return values[order].astype(complex), felt, moved
+
+
+def asymptotically_stable(A: np.ndarray, period: float | None) -> bool:
+    """Return whether all eigenvalues of A lie inside the region of stability by more than rounding."""
+    return bool(stable_poles(A, period)[1].all())
+
+
+def depth(values: np.ndarray, period: float | None) -> np.ndarray:
+    """Return the distances of eigenvalues from the boundary of stability, positive inside of it."""
+    return -values.real if period is None else 1.0 - np.abs(values)
 
 
 def require_stable(model: LinearModel, method: str) -> None:
     """Raise InputError naming the poles that are not asymptotically stable."""
-    values = np.linalg.eigvals(model.A)
-    bad = values[~asymptotically_stable(values, model.period)]
+    values, inside = stable_poles(model.A, model.period)
+    bad = values[~inside]
     if len(bad):
         raise InputError(
             f"{method}: found {len(bad)} poles that are not asymptotically stable, {', '.join(f'{s:.6g}' for s in bad[:4])}; "
@@ -47,8 +152,7 @@ def stabsep(plant: Any) -> tuple[LinearModel, LinearModel]:
     stable, rest : LinearModel
     """
     model = as_plant(plant, "stabsep")
-    values = np.linalg.eigvals(model.A)
-    inside = asymptotically_stable(values, model.period)
+    values, inside = stable_poles(model.A, model.period)
     good, other = values[inside], values[~inside]
     if not len(other):
         return model, _part(model, np.zeros((0, 0)), model.B[:0], model.C[:, :0], False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from articulus.control.analysis.scaling import scaled
-from articulus.control.analysis.stable import asymptotically_stable
+from articulus.control.analysis.stable import ROUNDING, stable_poles
 from articulus.control.analysis.zeros import without_forced_states
 from articulus.control.plant import as_plant
 from articulus.errors import InputError, doubtful
@@ -67,20 +67,17 @@ def zero_dynamics(plant: Any, input: str | None = None, output: str | None = Non
         )
     inside = A - B @ np.linalg.solve(D, C)
     V = d[:, None] * V
-    zeros = np.linalg.eigvals(inside).astype(complex)
-    good = _inside(zeros, np.linalg.eigvals(pair.A), pair.period)
+    # the orthogonal transformations before have rounded by the size of A
+    zeros, good = stable_poles(inside, pair.period, ROUNDING * float(np.linalg.norm(pair.A)))
     if not good.all():
         worst = zeros[~good][np.argmax(zeros[~good].real if pair.period is None else np.abs(zeros[~good]))]
         doubtful(
             f"zero_dynamics: from {input} to {output} the plant is not minimum phase, zero at {worst:.6g}; inverting it (computed "
             "torque at the tip, exact tracking, high gain) makes the motion inside grow"
         )
-    return ZeroDynamics(input, output, len(pair.A) - len(A), inside, V, zeros, bool(good.all()))
-
-
-def _inside(zeros: np.ndarray, poles: np.ndarray, period: float | None) -> np.ndarray:
-    """Return which zeros are asymptotically stable, by the scale of zeros and poles together."""
-    return asymptotically_stable(np.concatenate([zeros, poles]), period)[: len(zeros)]
+    return ZeroDynamics(
+        input, output, len(pair.A) - len(A), inside, V, zeros.astype(complex), bool(good.all())
+    )
 
 
 def _only(names: tuple[str, ...], name: str | None, kind: str) -> str:

@@ -204,7 +204,7 @@ def _robust(
     """Return the robust stability of a loop over ranges of its parameters, and that mu is below 1."""
     model = uncertain_model(loop, ranges, q, step=step, params=params)
     what = f"mu over the ranges of {', '.join(ranges)}"
-    if not asymptotically_stable(np.linalg.eigvals(model.nominal.A), model.nominal.period).all():
+    if not asymptotically_stable(model.nominal.A, model.nominal.period):
         return None, [Check(f"{what}: unstable in their middle", np.inf, 1.0, False)]
     found = robstab(model)
     return found, [Check(what, found.upper, 1.0, found.robust)]

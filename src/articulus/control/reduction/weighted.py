@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from articulus.control.analysis.gramians import controllability_root, observability_root
 from articulus.control.analysis.norms import peak_gain
 from articulus.control.analysis.scaling import scaled
-from articulus.control.analysis.stable import asymptotically_stable, require_stable
+from articulus.control.analysis.stable import require_stable, stable_poles
 from articulus.control.connect import parallel, series
 from articulus.control.plant import as_plant
 from articulus.control.reduction.balanced import Balance, projected
@@ -45,8 +45,8 @@ def weighted_balred(plant: Any, order: int, *, left: Any = None, right: Any = No
     seen = stable if after is None else series(stable, after)  # states: plant, weight
     balance = Balance.of(controllability_root(driven)[len(driven.A) - n :], observability_root(seen)[:n])
     small = projected(stable, balance, k, "weighted_balred")
-    poles = np.linalg.eigvals(small.A)
-    if not asymptotically_stable(poles, small.period).all():
+    poles, inside = stable_poles(small.A, small.period)
+    if not inside.all():
         raise NumericalError(
             f"weighted_balred: the model of order {order} is not stable, poles {poles}, which two-sided weights do not exclude; "
             "take another order, or one weight only"

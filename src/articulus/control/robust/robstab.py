@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.control.analysis.scaling import scaled
+from articulus.control.analysis.stable import stable_poles
 from articulus.control.connect import close
 from articulus.control.design import Check
 from articulus.control.figure import over_frequency
-from articulus.control.modes import heaviest, unstable
+from articulus.control.modes import heaviest
 from articulus.control.plant import as_plant
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.blocks import BlockStructure
@@ -140,10 +141,9 @@ def robstab(
         After it, and on Ctrl-C, what has been found is returned, with a warning unless all frequencies are covered.
     """
     model, structure, ranges, exact = _given(system, blocks)
-    values = np.linalg.eigvals(model.A)
-    outside = unstable(values, model.period, max(np.abs(values), default=1.0))
-    if outside.any():
-        s = complex(values[outside][0])
+    values, inside = stable_poles(model.A, model.period)
+    if not inside.all():
+        s = complex(values[~inside][0])
         raise InputError(
             f"robstab: found the eigenvalue {s:.6g} of M ({heaviest(model, s)}), which is not stable; expected a system that is "
             "stable without perturbation; close the loop first"

@@ -10,9 +10,9 @@ import scipy.optimize
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.norms import hinfnorm
+from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
-from articulus.control.modes import unstable
 from articulus.control.plant import Group, Partition
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinf_problem import Problem, Subspace
@@ -208,7 +208,6 @@ def _law(
 def _norm(parts: Partition, law: LinearModel) -> float:
     """Return the norm of the closed loop from disturbances to errors; infinite if that is not stable."""
     closed = close(parts.model, law, parts.u, parts.y)
-    values = np.linalg.eigvals(closed.A)
-    if unstable(values, closed.period, np.abs(values).max(initial=1.0)).any():
+    if not asymptotically_stable(closed.A, closed.period):
         return np.inf
     return float(hinfnorm(select(closed, parts.w, parts.z)))
