@@ -64,6 +64,7 @@ def sparse_system(
     return sp.bmat([[W, J.T], [J, -sp.diags(compliance)]]).tocsc(), W.tocsc()
 
 
+@pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 @pytest.mark.filterwarnings("ignore:plan. the inputs alone lead elsewhere")  # meshes are coarse on purpose
 @pytest.mark.parametrize(
     "more",
@@ -161,6 +162,7 @@ def cases(arm: art.Mechanism) -> dict[str, Callable[..., Plan]]:
     }
 
 
+@pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 @pytest.mark.parametrize("name", cases(art.load("two_link")))
 def test_solutions_are_those_of_ipopt(arm: art.Mechanism, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One program, two solvers: cost to 1e-6, which the barrier of either may change, motion and forces to what that means."""

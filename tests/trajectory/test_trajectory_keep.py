@@ -22,6 +22,7 @@ def line(arm: art.Mechanism) -> tuple[np.ndarray, np.ndarray]:
     return arm.pose("tip", START)[:3, 3], arm.pose("tip", GOAL)[:3, 3]
 
 
+@pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 def test_fastest_line_is_that_of_path_speed(arm: art.Mechanism, line) -> None:
     """Two methods: the tip on a line as a constraint, and the speed along the given path by reachability, to 0.5 % (their grids)."""
     begin, finish = line
@@ -76,6 +77,7 @@ def test_directions_are_kept(arm: art.Mechanism) -> None:
     assert widest(held.q) < angle * (1 + 1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 def test_flexible_links_end_at_rest_in_both_energies() -> None:
     """At a frame goal, under gravity: nothing pushes the modes at the end, nor at the start; velocities are zero."""
     king = art.load("king_arm")

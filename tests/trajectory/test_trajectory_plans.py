@@ -58,6 +58,7 @@ def test_tracking_brings_a_wrong_start_back(free) -> None:
     assert np.abs(run.q[-1] - GOAL).max() < 0.1 * 0.05
 
 
+@pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 def test_least_time_uses_some_motor_fully(arm: art.Mechanism) -> None:
     """Between the switches one of the forces is at its limit (Bobrow: at least one, always)."""
     fast = plan(arm, START, GOAL, duration=(0.1, 9.0), cost={"time": 1.0}, effort=3e3, intervals=30)

@@ -56,6 +56,7 @@ def test_refinement_reaches_the_error(arm: art.Mechanism) -> None:
     assert finer.end_error < 1e-5
 
 
+@pytest.mark.filterwarnings("ignore:plan. between the points of the mesh limits")  # the mesh is the subject
 def test_least_time_and_speed_limits(arm: art.Mechanism) -> None:
     given = {"duration": (0.1, 9.0), "cost": "time", "effort": 2e3, "velocity": 1.2, "intervals": 40}
     shot, other = (plan(arm, START, GOAL, scheme=s, **given) for s in ("shooting", "hermite_simpson"))

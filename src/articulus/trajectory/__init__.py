@@ -4,6 +4,7 @@ from articulus.trajectory.convected_chain import ConvectedChain, ConvectedLink, 
 from articulus.trajectory.keeping import Facing, InBox, Keep, OnLine
 from articulus.trajectory.obstacles import Ball, Clear, Crate, Hull, Obstacle, Rod
 from articulus.trajectory.online import Deadlines, reaching
+from articulus.trajectory.overload import Overload
 from articulus.trajectory.path_integral import PathIntegral
 from articulus.trajectory.path_jerk import JerkMotion
 from articulus.trajectory.path_motion import PathMotion
@@ -62,6 +63,7 @@ __all__ = [
     "Link",
     "Obstacle",
     "OnLine",
+    "Overload",
     "PathIntegral",
     "PathMotion",
     "Phase",

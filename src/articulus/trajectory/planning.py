@@ -41,10 +41,11 @@ from articulus.trajectory.optimality import (
     switching,
     with_nodes,
 )
+from articulus.trajectory.overload import Overload, drawn_in, interval_loads, overloads
 from articulus.trajectory.playing import missed
 from articulus.trajectory.problem import Guess, Phase, Problem
 from articulus.trajectory.program import Part, Program
-from articulus.trajectory.refine import interval_errors, refined
+from articulus.trajectory.refine import cut, interval_errors, refined
 from articulus.trajectory.residual import Residual, residual_vibration
 from articulus.trajectory.schemes import Scheme, scheme
 from articulus.trajectory.task import Task
@@ -69,6 +70,12 @@ COARSE = 5e-3
 """Estimated error of the states over their sizes, from which on it is looked where the inputs alone lead."""
 MISSED = 0.1
 """Distance of that end from the planned one, over the extent of the motion, from which a plan warns."""
+OVER = 0.02
+"""Part of a limit by which it may be exceeded between the points of the mesh; from there on a plan warns."""
+DRAWS = 12
+"""Most times that bounds are drawn in because limits are exceeded between points."""
+CUT = 6
+"""After how many of them the intervals that still exceed limits are cut."""
 JUMP = 1e-3
 """Distance over the duration up to which a node of a refined mesh is where an input jumps."""
 
@@ -260,6 +267,41 @@ class Plan:
                     'or take another scheme ("radau 3", "shooting"); positions and cost may still be right',
                     stacklevel=4,
                 )
+
+    @cached_property
+    def overload(self) -> tuple[Overload, ...]:
+        """What every limited entry takes of its limit at most, at the points of the mesh and between them, the largest first.
+
+        Limits hold at the points; between them the polynomials of the scheme may exceed them. Give `overload` to `plan` to prevent it.
+        """
+        found = []
+        for course, layout in zip(self.courses, self.layouts):
+            found += overloads(course.phase, layout, self.scheme, self.solution.x, float(course.t[0]))
+        return tuple(sorted(found, key=lambda each: -each.ratio))
+
+    def _warn_of_overload(self, most: float = OVER) -> None:
+        """Tell of limits that are exceeded between the points of the mesh.
+
+        Inputs that jump exceed them in every scheme whose inputs are continuous. That matters for motors; of problems given by equations
+        the text of the plan tells it.
+        """
+        if not self.converged:
+            return
+        over = [each for each in self.overload if each.ratio > 1 + most]
+        if self.task is None:
+            inputs = {(p.name, p.names[k]) for p in self.problem.phases for k in p.inputs}
+            over = [each for each in over if (each.phase, each.entry) not in inputs]
+        if not over:
+            return
+        worst = "; ".join(str(each) for each in over[:3]) + (
+            f"; {len(over) - 3} more" if len(over) > 3 else ""
+        )
+        warnings.warn(
+            f"plan: between the points of the mesh limits are exceeded: {worst}. Give overload={OVER:g}, which draws bounds in and cuts "
+            "intervals until all limits are kept as well as that, or take more intervals; `plan.overload` has all of them",
+            DoubtfulResult,
+            stacklevel=4,
+        )
 
     def _warn_of_open_loops(self) -> None:
         """Tell of loops that do not stay closed: the equations of motion hold their accelerations only."""
@@ -588,6 +630,8 @@ class Plan:
             f"  cost {s.cost:.9g}, duration {self.t[-1]:.6g} s, {self.scheme.name} on {sum(map(len, self.meshes)) - len(self.meshes)} intervals",
             f"  estimated error of the states {self.error:.2g} of their sizes",
         ]
+        if self.converged and (limits := self.overload):
+            lines.append(f"  limits between the points: {limits[0]}")
         if not self.converged:
             lines += [f"  {v}" for v in self.violations()[:5]]
         elif away := self._jumps_away():
@@ -626,6 +670,7 @@ def solve_problem(
     scheme_name: str = "hermite_simpson",
     intervals: int | Sequence[int] = 40,
     error: float | None = None,
+    overload: float | None = None,
     tolerance: float = 1e-8,
     iterations: int = 1000,
     time_limit: float = 600.0,
@@ -645,6 +690,9 @@ def solve_problem(
         Of the first mesh, for all phases or for each.
     error : float
         Estimated error of the states, over their sizes, up to which the mesh is refined; the first mesh is kept if not given.
+    overload : float
+        Part of a limit by which it may be exceeded between the points, such as 0.01: bounds at the points are drawn in, and intervals cut,
+        until it is reached. If not given limits hold at the points, and more than 0.02 between them is told.
     tolerance, iterations, time_limit
         Of the solver.
     task : Task
@@ -667,6 +715,8 @@ def solve_problem(
         raise InputError(f"iterations: found {iterations!r}; expected a whole number above zero")
     if error is not None:
         _require_positive(error=error)
+    if overload is not None:
+        _require_positive(overload=overload)
     if guess is not None:
         if not isinstance(guess, Plan):
             raise InputError(f"guess: found {guess!r}; expected a Plan of a similar motion")
@@ -707,6 +757,7 @@ def solve_problem(
             _warn_of(made.error, error)
         made._warn_of_open_loops()
         made._warn_of_missing()
+        made._warn_of_overload()
         made._warn_of_obstacles()
         return made
     meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
@@ -741,19 +792,45 @@ def solve_problem(
         finer = [
             refined(mesh, e, error / len(e)) if worst > error else mesh for mesh, e in zip(meshes, errors)
         ]
-        old = made.courses
         meshes = [with_nodes(mesh, at) for mesh, at in zip(finer, jumps)]
         program, layouts = transcribe(whole, meshes, chosen)
-        x = np.concatenate(
-            [
-                np.append(_moved(c, a).ravel(), solution.x[b.duration])
-                for c, a, b in zip(old, layouts, made.layouts)
-            ]
-        )
+        x = _moved_to(made, layouts)
+    if overload is not None:
+        made = _within_limits(made, overload, limits, options)
     made._warn_of_chatter()
     made._warn_of_open_loops()
     made._warn_of_missing()
+    made._warn_of_overload(OVER if overload is None else overload)
     made._warn_of_obstacles()
+    return made
+
+
+def _within_limits(plan: Plan, most: float, limits: dict[str, Any], options: dict[str, Any] | None) -> Plan:
+    """Return a plan that keeps its limits between the points of the mesh, too, up to a part of them."""
+    made, program, phases = plan, plan.program, plan.problem.phases
+    kept = [np.ones((len(a.intervals), p.size)) for a, p in zip(made.layouts, phases)]
+    for k in range(DRAWS):
+        x, layouts, chosen = made.solution.x, made.layouts, made.scheme
+        loads = [interval_loads(p, a, chosen, x)[0] for p, a in zip(phases, layouts)]
+        if not made.converged or max(each.max() for each in loads) <= 1 + most:
+            break
+        kept = [
+            np.where(each > 1 + most / 2, part / np.maximum(each, 1.0), part)
+            for part, each in zip(kept, loads)
+        ]
+        meshes = made.meshes
+        if k % CUT == CUT - 1:
+            parts = [1 + (each.max(1) > 1 + most) for each in loads]
+            meshes = tuple(cut(mesh, each) for mesh, each in zip(meshes, parts))
+            kept = [part.repeat(each, axis=0) for part, each in zip(kept, parts)]
+            program, finer = transcribe(plan.problem, meshes, chosen)
+            x, layouts = _moved_to(made, finer), tuple(finer)
+        narrow = drawn_in(program, phases, layouts, kept)
+        structure = None if options else Condensed.of(plan.problem, layouts, chosen, narrow)
+        solution = _solved(narrow, structure, x, limits, options)
+        errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(phases, layouts)]
+        worst = float(max(e.sum() for e in errors))
+        made = Plan(plan.problem, solution, narrow, layouts, chosen, meshes, plan.task, worst)
     return made
 
 
@@ -802,10 +879,14 @@ def _warn_of(found: float, error: float) -> None:
     )
 
 
-def _moved(course: PhaseCourse, layout: Layout) -> np.ndarray:
-    """Return the unknowns of a course at the points of another mesh."""
-    s = (course.t - course.t[0]) / (course.t[-1] - course.t[0])
-    return np.column_stack([np.interp(layout.fractions, s, column) for column in course.z.T])
+def _moved_to(plan: Plan, layouts: Sequence[Layout]) -> np.ndarray:
+    """Return the unknowns of a plan on other meshes."""
+    parts = []
+    for course, layout, old in zip(plan.courses, layouts, plan.layouts):
+        s = (course.t - course.t[0]) / (course.t[-1] - course.t[0])
+        z = np.column_stack([np.interp(layout.fractions, s, column) for column in course.z.T])
+        parts.append(np.append(z.ravel(), plan.solution.x[old.duration]))
+    return np.concatenate(parts)
 
 
 def plan(
@@ -823,6 +904,7 @@ def plan(
     scheme: str = "hermite_simpson",
     intervals: int = 50,
     error: float | None = None,
+    overload: float | None = None,
     tolerance: float = 1e-6,
     iterations: int = 1000,
     time_limit: float = 600.0,
@@ -860,6 +942,9 @@ def plan(
         Of the first mesh.
     error : float
         Estimated error of the states over their sizes, up to which the mesh is refined; not at all if not given.
+    overload : float
+        Part of a limit by which it may be exceeded between the points of the mesh, such as 0.01; see `solve_problem`. If not given
+        limits hold at the points, and more than 0.02 between them is told.
     tolerance, iterations, time_limit
         Of the solver.
     guess : Plan
@@ -894,6 +979,7 @@ def plan(
         scheme_name=scheme,
         intervals=intervals,
         error=error,
+        overload=overload,
         tolerance=tolerance,
         iterations=iterations,
         time_limit=time_limit,

@@ -23,26 +23,47 @@ def interval_errors(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray)
     from the rates of the polynomials, times the length of the interval, is the error (Betts 2010).
     """
     T = float(x[layout.duration])
-    z = x[layout.z][layout.intervals]  # (intervals, points, n)
+    z = _own_values(phase, layout, scheme, x)
     c = scheme.points
     between = (c[1:] + c[:-1]) / 2
     states = phase.states
     rates = np.array([phase.rates[int(k)] for k in states], dtype=int)
-    others = np.setdiff1d(np.arange(phase.size), states)
-    z[:, :, others] = scheme.own(z[:, :, others])
     h = layout.lengths[:, None, None] * T
-    values, slopes = _hermite(c, between)
-    at = np.zeros((len(z), len(between), phase.size))
-    at[:, :, others] = np.einsum("gp,ipn->ign", _lagrange(c, between), z[:, :, others])
-    at[:, :, states] = np.einsum("gp,ipn->ign", values[0], z[:, :, states]) + h * np.einsum(
-        "gp,ipn->ign", values[1], z[:, :, rates]
-    )
+    at = between_points(phase, layout, scheme, x, between, np.arange(phase.size))
+    _, slopes = _hermite(c, between)
     moving = np.einsum("gp,ipn->ign", slopes[0], z[:, :, states]) / h + np.einsum(
         "gp,ipn->ign", slopes[1], z[:, :, rates]
     )
     full = _with_rates(phase, at.reshape(-1, phase.size)).reshape(at.shape)
     wrong = np.abs(full[:, :, rates] - moving) * h / state_sizes(phase, x[layout.z])
     return wrong.max(axis=(1, 2))
+
+
+def between_points(
+    phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray, at: np.ndarray, places: np.ndarray
+) -> np.ndarray:
+    """Return some entries of z at fractions of all intervals, (intervals, fractions, entries).
+
+    States are the cubics that have the states and rates of the points, everything else the polynomials through the points.
+    """
+    z = _own_values(phase, layout, scheme, x)
+    out = np.zeros((len(z), len(at), len(places)))
+    is_state = np.isin(places, phase.states)
+    states, others = places[is_state], places[~is_state]
+    out[:, :, ~is_state] = _lagrange(scheme.points, at) @ z[:, :, others]
+    values, _ = _hermite(scheme.points, at)
+    rates = [phase.rates[int(k)] for k in states]
+    h = layout.lengths[:, None, None] * float(x[layout.duration])
+    out[:, :, is_state] = values[0] @ z[:, :, states] + h * (values[1] @ z[:, :, rates])
+    return out
+
+
+def _own_values(phase: Phase, layout: Layout, scheme: Scheme, x: np.ndarray) -> np.ndarray:
+    """Return z at the points of all intervals, as each interval has them, (intervals, points, n)."""
+    z = x[layout.z][layout.intervals]
+    others = np.setdiff1d(np.arange(phase.size), phase.states)
+    z[:, :, others] = scheme.own(z[:, :, others])
+    return z
 
 
 def state_sizes(phase: Phase, z: np.ndarray) -> np.ndarray:
@@ -103,5 +124,10 @@ def _hermite(
 def refined(mesh: np.ndarray, errors: np.ndarray, error: float) -> np.ndarray:
     """Return a mesh whose intervals are cut where the error is too large: into 2 to 4 parts, by how much it is."""
     parts = np.clip(np.ceil((errors / error) ** 0.25), 1, MOST).astype(int)
-    cut = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(mesh, mesh[1:], parts)]
-    return np.append(np.concatenate(cut), mesh[-1])
+    return cut(mesh, parts)
+
+
+def cut(mesh: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Return a mesh whose intervals are cut into so many parts each."""
+    pieces = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(mesh, mesh[1:], parts)]
+    return np.append(np.concatenate(pieces), mesh[-1])

@@ -30,7 +30,7 @@ TOP = ("schema", "plan", "task", "obstacle", "keep", "solve")
 HEAD = ("name", "purpose", "model", "options", "gravity")
 TASK = ("start", "goal", "duration", "cost", "joints", "effort", "velocity")
 GOAL = ("frame", "point", "pose")
-SOLVE = ("scheme", "intervals", "error", "tolerance", "iterations", "time_limit")
+SOLVE = ("scheme", "intervals", "error", "overload", "tolerance", "iterations", "time_limit")
 OBSTACLES: dict[str, tuple[type, dict[str, str]]] = {
     "ball": (Ball, {"center": "m m m", "radius": "m"}),
     "rod": (Rod, {"start": "m m m", "end": "m m m", "radius": "m"}),
