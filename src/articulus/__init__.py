@@ -69,6 +69,7 @@ _register("loop_text", "articulus.study.loop_text", "loop_text")
 _register("origin", "articulus.study.loop_text", "origin_of")
 _register("as_plant", "articulus.control.plant", "as_plant")
 _register("components_of", "articulus.loop.components.devices", "components_of")
+_register("joint_stops", "articulus.running.joint_limits", "joint_stops")
 
 
 def __getattr__(name: str) -> _Any:

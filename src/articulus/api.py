@@ -93,18 +93,24 @@ class Mechanism(CompiledMechanism, Editing):
         """
         return registered("view")(self, q=q, params=params, **options)
 
-    def components(self) -> list[Any]:
+    def components(self, limits: bool = False) -> list[Any]:
         """Return the actuators and sensors of the file that the mechanism was read from.
 
         They are what `simulate` takes as `components`; with actuators among them a controller commands these, in their
         order.
+
+        Parameters
+        ----------
+        limits : bool
+            Whether to add a stop at the limits of each joint, as `simulate(..., limits=True)` does.
 
         Returns
         -------
         list of articulus.loop.component.Component
             Empty where the file has none: those of MJCF have them.
         """
-        return registered("components_of")(self.description.equipment.devices)
+        devices = registered("components_of")(self.description.equipment.devices)
+        return [*devices, *registered("joint_stops")(self)] if limits else devices
 
     # kinematics
 

@@ -87,6 +87,10 @@ class Scope(Protocol):
     def command_joints(self) -> tuple[str, ...]:
         """Return the joint that each command drives, empty for actuators that push elsewhere."""
 
+    @property
+    def driven(self) -> bool:
+        """Whether the run has actuators; without them commands are joint forces."""
+
     def commanded(self) -> SX:
         """Return the command of the actuator that is working."""
 

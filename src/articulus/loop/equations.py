@@ -409,6 +409,10 @@ class _Scope:
         joints = tuple(c.joint for c in self.network.components if isinstance(c, Actuator))
         return joints if self.network.driven else self.command_names
 
+    @property
+    def driven(self) -> bool:
+        return self.network.driven
+
     def reaction(self, joint: str) -> SX:
         self._slice(joint, self.description.v_slices)
         row = next(i for i, c in enumerate(self.description.connections) if c.name == joint)

@@ -11,6 +11,7 @@ from articulus.dynamics.loops.forms import DEFAULT
 from articulus.loop.component import Component
 from articulus.loop.events import Event
 from articulus.results.run import Run
+from articulus.running.joint_limits import with_stops
 from articulus.running.loop import Controller, Loop
 
 
@@ -37,6 +38,7 @@ def simulate(
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
+    limits: bool = False,
 ) -> Run:
     """Return one run of a mechanism with its components.
 
@@ -85,13 +87,16 @@ def simulate(
         Wall-clock time between checkpoints.
     keep_checkpoint : bool
         Leave the file in place at the end, for a caller who has yet to save the result.
+    limits : bool
+        Add stops at the limits of the joints (`articulus.running.joint_limits.joint_stops`). Without them limits are data: a run goes past them, and
+        is doubtful once it is beyond by more than a hundredth of the range.
 
     Raises
     ------
     NumericalError
         The run could not go on; the text says when and why, `error.result` is the run so far.
     """
-    return Loop(mechanism, controller, components, loops).simulate(
+    return Loop(mechanism, controller, with_stops(mechanism, components) if limits else components, loops).simulate(
         t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
         seed=seed, t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint,
@@ -121,6 +126,7 @@ def rollout(
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
+    limits: bool = False,
 ) -> Run:
     """Return many runs at once, vectorized and on all threads (`with art.kernel.threads(n)`).
 
@@ -138,7 +144,7 @@ def rollout(
     The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`; so does one that an
     event ends. `run.events` says in which run each event happened.
     """
-    return Loop(mechanism, controller, components, loops).rollout(
+    return Loop(mechanism, controller, with_stops(mechanism, components) if limits else components, loops).rollout(
         t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
         seed=seed, t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint,

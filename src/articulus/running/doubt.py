@@ -16,6 +16,7 @@ from articulus.loop.outputs import Outputs
 from articulus.results.signal import Signal
 from articulus.results.status import Doubt
 from articulus.running import dry_friction, failures
+from articulus.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
 
 if TYPE_CHECKING:
     from articulus.running.runner import Runner
@@ -112,13 +113,22 @@ def find(
     if not good.size:
         return ()
     evidence = _evidence(runner, samples, signals, good)
-    over = dict(_figures(runner, evidence))
+    past = limit_excess(
+        runner.engine.system, evidence.samples[..., runner.engine.system.places["q"]], evidence.t
+    )
+    over = dict(_figures(runner, evidence)) | {PAST_LIMITS: (past.share, DEPTH)}
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
     beyond = np.flatnonzero(worst > 1)
     told = set(beyond[np.argsort(-worst[beyond])][:DIAGNOSED].tolist())
     causes = {i: _cause(runner, evidence, i) for i in told}
     return tuple(
-        Doubt(int(good[i]), figure, float(value[i]), limit, causes.get(i, ""))
+        Doubt(
+            int(good[i]),
+            figure,
+            float(value[i]),
+            limit,
+            past.cause(i) if figure == PAST_LIMITS else causes.get(i, ""),
+        )
         for i in beyond.tolist()
         for figure, (value, limit) in over.items()
         if value[i] > limit
@@ -136,8 +146,9 @@ def warn(name: str, doubts: tuple[Doubt, ...], rows: int) -> None:
     lines = [head]
     for run in sorted({d.run for d in doubts if d.cause}):
         mine = [d for d in doubts if d.run == run]
-        lines += [d.finding if rows == 1 else f"run {run}, {d.finding}" for d in mine]
-        lines.append(f"Likely cause: {mine[0].cause}")
+        for cause in dict.fromkeys(d.cause for d in mine):
+            lines += [d.finding if rows == 1 else f"run {run}, {d.finding}" for d in mine if d.cause == cause]
+            lines.append(f"Likely cause: {cause}")
     doubtful("\n".join(lines))
 
 

@@ -13,8 +13,16 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.loops.rank import require_full_rank
-from articulus.errors import InputError, MovedStart, UnsupportedOperation, did_you_mean
+from articulus.errors import (
+    DoubtfulModel,
+    InputError,
+    MovedStart,
+    UnsupportedOperation,
+    did_you_mean,
+    doubtful,
+)
 from articulus.integrate import method as find_method
+from articulus.loop.components import Contact, Contacts, GroundContact
 from articulus.loop.events import Event, Switching, description, switched_on
 from articulus.loop.functions import System, native
 from articulus.loop.outputs import Outputs
@@ -29,6 +37,8 @@ from articulus.running.settings import RunSettings
 from articulus.running.steppers import stepper_of
 from articulus.solve.assembly import assemble, independent_rows, moving_freedoms
 
+CONTACTS_NOTED = "note on contacts"
+"""Kind of a finding of a model file that has shapes that touch."""
 ADMISSIBLE = 1e-9
 """Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
 MOVED = 0.01
@@ -96,6 +106,7 @@ class Specification:
         _check_jumps(system, method, s.t0, s.t_end, s.step)
         c0, p, independent, start = self.start()
         look_at_servos(system, c0[0], p[0], s.t0, s.t_end)
+        _tell_missing_contacts(self.mechanism, system)
         engine = engine_for(
             system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent, self.single
         )
@@ -336,3 +347,21 @@ def _state(name: str, value: Any, default: np.ndarray, single: bool) -> np.ndarr
     if not np.isfinite(array).all():
         raise InputError(f"{name}: found a value that is not finite")
     return np.atleast_2d(array)
+
+
+_told_of_contacts: set[str] = set()
+
+
+def _tell_missing_contacts(mechanism: Mechanism, system: System) -> None:
+    """Warn once of a model whose file has shapes that touch, in a run without any contact."""
+    noted = [f for f in mechanism.findings if f.kind == CONTACTS_NOTED]
+    if not noted or mechanism.description.fingerprint in _told_of_contacts:
+        return
+    if any(isinstance(c, Contact | Contacts | GroundContact) for c in system.network.components):
+        return
+    _told_of_contacts.add(mechanism.description.fingerprint)
+    doubtful(
+        f"'{mechanism.name}': its file has {noted[0].found}, and the run has no contact: bodies fall through the floor and through each "
+        "other. Give `Contact`, `Contacts` or `GroundContact` components where that matters",
+        DoubtfulModel,
+    )

@@ -20,6 +20,7 @@ from articulus.loop.steps import steps_in
 from articulus.mechanism import Description
 from articulus.mechanism.numbers import parameters_in
 from articulus.results.signal import Signal
+from articulus.running.joint_limits import with_stops
 from articulus.running.loop import Loop
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
@@ -114,6 +115,8 @@ class _Reader(Tables):
         self._declare_model_parameters(description)
         settings = read_settings(self.values, self.table("run"), "inversion" not in self.data)
         components = self._components()
+        if settings is not None and settings.limits and mechanism is not None:
+            components = {c.name: c for c in with_stops(mechanism, tuple(components.values()))}
         q0, v0 = (read_state(self.values, self.table("initial"), key, description) for key in "qv")
         tip = self._tip(mechanism, settings, q0)
         if tip is not None and settings is not None:

@@ -28,6 +28,7 @@ KEYS = (
     "atol",
     "checkpoint_interval",
     "fixed",
+    "limits",
 )
 CHOICES = (
     ("method", [m.name for m in ALL_METHODS], "an integration method"),
@@ -67,6 +68,10 @@ def read_settings(values: Courses, table: dict[str, Any], ends: bool = True) -> 
         held["fixed"] = tuple(table["fixed"]) if isinstance(table["fixed"], list) else ()
         if not held["fixed"] or not all(isinstance(name, str) for name in held["fixed"]):
             report.add("run.fixed", shown(table["fixed"]), "names of joints or flexible bodies in a list")
+    if "limits" in table:
+        held["limits"] = table["limits"]
+        if not isinstance(held["limits"], bool):
+            report.add("run.limits", shown(held["limits"]), "true or false")
     if "seed" in table:
         held["seed"] = table["seed"]
         if not isinstance(held["seed"], int) or isinstance(held["seed"], bool) or held["seed"] < 0:

@@ -37,6 +37,8 @@ class Settings:
     checkpoint_interval : float [s]
         Wall-clock time between checkpoints.
     fixed : tuple of str
+    limits : bool
+        Whether joints have stops at their limits; they are among the components of the study.
     """
 
     t_end: float
@@ -50,6 +52,7 @@ class Settings:
     atol: float = 1e-10
     checkpoint_interval: float = 30.0
     fixed: tuple[str, ...] = ()
+    limits: bool = False
 
 
 @dataclass(frozen=True, eq=False)

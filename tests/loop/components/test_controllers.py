@@ -315,7 +315,10 @@ def test_resolved_rate_moves_the_end_point_as_commanded() -> None:
             "found 1 numbers at every time; expected 6",
         ),
         (lambda: PD(kp=1.0, kd=0.0, measured=("a.q", "a.v")), "no signal 'a.q'"),
-        (lambda: ComputedTorque(kp=1.0, kv=0.0, model=slider()), "'slider' with 1 velocities; expected 6"),
+        (
+            lambda: ComputedTorque(kp=1.0, kv=0.0, model=slider()),
+            "'slider' without the joint 'joint1'; expected the driven joints of",
+        ),
         (lambda: StateFeedback(np.ones((6, 3))), "K: found 6 x 3 numbers; expected 6 x 12"),
         (lambda: ResolvedRate(0.0, 1.0, 1.0, 0.1, point="tip", tool="x"), "found 6 freedoms; expected 4"),
         (
@@ -405,8 +408,6 @@ def test_computed_torque_refuses_what_would_break_its_law() -> None:
         art.InputError, match=r"with 2 degrees of freedom; expected joints with as many as .*, 1"
     ):
         Loop(m, ComputedTorque(kp=1.0, kv=1.0, joints=("crank_pin", "rocker_pin")))
-    with pytest.raises(art.InputError, match="has no constraints, all are driven"):
-        Loop(ARM, ComputedTorque(kp=1.0, kv=1.0, joints=ARM.joint_names[:1]))
     tree = art.Mechanism.from_description(dataclasses.replace(m.description, constraints=()))
     with pytest.raises(art.InputError, match="one with constraints just as 'four-bar'"):
         Loop(m, ComputedTorque(kp=1.0, kv=1.0, joints="crank_pin", model=tree))
@@ -424,3 +425,70 @@ def test_laws_that_know_no_loops_say_so() -> None:
 
     with pytest.raises(art.InputError, match="expected 'tree_inverse_dynamics'"):
         Loop(four_bar(), Blind(kp=1.0, kd=1.0))
+
+
+def test_computed_torque_of_a_flexible_arm_pushes_joints_alone() -> None:
+    """The joints obey e'' + 20 e' + 100 e = 0 in closed form (poles -10, -10) while the links vibrate, and no force acts on a mode.
+
+    10 degree steps of both joints, as in King 1988, example 4.6.
+    """
+    arm = art.load("king_arm")
+    step, joints = np.deg2rad(10.0), [arm.v_slice(j).start for j in arm.joint_names]
+    modes = [k for k in range(arm.nv) if k not in joints]
+    run = art.simulate(arm, 0.6, controller=ComputedTorque(kp=100.0, kv=20.0, target=(step, step)), step=1e-4)
+    exact = step * (1 + 10 * run.t) * np.exp(-10 * run.t)
+    assert step - run.q[:, joints] == pytest.approx(np.stack([exact, exact], axis=1), abs=1e-7 * step)
+    assert not run["u"][:, modes].any()
+    assert np.abs(run.q[:, modes]).max() > 1e-5
+
+
+def test_computed_torque_with_a_passive_joint() -> None:
+    """On a tree the named joint follows the closed form, and no force acts on the other."""
+    arm = art.load("two_link")
+    first, second = arm.joint_names
+    law = ComputedTorque(kp=25.0, kv=10.0, target=0.3, joints=second)
+    run = art.simulate(arm, 0.5, controller=law, step=1e-3)
+    error = 0.3 - run.q[:, arm.q_slice(second).start]
+    assert error == pytest.approx(0.3 * (1 + 5 * run.t) * np.exp(-5 * run.t), abs=1e-8)
+    assert not run["u"][:, arm.v_slice(first)].any()
+
+
+def test_computed_torque_of_a_rigid_model_on_a_flexible_arm() -> None:
+    """Forces of the rigid model at the joints' state: its own inverse dynamics, whatever the modes do."""
+    arm = art.load("king_arm")
+    rigid = _rigid(arm)
+    law = ComputedTorque(kp=100.0, kv=20.0, target=0.1, model=rigid)
+    loop = art.Loop(arm, law)
+    q, v = np.array([0.2, 0.003, -0.4, 0.002]), np.array([0.5, 0.1, -0.3, 0.2])
+    run = loop.simulate(1e-4, q, v, step=1e-4)
+    at = [0, 2]
+    vdot = 100.0 * (0.1 - q[at]) - 20.0 * v[at]
+    assert run["u"][0, at] == pytest.approx(rigid.inverse_dynamics(q[at], v[at], vdot), rel=1e-12)
+    with pytest.raises(
+        art.InputError, match=r"model: found .* with \['link1', 'link2'\]; expected joints and modes of"
+    ):
+        art.Loop(rigid, ComputedTorque(kp=1.0, kv=1.0, model=arm)).simulate(1e-3)
+
+
+def _rigid(arm: art.Mechanism) -> art.Mechanism:
+    d = arm.description
+    bodies = tuple(
+        dataclasses.replace(b, modes=None, massless="", mass=1.0 + k, inertia=(0.1, 0.2, 0.3, 0, 0, 0))
+        for k, b in enumerate(d.bodies)
+    )
+    frames = tuple(dataclasses.replace(f, node="") for f in d.frames)
+    joints = tuple(dataclasses.replace(c, node="") for c in d.connections)
+    return art.Mechanism.from_description(
+        dataclasses.replace(d, bodies=bodies, frames=frames, connections=joints)
+    )
+
+
+@pytest.mark.parametrize("law", [PD(kp=50.0, kd=5.0, target=0.1), PID(kp=50.0, ki=1.0, kd=5.0, target=0.1)])
+def test_feedback_without_joints_leaves_modes_alone(law) -> None:
+    arm = art.load("king_arm")
+    run = art.simulate(arm, 0.05, controller=law, step=1e-4)
+    modes = [k for k in range(arm.nv) if k not in [arm.v_slice(j).start for j in arm.joint_names]]
+    assert not run["u"][:, modes].any()
+    assert np.abs(run["u"]).max() > 1.0
+    sensed = art.simulate(arm, 0.01, components=[JointSensor()], step=1e-4)
+    assert sensed["joints.q"].shape[-1] == 2

@@ -15,6 +15,7 @@ from articulus.loop.component import Component, Scope
 from articulus.loop.components.checks import find_joint, wrong
 from articulus.loop.course import Course
 from articulus.loop.table import Table
+from articulus.mechanism import Description
 from articulus.mechanism.expression import Varying
 from articulus.mechanism.numbers import Vector, as_number, as_numbers, values_of
 
@@ -130,10 +131,38 @@ def rate_at_time(s: Scope, component: Component, field: str, size: int, order: i
 # coordinates
 
 
-def freedoms(s: Scope, component: Component, joints: Sequence[str]) -> tuple[SX, SX]:
-    """Return positions and velocities of the named joints (all if none is named), whose velocities are position rates."""
-    chosen = [find_joint(s, component, j) for j in joints] or list(s.description.independent)
-    for c in chosen:
+def joint_coordinates(s: Scope, component: Component, joints: Sequence[str] = ()) -> tuple[SX, SX]:
+    """Return positions and velocities of the named joints (all if none is named), whose velocities are position rates.
+
+    Modal coordinates of flexible bodies are no joints: an encoder does not see them, and a motor does not push them.
+    """
+    joints = joints or joints_that_move(s.description)
+    require_rates(s, component, joints)
+    return (
+        ca.vertcat(SX(0, 1), *(s.joint_q(j) for j in joints)),
+        ca.vertcat(SX(0, 1), *(s.joint_v(j) for j in joints)),
+    )
+
+
+def all_coordinates(s: Scope, component: Component) -> tuple[SX, SX]:
+    """Return q and v, modal coordinates among them, of a mechanism whose velocities are the rates of its positions."""
+    require_rates(s, component, joints_that_move(s.description))
+    return s.q, s.v
+
+
+def joints_that_move(description: Description) -> tuple[str, ...]:
+    """Return the joints that have coordinates in q, in their order: those that can have a motor."""
+    return tuple(c.name for c in description.independent if c.joint.nv)
+
+
+def joint_entries(description: Description, joints: Sequence[str]) -> list[int]:
+    """Return the places of the velocities of joints in v."""
+    return [k for j in joints for k in range(description.nv)[description.v_slices[j]]]
+
+
+def require_rates(s: Scope, component: Component, joints: Sequence[str]) -> None:
+    """Raise InputError for a joint whose velocities are not the rates of its coordinates."""
+    for c in [find_joint(s, component, j) for j in joints]:
         if c.joint.nq != c.joint.nv:
             raise wrong(
                 component,
@@ -142,12 +171,6 @@ def freedoms(s: Scope, component: Component, joints: Sequence[str]) -> tuple[SX,
                 "joints whose velocities are the rates of their coordinates",
                 "Name the joints that it works on",
             )
-    if not joints:
-        return s.q, s.v
-    return (
-        ca.vertcat(*(s.joint_q(j) for j in joints)),
-        ca.vertcat(*(s.joint_v(j) for j in joints)),
-    )
 
 
 # what a sampled component carries from instant to instant

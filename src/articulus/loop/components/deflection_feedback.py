@@ -10,7 +10,7 @@ from casadi import SX
 
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
-from articulus.loop.components.columns import as_matrix, freedoms, matrix
+from articulus.loop.components.columns import all_coordinates, as_matrix, matrix
 from articulus.loop.components.pseudolink import places, spread
 from articulus.mechanism.numbers import convert, quantity
 
@@ -58,7 +58,7 @@ class DeflectionFeedback(Controller):
         sampling(self)
 
     def work(self, s: Scope) -> None:
-        q, v = freedoms(s, self, ())
+        q, v = all_coordinates(s, self)
         joints, modal = places(s.description)
         if not modal or not joints:
             raise wrong(self, "gain", f"'{s.description.name}' without flexible bodies or joints", "a flexible arm")  # fmt: skip

@@ -8,7 +8,7 @@ from typing import ClassVar
 from casadi import SX
 
 from articulus.loop.component import Scope, Sensor
-from articulus.loop.components.columns import freedoms
+from articulus.loop.components.columns import joint_coordinates
 from articulus.loop.components.tracking import names
 from articulus.mechanism.numbers import convert
 
@@ -36,5 +36,5 @@ class JointSensor(Sensor):
         convert(self, joints=names)
 
     def measure(self, s: Scope) -> dict[str, SX]:
-        q, v = freedoms(s, self, self.joints)
+        q, v = joint_coordinates(s, self, self.joints)
         return {"q": q, "v": v}

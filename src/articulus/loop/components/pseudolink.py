@@ -17,7 +17,7 @@ from articulus.dynamics.loops.factor import Factored
 from articulus.errors import did_you_mean
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
-from articulus.loop.components.columns import as_in_time, column, freedoms
+from articulus.loop.components.columns import all_coordinates, as_in_time, column
 from articulus.loop.components.tracking import (
     believed,
     names,
@@ -97,7 +97,7 @@ class Pseudolink(Controller):
 
     def work(self, s: Scope) -> None:
         joints, modal = self._check(s)
-        q, v = freedoms(s, self, ())
+        q, v = all_coordinates(s, self)
         n = len(joints)
         arm = self._rigid(s, q, v, joints)
         H, bias = believed(s, self, "mass_matrix", q), believed(s, self, "bias", q, v)

@@ -12,7 +12,7 @@ from casadi import SX
 from articulus.integrate.rk4 import RK4
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling
-from articulus.loop.components.columns import as_in_time, at_time, carried, column, freedoms
+from articulus.loop.components.columns import as_in_time, at_time, carried, column, joint_coordinates
 from articulus.loop.components.tracking import command_joints, names
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
@@ -56,7 +56,7 @@ class RateLaw(Controller):
         """Return the joint rates that the operator asks for when the joints are wanted at `wanted`."""
 
     def work(self, s: Scope) -> None:
-        q, _ = freedoms(s, self, self.joints)
+        q, _ = joint_coordinates(s, self, self.joints)
         n, h = q.numel(), s.number(self.period)
         wanted, before = carried(s, "wanted", q), carried(s, "before", q)
         anywhere = SX.sym("anywhere", n)

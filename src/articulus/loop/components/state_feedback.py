@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.errors import InputError
 from articulus.loop.component import Controller, Scope
 from articulus.loop.components.checks import sampling, wrong
-from articulus.loop.components.columns import as_in_time, as_matrix, at_time, freedoms, matrix
+from articulus.loop.components.columns import all_coordinates, as_in_time, as_matrix, at_time, matrix
 from articulus.loop.components.observer import Observer
 from articulus.loop.components.tracking import command_joints, names
 from articulus.mechanism.numbers import convert, quantity
@@ -87,7 +87,7 @@ class StateFeedback(Controller):
 
     def _deviation(self, s: Scope) -> SX:
         if self.observer is None:
-            x = ca.vertcat(*freedoms(s, self, ()))
+            x = ca.vertcat(*all_coordinates(s, self))
             return x - at_time(s, self, "x0", x.numel())
         keep = s.state if self.period is None else s.memory
         deviation = keep("estimate", self.observer.start())

@@ -12,7 +12,14 @@ from articulus.dynamics import function
 from articulus.errors import InputError
 from articulus.loop.component import Component, Scope
 from articulus.loop.components.checks import wrong
-from articulus.loop.components.columns import as_in_time, at_time, freedoms, rate_at_time
+from articulus.loop.components.columns import (
+    as_in_time,
+    at_time,
+    joint_coordinates,
+    joint_entries,
+    joints_that_move,
+    rate_at_time,
+)
 from articulus.mechanism import Description
 
 
@@ -41,7 +48,7 @@ def two_signals(x: Any) -> tuple[str, ...] | None:
 def present(s: Scope, c: Any) -> tuple[SX, SX]:
     """Return position and velocity as the controller knows them: measured, or those of its joints."""
     if c.measured is None:
-        return freedoms(s, c, c.joints)
+        return joint_coordinates(s, c, c.joints)
     q, v = (s.read(signal) for signal in c.measured)
     if q.numel() != v.numel():
         raise wrong(c, "measured", f"{q.numel()} positions and {v.numel()} velocities", "as many of both")
@@ -62,9 +69,20 @@ def tracking_errors(s: Scope, c: Component) -> tuple[SX, SX]:
 
 
 def command_joints(s: Scope, c: Any, value: SX) -> None:
-    """Add a command per joint of a controller: in the order of the actuators, or to those of its joints where the run has others too."""
+    """Add a command per joint of a controller: in the order of the actuators, or to those of its joints where the run has others too.
+
+    Without actuators commands are joint forces; modes of flexible bodies get none.
+    """
     places = s.command_joints
-    if value.numel() in (len(places), 0) or value.numel() != len(c.joints):
+    if value.numel() in (len(places), 0):
+        return s.command(value)
+    joints = c.joints or joints_that_move(s.description)
+    entries = joint_entries(s.description, joints) if set(joints) <= s.description.v_slices.keys() else []
+    if not s.driven and value.numel() == len(entries):
+        every = SX.zeros(len(places))
+        every[entries] = value
+        return s.command(every)
+    if value.numel() != len(c.joints):
         return s.command(value)
     if any(places.count(joint) != 1 for joint in c.joints):
         return s.command(value)  # refused with the names of the actuators
