@@ -92,7 +92,7 @@ def test_limits_of_a_study(tmp_path: Path) -> None:
     assert [c.name for c in study.components] == ["hinge_joint_stop"]
     (tmp_path / "stopped.toml").write_text(text.format('"yes"'))
     with pytest.raises(
-        art.ModelError, match=r"stopped\.toml:7: run\.limits: found \"yes\"; expected true or false"
+        art.ModelError, match=r"stopped\.toml:7: run\.limits: found 'yes'; expected true or false"
     ):
         read_study(tmp_path / "stopped.toml")
 
@@ -111,5 +111,5 @@ def test_a_file_with_contacts_says_once_that_a_run_has_none() -> None:
         DoubtfulModel, match="'dropped': its file has 2 geoms that can touch, and the run has no contact"
     ) as told:
         art.simulate(m, 0.01)
-        art.simulate(m, 0.01)
     assert len(told) == 1
+    art.simulate(m, 0.01)  # a second warning would be an error
