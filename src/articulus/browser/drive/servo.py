@@ -11,7 +11,7 @@ from casadi import SX
 from articulus.browser.drive.sticks import NAME
 from articulus.browser.drive.wanted import blocked
 from articulus.loop.component import Controller, Scope
-from articulus.loop.components.columns import carried, column, freedoms
+from articulus.loop.components.columns import carried, column, joint_coordinates
 from articulus.mechanism.numbers import as_numbers, convert, quantity
 
 
@@ -59,7 +59,7 @@ class RateServo(Controller):
         convert(self, full=as_numbers, lead=as_numbers, lower=as_numbers, upper=as_numbers)
 
     def work(self, s: Scope) -> None:
-        q, v = freedoms(s, self, self.joints)
+        q, v = joint_coordinates(s, self, self.joints)
         n, sticks = q.numel(), s.read(f"{NAME}.axes")
         wanted = carried(s, "wanted", q)
         asked = column(s, self, "full", n) * sticks
