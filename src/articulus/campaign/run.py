@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import tempfile
 import weakref
@@ -23,12 +24,15 @@ from articulus.campaign.pilot import Pilot
 from articulus.campaign.result import Result
 from articulus.campaign.work import SET_ASIDE
 from articulus.errors import InputError, doubtful
-from articulus.files.storage import StrPath, as_path
+from articulus.files.storage import StrPath, as_path, write_bytes
 from articulus.kernel import pool
+from articulus.results.run import Run
+from articulus.running.loop import Loop
+from articulus.running.settings import RunSettings
 
 
 def campaign(
-    study: StrPath | Campaign,
+    study: StrPath | Campaign | Loop | Run,
     runs: int | None = None,
     *,
     output: StrPath | None = None,
@@ -47,7 +51,8 @@ def campaign(
 
     Parameters
     ----------
-    study : path or text of a study (TOML), or a Campaign
+    study : path or text of a study (TOML), a Campaign, a Loop or a Run
+        A loop or a run is written as a study first (`Loop.save_study`), beside the folder `output`.
     runs : int
         Number of runs; that of the table [campaign] of the study if not given.
     output : path
@@ -70,13 +75,29 @@ def campaign(
         Called with a `Progress` now and then.
     given :
         Keys of the table [campaign] in place of those of the study: vary, group, sampler, seed, figures, requirements, bands,
-        keep, second. Not beside a Campaign, which has its own.
+        keep, second. Not beside a Campaign, which has its own. With a Loop also t_end, q0, v0, params and settings of its run,
+        as those of `simulate`; `seed` is that of the sampler.
 
     Raises
     ------
     InputError
         The folder belongs to another campaign, or study, versions or processor have changed: what is there stays as it is.
     """
+    if isinstance(study, (Loop, Run)):
+        here = Path(tempfile.mkdtemp(prefix="articulus-campaign-")) if output is None else None
+        try:
+            written = _written(study, as_path(output) if here is None else here / "loop.campaign", given)
+            result = campaign(
+                written, runs, output=written.with_suffix(".campaign") if here else output, threads=threads, workers=workers,
+                scheduler=scheduler, time_limit=time_limit, memory=memory, retry_failed=retry_failed, tell=tell, **given,
+            )  # fmt: skip
+        except BaseException:
+            if here is not None:
+                shutil.rmtree(here, ignore_errors=True)
+            raise
+        if here is not None:
+            weakref.finalize(result, shutil.rmtree, here, ignore_errors=True)
+        return result
     how = How(threads, workers, scheduler, time_limit, memory)
     planned = study if isinstance(study, Campaign) else None
     if planned is not None:
@@ -109,6 +130,30 @@ def campaign(
     if passing:
         weakref.finalize(result, shutil.rmtree, place, ignore_errors=True)
     return result
+
+
+def _written(study: Loop | Run, output: Path, given: dict[str, Any]) -> Path:
+    """Write a loop or a run as a study beside the folder of its campaign; what the run needs is taken out of `given`."""
+    place = output.with_suffix(".toml")
+    names = [*(f.name for f in dataclasses.fields(RunSettings) if f.init), "q0", "v0", "params"]
+    own = {n: given.pop(n) for n in names if n in given and n != "seed"}
+    if isinstance(study, Run) and own:
+        raise InputError(
+            f"campaign: found {', '.join(own)} beside a Run, which has its own; expected one of them"
+        )
+    if isinstance(study, Loop) and "t_end" not in own:
+        raise InputError("campaign: found a Loop without t_end; expected the end of its runs [s]")
+    with tempfile.TemporaryDirectory(prefix="articulus-study-") as folder:  # whole or not at all
+        made = study.save_study(Path(folder) / place.name, **own)
+        texts = {place.with_name(p.name): p.read_bytes() for p in made.parent.iterdir()}
+    for file, text in texts.items():
+        if file.exists() and file.read_bytes() != text:
+            raise InputError(
+                f"{file}: found a file with another content; expected none, or the study of this loop. Choose another `output`"
+            )
+    for file, text in texts.items():
+        write_bytes(file, text)
+    return place
 
 
 def _require_variety(planned: Campaign) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -305,6 +306,10 @@ class Run:
         """
         chosen = None if outputs is None else tuple(outputs)
         return self.require_origin("linear").linear(self, at, run, tuple(inputs), chosen, tuple(opened))
+
+    def save_study(self, path: StrPath, *, name: str = "", purpose: str = "") -> Path:
+        """Write how this run was made as a study, for `articulus run` and `articulus campaign`; see `Loop.save_study`."""
+        return Path(registered("save_run")(self, path, name=name, purpose=purpose))
 
     def require_origin(self, what: str) -> Origin:
         """Return how it was made; raise UnsupportedOperation when this is not known, or cannot be built again."""

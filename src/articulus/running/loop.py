@@ -16,6 +16,7 @@ import numpy as np
 from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.late import registered
 from articulus.linear import LinearModel
 from articulus.loop.component import Component
 from articulus.loop.components import BeamForces, Expression
@@ -171,6 +172,41 @@ class Loop:
         found = RunSettings.of(t_end, given)
         setup = self.setup(found, q0, v0, params, False)
         return _run(setup, checkpoint, checkpoint_interval, keep_checkpoint)
+
+    def save_study(
+        self,
+        path: str | Path,
+        t_end: float,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        params: Mapping[str, Any] | None = None,
+        name: str = "",
+        purpose: str = "",
+        **settings: Any,
+    ) -> Path:
+        """Write a run of this loop as a study, for `articulus run` and `articulus campaign`; return its path.
+
+        The model goes beside it, with the ending .model.toml. The study is read again: it has the same equations to the last bit.
+
+        Parameters
+        ----------
+        path : path
+            Ends in .toml.
+        t_end, q0, v0, params, settings :
+            As those of `simulate`.
+        name : str
+            Of the study; that of the file if not given.
+        purpose : str
+            What it is for, for the report.
+
+        Raises
+        ------
+        InputError
+            Something has no form in a file: a Python function as a controller, a class of your own.
+        """
+        write = registered("save_loop")
+        return Path(write(self, path, t_end, q0, v0, params=params, name=name, purpose=purpose, **settings))
 
     def setup(
         self, settings: RunSettings, q0: Any, v0: Any, params: Mapping[str, Any] | None, single: bool
