@@ -179,3 +179,59 @@ def test_mode_that_neither_noise_nor_weight_sees_is_named():
     with pytest.raises(InputError, match=r"mode at 0 .*boundary of stability, and no weight Q sees it"):
         lqg(rigid, 0.0, 1.0, 1.0, 1.0)
     assert lqg(rigid, [1.0, 0.0], 1.0, [0.0, 1.0], 1.0).cost == pytest.approx(6 * np.sqrt(2), rel=1e-9)
+
+
+def test_mode_that_the_weight_of_a_regulator_does_not_see_is_named():
+    with pytest.raises(
+        InputError, match=r"lqr: .*mode at 0 .*boundary of stability, and no weight Q sees it"
+    ):
+        lqr(([[0, 1], [0, 0]], [[0], [1]]), [0.0, 1.0], 1.0)
+
+
+@pytest.mark.parametrize("V", [1e-18, 1e-16, 1e-15, 1e-12, 1.0, 1e12])
+def test_filter_of_a_quiet_sensor(V):
+    # x1' = x2, x2' = w, y = x1 + v: L = [sqrt(2) r, r^2] with r^4 = W / V
+    found = kalman(([[0, 1], [0, 0]], [[0], [1]], [[1, 0]]), [0.0, 1.0], V)
+    r = V**-0.25
+    np.testing.assert_allclose(found.gain.ravel(), [np.sqrt(2) * r, r**2], rtol=1e-12)
+    assert found.checks[1].found <= 1e-12
+    assert "residual" in found.checks[1].what
+
+
+def test_sensors_in_any_units():
+    """A sensor of 1e-9 beside one of 1e9: the filter is that of like units."""
+    plain = kalman((A, B, C, np.zeros((2, 2))), 1.0, [1.0, 2.0])
+    d = np.array([1e-9, 1e9])
+    other = kalman((A, B, d[:, None] * C, np.zeros((2, 2))), 1.0, [1.0, 2.0] * d**2)
+    np.testing.assert_allclose(other.gain * d, plain.gain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_newest_measurement_with_correlated_noise_is_the_h2_optimum(seed):
+    """Noise that moves the states and is measured: the newest measurement also tells how the states will move."""
+    rng = np.random.default_rng(seed)
+    F, G, H = 0.5 * rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=(1, 2))
+    Bu, Cy, N = rng.normal(size=(3, 1)), rng.normal(size=(1, 3)), 0.1 * rng.normal(size=(3, 1))
+    plant = (F, np.hstack([G, Bu]), Cy, np.hstack([H, [[0.4]]]), 0.1)
+    found = lqg(plant, 1.0, 0.5, 0.3, 0.2, N, noise=["u.0", "u.1"], current=True)
+    root = np.linalg.cholesky(np.block([[np.eye(3), N], [N.T, 0.5 * np.eye(1)]])).T
+    w, v = np.sqrt(0.3), np.sqrt(0.2)
+    whole = (
+        F,
+        np.hstack([w * G, np.zeros((3, 1)), Bu]),
+        np.vstack([root[:, :3], Cy]),
+        np.block([[np.zeros((4, 3)), root[:, 3:]], [w * H, np.array([[v, 0.4]])]]),
+        0.1,
+    )
+    np.testing.assert_allclose(found.cost, h2syn(whole, 1, 1).norm ** 2, rtol=1e-9)
+    assert all(np.isfinite(check.bound) for check in found.checks)
+
+
+def test_product_of_states_and_commands_in_the_cost():
+    N = 0.2 * np.ones((4, 2))
+    found = lqg((A, B, C, D), 1.0, 1.0, 1.0, 0.1, N)
+    np.testing.assert_allclose(found.gain, lqr((A, B), 1.0, 1.0, N).gain, rtol=1e-12)
+    with pytest.raises(InputError, match=r"lqg: found \[Q, N; N', R\] with the eigenvalue -"):
+        lqg((A, B, C, D), 1.0, 1.0, 1.0, 0.1, 3 * np.ones((4, 2)))
+    with pytest.raises(InputError, match=r"lqr: found N of shape \(3, 3\); expected \(4, 2\)"):
+        lqr((A, B), 1.0, 1.0, np.ones((3, 3)))

@@ -16,6 +16,7 @@ from articulus.control.analysis.strong_zeros import strong_zeros
 from articulus.control.analysis.zero_dynamics import ZeroDynamics, zero_dynamics
 from articulus.control.analysis.zeros import Zeros, tzero
 from articulus.control.design import Check, Design
+from articulus.control.equations import care, dare, dlyap, lyap
 from articulus.control.export import c_source, difference_equation
 from articulus.control.filters import Shaper, ei, notch, rolloff, zv, zvd
 from articulus.control.plant import as_plant
@@ -65,6 +66,7 @@ from articulus.control.synthesis.sampled_lq import lqgd, lqrd
 from articulus.control.synthesis.sliding import SlidingDesign, sliding_mode
 from articulus.control.synthesis.tuned_absorber import TunedAbsorber, tuned_absorber
 from articulus.control.synthesis.weighted_lqg import weighted_lqg
+from articulus.numerics.riccati import RiccatiSolution
 
 __all__ = [
     "Averaged",
@@ -87,6 +89,7 @@ __all__ = [
     "Norm",
     "Proof",
     "ReducedModel",
+    "RiccatiSolution",
     "RobustStability",
     "RunMargins",
     "Shaper",
@@ -104,13 +107,16 @@ __all__ = [
     "balred",
     "bstmr",
     "c_source",
+    "care",
     "cascade",
     "check",
     "damp",
+    "dare",
     "decoupling_pd",
     "delayed",
     "difference_equation",
     "dksyn",
+    "dlyap",
     "edges",
     "ei",
     "fixed_order",
@@ -129,6 +135,7 @@ __all__ = [
     "lqrd",
     "ltru",
     "ltry",
+    "lyap",
     "margins",
     "minreal",
     "mixsyn",

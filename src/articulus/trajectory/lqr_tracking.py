@@ -19,10 +19,10 @@ import scipy.linalg
 from casadi import SX
 
 from articulus.api import Mechanism
-from articulus.control.riccati import riccati
 from articulus.errors import InputError
 from articulus.kernel.lookup import interval, looked_up
 from articulus.loop.components.state_feedback import StateFeedback
+from articulus.numerics.riccati import care
 from articulus.solve.assembly import assemble
 
 POINTS = 200
@@ -150,7 +150,7 @@ def _gains(t: np.ndarray, A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.nda
 def _last(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, duration: float) -> np.ndarray:
     """Return P at the end: the steady one, or the cost of a deviation that stays for the duration where there is no steady one."""
     try:
-        return riccati(A, B, Q, R, period=None, method="track")[0]
+        return care(A, B, Q, R).X
     except InputError:
         return Q * duration
 

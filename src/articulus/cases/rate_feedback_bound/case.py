@@ -31,7 +31,7 @@ def compute() -> dict:
     design = rate_feedback(s, SENSOR, ACTUATOR)
     m, n = design.plant, s.count
     tip = np.concatenate([s.B[:, 0], np.zeros(n)])
-    P = riccati(m.A.T, m.C.T, ACTUATOR * m.B @ m.B.T, SENSOR * np.eye(2), period=None, method="filter")[0]
+    P = riccati(m.A.T, m.C.T, ACTUATOR * m.B @ m.B.T, SENSOR * np.eye(2), period=None, method="filter").X
     closed = m.A - design.gain * m.B @ m.C
     static = scipy.linalg.solve_continuous_lyapunov(
         closed, -(ACTUATOR + design.gain**2 * SENSOR) * m.B @ m.B.T

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root, gramian_root
@@ -24,6 +23,7 @@ from articulus.control.reduction.schur import on_eigenspaces
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.numerics.riccati import care
 
 FULL_RANK = 1e-10
 """Smallest singular value of D over the largest at which G is invertible at infinite frequency."""
@@ -99,11 +99,11 @@ class _Phase:
         R = controllability_root(model)
         Bw = R @ (R.T @ C.T) + B @ model.D.T
         try:
-            X = scipy.linalg.solve_continuous_are(A, Bw, np.zeros_like(A), -square, s=-C.T) if len(A) else A
-        except (np.linalg.LinAlgError, ValueError) as error:
+            X = care(A, Bw, np.zeros_like(A), -square, -C.T).X
+        except InputError as error:
             raise InputError(
-                f"bstmr: the Riccati equation of the spectral factor has no solution ({error}); likely a zero of the plant on "
-                "the boundary of stability"
+                f"bstmr: the Riccati equation of the spectral factor: {error}; likely a zero of the plant on the boundary of "
+                "stability"
             ) from error
         root = np.linalg.cholesky(square)
         Cw = np.linalg.solve(root, C - Bw.T @ X)

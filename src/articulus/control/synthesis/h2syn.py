@@ -12,9 +12,10 @@ from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
-from articulus.control.riccati import riccati
+from articulus.control.riccati import residual_check, riccati
 from articulus.control.synthesis.hinf_problem import Matrices, Problem, without_feedthrough
 from articulus.errors import InputError
+from articulus.numerics.riccati import RiccatiSolution
 
 AGREE = 1e-5
 """Relative difference between the norm by the Riccati solutions and that of the closed loop."""
@@ -42,18 +43,18 @@ def h2syn(plant: Any, measured: Group, commands: Group) -> Design:
         Figures: `norm`, that of the closed loop; X and Y, the solutions for state feedback and estimator.
     """
     parts = Partition.of(plant, commands, measured, "h2syn")
-    matrices, square = _continuous(parts) if parts.model.period is None else _sampled(parts)
+    matrices, square, solved = _continuous(parts) if parts.model.period is None else _sampled(parts)
     law = law_of(parts.model, matrices, parts.u, parts.y, "h2syn")
     norm = float(h2norm(select(close(parts.model, law, parts.u, parts.y), parts.w, parts.z)))
     promised = float(np.sqrt(max(square, 0.0)))
     size = np.linalg.norm(parts.D11) + np.linalg.norm(parts.B1) * np.linalg.norm(parts.C1)
     agree = bool(abs(norm**2 - square) <= 2 * AGREE * abs(square) + ROUNDING * size**2)
     check = Check("H2 norm of the closed loop beside that of the Riccati solutions", norm, promised, agree)
-    return checked("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check])
+    return checked("h2syn", parts.model, law, parts.u, parts.y, {"norm": norm}, [check, *solved])
 
 
-def _continuous(parts: Partition) -> tuple[Matrices, float]:
-    """Return the controller and the square of its norm."""
+def _continuous(parts: Partition) -> tuple[Matrices, float, list[Check]]:
+    """Return the controller, the square of its norm, and checks of the Riccati equations."""
     if parts.D11.any():
         i, j = np.argwhere(parts.D11)[0]
         raise InputError(
@@ -61,26 +62,35 @@ def _continuous(parts: Partition) -> tuple[Matrices, float]:
             f"{parts.model.outputs[parts.z[i]]}; expected D11 = 0, else white noise gives an infinite error"
         )
     problem = Problem.of(parts, "h2syn")
-    (X, F), (Y, dual) = problem.state.without_bound, problem.estimate.without_bound
-    L, B1, B2, C2 = dual.T, problem.state.B1, problem.state.B2, problem.estimate.B2.T
+    state, estimate = problem.state.unbounded, problem.estimate.unbounded
+    X, F, Y, L = state.X, -state.gain, estimate.X, -estimate.gain.T
+    B1, B2, C2 = problem.state.B1, problem.state.B2, problem.estimate.B2.T
     square = np.trace(B1.T @ X @ B1) + np.trace(F @ Y @ F.T)
     none = np.zeros((len(F), L.shape[1]))
-    return problem.of_plant(problem.state.A + B2 @ F + L @ C2, -L, F, none), float(square)
+    law = problem.of_plant(problem.state.A + B2 @ F + L @ C2, -L, F, none)
+    return law, float(square), _solved(state, estimate)
 
 
-def _sampled(parts: Partition) -> tuple[Matrices, float]:
+def _sampled(parts: Partition) -> tuple[Matrices, float, list[Check]]:
     """Return the same of a sampled plant: u = F x + F0 w by the best estimates of x and w from y up to now."""
     p = parts.scaled()[0]
     T = p.model.period
     require_stabilizable(p.model, p.B2, "h2syn", tuple(p.model.inputs[i] for i in p.u))
     require_detectable(p.model, p.C2, "h2syn", tuple(p.model.outputs[i] for i in p.y))
-    X, K = riccati(p.A, p.B2, p.C1.T @ p.C1, p.D12.T @ p.D12, p.C1.T @ p.D12, period=T, method="h2syn")
-    Y, J = riccati(p.A.T, p.C2.T, p.B1 @ p.B1.T, p.D21 @ p.D21.T, p.B1 @ p.D21.T, period=T, method="h2syn")
+    state = riccati(p.A, p.B2, p.C1.T @ p.C1, p.D12.T @ p.D12, p.C1.T @ p.D12, period=T, method="h2syn")
+    estimate = riccati(
+        p.A.T, p.C2.T, p.B1 @ p.B1.T, p.D21 @ p.D21.T, p.B1 @ p.D21.T, period=T, method="h2syn"
+    )
+    X, Y = state.X, estimate.X
     R, V = p.D12.T @ p.D12 + p.B2.T @ X @ p.B2, p.D21 @ p.D21.T + p.C2 @ Y @ p.C2.T
-    F, F0 = -K, -np.linalg.solve(R, p.B2.T @ X @ p.B1 + p.D12.T @ p.D11)
-    L, L0 = -J.T, np.linalg.solve(V, (F @ Y @ p.C2.T + F0 @ p.D21.T).T).T
+    F, F0 = -state.gain, -np.linalg.solve(R, p.B2.T @ X @ p.B1 + p.D12.T @ p.D11)
+    L, L0 = -estimate.gain.T, np.linalg.solve(V, (F @ Y @ p.C2.T + F0 @ p.D21.T).T).T
     A = p.A + p.B2 @ F + L @ p.C2 - p.B2 @ L0 @ p.C2
     square = np.sum(p.D11**2) + np.trace(p.B1.T @ X @ p.B1) - np.trace(F0.T @ R @ F0)
     square += np.trace(R @ (F @ Y @ F.T + F0 @ F0.T - L0 @ V @ L0.T))
     law = A, p.B2 @ L0 - L, F - L0 @ p.C2, L0
-    return without_feedthrough(*law, p.D22), float(square)
+    return without_feedthrough(*law, p.D22), float(square), _solved(state, estimate)
+
+
+def _solved(state: RiccatiSolution, estimate: RiccatiSolution) -> list[Check]:
+    return [residual_check(state, "state feedback"), residual_check(estimate, "estimator")]

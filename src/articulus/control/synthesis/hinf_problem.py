@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.design import Check
@@ -18,6 +17,8 @@ from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Partition
 from articulus.control.riccati import riccati
 from articulus.errors import InputError
+from articulus.numerics.riccati import RiccatiSolution
+from articulus.numerics.subspaces import stable_subspace
 
 FULL_RANK = 1e-9
 """Smallest singular value of D12 and D21, over the largest, at which they count as of full rank."""
@@ -78,17 +79,19 @@ class Side:
         """Return the stable invariant subspace; None when eigenvalues of the Hamiltonian matrix lie on the imaginary axis."""
         n = len(self.A)
         H, scale = self.hamiltonian(gamma)
-        if not n:
-            return Subspace(H, H, H, scale)
-        T, U, count = scipy.linalg.schur(H, sort="lhp", overwrite_a=True, check_finite=False)
-        return Subspace(U[:n, :n], U[n:, :n], T[:n, :n], scale) if count == n else None
+        found = stable_subspace(H)
+        return found and Subspace(found.basis[:n], found.basis[n:], found.T, scale)
 
     @cached_property
+    def unbounded(self) -> RiccatiSolution:
+        """The Riccati solution for gamma without bound."""
+        Q, S = self.C1.T @ self.C1, self.C1.T @ self.D12
+        return riccati(self.A, self.B2, Q, np.eye(self.B2.shape[1]), S, period=None, method="hinfsyn")
+
+    @property
     def without_bound(self) -> tuple[np.ndarray, np.ndarray]:
         """X and the state feedback F (u = F x) for gamma without bound; P12 with this feedback is inner."""
-        Q, S = self.C1.T @ self.C1, self.C1.T @ self.D12
-        X, K = riccati(self.A, self.B2, Q, np.eye(self.B2.shape[1]), S, period=None, method="hinfsyn")
-        return X, -K
+        return self.unbounded.X, -self.unbounded.gain
 
     def projected(self, omega: np.ndarray) -> float:
         """Return the largest singular value of (I - P12 (P12* P12)^-1 P12*) P11 over frequencies [rad/s].

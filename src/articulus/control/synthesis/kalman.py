@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from articulus.control.design import Check
 from articulus.control.modes import require_detectable, require_no_idle_boundary, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.riccati import riccati, weight
+from articulus.control.riccati import residual_check, riccati, weight
 from articulus.errors import NumericalError
 from articulus.linear import LinearModel
 
@@ -74,16 +75,32 @@ def noise_of(
     return Noise(G @ w @ G.T, v + H @ w @ H.T, G @ w @ H.T), which
 
 
-def gains(model: LinearModel, y: np.ndarray, noise: Noise, method: str) -> tuple[np.ndarray, ...]:
-    """Return the covariance P of the error and the gains L and M."""
+@dataclass(frozen=True)
+class FilterGains:
+    """Covariance P of the error before the newest measurement, gains L and M, covariance V + C P C' of the innovation, and the check."""
+
+    P: np.ndarray
+    L: np.ndarray
+    M: np.ndarray
+    innovation: np.ndarray
+    check: Check
+
+
+def gains(model: LinearModel, y: np.ndarray, noise: Noise, method: str) -> FilterGains:
+    """Return the gains of the filter; raise InputError naming a mode that it cannot follow."""
     C = model.C[y]
     require_detectable(model, C, method, tuple(model.outputs[i] for i in y))
-    if not noise.S.any():
-        require_no_idle_boundary(model, noise.W, method, "no noise W moves it", dual=True)
-    P, K = riccati(model.A.T, C.T, noise.W, noise.V, noise.S, period=model.period, method=method)
+    free, moved = model, noise.W
+    if noise.S.any():  # what is left of the noise of the states when that of the measurements is known
+        known = np.linalg.solve(noise.V, noise.S.T).T
+        free, moved = dataclasses.replace(model, A=model.A - known @ C), noise.W - known @ noise.S.T
+    require_no_idle_boundary(free, moved, method, "no noise W moves it", dual=True)
+    found = riccati(model.A.T, C.T, noise.W, noise.V, noise.S, period=model.period, method=method)
+    P, L, check = found.X, found.gain.T, residual_check(found, "filter")
     if model.period is None:
-        return P, K.T, np.zeros_like(K.T)
-    return P, K.T, np.linalg.solve(noise.V + C @ P @ C.T, C @ P).T
+        return FilterGains(P, L, np.zeros_like(L), noise.V, check)
+    innovation = noise.V + C @ P @ C.T
+    return FilterGains(P, L, np.linalg.solve(innovation, C @ P).T, innovation, check)
 
 
 def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group = None) -> Estimator:
@@ -104,7 +121,8 @@ def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group =
     model = as_plant(plant, "kalman")
     y = places(model.outputs, measured, "output", "kalman")
     covariances, which = noise_of(model, y, W, V, noise, "kalman")
-    P, L, M = gains(model, y, covariances, "kalman")
+    g = gains(model, y, covariances, "kalman")
+    P, L, M = g.P, g.L, g.M
     u = np.setdiff1d(np.arange(len(model.inputs)), which)
     A, B, C, D = model.A, model.B[:, u], model.C[y], model.D[np.ix_(y, u)]
     filtered = of_matrices(
@@ -122,7 +140,7 @@ def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group =
     bad = bool(unstable(values, model.period, max(np.abs(values), default=1.0)).any())
     most = float(max(values.real if model.period is None else np.abs(values), default=0.0))
     check = Check("poles of the error", most, 0.0 if model.period is None else 1.0, not bad)
-    found = Estimator(filtered, L, M, P, (check,))
+    found = Estimator(filtered, L, M, P, (check, g.check))
     if bad:
         raise NumericalError(f"kalman: the error of the filter does not fade: {check}", result=found)
     return found

@@ -9,9 +9,8 @@ import numpy as np
 from articulus.control.analysis.norms import h2norm
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
-from articulus.control.modes import require_no_idle_boundary, require_stabilizable
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.riccati import riccati, weight
+from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.synthesis.hinf_problem import without_feedthrough
 from articulus.control.synthesis.kalman import Noise, gains, noise_of
 from articulus.errors import InputError
@@ -27,13 +26,14 @@ def lqg(
     R: Any,
     W: Any,
     V: Any,
+    N: Any = None,
     *,
     noise: Group = None,
     commands: Group = None,
     measured: Group = None,
     current: bool = False,
 ) -> Design:
-    """Return the controller with the least mean of x'Qx + u'Ru under white noise.
+    """Return the controller with the least mean of x'Qx + u'Ru + 2 x'Nu under white noise.
 
     Parameters
     ----------
@@ -41,7 +41,10 @@ def lqg(
     Q, R : number, vector or matrix
         Weights of the states and of the commands; see `lqr`.
     W, V : number, vector or matrix
-        Noise of the states (or of the inputs `noise`) and of the measured outputs; see `kalman`.
+        Noise of the states (or of the inputs `noise`) and of the measured outputs; see `kalman`. Inputs `noise` that pass into measured
+        outputs make the two correlated.
+    N : (n, m)
+        Weight of products of states and commands; [Q, N; N', R] is positive semidefinite.
     noise, commands : names or number of inputs
         Commands are all that are not noise, if not given.
     measured : names or number of outputs
@@ -52,7 +55,7 @@ def lqg(
     Returns
     -------
     Design
-        Figures: `cost`, the mean of x'Qx + u'Ru; `gain` K of u = -K x^; `filter_gain` L; `regulator_poles`, `filter_poles`
+        Figures: `cost`, the mean of x'Qx + u'Ru + 2 x'Nu; `gain` K of u = -K x^; `filter_gain` L; `regulator_poles`, `filter_poles`
         [rad/s], which together are the poles of the closed loop.
     """
     model = as_plant(plant, "lqg")
@@ -60,7 +63,8 @@ def lqg(
     covariances, which = noise_of(model, y, W, V, noise, "lqg")
     u = command_places(model, which, commands, "lqg")
     q, r = weight(Q, len(model.A), "Q", "lqg", False), weight(R, len(u), "R", "lqg", True)
-    return joined("lqg", model, u, y, (q, r, None), covariances, current)
+    cross = cross_weight(N, q, r, "lqg", definite=True)
+    return joined("lqg", model, u, y, (q, r, cross), covariances, current)
 
 
 def command_places(model: LinearModel, which: np.ndarray, commands: Group, method: str) -> np.ndarray:
@@ -88,24 +92,23 @@ def joined(
         raise InputError(f"{method}: found current=True of a continuous plant; expected a sampled one")
     Q, R, N = weights
     A, B, C, D = model.A, model.B[:, u], model.C[y], model.D[np.ix_(y, u)]
-    require_stabilizable(model, B, method, tuple(model.inputs[i] for i in u))
-    if N is None:
-        require_no_idle_boundary(model, Q, method, "no weight Q sees it", dual=False)
-    X, K = riccati(A, B, Q, R, N, period=model.period, method=method)
-    P, L, M = gains(model, y, noise, method)
-    M = M if current else np.zeros_like(M)
-    now = K - K @ M @ C
-    matrices = without_feedthrough(A - L @ C - B @ now, L - B @ K @ M, -now, -K @ M, D)
-    law = law_of(model, matrices, u, y, method)
-    error = P - M @ (noise.V + C @ P @ C.T) @ M.T
+    found = regulator(model, u, Q, R, N, method)
+    X, K, g = found.X, found.gain, gains(model, y, noise, method)
+    L = g.L
     size = R if model.period is None else R + B.T @ X @ B
-    promised = float(np.trace(X @ noise.W) + np.trace(K.T @ size @ K @ error))
-    if current and noise.S.any():  # the newest measurement also tells of the noise that moves the states next
-        promised = np.nan
+    # u = -K x^ - J (y - C x^ - D u): the newest measurement tells of the states, and of the noise that moves them next
+    J = np.zeros((len(u), len(y)))
+    if current:
+        J = K @ g.M + np.linalg.solve(size, B.T @ X @ noise.S) @ np.linalg.inv(g.innovation)
+    now = K - J @ C
+    matrices = without_feedthrough(A - L @ C - B @ now, L - B @ J, -now, -J, D)
+    law = law_of(model, matrices, u, y, method)
+    promised = float(np.trace(X @ noise.W) + np.trace(size @ (K @ g.P @ K.T - J @ g.innovation @ J.T)))
     cost = _mean_cost(model, law, u, y, weights, noise)
-    agree = bool(np.isnan(promised) or abs(cost - promised) <= AGREE * promised + np.finfo(float).tiny)
+    agree = bool(abs(cost - promised) <= AGREE * promised + np.finfo(float).tiny)
     check = Check("mean cost of the closed loop beside that of the Riccati solutions", cost, promised, agree)
-    found = {
+    checks = [check, residual_check(found, "regulator"), g.check]
+    all_figures = {
         "cost": cost,
         "gain": K,
         "filter_gain": L,
@@ -113,7 +116,7 @@ def joined(
         "filter_poles": of_matrices(A - L @ C, L, period=model.period).poles,
         **(figures or {}),
     }
-    return checked(method, model, law, u, y, found, [check])
+    return checked(method, model, law, u, y, all_figures, checks)
 
 
 def _mean_cost(

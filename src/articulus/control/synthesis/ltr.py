@@ -11,7 +11,7 @@ from articulus.control.connect import select, series
 from articulus.control.design import Design
 from articulus.control.modes import require_stabilizable, unstable
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.riccati import riccati, weight
+from articulus.control.riccati import regulator, weight
 from articulus.control.synthesis.kalman import Noise, gains
 from articulus.control.synthesis.lqg import joined
 from articulus.errors import InputError, doubtful
@@ -54,7 +54,7 @@ def ltru(
     model, u, y, q, r, noise = _data(plant, Q, R, W, V, commands, measured, recovery, "ltru")
     B = model.B[:, u]
     _zeros_warned(model, u, y, "ltru", len(y) >= len(u), "commands", "measured outputs")
-    K = riccati(model.A, B, q, r, period=model.period, method="ltru")[1]
+    K = regulator(model, u, q, r, None, "ltru").gain
     target = of_matrices(model.A, B, K, period=model.period)
     more = Noise(noise.W + recovery * B @ B.T, noise.V, noise.S)
     design = joined("ltru", model, u, y, (q, r, None), more, model.period is not None)
@@ -80,7 +80,7 @@ def ltry(
     model, u, y, q, r, noise = _data(plant, Q, R, W, V, commands, measured, recovery, "ltry")
     C = model.C[y]
     _zeros_warned(model, u, y, "ltry", len(u) >= len(y), "measured outputs", "commands")
-    L = gains(model, y, noise, "ltry")[1]
+    L = gains(model, y, noise, "ltry").L
     target = of_matrices(model.A, L, C, period=model.period)
     more = q + recovery * C.T @ C
     design = joined("ltry", model, u, y, (more, r, None), noise, model.period is not None)

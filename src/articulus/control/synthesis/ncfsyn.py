@@ -14,7 +14,7 @@ from articulus.control.connect import close, select, series
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.riccati import riccati
+from articulus.control.riccati import residual_check, riccati
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.augw import Weight, weighting
 from articulus.control.synthesis.hinf_problem import explicit
@@ -67,7 +67,7 @@ def ncfsyn(
     shaped = series(series(before, model), after)
     require_stabilizable(shaped, shaped.B, "ncfsyn", model.inputs)
     require_detectable(shaped, shaped.C, "ncfsyn", model.outputs)
-    K, least = _central(scaled(continuous(shaped))[0], relax)
+    K, least, solved = _central(scaled(continuous(shaped))[0], relax)
     if model.period is not None:
         K = trapezoidal(K, model.period)
     norm = _norm(shaped, K)
@@ -77,21 +77,23 @@ def ncfsyn(
     check = Check(
         "norm of [I; K] (I - G K)^-1 [I, G] of the shaped plant", norm, bound, norm <= bound * (1 + 1e-5)
     )
-    return checked("ncfsyn", whole, law, u, y, figures, [check])
+    return checked("ncfsyn", whole, law, u, y, figures, [check, *solved])
 
 
-def _central(model: LinearModel, relax: float) -> tuple[LinearModel, float]:
-    """Return the controller of a shaped continuous plant, sign included, and the least norm."""
+def _central(model: LinearModel, relax: float) -> tuple[LinearModel, float, list[Check]]:
+    """Return the controller of a shaped continuous plant, sign included, the least norm, and checks of the Riccati equations."""
     A, B, C, D = model.A, model.B, model.C, model.D
     m, p = B.shape[1], len(C)
-    X, K = riccati(A, B, C.T @ C, np.eye(m) + D.T @ D, C.T @ D, period=None, method="ncfsyn")
-    Z, _ = riccati(A.T, C.T, B @ B.T, np.eye(p) + D @ D.T, B @ D.T, period=None, method="ncfsyn")
+    control = riccati(A, B, C.T @ C, np.eye(m) + D.T @ D, C.T @ D, period=None, method="ncfsyn")
+    filtering = riccati(A.T, C.T, B @ B.T, np.eye(p) + D @ D.T, B @ D.T, period=None, method="ncfsyn")
+    X, K, Z = control.X, control.gain, filtering.X
     least = float(np.sqrt(1 + np.linalg.eigvals(Z @ X).real.max(initial=0.0)))
     square = ((1 + relax) * least) ** 2
     E = (1 - square) * np.eye(len(A)) + Z @ X
     inject = square * Z @ C.T
     matrices = explicit(E, E @ (A - B @ K) + inject @ (C - D @ K), inject, B.T @ X, -D.T, SINGULAR)
-    return of_matrices(*matrices), least
+    checks = [residual_check(control, "state feedback"), residual_check(filtering, "estimator")]
+    return of_matrices(*matrices), least, checks
 
 
 def _norm(shaped: LinearModel, K: LinearModel) -> float:

@@ -82,9 +82,9 @@ def optimal_projection(
         )
     require_stabilizable(p.model, p.B2, "optimal_projection", tuple(p.model.inputs[i] for i in p.u))
     require_detectable(p.model, p.C2, "optimal_projection", tuple(p.model.outputs[i] for i in p.y))
-    P, K = riccati(p.A, p.B2, R1, R2, period=None, method="optimal_projection")
-    Q, Lt = riccati(p.A.T, p.C2.T, V1, V2, period=None, method="optimal_projection")
-    L = Lt.T
+    control = riccati(p.A, p.B2, R1, R2, period=None, method="optimal_projection")
+    filtering = riccati(p.A.T, p.C2.T, V1, V2, period=None, method="optimal_projection")
+    P, K, Q, L = control.X, control.gain, filtering.X, filtering.gain.T
     full = _cost(p, p.A - p.B2 @ K - L @ p.C2, L, -K)
     left, right = _balanced(p, P, Q, K, L, order)
     form = Form.of(order, len(p.u), len(p.y), direct=False)

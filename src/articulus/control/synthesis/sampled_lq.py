@@ -9,10 +9,9 @@ import numpy as np
 import scipy.linalg
 
 from articulus.control.connect import select
-from articulus.control.design import Check, Design, checked, law_of, static
-from articulus.control.modes import require_stabilizable
+from articulus.control.design import Design, checked, law_of, static
 from articulus.control.plant import Group, as_plant, places, with_states
-from articulus.control.riccati import riccati, weight
+from articulus.control.riccati import cross_weight, regulator, residual_check, weight
 from articulus.control.sampling import TO_ROUNDING, sample
 from articulus.control.synthesis.kalman import Noise, noise_of
 from articulus.control.synthesis.lqg import command_places, joined
@@ -52,19 +51,16 @@ def lqrd(
     model = _continuous(plant, "lqrd")
     u = places(model.inputs, commands, "input", "lqrd")
     q, r = weight(Q, len(model.A), "Q", "lqrd", False), weight(R, len(u), "R", "lqrd", True)
-    cross = None if N is None else np.asarray(N, dtype=float).reshape(len(model.A), len(u))
+    cross = cross_weight(N, q, r, "lqrd")
     driven = with_states(select(model, u, range(len(model.outputs))))
     sampled = sample(driven, period, delay=delay)
     whole = with_states(sampled)
     Qd, Rd, Nd = sampled_cost(driven, q, r, cross, period, delay)
-    require_stabilizable(whole, whole.B, "lqrd", whole.inputs)
-    X, K = riccati(whole.A, whole.B, Qd, Rd, Nd, period=period, method="lqrd")
     n, m = whole.B.shape
-    law = law_of(whole, static(-K), np.arange(m), np.arange(n), "lqrd")
-    off = whole.A.T @ X @ whole.A - X - (whole.A.T @ X @ whole.B + Nd) @ K + Qd
-    size = float(np.abs(off).max() / max(np.abs(X).max(), np.finfo(float).tiny))
-    residual = Check("residual of the Riccati equation", size, 1e-6, size < 1e-6)
-    return checked("lqrd", whole, law, np.arange(m), np.arange(n), {"gain": K, "cost": X}, [residual])
+    found = regulator(whole, np.arange(m), Qd, Rd, Nd, "lqrd")
+    law = law_of(whole, static(-found.gain), np.arange(m), np.arange(n), "lqrd")
+    figures = {"gain": found.gain, "cost": found.X}
+    return checked("lqrd", whole, law, np.arange(m), np.arange(n), figures, [residual_check(found)])
 
 
 def lqgd(

@@ -10,11 +10,11 @@ import casadi as ca
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
-from scipy.linalg import solve_continuous_are
 
 from articulus.errors import InputError
 from articulus.inversion.result import Inversion
 from articulus.inversion.stable.system import NonlinearSystem
+from articulus.numerics.riccati import care
 
 FAR = 1e4
 """Distance of a state from rest, over the largest of the inversion, at which a run has diverged."""
@@ -148,6 +148,16 @@ def _gain(
     return lambda _: K
 
 
+def _final(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return the steady solution at the end of the motion, unit weights."""
+    try:
+        return care(A, B, np.eye(len(A)), np.eye(B.shape[1])).X
+    except InputError as error:
+        raise InputError(
+            f"forward_run: gain 'lqr' at the end of the motion: {error}; expected inputs that move every unstable mode there"
+        ) from error
+
+
 def lqr_along(
     system: NonlinearSystem, inversion: Inversion, nominal: Callable[[float], tuple[np.ndarray, np.ndarray]]
 ) -> Callable[[float], np.ndarray]:
@@ -170,7 +180,7 @@ def lqr_along(
 
     first, last = inversion.t[0], inversion.t[-1]
     A, B = matrices(last)
-    final = solve_continuous_are(A, B, np.eye(n), np.eye(B.shape[1]))
+    final = _final(A, B)
     run = solve_ivp(back, (last, first), final.ravel(), "LSODA", rtol=1e-5, atol=1e-8, dense_output=True)
 
     def K(t: float) -> np.ndarray:
