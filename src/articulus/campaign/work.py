@@ -220,7 +220,7 @@ def _runs(
             params[inner_name(name) if "." in name else name] = values
     return study.loop.rollout(
         s.t_end, states["q"], states["v"], params=params, method=s.method, step=s.step, sample=_sample(campaign, sample),
-        outputs=outputs, t0=s.t0, rtol=s.rtol, atol=s.atol, fixed=s.fixed, events=study.events,
+        outputs=outputs, t0=s.t0, rtol=s.rtol, atol=s.atol, max_step=s.max_step, fixed=s.fixed, events=study.events,
         seed=s.seed if seeds is None else tuple(int(x) for x in seeds), first_run=first,
     )  # fmt: skip
 

@@ -15,6 +15,8 @@ from articulus.integrate.base import Integrator, Rhs
 from articulus.integrate.solution import Piece, Solution, Statistics
 
 Projection = Callable[[float, np.ndarray], np.ndarray]
+Limit = Callable[[float, np.ndarray, np.ndarray], float]
+"""From time, state and its rate to the longest step that may be tried there [s]."""
 
 SAFETY, GROWTH, SHRINKAGE, MEMORY = 0.9, 10.0, 0.2, 0.04
 """Constants of the step control; Hairer, Nørsett & Wanner 1993, section II.4."""
@@ -197,10 +199,11 @@ class Adaptive(Integrator):
         t1: float,
         control: StepControl | None = None,
         project: Projection | None = None,
+        limit: Limit | None = None,
     ) -> tuple[AdaptiveState, Piece]:
         """Return the state after one accepted step, which ends at t1 [s] or before it, and its dense output.
 
-        `project` puts the end of an accepted step onto an invariant of the equations; see `run`.
+        `project` puts the end of an accepted step onto an invariant of the equations, `limit` says how long it may be; see `run`.
 
         Raises
         ------
@@ -216,6 +219,8 @@ class Adaptive(Integrator):
             statistics += cost
         wish = math.copysign(min(abs(state.h) or abs(t1 - t), control.max_step), t1 - t)
         smallest = max(control.min_step, 4 * math.ulp(t))
+        if limit is not None:
+            wish = math.copysign(min(abs(wish), max(limit(t, x, memory[0]), 2 * smallest)), wish)
         rejected, error = False, math.nan
         for _ in range(control.max_steps):
             h, t_next = _not_beyond(t, wish, t1)
@@ -253,6 +258,7 @@ class Adaptive(Integrator):
         control: StepControl | None = None,
         stops: Sequence[float] = (),
         project: Projection | None = None,
+        limit: Limit | None = None,
     ) -> Solution:
         """Return the solution from a state to t1 [s]; see `integrate`. It goes on from `solution.state` of another.
 
@@ -263,6 +269,9 @@ class Adaptive(Integrator):
             such as closed loops or unit quaternions, from which the next step starts. It moves the state by no more than
             the error of a step, so that the order stays (Hairer, Lubich & Wanner 2006, section IV.4); what drifts from
             step to step does not add up.
+        limit : callable
+            From time, state and rate at the beginning of a step to the longest that may be tried [s]: what changes suddenly
+            and for a short while could be stepped over.
         """
         control = control or StepControl()
         sign = math.copysign(1.0, t1 - state.t)
@@ -278,7 +287,7 @@ class Adaptive(Integrator):
                             states[-1].statistics,
                             states[-1].h,
                         )
-                    ahead, piece = self.step(problem, states[-1], end, control, project)
+                    ahead, piece = self.step(problem, states[-1], end, control, project, limit)
                     states.append(ahead)
                     pieces.append(piece)
         except NumericalError as failure:

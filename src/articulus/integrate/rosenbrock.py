@@ -24,7 +24,7 @@ class Linearized:
     jac : callable
         df/dx, (n, n), at t and x.
     dfdt : callable or None
-        df/dt, (n,), at t and x; by a difference when not given.
+        df/dt, (n,), at t and x, asked for after `jac` there; by a difference when not given.
     """
 
     f: Rhs
@@ -97,13 +97,13 @@ class Rosenbrock(Adaptive):
         self, problem: Linearized, t: float, x: np.ndarray, towards: float
     ) -> tuple[tuple[np.ndarray, ...], Statistics]:
         slope = np.asarray(problem.f(t, x), dtype=float)
+        jacobian = np.asarray(problem.jac(t, x), dtype=float)
         if problem.dfdt is not None:
             time_rate = np.asarray(problem.dfdt(t, x), dtype=float)
         else:
             delta = min(math.sqrt(np.finfo(float).eps) * max(1e-5, abs(t)), abs(towards - t) / 2)
             delta = math.copysign(delta, towards - t)
             time_rate = (np.asarray(problem.f(t + delta, x), dtype=float) - slope) / delta
-        jacobian = np.asarray(problem.jac(t, x), dtype=float)
         cost = Statistics(evaluations=1 + (problem.dfdt is None), jacobians=1)
         return (slope, jacobian, time_rate), cost
 

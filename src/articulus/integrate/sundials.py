@@ -35,11 +35,14 @@ class Sundials(Integrator):
         Relative and absolute tolerance of a step.
     max_steps : int
         Steps between two output times after which it gives up.
+    longest : float
+        Longest step as a part of the interval; 0: any.
     """
 
     rtol: float = 1e-8
     atol: float = 1e-10
     max_steps: int = 100_000
+    longest: float = 0.0
     kind = "casadi"
     controls_error = True
     order = None
@@ -78,6 +81,7 @@ class Prepared:
             "max_num_steps": method.max_steps,
             "disable_internal_warnings": True,
             "show_eval_warnings": False,
+            **({"max_step_size": method.longest} if method.longest else {}),
             **method.options,
         }
         self._method, self._fractions = method, np.asarray(fractions, dtype=float)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
 from casadi import SX
@@ -107,6 +107,13 @@ class Scope(Protocol):
 
     def modal_force(self, body: str, value: SX) -> None:
         """Add forces on the modal coordinates of a flexible body, (modes,) [J]; their power counts as `force` says."""
+
+    def meets(self, gaps: Callable[[], list[tuple[SX, Any]]]) -> None:
+        """Say what may meet: a function that returns gaps, positive while apart, and the size of what meets, in the same unit.
+
+        Methods that choose their steps do not step over the end of a gap. A size of 0 is for what cannot be stepped through, as
+        a stop. Forces do not rest on it.
+        """
 
     # the energy account: a component that calls any of the three accounts for all power of its forces and wrenches
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,8 @@ class Effects:
     modal: dict[str, SX] = field(default_factory=dict)
     """Forces on the modes of flexible bodies."""
     command: SX | None = None
+    gaps: list[Callable[[], list[tuple[SX, Any]]]] = field(default_factory=list)
+    """What gives gaps and sizes."""
     account: Account | None = None
     """None: the power of its forces and wrenches is input."""
 
@@ -506,6 +508,9 @@ class _Scope:
         if SX(value).numel() != at.stop - at.start:
             raise self._error(f"force on the modes of '{body}': found {SX(value).numel()} elements; expected {at.stop - at.start}")  # fmt: skip
         self.effects.modal[body] = self.effects.modal.get(body, SX(0)) + value
+
+    def meets(self, gaps: Callable[[], list[tuple[SX, Any]]]) -> None:
+        self.effects.gaps.append(gaps)
 
     def stored(self, energy: SX) -> None:
         self._account.stored += self._scalar("stored", energy)

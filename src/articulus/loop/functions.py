@@ -20,6 +20,7 @@ from articulus.dynamics.loops.forms import DEFAULT, DUAL, Form
 from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import dissipated_power
 from articulus.dynamics.tree import tree_of
+from articulus.loop.bends import Bends, bends_of
 from articulus.loop.constraint_equations import Closing
 from articulus.loop.equations import DISSIPATED, INPUT, PROJECTED, Network
 from articulus.loop.identity import identity
@@ -29,6 +30,10 @@ ARGUMENTS = ("c", "d", "p", "w", "t", "h")
 SOLVED = ("vdot", "multipliers", "own_rate")
 LONG_BEAM = 8
 """Elements of beams in a mechanism with constraints up to which its accelerations are derived unasked: some 30 s."""
+BEYOND = 0.1
+"""Part of the size of what meets by which a gap is followed beyond its end [-]."""
+NEVER = 1e30
+"""Time after which a gap closes that does not [s]."""
 OWN = "loops."
 """Beginning of the name of a loop form's own states."""
 
@@ -114,6 +119,45 @@ class System:
             held = [getattr(constraint, f.name) for f in dataclasses.fields(constraint)]  # type: ignore[arg-type]
             found |= {t for f in held if isinstance(f, TimeFunction) for t in f.jumps}
         return tuple(sorted(found))
+
+    @functools.cached_property
+    def _bends(self) -> list[Bends]:
+        """Bends of functions of time that continuous components hold."""
+        return [bends for component in self.network.components for bends in bends_of(component)]
+
+    def jumps_between(self, t0: float, t1: float) -> tuple[float, ...]:
+        """Return `jumps`, and the times after t0 and before t1 at which functions of time jump or bend [s], ascending."""
+        if not self._bends:
+            return self.jumps
+        return tuple(sorted({*self.jumps, *(t for bends in self._bends for t in bends.between(t0, t1))}))
+
+    @functools.cached_property
+    def meeting(self) -> ca.Function | None:
+        """(c, d, p, w, t, h, rate of c) -> time in which the first gap of a component may close, 1e30 if none [s]; None without gaps.
+
+        A gap x with its rates x' and x'' along the motion is followed to x = 0, and by a tenth of the size of what meets beyond it, so
+        that nobody steps through. Where it turns before it closes by as much, it is followed to the turn.
+        """
+        net = self.network
+        gaps = [each for effects in net.effects for gap in effects.gaps for each in gap()]
+        if not gaps:
+            return None
+        x, size = (ca.vertcat(*(SX(each[i]) for each in gaps)) for i in (0, 1))
+        speed, rate = net.ask("position_rate", net.q, net.v), SX.sym("rate", self.nc)
+        u = ca.jtimes(x, net.q, speed) + ca.jtimes(x, net.t, SX(1))
+        a = (
+            ca.jtimes(u, net.q, speed)
+            + ca.jtimes(u, net.v, rate[self.places["v"]])
+            + ca.jtimes(u, net.t, SX(1))
+        )
+        way = ca.fmax(x, 0) + BEYOND * size
+        root = u**2 - 2 * a * way
+        ends = 2 * way / ca.fmax(ca.sqrt(ca.fmax(root, 0)) - u, 1e-30)
+        turns = ca.if_else(ca.logic_and(u < 0, u**2 >= 2 * a * ca.fmax(x, 0)), -u / ca.fmax(a, 1e-30), NEVER)
+        closing = ca.logic_and(ca.logic_or(u < 0, a < 0), way > 0)
+        time = ca.if_else(closing, ca.if_else(root >= 0, ends, turns), NEVER)
+        out = [ca.cse(ca.fmin(ca.mmin(time), NEVER))]
+        return ca.Function("meeting", [*self.arguments, rate], out, [*ARGUMENTS, "rate"], ["time"])
 
     @functools.cached_property
     def noisy(self) -> bool:

@@ -35,6 +35,7 @@ def simulate(
     t0: float = 0.0,
     rtol: float = 1e-8,
     atol: float = 1e-10,
+    max_step: float | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
@@ -80,6 +81,9 @@ def simulate(
         Start.
     rtol, atol : float
         Tolerances of adaptive methods.
+    max_step : float [s]
+        Longest step that adaptive methods may try. They do not step over contacts, stops, cables that become taut, tables, and
+        jumps of functions of time by themselves.
     checkpoint : path
         File kept up to date while the run goes on. If it exists and belongs to this same run, the run goes on from there;
         the result is the same to the last bit. Removed when the run is complete.
@@ -98,7 +102,7 @@ def simulate(
     """
     return Loop(mechanism, controller, with_stops(mechanism, components) if limits else components, loops).simulate(
         t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
-        seed=seed, t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
+        seed=seed, t0=t0, rtol=rtol, atol=atol, max_step=max_step, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint,
     )  # fmt: skip
 
@@ -123,6 +127,7 @@ def rollout(
     t0: float = 0.0,
     rtol: float = 1e-8,
     atol: float = 1e-10,
+    max_step: float | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
@@ -146,6 +151,6 @@ def rollout(
     """
     return Loop(mechanism, controller, with_stops(mechanism, components) if limits else components, loops).rollout(
         t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
-        seed=seed, t0=t0, rtol=rtol, atol=atol, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
+        seed=seed, t0=t0, rtol=rtol, atol=atol, max_step=max_step, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
         keep_checkpoint=keep_checkpoint,
     )  # fmt: skip

@@ -181,7 +181,8 @@ class NumericEngine:
             return
         before = x.copy()
         own, seen = x[: self._own], x[self._seen :]
-        self.stepper.ahead = self._ahead(p[0], k)
+        self.stepper.span = (p[0], p[0] + self.steps * self.h)
+        self.stepper.ahead = self._ahead(p, k)
         try:
             if k == 0:
                 for i in self.stops.touching(own, moving=True):
@@ -199,7 +200,7 @@ class NumericEngine:
                 failed[row] = k + 1
                 self._causes[row] = (Cause.COMPONENT, "")
 
-    def _ahead(self, t0: float, k: int) -> int:
+    def _ahead(self, p: np.ndarray, k: int) -> int:
         """Return how many steps from k on nothing stops the method: no end, no sampled component, no jump of an input.
 
         With events, whose times nobody knows, a power of two: a method that is built for a number of steps has few.
@@ -207,7 +208,7 @@ class NumericEngine:
         if self.system.nw:  # noise is new in every step
             return 1
         stops = [self.steps, k + LONGEST, *((k // m + 1) * m for m in self.jumps)]
-        inputs = [math.floor((t - t0) / self.h + 1e-9) for t in self.system.jumps]
+        inputs = [math.floor((t - p[0]) / self.h + 1e-9) for t in self.stepper.jumps]
         stops += [i if i > k else k + 1 for i in inputs if i >= k]
         n = min(stops) - k
         return 1 << (n.bit_length() - 1) if self.watched else n

@@ -81,6 +81,7 @@ class Simulated:
             "method",
             "rtol",
             "atol",
+            "max_step",
             "outputs",
             "fixed",
             "seed",

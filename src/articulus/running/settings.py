@@ -31,6 +31,8 @@ class RunSettings:
         Integration method; see `articulus.integrate.ALL_METHODS`.
     rtol, atol : float
         Tolerances of adaptive methods.
+    max_step : float, optional [s]
+        Longest step that adaptive methods may try; they know by themselves of contacts, stops and inputs that jump.
     events : sequence of Event
     outputs : sequence of str
         Signals to report besides q and v; all if not given.
@@ -54,6 +56,7 @@ class RunSettings:
     method: str = "rk4"
     rtol: float = 1e-8
     atol: float = 1e-10
+    max_step: float | None = None
     events: tuple[Event, ...] = ()
     outputs: tuple[str, ...] | None = None
     fixed: tuple[str, ...] = ()
@@ -69,6 +72,8 @@ class RunSettings:
         put(self, "steps", whole_steps("t_end - t0", span, step))
         if self.sample is not None:
             put(self, "every", whole_steps("sample", positive("sample", self.sample), step))
+        if self.max_step is not None:
+            put(self, "max_step", positive("max_step", self.max_step))
         for name in ("t_end", "t0", "step"):
             put(self, name, float(getattr(self, name)))
         if isinstance(self.seed, (tuple, list, np.ndarray)):

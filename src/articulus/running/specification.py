@@ -103,13 +103,16 @@ class Specification:
         """Return the simulation, ready to go."""
         system, s = self.system, self.settings
         method = find_method(s.method)
+        if s.max_step is not None and not method.controls_error:
+            raise InputError(
+                f"max_step: found {s.max_step:g} s with method '{method.name}', whose steps are all of `step`; expected a method that "
+                "chooses its steps, such as dormand_prince, rosenbrock or cvodes"
+            )
         _check_jumps(system, method, s.t0, s.t_end, s.step)
         c0, p, independent, start = self.start()
         look_at_servos(system, c0[0], p[0], s.t0, s.t_end)
         _tell_missing_contacts(self.mechanism, system)
-        engine = engine_for(
-            system, method, s.step, s.steps, s.events, s.rtol, s.atol, independent, self.single
-        )
+        engine = engine_for(system, method, s, independent, self.single)
         size = 8 * len(c0) * (s.steps // s.every + 2) * engine.logged
         if size > LOG_BYTES:
             raise InputError(
@@ -143,6 +146,7 @@ class Specification:
             "events": [description(e) for e in self.settings.events],
             "rtol": self.settings.rtol,
             "atol": self.settings.atol,
+            **({} if self.settings.max_step is None else {"max_step": self.settings.max_step}),
             "fixed": list(self.settings.fixed),
         }
 

@@ -6,7 +6,9 @@ To add a kind of method: a subclass of `Stepper` here, and its line in `STEPPERS
 from __future__ import annotations
 
 import abc
+import dataclasses
 import functools
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -52,6 +54,12 @@ MOST_PASSAGES = 256
 """Passages of a solver that are kept until their states are handed out: one for each run of a batch."""
 
 
+SHORTEST = 1e-9
+"""Part of a step of the grid below which no gap shortens the steps of a method [-]."""
+GROWTH = 4.0
+"""Growth of the pieces in which CVODES and IDAS go where something may meet [-]."""
+
+
 class Stepper(abc.ABC):
     """Takes a row (c, d, memory) from t to t1.
 
@@ -76,6 +84,8 @@ class Stepper(abc.ABC):
         Numbers that the method remembers from call to call; all zero: it remembers nothing.
     across_jumps : bool
         Whether these numbers serve on after a jump of held values.
+    span : tuple of float [s]
+        Beginning and end of the run; the engine sets it.
     ahead : int
         Steps of the grid from the present one to the next stop; the engine sets it.
     evaluations, rejected : int
@@ -93,6 +103,8 @@ class Stepper(abc.ABC):
         self.system, self.h = system, h
         self._method, self._control, self._rows = method, control, list(independent)
         self.evaluations, self.rejected, self.ahead = 0, 0, 1
+        self.span = (0.0, 0.0)
+        self._jumps: dict[tuple[float, float], tuple[float, ...]] = {}
 
     @classmethod
     def native_loop(cls, system: System, method: Any, h: float) -> NativeEngine | None:
@@ -102,6 +114,27 @@ class Stepper(abc.ABC):
     @abc.abstractmethod
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         """Return the row at t1; raise NumericalError when it cannot be reached."""
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """Times at which inputs jump or bend in the run [s], ascending."""
+        if self.span not in self._jumps:
+            self._jumps[self.span] = self.system.jumps_between(*self.span)
+        return self._jumps[self.span]
+
+    @functools.cached_property
+    def _meeting(self) -> kernel.Kernel | None:
+        """The time in which a gap may close as native code; None where there are no gaps."""
+        found = self.system.meeting
+        return None if found is None else native(found)
+
+    def _soonest(
+        self, t: float, c: np.ndarray, rate: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
+    ) -> float:
+        """Return for how long no gap closes, as far as can be seen from t; at least a billionth of the grid [s]."""
+        assert self._meeting is not None
+        found = float(np.ravel(self._meeting(c, d, p, w, t, self.h, rate))[0])
+        return max(found, SHORTEST * self.h)
 
     async def advancing(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         """Return what `advance` does, for runs that go on together."""
@@ -182,7 +215,7 @@ class AdaptiveStepper(Stepper):
         else:
             state = self._method.start(problem, t, c, t1, self._control)
         end = self._method.run(
-            problem, state, t1, self._control, self.system.jumps, self._projection(d, p, w)
+            problem, state, t1, self._control, self.jumps, self._projection(d, p, w), self._limit(d, p, w)
         ).state
         self.evaluations += end.statistics.evaluations
         self.rejected += end.statistics.rejections
@@ -191,6 +224,10 @@ class AdaptiveStepper(Stepper):
     def _projection(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
         """Return what brings every accepted step back onto the constraints; None where nothing can drift."""
         return None if self.corrected is None else lambda t, c: self.correct(c, d, p, w, t)
+
+    def _limit(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
+        """Return how long a step may be where something may meet; None where nothing can."""
+        return None if self._meeting is None else lambda t, c, rate: self._soonest(t, c, rate, d, p, w)
 
     def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Any:
         rate, h = self._rate, self.h
@@ -215,11 +252,14 @@ class RosenbrockStepper(AdaptiveStepper):
 
     def _problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> Linearized:
         n, h = self.system.nc, self.h
-        return Linearized(
-            super()._problem(d, p, w),
-            lambda t, c: np.reshape(self._partial(c, d, p, w, t, h)[0], (n, n)),
-            lambda t, c: np.ravel(self._partial(c, d, p, w, t, h)[1]),
-        )
+        by_t = np.zeros(n)
+
+        def jacobian(t: float, c: np.ndarray) -> np.ndarray:
+            nonlocal by_t
+            by_c, by_t = self._partial(c, d, p, w, t, h)
+            return np.reshape(by_c, (n, n))
+
+        return Linearized(super()._problem(d, p, w), jacobian, lambda t, c: np.ravel(by_t))
 
 
 class SundialsStepper(Stepper):
@@ -247,11 +287,11 @@ class SundialsStepper(Stepper):
     def advance(self, x: np.ndarray, p: np.ndarray, w: np.ndarray, t: float, t1: float) -> np.ndarray:
         c, d, memory = self.split(x)
         if abs(t1 - t - self.h) > 1e-9 * self.h:  # within a step, to find an event
-            end = self._solved(1, t, t1, c, d, p, w)[0]
+            end = self._in_pieces(t, t1, c, d, p, w)
             return np.concatenate([self.correct(end, d, p, w, t1), d, np.zeros(self.extra)])
         n, done, began, start = int(memory[0]), int(memory[1]), memory[2], memory[3:]
         if not n:
-            n, done, began, start = self.ahead, 0, t, c.copy()
+            n, done, began, start = self._steps(t, c, d, p, w), 0, t, c.copy()
         try:
             states = self._passage(n, began, start, d, p, w)
         except NumericalError:
@@ -263,22 +303,61 @@ class SundialsStepper(Stepper):
         memory = np.concatenate([[n, done, began], start]) if done < n else np.zeros(self.extra)
         return np.concatenate([self.correct(end, d, p, w, t1), d, memory])
 
+    def _steps(self, t: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> int:
+        """Return the number of steps of the grid to go at once: where something may meet, a power of two before it does."""
+        if self._meeting is None or self.ahead == 1:
+            return self.ahead
+        free = int(min(self._free(t, c, d, p, w) / self.h, self.ahead))
+        return 1 << max(free.bit_length() - 1, 0)
+
+    def _free(self, t: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray) -> float:
+        """Return for how long nothing meets, as far as can be seen from t [s]."""
+        return self._soonest(t, c, np.ravel(self._rate(c, d, p, w, t, self.h)), d, p, w)
+
+    @functools.cached_property
+    def _rate(self) -> kernel.Kernel:
+        return native(self.system.rhs)
+
     def _passage(
         self, n: int, t: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
     ) -> np.ndarray:
         """Return the states after each of n steps, (n, nc)."""
         key = (n, t, *(a.tobytes() for a in (c, d, p, w)))
         if key not in self._passages:
-            self._passages[key] = self._solved(n, t, t + n * self.h, c, d, p, w)
+            if n == 1:
+                self._passages[key] = self._in_pieces(t, t + self.h, c, d, p, w)[None]
+            else:
+                self._passages[key] = self._solved(n, t, t + n * self.h, c, d, p, w)
             while len(self._passages) > MOST_PASSAGES:
                 self._passages.popitem(last=False)
         return self._passages[key]
 
+    def _in_pieces(
+        self, t: float, t1: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
+    ) -> np.ndarray:
+        """Return the state at t1, in pieces between which inputs jump or something meets, (nc,)."""
+        near = 1e-9 * self.h
+        for end in [*(s for s in self.jumps if t + near < s < t1 - near), t1]:
+            piece = np.inf
+            while t < end:
+                if self._meeting is not None:
+                    piece = min(GROWTH * piece, self._free(t, c, d, p, w))
+                far = end if t + piece >= end - near else t + piece
+                c = self._solved(1, t, far, c, d, p, w)[0]
+                piece, t = far - t, far
+        return c
+
     def _solved(
         self, n: int, t: float, t1: float, c: np.ndarray, d: np.ndarray, p: np.ndarray, w: np.ndarray
     ) -> np.ndarray:
+        """Return the states at n equal times up to t1, (n, nc); inputs that jump at either end are seen from inside."""
         if n not in self._solvers:
             self._solvers[n] = self._prepared(n)
+        for jump in self.jumps:
+            if abs(jump - t) <= 1e-9 * self.h:
+                t = max(t, jump + math.ulp(jump))
+            elif abs(jump - t1) <= 1e-9 * self.h:
+                t1 = min(t1, jump - 4 * math.ulp(jump))
         return np.asarray(self._solvers[n](t, t1, c, np.concatenate([d, p, w])))
 
     def _prepared(self, n: int) -> Any:
@@ -290,11 +369,17 @@ class SundialsStepper(Stepper):
             back = (system.correction(c, d, p, w, t, self.h) - c) / RETURN
         return self._solver(symbols, back, [(k + 1) / n for k in range(n)])
 
+    def _bounded(self, n: int) -> Any:
+        """Return the method with its longest step as a part of n steps of the grid."""
+        longest = self._control.max_step / (n * self.h)
+        return dataclasses.replace(self._method, longest=longest if longest < 1 else 0.0)
+
     def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
         """Return the solver of the equations with `back` added to the rates, at the symbols c, d, p, w, t."""
         c, d, p, w, t = symbols
         rate = self.system.rhs(*symbols, self.h) + back
-        return self._method.prepare(ca.Function("rhs", [t, c, ca.vertcat(d, p, w)], [rate]), outputs)
+        rhs = ca.Function("rhs", [t, c, ca.vertcat(d, p, w)], [rate])
+        return self._bounded(len(outputs)).prepare(rhs, outputs)
 
 
 class IdasStepper(SundialsStepper):
@@ -307,7 +392,7 @@ class IdasStepper(SundialsStepper):
         z = ca.MX.sym("z", self.system.description.nv + len(self._rows))
         rate, balance = self.system.descriptor(self._rows)(*symbols, self.h, z)
         dae = ca.Function("dae", [t, c, z, ca.vertcat(d, p, w)], [rate + back, balance])
-        solve = self._method.prepare(dae, outputs)
+        solve = self._bounded(len(outputs)).prepare(dae, outputs)
         return lambda t0, t1, c0, g0: solve(t0, t1, c0, self._consistent(t0, c0, g0), g0)[0]
 
     @functools.cached_property

@@ -131,7 +131,7 @@ def _run(study: Study, checkpoint: Path | None) -> Run:
     s = study.settings
     common: dict[str, Any] = {
         "t_end": s.t_end, "q0": study.q0, "v0": study.v0, "method": s.method, "step": s.step, "sample": s.sample, "outputs": study.outputs, "params": study.params, "seed": s.seed,
-        "t0": s.t0, "rtol": s.rtol, "atol": s.atol, "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
+        "t0": s.t0, "rtol": s.rtol, "atol": s.atol, "max_step": s.max_step, "checkpoint": checkpoint, "checkpoint_interval": s.checkpoint_interval,
         "keep_checkpoint": True, "fixed": s.fixed, "events": study.events,
     }  # fmt: skip
     if study.sweep is not None:

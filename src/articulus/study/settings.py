@@ -15,7 +15,7 @@ from articulus.loop.steps import MOST, steps_in
 from articulus.study.courses import Courses
 from articulus.study.study import Settings
 
-TIMES = ("t_end", "step", "sample", "t0", "checkpoint_interval")
+TIMES = ("t_end", "step", "sample", "max_step", "t0", "checkpoint_interval")
 KEYS = (
     "t_end",
     "method",
@@ -26,6 +26,7 @@ KEYS = (
     "t0",
     "rtol",
     "atol",
+    "max_step",
     "checkpoint_interval",
     "fixed",
     "limits",

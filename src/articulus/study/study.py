@@ -34,6 +34,7 @@ class Settings:
     seed : int
     t0 : float [s]
     rtol, atol : float
+    max_step : float or None [s]
     checkpoint_interval : float [s]
         Wall-clock time between checkpoints.
     fixed : tuple of str
@@ -50,6 +51,7 @@ class Settings:
     t0: float = 0.0
     rtol: float = 1e-8
     atol: float = 1e-10
+    max_step: float | None = None
     checkpoint_interval: float = 30.0
     fixed: tuple[str, ...] = ()
     limits: bool = False

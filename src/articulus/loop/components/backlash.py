@@ -68,6 +68,7 @@ class Backlash(Disturbance):
             x, rate = x - ratio * s.joint_q(self.driver), rate - ratio * s.joint_v(self.driver)
         half, k = s.number(self.gap) / 2, s.number(self.stiffness)
         force = stop_force(x, rate, -half, half, k, s.number(self.damping))
+        s.meets(lambda: [(x + half, 0), (half - x, 0)])
         s.write("force", force)
         s.write("play", x)
         s.force(self.joint, force)

@@ -78,6 +78,7 @@ class Cable(Disturbance):
             s.stored(tension * length)
         else:
             free, EA, c = (s.number(x) for x in (self.length, self.stiffness, self.damping))
+            s.meets(lambda: [(free - length, 0)])
             tension, spring = taut(length - free, rate, EA / free, c)
             s.stored(spring**2 * free / (2 * EA))
             s.dissipates((tension - spring) * rate)

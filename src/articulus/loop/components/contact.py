@@ -108,6 +108,7 @@ class Contact(Disturbance):
         s.stored(at.stored + sum(law.bristles()[name] * ca.sumsqr(z) / 2 for name, z in states.items()))
         s.dissipates(at.lost + held.lost)
         total = at.force + held.force
+        s.meets(lambda: [(-each.depth, self._size(s)) for each in found])
         s.write("force", total)
         s.write("point", at.centre)
         s.write("depth", ca.mmax(ca.vertcat(*(each.depth for each in found))))
@@ -115,6 +116,11 @@ class Contact(Disturbance):
             if s.description.carrier(shape.frame)[0] != GROUND:
                 turning = held.moment + at.moment + ca.cross(at.centre - body.o, total)
                 s.wrench(shape.frame, sign * ca.vertcat(turning, total))
+
+    def _size(self, s: Scope) -> SX:
+        """Return the radius of the ball around the smaller shape [m]."""
+        bounds = [s.number(shape.bound) for shape in (self.first, self.second) if hasattr(shape, "bound")]
+        return ca.mmin(ca.vertcat(*bounds))
 
     def _law(self, s: Scope) -> Law:
         k, a, mu, T, rolling = map(

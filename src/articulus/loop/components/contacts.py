@@ -12,7 +12,8 @@ from casadi import SX
 
 from articulus.loop.component import Disturbance, Scope
 from articulus.loop.components.checks import at_least, check_frame, positive, wrong
-from articulus.loop.contact.crowd import Kind, kind_of, numbers, states_of, swept
+from articulus.loop.contact.cores import length
+from articulus.loop.contact.crowd import Kind, highest, kind_of, numbers, states_of, swept
 from articulus.loop.contact.patch import SHEAR
 from articulus.loop.contact.shapes import HeightField, Plane, Shape
 from articulus.mechanism import GROUND, Description
@@ -103,12 +104,26 @@ class Contacts(Disturbance):
         for shape, wrench in zip(self.shapes, each):
             if s.description.carrier(shape.frame)[0] != GROUND:
                 s.wrench(shape.frame, wrench)
+        s.meets(lambda: self._gaps(s, every))
         s.write("force", ca.vertcat(*(wrench[3:] for wrench in each)))
         s.write("touching", account[2])
         s.write("point", ca.vertcat(*(points[pair] for pair in every)))
         s.write("push", ca.vertcat(*(pushes[pair] for pair in every)))
         s.stored(account[0])
         s.dissipates(account[1])
+
+    def _gaps(self, s: Scope, pairs: list[tuple[int, int]]) -> list[tuple[SX, SX]]:
+        """Return the gaps between the balls around the shapes of each pair, or between a ball and a surface."""
+        poses = {shape.frame: _state(s, shape.frame) for shape in self.shapes}
+        out = []
+        for i, j in pairs:
+            (a, b), own = (poses[self.shapes[k].frame] for k in (i, j)), s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
+            if isinstance(self.shapes[j], Plane | HeightField):
+                out.append((ca.dot(b[15:18], a[:3] - b[:3]) - highest(self.shapes[j]) - own, own))
+            else:
+                other = s.number(self.shapes[j].bound)  # type: ignore[attr-defined]
+                out.append((length(a[:3] - b[:3]) - own - other, ca.fmin(own, other)))
+        return out
 
     @property
     def holds(self) -> bool:

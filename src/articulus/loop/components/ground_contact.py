@@ -77,6 +77,7 @@ class GroundContact(Disturbance):
         normal = ca.fmax(spring * (1 - 1.5 * a * v[2]), 0)
         sliding = -mu * normal * v[:2] / ca.sqrt(ca.sumsqr(v[:2]) + v_s**2)
         force = ca.vertcat(sliding, normal)
+        s.meets(lambda: [(z, 0)])
         s.write("force", force)
         s.wrench(self.frame, ca.vertcat(SX.zeros(3), force))
         s.stored(0.4 * spring * depth)

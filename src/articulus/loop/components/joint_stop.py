@@ -68,6 +68,8 @@ class JointStop(Disturbance):
         x, rate = s.joint_q(self.joint), s.joint_v(self.joint)
         bounds, k = (s.number(lower), s.number(upper)), s.number(self.stiffness)
         force = stop_force(x, rate, *bounds, k, s.number(self.damping))
+        ends = [(1, low, bounds[0]), (-1, high, bounds[1])]
+        s.meets(lambda: [(side * (x - at), 0) for side, value, at in ends if math.isfinite(value)])
         s.write("force", force)
         s.force(self.joint, force)
         spring = stop_spring(x, *bounds, k)

@@ -96,6 +96,7 @@ class SpringDamper(Disturbance):
         spring, energy = self._spring(s, line.length)
         tension = spring + self._loss(s, line.rate)
         if side := SIDES[self.side]:
+            s.meets(lambda: [(self._slack(s, side, line.length), 0)])
             tension = ca.if_else(side * spring > 0, side * ca.fmax(side * tension, 0), 0)
         line.pull(s, tension)
         s.write("tension", tension)
@@ -114,6 +115,11 @@ class SpringDamper(Disturbance):
             tension = side * ca.fmax(side * tension, 0)
             return tension, tension**2 / (2 * k)
         return tension, (preload + k * stretch / 2) * stretch
+
+    def _slack(self, s: Scope, side: int, length: SX) -> SX:
+        """Return how far the ends are from where the spring begins to act [m]."""
+        free = s.number(self.length) - s.number(self.preload) / s.number(self.stiffness)
+        return side * (free - length)
 
     def _loss(self, s: Scope, rate: SX) -> SX:
         return broken_line(s, self.losses, rate)[0] if self.losses else s.number(self.damping) * rate

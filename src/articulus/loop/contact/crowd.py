@@ -93,14 +93,16 @@ def swept(
 def _near(first: SX, a: SX, second: Kind, other: SX, b: SX) -> SX:
     """Return 1 where two shapes may touch, 0 where the balls around them do not; a and b are their movements."""
     if _type(second) in (Plane, HeightField):
-        highest = 0.0
-        if isinstance(second, HeightField):
-            heights = [h for row in second.heights for h in row]
-            highest = max(heights) + 0.25 * (
-                max(heights) - min(heights)
-            )  # cubics go beyond their points, by less
-        return ca.dot(b[15:18], a[:3] - b[:3]) < highest + first[0]
+        return ca.dot(b[15:18], a[:3] - b[:3]) < highest(second) + first[0]
     return ca.sumsqr(a[:3] - b[:3]) < (first[0] + other[0]) ** 2
+
+
+def highest(surface: Kind) -> float:
+    """Return the height that no point of a surface exceeds, above its frame [m]."""
+    if not isinstance(surface, HeightField):
+        return 0.0
+    heights = [h for row in surface.heights for h in row]
+    return max(heights) + 0.25 * (max(heights) - min(heights))  # cubics go beyond their points, by less
 
 
 def _type(kind: Kind) -> type[Shape]:
