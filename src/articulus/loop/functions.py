@@ -136,7 +136,7 @@ class System:
         """(c, d, p, w, t, h, rate of c) -> time in which the first gap of a component may close, 1e30 if none [s]; None without gaps.
 
         A gap x with its rates x' and x'' along the motion is followed to x = 0, and by a tenth of the size of what meets beyond it, so
-        that nobody steps through. Where it turns before it closes by as much, it is followed to the turn.
+        that nobody steps through; what has no size is followed to x = 0 from within too, where its force bends. Where it turns before it closes by as much, it is followed to the turn.
         """
         net = self.network
         gaps = [each for effects in net.effects for gap in effects.gaps for each in gap()]
@@ -150,6 +150,8 @@ class System:
             + ca.jtimes(u, net.v, rate[self.places["v"]])
             + ca.jtimes(u, net.t, SX(1))
         )
+        side = ca.if_else(ca.logic_and(size == 0, x < 0), -1, 1)
+        x, u, a = side * x, side * u, side * a
         way = ca.fmax(x, 0) + BEYOND * size
         root = u**2 - 2 * a * way
         ends = 2 * way / ca.fmax(ca.sqrt(ca.fmax(root, 0)) - u, 1e-30)
