@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 
+from articulus.control.analysis.stable import depth
 from articulus.control.design import Check
 from articulus.control.modes import require_no_idle_boundary, require_stabilizable
 from articulus.errors import InputError, NumericalError
@@ -16,6 +18,8 @@ SINGULAR, INDEFINITE = 1e-14, -1e-10
 """Smallest eigenvalues of a weight with units on its diagonal at which it counts as definite and as semidefinite."""
 ROUNDING = 1e-12
 """Residual that reports show where it is less: the digits below it are those of the processor."""
+NEAR_BOUNDARY = 1e-6
+"""Distance of a pole from the boundary of stability, over the largest, from which on rounding can have moved it off: a double one."""
 
 
 def riccati(
@@ -50,15 +54,41 @@ def regulator(
     """Return the solution X and the gain of the regulator at the inputs u; raise InputError naming a mode that it cannot move."""
     B = model.B[:, u]
     require_stabilizable(model, B, method, tuple(model.inputs[i] for i in u))
-    free, seen = model, Q
-    if (
-        N is not None
-    ):  # what is left with u = -R^-1 N'x + u'; a sampled plant that answers a period later may have R = 0
-        d = np.sqrt(np.maximum(np.abs(np.diag(R)), np.finfo(float).tiny))[:, None]
-        least = np.linalg.pinv(R / d / d.T, hermitian=True) @ (N.T / d) / d
-        free, seen = dataclasses.replace(model, A=model.A - B @ least), Q - N @ least
-    require_no_idle_boundary(free, seen, method, "no weight Q sees it", dual=False)
-    return riccati(model.A, B, Q, R, N, period=model.period, method=method)
+
+    def name_idle() -> None:
+        free, seen = model, Q
+        if (
+            N is not None
+        ):  # what is left with u = -R^-1 N'x + u'; of a plant that answers late, sampled, R may be singular
+            d = np.sqrt(np.maximum(np.abs(np.diag(R)), np.finfo(float).tiny))[:, None]
+            least = np.linalg.pinv(R / d / d.T, hermitian=True) @ (N.T / d) / d
+            free, seen = dataclasses.replace(model, A=model.A - B @ least), Q - N @ least
+        require_no_idle_boundary(free, seen, method, "no weight Q sees it", dual=False)
+
+    return stabilizing(model.A, B, Q, R, N, period=model.period, method=method, name_idle=name_idle)
+
+
+def stabilizing(
+    A: np.ndarray,
+    B: np.ndarray,
+    Q: np.ndarray,
+    R: np.ndarray,
+    S: np.ndarray | None,
+    *,
+    period: float | None,
+    method: str,
+    name_idle: Callable[[], None],
+) -> RiccatiSolution:
+    """Return the solution of `riccati`; where it fails, or a pole stays near the boundary of stability, `name_idle` may say why."""
+    try:
+        found = riccati(A, B, Q, R, S, period=period, method=method)
+    except InputError:
+        name_idle()
+        raise
+    size = np.abs(found.poles).max(initial=0.0) if period is None else 1.0
+    if depth(found.poles, period).min(initial=np.inf) <= NEAR_BOUNDARY * size:
+        name_idle()
+    return found
 
 
 def residual_check(found: RiccatiSolution, of: str = "") -> Check:

@@ -5,8 +5,12 @@ A sampled equation becomes a continuous one by the bilinear transformation z = (
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+
 import numpy as np
 import scipy.linalg
+from threadpoolctl import ThreadpoolController
 
 from articulus.errors import InputError
 
@@ -61,6 +65,16 @@ class Lyapunov:
         return outer * (self.Z @ (found / scale) @ self.Z.T)
 
 
+def covariance(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> np.ndarray:
+    """Return X with A X + X A' + Q = 0 (sampled: A X A' - X + Q = 0) of a stable A, refined once."""
+    if not len(A):
+        return np.zeros((0, 0))
+    with one_thread(len(A)):
+        operator = Lyapunov(A, sampled)
+        X = operator.solve(Q)
+        return X + operator.solve(_residual(A, X, Q, sampled)[0])
+
+
 def lyap(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> tuple[np.ndarray, float]:
     """Return X with A X + X A' + Q = 0 (sampled: A X A' - X + Q = 0), and its relative residual.
 
@@ -68,12 +82,13 @@ def lyap(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> tuple[np.ndarra
     """
     if not len(A):
         return np.zeros((0, 0)), 0.0
-    operator = Lyapunov(A, sampled)
-    least, s, t = operator.least()
-    X = step = np.ones_like(A)
-    if least > SINGULAR:
-        X = operator.solve(Q)
-        step = operator.solve(_residual(A, X, Q, sampled)[0])
+    with one_thread(len(A)):
+        operator = Lyapunov(A, sampled)
+        least, s, t = operator.least()
+        X = step = np.ones_like(A)
+        if least > SINGULAR:
+            X = operator.solve(Q)
+            step = operator.solve(_residual(A, X, Q, sampled)[0])
     if not np.abs(step).max() <= UNSURE * np.abs(X).max():
         what = "multiply to one" if sampled else "add up to zero"
         s, t = ((1 + s) / (1 - s), (1 + t) / (1 - t)) if sampled else (s, t)
@@ -84,6 +99,16 @@ def lyap(A: np.ndarray, Q: np.ndarray, sampled: bool = False) -> tuple[np.ndarra
     off, sizes = _residual(A, X, Q, sampled)
     units = operator.scale[:, None] * operator.scale
     return X, float(np.abs(off / units).max() / max((sizes / units).max(), np.finfo(float).tiny))
+
+
+def one_thread(n: int) -> AbstractContextManager:
+    """Return a context without threads of BLAS, which only wait for each other in Schur forms; small matrices start none."""
+    return nullcontext() if n < 16 else _controller().limit(limits=1, user_api="blas")
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def _residual(A: np.ndarray, X: np.ndarray, Q: np.ndarray, sampled: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -9,17 +9,15 @@ itself; one is enough as a rule.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from threadpoolctl import ThreadpoolController
 
 from articulus.errors import InputError
-from articulus.numerics.lyapunov import Lyapunov
+from articulus.numerics.lyapunov import Lyapunov, one_thread
 from articulus.numerics.subspaces import stable_subspace
 
 ACCURATE = 1e-8
@@ -202,7 +200,7 @@ class _Sampled(_Equation):
 def _solved(given: Any) -> RiccatiSolution:
     if not len(given.A):
         return RiccatiSolution(given.A, given.F @ given.S.T, given.A, 0.0)
-    with _one_thread(len(given.A)):
+    with one_thread(len(given.A)):
         d = _scales(given.pattern())
         equation = given.scaled(d)
         X, K, residual = _refined(equation, _first(equation))
@@ -292,13 +290,3 @@ def _on_boundary(H: np.ndarray, sampled: bool) -> str:
 
 def _even(matrix: np.ndarray) -> np.ndarray:
     return 0.5 * (matrix + matrix.T)
-
-
-def _one_thread(n: int) -> AbstractContextManager:
-    """Return a context without threads of BLAS, which only wait for each other in Schur forms; small matrices start none."""
-    return nullcontext() if n < 16 else _controller().limit(limits=1, user_api="blas")
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()

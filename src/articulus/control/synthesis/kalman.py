@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from articulus.control.design import Check
-from articulus.control.modes import require_detectable, require_no_idle_boundary, unstable
+from articulus.control.modes import require_detectable, require_no_idle_boundary
 from articulus.control.plant import Group, as_plant, of_matrices, places
-from articulus.control.riccati import residual_check, riccati, weight
+from articulus.control.riccati import residual_check, stabilizing, weight
 from articulus.errors import NumericalError
 from articulus.linear import LinearModel
 
@@ -77,12 +77,13 @@ def noise_of(
 
 @dataclass(frozen=True)
 class FilterGains:
-    """Covariance P of the error before the newest measurement, gains L and M, covariance V + C P C' of the innovation, and the check."""
+    """Covariance P of the error before the newest measurement, gains L and M, covariance of the innovation, eigenvalues of A - L C."""
 
     P: np.ndarray
     L: np.ndarray
     M: np.ndarray
     innovation: np.ndarray
+    poles: np.ndarray
     check: Check
 
 
@@ -90,17 +91,25 @@ def gains(model: LinearModel, y: np.ndarray, noise: Noise, method: str) -> Filte
     """Return the gains of the filter; raise InputError naming a mode that it cannot follow."""
     C = model.C[y]
     require_detectable(model, C, method, tuple(model.outputs[i] for i in y))
-    free, moved = model, noise.W
-    if noise.S.any():  # what is left of the noise of the states when that of the measurements is known
-        known = np.linalg.solve(noise.V, noise.S.T).T
-        free, moved = dataclasses.replace(model, A=model.A - known @ C), noise.W - known @ noise.S.T
-    require_no_idle_boundary(free, moved, method, "no noise W moves it", dual=True)
-    found = riccati(model.A.T, C.T, noise.W, noise.V, noise.S, period=model.period, method=method)
+
+    def name_idle() -> None:
+        free, moved = model, noise.W
+        if noise.S.any():  # what is left of the noise of the states when that of the measurements is known
+            known = np.linalg.solve(noise.V, noise.S.T).T
+            free, moved = dataclasses.replace(model, A=model.A - known @ C), noise.W - known @ noise.S.T
+        require_no_idle_boundary(free, moved, method, "no noise W moves it", dual=True)
+
+    found = stabilizing(
+        *(model.A.T, C.T, noise.W, noise.V, noise.S),
+        period=model.period,
+        method=method,
+        name_idle=name_idle,
+    )
     P, L, check = found.X, found.gain.T, residual_check(found, "filter")
     if model.period is None:
-        return FilterGains(P, L, np.zeros_like(L), noise.V, check)
+        return FilterGains(P, L, np.zeros_like(L), noise.V, found.poles, check)
     innovation = noise.V + C @ P @ C.T
-    return FilterGains(P, L, np.linalg.solve(innovation, C @ P).T, innovation, check)
+    return FilterGains(P, L, np.linalg.solve(innovation, C @ P).T, innovation, found.poles, check)
 
 
 def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group = None) -> Estimator:
@@ -136,10 +145,10 @@ def kalman(plant: Any, W: Any, V: Any, *, noise: Group = None, measured: Group =
         outputs=model.states,
         name=f"filter of {model.name}".strip(),
     )
-    values = np.linalg.eigvals(filtered.A)
-    bad = bool(unstable(values, model.period, max(np.abs(values), default=1.0)).any())
-    most = float(max(values.real if model.period is None else np.abs(values), default=0.0))
-    check = Check("poles of the error", most, 0.0 if model.period is None else 1.0, not bad)
+    most = float(max(g.poles.real if model.period is None else np.abs(g.poles), default=-np.inf))
+    bound = 0.0 if model.period is None else 1.0
+    bad = not most < bound
+    check = Check("poles of the error", most, bound, not bad)
     found = Estimator(filtered, L, M, P, (check, g.check))
     if bad:
         raise NumericalError(f"kalman: the error of the filter does not fade: {check}", result=found)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from articulus.control.analysis.norms import h2norm
 from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.plant import Group, as_plant, of_matrices, places
@@ -15,6 +14,8 @@ from articulus.control.synthesis.hinf_problem import without_feedthrough
 from articulus.control.synthesis.kalman import Noise, gains, noise_of
 from articulus.errors import InputError
 from articulus.linear import LinearModel
+from articulus.linear.model import rates
+from articulus.numerics.lyapunov import covariance
 
 AGREE = 1e-5
 """Relative difference between the cost by the Riccati solutions and that of the closed loop."""
@@ -112,8 +113,8 @@ def joined(
         "cost": cost,
         "gain": K,
         "filter_gain": L,
-        "regulator_poles": of_matrices(A - B @ K, B, period=model.period).poles,
-        "filter_poles": of_matrices(A - L @ C, L, period=model.period).poles,
+        "regulator_poles": rates(found.poles, model.period),
+        "filter_poles": rates(g.poles, model.period),
         **(figures or {}),
     }
     return checked(method, model, law, u, y, all_figures, checks)
@@ -127,7 +128,7 @@ def _mean_cost(
     weights: tuple[np.ndarray, np.ndarray, np.ndarray | None],
     noise: Noise,
 ) -> float:
-    """Return the square of the H2 norm from unit white noise to [Q, N; N', R]^1/2 [x; u]."""
+    """Return the mean square of [Q, N; N', R]^1/2 [x; u] under the noise, by the Lyapunov equation of the closed loop."""
     Q, R, N = weights
     n, m, p = len(Q), len(R), len(y)
     cross = np.zeros((n, m)) if N is None else N
@@ -142,7 +143,9 @@ def _mean_cost(
         model.period,
     )
     loop = close(whole, law, range(k, k + m), range(n + m, n + m + p))
-    return float(h2norm(select(loop, range(k), range(n + m)))) ** 2
+    noisy = select(loop, range(k), range(n + m))
+    spread = covariance(noisy.A, noisy.B @ noisy.B.T, model.period is not None)
+    return float(np.sum((noisy.C @ spread) * noisy.C) + np.sum(noisy.D**2))
 
 
 def _root(matrix: np.ndarray) -> np.ndarray:
