@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from articulus.results import Run, RunStatus, load_run, plot
     from articulus.results.compare import compare
     from articulus.running import Loop, RunSettings, rollout, simulate
+    from articulus.running.trim import trim
     from articulus.solve import goals
     from articulus.solve.assembly import assemble, independent_rows
     from articulus.solve.equilibrium import equilibrium
@@ -59,6 +60,7 @@ _LATE = {
     "loop": ("PythonController", "components", "events"),
     "results": ("Run", "RunStatus", "compare", "load_run", "plot"),
     "running": ("Loop", "RunSettings", "rollout", "simulate"),
+    "running.trim": ("trim",),
 }
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
 
@@ -148,5 +150,6 @@ __all__ = [
     "simulate",
     "spatial",
     "trajectory",
+    "trim",
     "visual",
 ]

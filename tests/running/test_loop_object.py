@@ -46,7 +46,29 @@ def test_the_linear_model_is_that_of_a_run_about_its_start(period: float | None)
 
 def test_outputs_of_the_linear_model_can_be_chosen() -> None:
     model = art.Loop(ARM, PD(kp=30.0, kd=3.0)).linearize(outputs=["tau"])
-    assert model.outputs == ("q.joint1", "q.joint2", "v.joint1", "v.joint2", "tau.joint1", "tau.joint2")
+    assert model.outputs == ("tau.joint1", "tau.joint2")
+
+
+def test_entries_of_signals_are_inputs_and_outputs() -> None:
+    """The same rows and columns as of the whole signals, in the order asked for."""
+    loop, v = art.Loop(ARM, PD(kp=30.0, kd=3.0), [JointSensor(name="angles")]), np.array([0.3, -0.1])
+    whole = loop.linearize(START, v, inputs=["tau", "u"], outputs=["q", "angles.v"])
+    part = loop.linearize(START, v, inputs=["u.joint2", "tau.joint1"], outputs=["angles.v.1", "q.joint2"])
+    assert (part.inputs, part.outputs) == (("u.joint2", "tau.joint1"), ("angles.v.1", "q.joint2"))
+    for name in "ABCD":
+        expected = getattr(whole.select(part.inputs, part.outputs), name)
+        np.testing.assert_allclose(getattr(part, name), expected, atol=1e-12)
+    run = loop.simulate(0.01, START)
+    assert run.linear(inputs="u.joint2", outputs="angles.v.1").outputs == ("angles.v.1",)
+    for outputs, message in (
+        (["angles.v.2"], r"no entry 'angles\.v\.2'; did you mean 'angles\.v\.[01]'"),
+        (["anlges.v"], r"'anlges\.v' is no signal; did you mean 'angles\.v'"),
+        (["energy"], "'energy' has no derivative"),
+    ):
+        with pytest.raises(art.InputError, match=message):
+            loop.linearize(START, v, outputs=outputs)
+    with pytest.raises(art.InputError, match=r"no entry 'tau\.joint3'; did you mean"):
+        loop.linearize(START, v, inputs=["tau.joint3"])
 
 
 def test_the_loop_gain_is_what_closes_the_loop() -> None:
@@ -64,7 +86,8 @@ def test_inputs_at_commands_signals_noise_and_parameters() -> None:
     loop = art.Loop(
         ARM, PD(kp=art.Parameter("kp", 30.0), kd=3.0, measured=("angles.q", "angles.v")), [sensor]
     )
-    model = loop.linearize(START, inputs=["tau", "u", "angles.q", "w", "p.kp"])
+    u = loop.trim(START).u
+    model = loop.linearize(START, u=u, inputs=["tau", "u", "angles.q", "w", "p.kp"])
     assert model.inputs[4:6] == ("angles.q.0", "angles.q.1")
     tau, u, angles, noise, by_kp = np.split(model.B, [2, 4, 6, 10], axis=1)
     np.testing.assert_allclose(u, tau, atol=1e-14)
@@ -73,7 +96,9 @@ def test_inputs_at_commands_signals_noise_and_parameters() -> None:
     rhs, c, step = loop.function("rhs"), loop.system.c0.copy(), 1e-4
     c[loop.system.places["q"]] = START
     w = np.zeros(loop.system.nw)
-    above, below = (np.array(rhs(c, [], [30.0 + d], w, 0.0, 1e-3)).ravel()[:4] for d in (step, -step))
+    above, below = (
+        np.array(rhs(c, [], [30.0 + d], w, 0.0, 1e-3)).ravel()[:4] for d in (step, -step)
+    )  # u is linear: no part in it
     np.testing.assert_allclose(by_kp[:, 0], (above - below) / (2 * step), atol=1e-8)
 
 

@@ -7,6 +7,7 @@ regular. Tips of flexible arms driven at the joints are of this kind.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +19,7 @@ from casadi import SX
 from articulus.api import Mechanism
 from articulus.dynamics.closed_equations import ClosedEquations
 from articulus.dynamics.loops.rank import DEPENDENT
-from articulus.errors import InputError, NumericalError, UnsupportedOperation
+from articulus.errors import DoubtfulResult, InputError, NumericalError, UnsupportedOperation
 from articulus.inversion.arms.tip_torques import tip_torques
 from articulus.inversion.result import Inversion
 from articulus.inversion.stable.inverse import stable_inversion
@@ -208,7 +209,9 @@ def servo_plan(
             f"servo_plan: the motors {', '.join(servo.joints)} cannot produce the motion {', '.join(rows)} at the start: G M^-1 Z' is singular (condition "
             f"{plan.condition:.3g}); choose other joints or another position"
         )
-    poles = driven.linearize(position, t=t, outputs=()).poles
+    with warnings.catch_warnings():  # the equations of a motion, frozen at its start: nothing rests there
+        warnings.simplefilter("ignore", DoubtfulResult)
+        poles = driven.linearize(position, t=t, outputs=()).poles
     return ServoPlan(loop, servo, position, t, matrix, rows, _without_return(poles, 2 * len(rows)))
 
 

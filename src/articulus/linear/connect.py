@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,15 +18,14 @@ from articulus.errors import InputError, did_you_mean
 if TYPE_CHECKING:
     from articulus.linear.model import LinearModel
 
+M = TypeVar("M", bound="LinearModel")
 WELL_POSED = 1e-12
 """Smallest reciprocal condition of I - D_p D_k at which a feedback loop has a solution."""
 NAMELESS = {"input": re.compile(r"u\.\d+"), "output": re.compile(r"y\.\d+")}
 """Names that signals have when nobody named them."""
 
 
-def select(
-    model: LinearModel, inputs: Sequence[int] | np.ndarray, outputs: Sequence[int] | np.ndarray
-) -> LinearModel:
+def select(model: M, inputs: Sequence[int] | np.ndarray, outputs: Sequence[int] | np.ndarray) -> M:
     """Return the model with some of its inputs and outputs, by number, in the order given."""
     i, o = np.asarray(inputs, dtype=int), np.asarray(outputs, dtype=int)
     return dataclasses.replace(

@@ -13,6 +13,7 @@ forbid, as in `dynamics.small_motions.closed_model`; those of the first of many 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Sequence
@@ -47,12 +48,16 @@ class Linear:
         Of the held values, one for each sampled component.
     states : tuple of str
         Names of z and d.
+    vdot, balanced : array, (nv,)
+        Accelerations at the state, and the size of what they are the sum of, as far as states and unit displacements go.
     """
 
     rate: np.ndarray
     outputs: np.ndarray
     updates: tuple[np.ndarray, ...]
     states: tuple[str, ...]
+    vdot: np.ndarray
+    balanced: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -167,7 +172,7 @@ class LoopDerivatives:
         return [("p", places[symbols[k].name()]) for k in range(symbols.numel())]
 
     def _jacobians(self, names: Sequence[str]) -> ca.Function:
-        """((c, d, u), p, w, t, h) -> derivatives by (c, d, u) of the rates of c, of the outputs, of each update."""
+        """((c, d, u), p, w, t, h) -> derivatives by (c, d, u) of the rates of c, of the outputs, of each update; the rates."""
         s, loop = self.system, self._loop
         parts = [loop.rhs, *(u.function for u in loop.updates), loop.reporting(names or ("vdot",))]
         kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
@@ -189,7 +194,7 @@ class LoopDerivatives:
             push[joint_freedoms(s.description)] = u[first : first + self.sizes["tau"]]
         shown = {name: ca.vec(y) - (push if name == "tau" else 0) for name, y in zip(names, values)}
         out = [rate[0], ca.vertcat(kind(0, 1), *shown.values()), *(d[0] for d in renewed)]
-        found = [ca.densify(ca.jacobian(y, x)) for y in out]
+        found = [*(ca.densify(ca.jacobian(y, x)) for y in out), ca.densify(rate[0])]
         return ca.Function(
             "derivatives", [x, p, w, t, h], found, list("xpwth"), [f"o{i}" for i in range(len(found))]
         )
@@ -225,7 +230,7 @@ class LoopDerivatives:
             The coordinates that are free at the first state are not free at another.
         """
         s, inputs = self.system, self._nominal(x, p, t, h)
-        found = _values(self._jacobian, len(x), np.hstack([x, inputs]), p, np.zeros(s.nw), t, h)
+        *found, rates = _values(self._jacobian, len(x), np.hstack([x, inputs]), p, np.zeros(s.nw), t, h)
         kinematics = _values(self._kinematics, len(x), x[:, s.places["q"]], x[:, s.places["v"]])
         rows = self._constraints(x, p, t)
         chosen = split(rows[0].G[rows[0].holonomic]), split(rows[0].G)
@@ -234,7 +239,11 @@ class LoopDerivatives:
             _require_same(k, each, rows[0], chosen)
             self._require_finite(found[0][k], [J[k] for J in found[2:]], float(t[k]))
             E, turning = (m[k] for m in kinematics)
-            out.append(self._about([J[k] for J in found], E, turning, each, chosen))
+            vdot = np.ravel(rates[k])[s.places["v"]]
+            by_state = np.abs(found[0][k][s.places["v"], : s.nc + s.nd])
+            balanced = by_state @ np.abs(x[k]) + by_state[:, s.places["q"]].sum(axis=1)
+            linear = self._about([J[k] for J in found], E, turning, each, chosen)
+            out.append(dataclasses.replace(linear, vdot=vdot, balanced=balanced))
         return out
 
     def _about(
@@ -261,7 +270,8 @@ class LoopDerivatives:
         displacement = turning @ moved[:nv] + moved[nv : 2 * nv]
         rate = np.vstack([displacement, rate[rest]])[free]
         y = np.vstack([by_free[positions], by_free[s.places["v"]], y])
-        return Linear(rate, y, tuple(u[list(self._held)] for u in updates), self._states(free))
+        none = np.zeros(0)
+        return Linear(rate, y, tuple(u[list(self._held)] for u in updates), self._states(free), none, none)
 
     def _nominal(self, x: np.ndarray, p: np.ndarray, t: np.ndarray, h: float) -> np.ndarray:
         """Return the inputs at the states: zero, but where the loop is cut what the closed loop has there."""

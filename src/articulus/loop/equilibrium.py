@@ -4,7 +4,8 @@ With v = 0 at a fixed time, the unknowns are q, the states s of components and t
 
     v'(q, s, d) = 0,   s'(q, s, d) = 0,   d = r(q, s, d),   g(q) = 0
 
-r: all sampled components, one after the other; g: residuals of the constraints. Newton's method with exact derivatives.
+r: all sampled components, one after the other; g: residuals of the constraints. Newton's method with exact derivatives. Commands u
+may be unknown, too (`trim`): then joints move only as far as no commands can hold them, and v is what is given.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from articulus.api import Mechanism
 from articulus.errors import NumericalError
 from articulus.linear import LinearModel
 from articulus.loop.functions import System
-from articulus.solve.assembly import least, newton
+from articulus.solve.assembly import SMALL_MOTION, least, modal_freedoms, newton
 
 MARGIN = 1e-7
 """Real part of a pole over the size of the largest, below which it counts as not growing [-]: rounding splits double poles at zero by
@@ -73,7 +74,7 @@ class LoopEquilibrium:
 
 
 class Rest:
-    """Balance of a loop at rest, as a function of x = (q, states of components, held values).
+    """Balance of a loop at rest, as a function of x = (q, states of components, held values, commands that are unknown).
 
     Parameters
     ----------
@@ -85,6 +86,10 @@ class Rest:
         Parameters of the loop.
     t, h : float [s]
         Time, and step of the loop.
+    commands : sequence of int
+        Parameters p that are unknown: constant parts of commands.
+    fixed : array of bool, (nv,)
+        Degrees of freedom that do not move.
     """
 
     def __init__(
@@ -96,11 +101,15 @@ class Rest:
         p: np.ndarray,
         t: float,
         h: float,
+        commands: Sequence[int] = (),
+        fixed: np.ndarray | None = None,
     ):
         self.mechanism, self.system, self.c, self.d = mechanism, system, c.copy(), d.copy()
-        self._rest = p, np.zeros(system.nw), t, h
+        self.p, self.commands = p.copy(), list(commands)
+        self._rest = np.zeros(system.nw), t, h
         self.t = t
         self.c[system.places["v"]] = 0.0
+        self._moving = np.ones(mechanism.nv, dtype=bool) if fixed is None else ~fixed
         own = [name for name in system.places if name not in ("q", "v") and not name.startswith("work.")]
         held = [name for name in system.held_places if name not in FIXED]
         self.own, self.held = (
@@ -126,7 +135,8 @@ class Rest:
         NumericalError
             There is no such state near the first.
         """
-        x = np.concatenate([self.c[self.system.places["q"]], self.c[self._own], self.d[self._held]])
+        q = self.c[self.system.places["q"]]
+        x = np.concatenate([q, self.c[self._own], self.d[self._held], self.p[self.commands]])
         wanted = tolerance * max(1.0, np.abs(self.residual(x)).max(initial=0.0))
         x, history = newton(x, self.residual, self.step, self.moved, wanted)
         left = np.abs(self.residual(x))
@@ -137,36 +147,36 @@ class Rest:
                 *states,
                 *self.mechanism.constraint_names,
             ]
+            method, none = (
+                ("trim", "commands that hold it") if self.commands else ("equilibrium", "state of rest")
+            )
             raise NumericalError(
-                f"equilibrium: the loop around '{self.mechanism.name}' is out of balance by {left.max():.3g} after "
-                f"{len(history) - 1} steps, most in {labels[int(left.argmax())]}; expected at most {wanted:.3g}. There may be no state of rest; try "
+                f"{method}: the loop around '{self.mechanism.name}' is out of balance by {left.max():.3g} after "
+                f"{len(history) - 1} steps, most in {labels[int(left.argmax())]}; expected at most {wanted:.3g}. There may be no {none}; try "
                 "another estimate"
             )
         self._put(x)
         return history
 
     def _put(self, x: np.ndarray) -> None:
-        nq, n = self.mechanism.nq, self._own.size
-        self.c[self.system.places["q"]], self.c[self._own], self.d[self._held] = (
-            x[:nq],
-            x[nq : nq + n],
-            x[nq + n :],
-        )
+        cuts = np.cumsum([self.mechanism.nq, self._own.size, self._held.size])
+        places = self.system.places["q"]
+        self.c[places], self.c[self._own], self.d[self._held], self.p[self.commands] = np.split(x, cuts)
 
     @functools.cached_property
     def _balance(self) -> ca.Function:
-        """(c, d, p, w, t, h) -> v', s', d - r(d), and their derivatives by c and d."""
+        """(c, d, p, w, t, h) -> v', s', d - r(d), and their derivatives by c, d and the commands."""
         s = self.system
         parts = [s.rhs, *(u.function for u in s.updates)]
         kind: Any = SX if all(f.is_a("SXFunction") for f in parts) else ca.MX
-        c, d, *rest = (kind.sym(name, size) for name, size in zip("cdpwth", s.sizes))
-        rate, renewed = s.rhs(c, d, *rest), d
+        c, d, p, *rest = (kind.sym(name, size) for name, size in zip("cdpwth", s.sizes))
+        rate, renewed = s.rhs(c, d, p, *rest), d
         for update in s.updates:
-            renewed = update.function(c, renewed, *rest)
+            renewed = update.function(c, renewed, p, *rest)
         at = [*range(s.places["v"].start, s.places["v"].stop), *self._own.tolist()]
         out = ca.vertcat(ca.vec(rate)[at], ca.vec(d - renewed)[self._held.tolist()])
-        by = [ca.densify(ca.jacobian(out, of)) for of in (c, d)]
-        return ca.Function("balance", [c, d, *rest], [ca.densify(out), *by])
+        by = [ca.densify(ca.jacobian(out, of)) for of in (c, d, *([p] if self.commands else []))]
+        return ca.Function("balance", [c, d, p, *rest], [ca.densify(out), *by])
 
     @functools.cached_property
     def _position_rate(self) -> ca.Function:
@@ -178,26 +188,47 @@ class Rest:
     def residual(self, x: np.ndarray) -> np.ndarray:
         """Return what is not balanced at x."""
         self._put(x)
-        balance = np.array(self._balance(self.c, self.d, *self._rest)[0]).ravel()
+        balance = np.array(self._balance(self.c, self.d, self.p, *self._rest)[0]).ravel()
         g = self.mechanism.constraint_residual(x[: self.mechanism.nq], self.t, params=self.params)
         return np.append(balance, g)
 
     def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return the Newton step: displacement (nv), changes of states and held values."""
+        """Return the Newton step: displacement (nv), changes of states, held values and commands."""
         self._put(x)
         m, places = self.mechanism, self.system.places
-        _, by_c, by_d = (np.array(y) for y in self._balance(self.c, self.d, *self._rest))
+        _, by_c, by_d, *by_p = (np.array(y) for y in self._balance(self.c, self.d, self.p, *self._rest))
         E = np.array(self._position_rate(self.c[places["q"]], self.c[places["v"]]))
-        J = np.hstack([by_c[:, places["q"]] @ E, by_c[:, self._own], by_d[:, self._held]])
+        J = [by_c[:, places["q"]] @ E, by_c[:, self._own], by_d[:, self._held]]
+        J = np.hstack([*J, *(by[:, self.commands] for by in by_p)])
         G = m.constraint_jacobian(x[: m.nq], self.t, params=self.params)
         rows = np.hstack([G, np.zeros((len(G), J.shape[1] - m.nv))])[m.description.holonomic_rows]
         kept = np.append(np.ones(len(J), dtype=bool), m.description.holonomic_rows)
-        return least(np.vstack([J, rows]), -residual[kept], np.ones(J.shape[1], dtype=bool))
+        every, others = np.vstack([J, rows]), np.ones(J.shape[1] - m.nv, dtype=bool)
+        moving = np.append(self._moving, others)
+        if not self.commands:
+            return least(every, -residual[kept], moving)
+        joints = np.append(~modal_freedoms(m), ~others)
+        return _least_moved(every, -residual[kept], moving & joints, moving & ~joints)
 
     def moved(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
         """Return x after a step."""
         nq, nv = self.mechanism.nq, self.mechanism.nv
         return np.append(self.mechanism.integrate_position(x[:nq], by[:nv]), x[nq:] + by[nv:])
+
+
+def _least_moved(A: np.ndarray, b: np.ndarray, costly: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return x with A x = b (least squares) whose costly entries are as small as what the free ones leave open asks for."""
+    x = np.zeros(A.shape[1])
+    F, J = A[:, free], A[:, costly]
+    sizes = np.linalg.norm(F, axis=0)
+    F = F / np.where(sizes > 0, sizes, 1.0)
+    U, values, _ = np.linalg.svd(F)
+    open_ = U[:, np.count_nonzero(values > SMALL_MOTION * values.max(initial=0.0)) :]
+    left, values, right = np.linalg.svd(open_.T @ J, full_matrices=False)
+    strong = values > SMALL_MOTION * np.linalg.norm(J)
+    x[costly] = right[strong].T @ ((left[:, strong].T @ (open_.T @ b)) / values[strong])
+    x[free] = np.linalg.lstsq(F, b - J @ x[costly], rcond=SMALL_MOTION)[0] / np.where(sizes > 0, sizes, 1.0)
+    return x
 
 
 def _indices(places: Mapping[str, slice]) -> np.ndarray:

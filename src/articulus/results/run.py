@@ -292,7 +292,7 @@ class Run:
         inputs, opened : sequence of str
             As those of `Loop.linearize`.
         outputs : sequence of str
-            Signals; those of the run if not given.
+            Signals or entries of them, and no others; those of the run if not given.
 
         Raises
         ------
@@ -304,8 +304,10 @@ class Run:
         InputError
             Of many times, the coordinates that are free under the constraints at the first are not free at another.
         """
-        chosen = None if outputs is None else tuple(outputs)
-        return self.require_origin("linear").linear(self, at, run, tuple(inputs), chosen, tuple(opened))
+        names = [
+            None if x is None else (x,) if isinstance(x, str) else tuple(x) for x in (inputs, outputs, opened)
+        ]
+        return self.require_origin("linear").linear(self, at, run, names[0] or (), names[1], names[2] or ())
 
     def save_study(self, path: StrPath, *, name: str = "", purpose: str = "") -> Path:
         """Write how this run was made as a study, for `articulus run` and `articulus campaign`; see `Loop.save_study`."""

@@ -17,7 +17,7 @@ from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.late import registered
-from articulus.linear import LinearModel
+from articulus.linear import LinearModel, LinearModels
 from articulus.loop.component import Component
 from articulus.loop.components import BeamForces, Expression
 from articulus.loop.equations import Network
@@ -25,7 +25,7 @@ from articulus.loop.equilibrium import LoopEquilibrium, Rest
 from articulus.loop.events import Event, keeps_found
 from articulus.loop.events import stops as event_stops
 from articulus.loop.functions import System, native
-from articulus.loop.linear_model import linear_model, linear_models, model_signals, require_derivatives
+from articulus.loop.linear_model import asked_signals, linear_models, names_of, require_derivatives
 from articulus.loop.outputs import Outputs
 from articulus.loop.python_controller import PythonController
 from articulus.mechanism import Description, Parameter
@@ -36,6 +36,7 @@ from articulus.running.checkpoint import require_place
 from articulus.running.settings import RunSettings, listed, number
 from articulus.running.specification import Specification
 from articulus.running.steppers import beams_of
+from articulus.running.trim import Trim, find_trim, hold_commands
 from articulus.solve.assembly import independent_rows
 
 Controller = Component | PythonController | ca.Function | Callable | Sequence[Component]
@@ -228,6 +229,7 @@ class Loop:
         self,
         q: Any = None,
         v: Any = None,
+        u: Any = None,
         *,
         t: float = 0.0,
         step: float = 1e-3,
@@ -245,15 +247,17 @@ class Loop:
         q, v : array, (nq,), (nv,), or (states, nq), (states, nv)
             Position and velocity; neutral and at rest if not given. Loops are closed first, as in `simulate`. About many
             states the result is a `LinearModels`: arrays with a leading axis, and a `LinearModel` behind every index.
+        u : array, (nu,), or dict of command to number
+            Constant commands beside those of the controllers, as `trim` finds them; none if not given.
         t : float [s]
         step : float [s]
             Of which sampling periods are whole numbers.
         params : dict of parameter name to number
         inputs : sequence of str
             Small inputs: "tau", forces on the joints; "u", added to the commands; a signal such as "gyro.rate", added to it
-            wherever it is read; "w", the noise of all components; "p.<name>", a parameter.
+            wherever it is read; "w", the noise of all components; "p.<name>", a parameter. Also entries: "u.motor", "gyro.rate.2".
         outputs : sequence of str
-            Signals; all if not given.
+            Signals or entries of them, such as "q", "encoder.q", "star.rpy.2": these and no others. q, v and all signals if not given.
         opened : sequence of str
             Those of the inputs "u" and signals at which the loop is cut: what is read there is the input alone, while the output
             of the same name is what arrives. From the one to the other is the loop gain.
@@ -262,25 +266,55 @@ class Loop:
         trimmed : bool
             About the state of rest near q that `equilibrium` finds, states of components (integrators, motors) included; without it
             these have their first values, and the state need not be one of rest. One state, without v.
+
+        Warns
+        -----
+        DoubtfulResult
+            Without velocities, where the mechanism accelerates: what is meant to be a state of rest is none. `trim` finds commands
+            that hold it.
         """
+        if u is not None:
+            given: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "opened": opened, "fixed": fixed}
+            return self.hold(u).linearize(q, v, t=t, step=step, params=params, trimmed=trimmed, **given)
         if trimmed:
             if v is not None or fixed or (not isinstance(q, Mapping) and np.ndim(q) > 1):
                 raise InputError(
                     "linearize: found trimmed=True with v, with fixed joints or with many states; expected one estimate q of a state of rest"
                 )
             return self.equilibrium(q, t=t, step=step, params=params).linearize(inputs, outputs, opened)
-        chosen = None if outputs is None else tuple(outputs)
         single = max((np.ndim(x) for x in (q, v) if not isinstance(x, Mapping)), default=1) < 2
-        setup = self.setup(
-            RunSettings(t + step, t, step, outputs=chosen, fixed=tuple(fixed)), q, v, params, single
-        )
+        setup = self.setup(RunSettings(t + step, t, step, fixed=tuple(fixed)), q, v, params, single)
         system = setup.system
         require_derivatives(system, setup.outside)
-        c, d, p = _begun(setup)
-        signals = model_signals(Outputs(system, chosen).blank())
-        at = np.hstack([c, d])
-        found = linear_models(system, step, signals, at, p, t, tuple(inputs), tuple(opened))
+        c, d, p = begun(setup)
+        resting = None if c[:, system.places["v"]].any() else self.mechanism
+        found = linear_models_about(system, step, np.hstack([c, d]), p, t, inputs, outputs, opened, resting)
         return found[0] if single else found
+
+    def hold(self, u: Any) -> Loop:
+        """Return the loop with constant commands added to those of its controllers.
+
+        Parameters
+        ----------
+        u : array, (nu,), or dict of command to number
+            One number for each actuator, in their order (`run["u"]`); for each degree of freedom where there are no actuators.
+        """
+        return hold_commands(self, u)
+
+    def trim(
+        self,
+        q: Any = None,
+        v: Any = None,
+        *,
+        t: float = 0.0,
+        step: float = 1e-3,
+        params: Mapping[str, float] | None = None,
+        commands: Sequence[str] | None = None,
+        fixed: Sequence[str] = (),
+        tolerance: float = 1e-9,
+    ) -> Trim:
+        """Return the constant commands that hold a state; see `articulus.trim`."""
+        return find_trim(self, q, v, t, step, params, commands, fixed, tolerance)
 
     def equilibrium(
         self,
@@ -316,7 +350,7 @@ class Loop:
         setup = self.setup(RunSettings(t + step, t, step), q, None, params, True)
         system = setup.system
         require_derivatives(system, setup.outside)
-        c, d, p = (rows[0] for rows in _begun(setup))
+        c, d, p = (rows[0] for rows in begun(setup))
         rest = Rest(self.mechanism, system, c, d, p, t, step)
         residuals = self._beams_at_rest(rest, p, t, step)
         if residuals is None:
@@ -326,8 +360,7 @@ class Loop:
         def linearized(
             inputs: tuple[str, ...], outputs: tuple[str, ...] | None, opened: tuple[str, ...]
         ) -> LinearModel:
-            signals = model_signals(Outputs(system, outputs).blank())
-            return linear_model(system, step, signals, x, p, t, inputs, opened)
+            return linear_models_about(system, step, x[None], p[None], t, inputs, outputs, opened)[0]
 
         return rest.found(linearized, residuals)
 
@@ -350,7 +383,24 @@ class Loop:
         return residuals
 
 
-def _begun(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def linear_models_about(
+    system: System,
+    step: float,
+    x: np.ndarray,
+    p: np.ndarray,
+    t: float,
+    inputs: Sequence[str],
+    outputs: Sequence[str] | None,
+    opened: Sequence[str],
+    resting: Mechanism | None = None,
+) -> LinearModels:
+    """Return the linear models about states, with what was asked for; see `linear_models`."""
+    into, out = (None if names is None else names_of(names) for names in (inputs, outputs))
+    signals = asked_signals(system, out)
+    return linear_models(system, step, signals, x, p, t, into or (), names_of(opened), out, resting)
+
+
+def begun(setup: Specification) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return continuous states and held values after all sampled components have worked once, and the parameters; rows each."""
     c, p, *_ = setup.start()
     system, s = setup.system, setup.settings

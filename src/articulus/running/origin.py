@@ -11,8 +11,13 @@ import numpy as np
 from articulus.errors import ArticulusError, InputError
 from articulus.late import registered
 from articulus.linear import LinearModel, Ports
-from articulus.loop.linear_model import linear_models, model_signals, ports, require_derivatives
-from articulus.loop.outputs import Outputs
+from articulus.loop.linear_model import (
+    asked_signals,
+    linear_models,
+    model_signals,
+    ports,
+    require_derivatives,
+)
 from articulus.results.recipe import Recipe
 from articulus.results.run import Run
 
@@ -53,12 +58,13 @@ class Simulated:
         """Return the linear model of the loop about the state of a run at a time, or those at many; see `Run.linear`."""
         setup = self.setup
         require_derivatives(setup.system, setup.outside)
-        signals = model_signals(run.signals if outputs is None else Outputs(setup.system, outputs).blank())
+        signals = model_signals(run.signals) if outputs is None else asked_signals(setup.system, outputs)
         if np.ndim(at) > 1 or not np.size(at):
             raise InputError(f"linear: found times of shape {np.shape(at)}; expected one, or (times,)")
         rows = [_row(run, t, index) for t in (at if np.ndim(at) else [at])]
         x, p = self.samples[index, rows], np.tile(self.p[index], (len(rows), 1))
-        found = linear_models(setup.system, setup.settings.step, signals, x, p, run.t[rows], inputs, opened)
+        step, times = setup.settings.step, run.t[rows]
+        found = linear_models(setup.system, step, signals, x, p, times, inputs, opened, outputs)
         return found if np.ndim(at) else found[0]
 
     def ports(self, run: Run) -> Ports:
