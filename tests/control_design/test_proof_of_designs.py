@@ -136,3 +136,16 @@ def test_one_motor_holds_and_brings_back_a_mechanism_with_closed_loops():
     design = art.control.lqr(bars.linearize(), 10.0, 1.0, commands=("tau.hinge0",))
     proof = art.control.check(bars, design, deviations=0.05, runs=2)
     assert proof.passed, str(proof)
+
+
+def test_a_loop_is_held_by_the_commands_that_trim_finds() -> None:
+    """A rod under gravity with a motor and an encoder: no u0 is given, the motor carries m g l / 2 cos(q) and runs come back."""
+    rod = art.Mechanism("rod", gravity=(0, -9.81, 0)).body("rod", 1.0, (0.5, 0, 0), (0.1, 0.1, 0.1))
+    rod.joint("hinge", art.Revolute((0, 0, 1)), "ground", "rod", damping=0.1)
+    parts = [art.components.JointSensor(name="encoder"), art.components.Torque("hinge", name="motor")]
+    loop = art.Loop(rod, components=parts)
+    design = art.control.lqg(loop.trim([0.4]).linearize(("u",), ("encoder.q",)), 10.0, 1.0, 1.0, 1e-4)
+    proof = art.control.check(loop, design, q=[0.4], deviations=0.05, runs=4, t_end=8.0)
+    assert proof.passed, str(proof)
+    held = proof.loop.components[-1]
+    assert held.u0[0] == pytest.approx(9.81 / 2 * np.cos(0.4))

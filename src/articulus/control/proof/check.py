@@ -20,7 +20,7 @@ from articulus.control.proof.spillover import Mode, modes_of
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import uncertain as uncertain_model
 from articulus.control.sampling import sample
-from articulus.errors import DoubtfulResult, InputError, MovedStart, doubtful
+from articulus.errors import DoubtfulResult, InputError, MovedStart, NumericalError, doubtful
 from articulus.linear import LinearModel
 from articulus.loop.components.linear_controller import LinearController
 from articulus.results import Run
@@ -134,8 +134,8 @@ def check(
     q : array, (nq,)
         Operating point; neutral if not given. The controller works on deviations from what is measured there.
     u0 : numbers
-        Commands there, one for each of the controller; the joint forces that hold the mechanism if not given and nothing actuates it
-        (of a mechanism with closed loops the least ones).
+        Commands there, one for each of the controller; those that hold the plant if not given (`trim`; of a mechanism with closed loops
+        the least joint forces).
     period : float [s]
         At which a continuous controller is sampled (trapezoidal rule).
     delay : int
@@ -164,14 +164,16 @@ def check(
     bare = plant if isinstance(plant, Loop) else Loop(plant)
     mechanism = bare.mechanism
     q0 = mechanism.positions(q)
-    point = _commands(plant, law, q0, u0, params)
+    q0, point = _operating_point(plant, law, q0, u0, params, step)
     known = controller.plant.poles if isinstance(controller, Design) else np.zeros(0)
-    still, y0 = _measured(bare, law, q0, point, params, step)
+    alone, y0 = _measured(bare, law, q0, point, params, step)
     held = LinearController.of(law, y0=y0, u0=point, q0=q0, name="controller")
     loop = dataclasses.replace(bare, components=(*bare.components, held))
     settings: dict[str, Any] = {"step": step, "params": params}
-    closed = loop.linearize(q0, **settings)
-    cut = loop.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubtfulResult)  # told already
+        closed = loop.linearize(q0, **settings)
+        cut = loop.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
     driven = [i for i, name in enumerate(cut.inputs) if _bare(name) in {_bare(o) for o in law.outputs}]
     cut = select(cut, driven, [cut.outputs.index(cut.inputs[i]) for i in driven])
     with warnings.catch_warnings():
@@ -179,7 +181,6 @@ def check(
             "ignore", DoubtfulResult
         )  # that the loop is unstable is the first of the checks
         found = margins(dataclasses.replace(cut, C=-cut.C, D=-cut.D))
-    alone = still.linearize(q0, **settings).poles
     modes = modes_of(cut, alone, known)
     checks = [*_linear_checks(closed, found, gain, phase, peak), *_spillover_checks(modes)]
     batch = robust = None
@@ -241,24 +242,33 @@ def _bare(name: str) -> str:
     return name.partition(".")[2] if name.startswith(("u.", "tau.")) else name
 
 
-def _commands(plant: Mechanism | Loop, law: LinearModel, q: np.ndarray, u0: Any, params: Any) -> np.ndarray:
+def _operating_point(
+    plant: Mechanism | Loop, law: LinearModel, q: np.ndarray, u0: Any, params: Any, step: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the plant is held, its flexible bodies bent as they are there, and the commands that hold it."""
     if u0 is not None:
-        return np.broadcast_to(np.asarray(u0, dtype=float), len(law.outputs)).copy()
+        return q, np.broadcast_to(np.asarray(u0, dtype=float), len(law.outputs)).copy()
     if isinstance(plant, Loop):
-        return np.zeros(len(law.outputs))
+        try:
+            found = plant.trim(
+                q, step=step, params=params, commands=law.outputs, fixed=plant.mechanism.joint_names
+            )
+        except NumericalError:  # nothing holds it there: told when what is measured there is looked at
+            return q, np.zeros(len(law.outputs))
+        return found.q, np.array([found.u[found.commands.index(_bare(name))] for name in law.outputs])
     still, places = np.zeros(plant.nv), [plant.v_names.index(_bare(name)) for name in law.outputs]
     if not plant.constraint_names:
-        return plant.bias(q, still, params=params)[places]
+        return q, plant.bias(q, still, params=params)[places]
     # with closed loops: the least commands that leave no acceleration
     loads = np.vstack([still, np.eye(plant.nv)[places]])
     after = plant.forward_dynamics(np.tile(q, (len(loads), 1)), 0.0 * loads, loads, params=params)
-    return np.linalg.lstsq((after[1:] - after[0]).T, -after[0], rcond=1e-9)[0]
+    return q, np.linalg.lstsq((after[1:] - after[0]).T, -after[0], rcond=1e-9)[0]
 
 
 def _measured(
     bare: Loop, law: LinearModel, q: np.ndarray, u0: np.ndarray, params: Any, step: float
-) -> tuple[Loop, np.ndarray]:
-    """Return what the controller measures at the operating point; warn if the plant does not rest there."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the poles of the plant at the operating point and what the controller measures there; warn if it does not rest there."""
     hold = LinearController(
         D=np.zeros((len(u0), len(law.inputs))),
         measured=law.inputs,
@@ -269,14 +279,17 @@ def _measured(
     )
     still = dataclasses.replace(bare, components=(*bare.components, hold))
     run = still.simulate(step, q, step=step, params=params)
-    drift = float(np.abs(run["vdot"][0]).max(initial=0.0))
-    if drift > 1e-6:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        alone = still.linearize(q, step=step, params=params, outputs=()).poles
+    if any(issubclass(each.category, DoubtfulResult) for each in told):
+        drift = float(np.abs(run["vdot"][0]).max(initial=0.0))
         doubtful(
-            f"check: the plant does not rest at the operating point: an acceleration of {drift:.3g}; give u0 and q of an equilibrium"
+            f"check: the plant does not rest at the operating point: an acceleration of {drift:.3g}; give u0 and q that `trim` finds"
         )
     mechanism = bare.mechanism
     turns = {f"q.{name}" for name in set(mechanism.v_names) - set(mechanism.q_names)}  # measured from q
-    return still, np.array([0.0 if name in turns else _entry(run, name) for name in law.inputs])
+    return alone, np.array([0.0 if name in turns else _entry(run, name) for name in law.inputs])
 
 
 def _entry(run: Run, name: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from articulus.control.connect import select, side_by_side
 from articulus.control.plant import Group, as_plant, of_matrices, places
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.lft import Fraction, fraction
-from articulus.errors import InputError, did_you_mean, doubtful
+from articulus.errors import DoubtfulResult, InputError, did_you_mean, doubtful
 from articulus.linear import LinearModel
 
 EXACT = 1e-11
@@ -281,7 +282,14 @@ def _with_inertia(
     mechanism = getattr(source, "mechanism", source)
     given = dict(options) if mechanism is source else {"outputs": ("q", "v"), **options}
     params = {**(given.pop("params", None) or {}), **params}
-    model = as_plant(source.linearize(q, params=params, **given), "uncertain")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = as_plant(source.linearize(q, params=params, **given), "uncertain")
+    if any(issubclass(each.category, DoubtfulResult) for each in told):  # one text, told once for all values
+        doubtful(
+            "uncertain: the mechanism does not rest at this position for all values of the parameters, and its models are not those about "
+            "states of rest; expected a position that the commands hold (`trim`), or controllers that do"
+        )
     speeds = [model.states.index(f"v.{n}") for n in mechanism.v_names if f"v.{n}" in model.states]
     E = np.eye(len(model.A))
     if model.period is None and not mechanism.constraint_names and len(speeds) == len(mechanism.v_names):
