@@ -15,5 +15,8 @@ def expected():
         "zeros from torque to tip [1/s]": np.sqrt(zeros()[:2]),
         "largest torque, path in 0.5 s and in 1 s [N m]": [np.abs(fast).max(), np.abs(slow).max()],
         "torque above 0.1 % of its peak, path in 0.5 s: first and last time [s]": support(t, fast),
-        "largest torque of the rigid link, path in 0.5 s and in 1 s [N m]": [rigid_peak(0.5), rigid_peak(1.0)],
+        "largest torque of the rigid link, path in 0.5 s and in 1 s [N m]": [
+            rigid_peak(0.5),
+            rigid_peak(1.0),
+        ],
     }

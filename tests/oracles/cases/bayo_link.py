@@ -16,7 +16,9 @@ def link():
 def acceleration(s, period, turn=0.7):
     """Return the angular acceleration of the profile A sin(2 pi s) (1 - cos(2 pi s)), s = t / T."""
     inside = (s >= 0) & (s <= 1)
-    return inside * turn * 2 * np.pi / (0.75 * period**2) * np.sin(2 * np.pi * s) * (1 - np.cos(2 * np.pi * s))
+    return (
+        inside * turn * 2 * np.pi / (0.75 * period**2) * np.sin(2 * np.pi * s) * (1 - np.cos(2 * np.pi * s))
+    )
 
 
 def zeros():
@@ -40,7 +42,7 @@ def inverse(period):
     tau = np.zeros(count, complex)
     unit = np.eye(len(K))[0]
     for k in range(1, count // 2):
-        tau[k] = wanted[k] / (-omega[k] ** 2 * np.linalg.solve(K - omega[k] ** 2 * M, unit)[-2])
+        tau[k] = wanted[k] / (-(omega[k] ** 2) * np.linalg.solve(K - omega[k] ** 2 * M, unit)[-2])
         tau[-k] = tau[k].conj()
     return t, np.fft.ifft(tau).real
 

@@ -43,6 +43,10 @@ def expected():
         "open loop at 4.1 Euler loads: real poles [1/s]": np.sort(opened[np.abs(opened.imag) < 1].real),
         "gain [1e7, 1e5, 1e8, 1e5]": K[0] / [1e7, 1e5, 1e8, 1e5],
         "closed loop at 4.1 Euler loads: largest real part [1/s]": slowest(4.1 * euler),
-        "closed loop: largest real part over all loads up to there [1/s]": max(slowest(P) for P in np.linspace(0, 4.1 * euler, 83)),
-        "with modes 7 and 11, fed back through an ideal filter: largest real part [1/s]": slowest(4.1 * euler, (1, 5, 7, 11)),
+        "closed loop: largest real part over all loads up to there [1/s]": max(
+            slowest(P) for P in np.linspace(0, 4.1 * euler, 83)
+        ),
+        "with modes 7 and 11, fed back through an ideal filter: largest real part [1/s]": slowest(
+            4.1 * euler, (1, 5, 7, 11)
+        ),
     }

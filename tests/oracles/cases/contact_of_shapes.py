@@ -22,7 +22,10 @@ def expected():
         "dormand_prince: speeds after an impact at 1 m/s with a = 0.1, 0.5 and 2 s/m [m/s]": speeds,
         "rosenbrock: speeds after an impact at 1 m/s with a = 0.1, 0.5 and 2 s/m [m/s]": speeds,
         "slope of 0.45 rad, friction 0.5: movement of the block from 4 s to 8 s [m]": 0.0,
-        "slope of 0.45 rad: force of the slope along and across it [N]": [-G * np.sin(0.45), G * np.cos(0.45)],
+        "slope of 0.45 rad: force of the slope along and across it [N]": [
+            -G * np.sin(0.45),
+            G * np.cos(0.45),
+        ],
         "slope of 0.5 rad: acceleration of the block [m/s^2]": G * (np.sin(0.5) - FRICTION * np.cos(0.5)),
         "ball on a slope of 0.3 rad: acceleration without slip [m/s^2]": 5 / 7 * G * np.sin(0.3),
     }

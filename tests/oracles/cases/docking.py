@@ -14,7 +14,11 @@ W2, V2 = np.array([0, 0, 0.2]), np.array([0, 0.01, 0.02])
 
 def turn(axis, angle):
     c, s = np.cos(angle), np.sin(angle)
-    return np.array([[1, 0, 0], [0, c, -s], [0, s, c]]) if axis == 0 else np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    return (
+        np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+        if axis == 0
+        else np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    )
 
 
 def state(t):

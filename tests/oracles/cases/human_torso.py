@@ -4,7 +4,12 @@ import numpy as np
 from rigid_arms import Arm, profile, replay
 
 PERIOD = 5.0
-P3, Q3, P4, Q4 = 2.8 * 0.05**2 / 2, 2.8 * (0.05**2 / 4 + 0.45**2 / 12), 1.4 * 0.05**2 / 2, 1.4 * (0.05**2 / 4 + 0.4**2 / 12)
+P3, Q3, P4, Q4 = (
+    2.8 * 0.05**2 / 2,
+    2.8 * (0.05**2 / 4 + 0.45**2 / 12),
+    1.4 * 0.05**2 / 2,
+    1.4 * (0.05**2 / 4 + 0.4**2 / 12),
+)
 HEAD = 0.4 * 5.0 * 0.12**2
 
 
@@ -27,7 +32,9 @@ def expected():
         "M(0) [kg m^2]": arm.equations(np.zeros(6), np.zeros(6))[0],
         "acceleration at theta_i = 0.1 i, velocity 0.2 i, no torque [rad/s^2]": arm.staggered(),
         "growth rate at theta = pi [1/s]": arm.growth_rate(np.pi),
-        "symmetric arms: torque 1, 3, 4 at t = 1.25 s [N m]": torso(True).torques(*profile(1.25, PERIOD, 6))[[0, 2, 3]],
+        "symmetric arms: torque 1, 3, 4 at t = 1.25 s [N m]": torso(True).torques(*profile(1.25, PERIOD, 6))[
+            [0, 2, 3]
+        ],
     }
 
 
@@ -41,5 +48,6 @@ def slowly():
         "joint 6, final error of acceleration, h = 0.001 s [deg/s^2]": acceleration[-1, 5],
         "joints 1, 2: largest error, h = 0.001 s [deg]": largest[:2],
         "joints 3-6: largest error, h = 0.001 s [deg]": largest[2:],
-        "h = 0.01 s loses the motion, error over 90 deg (1 = yes)": np.abs(replay(arm, PERIOD, 0.01)[0]).max() > 90,
+        "h = 0.01 s loses the motion, error over 90 deg (1 = yes)": np.abs(replay(arm, PERIOD, 0.01)[0]).max()
+        > 90,
     }

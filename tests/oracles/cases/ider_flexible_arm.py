@@ -33,8 +33,15 @@ def moments(t, about_joint):
 def expected():
     times = (0.25, 0.5, 0.75)
     return {
-        "point A at the start [m]": [np.cos(np.radians(80)) + A * np.cos(np.radians(-80)), np.sin(np.radians(80)) + A * np.sin(np.radians(-80))],
-        "rigid, inertia of link 1 about its joint: moments at 0.25, 0.5, 0.75 s [N m]": [moments(t, True)[1] for t in times],
-        "rigid, inertia of link 1 about its mass centre: the same [N m]": [moments(t, False)[1] for t in times],
+        "point A at the start [m]": [
+            np.cos(np.radians(80)) + A * np.cos(np.radians(-80)),
+            np.sin(np.radians(80)) + A * np.sin(np.radians(-80)),
+        ],
+        "rigid, inertia of link 1 about its joint: moments at 0.25, 0.5, 0.75 s [N m]": [
+            moments(t, True)[1] for t in times
+        ],
+        "rigid, inertia of link 1 about its mass centre: the same [N m]": [
+            moments(t, False)[1] for t in times
+        ],
         "rigid: angles at 0.25 and 1 s [deg]": [moments(t, True)[0] for t in (0.25, 1.0)],
     }

@@ -26,8 +26,8 @@ def points(z, zd, payload):
     zero, one = np.zeros_like(first), np.ones_like(second)
     grad1 = np.array([1j * first, e1 * 1j * PSI, zero, zero])
     grad2 = np.array([1j * elbow + 1j * second, at_tip + 1j * SLOPE * second, 1j * second, e2 * 1j * psi])
-    bend1 = -own[0] ** 2 * first + 2j * own[0] * e1 * 1j * PSI * zd[1]
-    bend_elbow = -own[0] ** 2 * elbow + 2j * own[0] * at_tip * zd[1]
+    bend1 = -(own[0] ** 2) * first + 2j * own[0] * e1 * 1j * PSI * zd[1]
+    bend_elbow = -(own[0] ** 2) * elbow + 2j * own[0] * at_tip * zd[1]
     bend2 = bend_elbow * one - own[1] ** 2 * second + 2j * own[1] * e2 * 1j * psi * zd[3]
     masses = np.concatenate([W * MASS, W * MASS, [payload]])
     return np.concatenate([grad1, grad2], axis=1), np.concatenate([bend1, bend2]), masses

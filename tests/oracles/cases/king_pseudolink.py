@@ -26,7 +26,9 @@ def zero_dynamics(q3):
     m = np.concatenate([w * masses[0], w * masses[1], [PAYLOAD]])
     H = (grad * m @ grad.conj().T).real
     K = np.diag([YOUNG * np.pi * r**4 / 4 * (root / L) ** 4 * L for r in THIN])
-    F = np.array([[tip / L, 0], [slope - tip / L, tip / L]])  # gamma2 = q2 + beta2, gamma3 = q3 + beta3 + phi2 - beta2
+    F = np.array(
+        [[tip / L, 0], [slope - tip / L, tip / L]]
+    )  # gamma2 = q2 + beta2, gamma3 = q3 + beta3 + phi2 - beta2
     squares = np.linalg.eigvals(np.linalg.solve(H[2:, 2:] - H[2:, :2] @ F, -K))
     return np.sort(np.sqrt(squares[squares.real > 0].real))
 
@@ -38,7 +40,10 @@ def peaks(radii):
     total = [m + p for m, p in zip(masses, loads)]
     com = [(m / 2 + p) * L / t for m, p, t in zip(masses, loads, total)]
     about = [m * r**2 / 2 for m, r in zip(masses, radii)]
-    across = [m * L**2 / 3 + p * L**2 - t * c**2 + m * r**2 / 4 for m, p, t, c, r in zip(masses, loads, total, com, radii)]
+    across = [
+        m * L**2 / 3 + p * L**2 - t * c**2 + m * r**2 / 4
+        for m, p, t, c, r in zip(masses, loads, total, com, radii)
+    ]
     arm = Arm(
         twist=[0, 90, 0],
         mass=[0.79, *total],
@@ -63,7 +68,12 @@ def radius(rate):
     psi, end = (np.cosh(b * x) - np.cos(b * x) - k * (np.sinh(b * x) - np.sin(b * x)) for x in (s, 1.0))
     m, c, J, omega = w @ psi**2 + 2 * end**2, w @ (s * psi) + 2 * end, 1 / 3 + 2, 2 * np.pi * 10
     inverse = np.linalg.inv([[J, c], [c, m]])
-    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ np.diag([0, m * omega**2]), -inverse @ np.diag([0, 0.06 * omega * m])]])
+    A = np.block(
+        [
+            [np.zeros((2, 2)), np.eye(2)],
+            [-inverse @ np.diag([0, m * omega**2]), -inverse @ np.diag([0, 0.06 * omega * m])],
+        ]
+    )
     B = np.concatenate([np.zeros(2), inverse[:, 0]])[:, None]
     E = expm(np.block([[A, B], [np.zeros((1, 5))]]) / rate)
     return np.abs(np.linalg.eigvals(E[:4, :4] - E[:4, 4:] @ (J * np.array([[100, 0, 20, 0]])))).max()
@@ -74,9 +84,13 @@ def expected():
     assert abs(lost - 10.258) < 1e-3  # not the 25 Hz of the thesis: a known deviation
     return {
         "masses of links 2 and 3 [kg]": [DENSITY * np.pi * r**2 * L for r in THIN],
-        "zero dynamics in the plane of the arm, q3 = 45 and 80 deg [1/s]": [zero_dynamics(np.radians(a)) for a in (45, 80)],
+        "zero dynamics in the plane of the arm, q3 = 45 and 80 deg [1/s]": [
+            zero_dynamics(np.radians(a)) for a in (45, 80)
+        ],
         "peak torques of the rigid arm, thin links [N m]": peaks(THIN),
         "peak torques of the rigid arm, links of 0.05 m [N m]": peaks(THICK),
         "one link, computed torque of its joint at 50 Hz is stable (1 = yes)": radius(50) < 1,
-        "one link, computed torque of its joint: spectral radius at 50, 25, 10 Hz": [radius(f) for f in (50, 25, 10)],
+        "one link, computed torque of its joint: spectral radius at 50, 25, 10 Hz": [
+            radius(f) for f in (50, 25, 10)
+        ],
     }

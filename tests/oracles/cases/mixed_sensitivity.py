@@ -35,9 +35,13 @@ def exists(rho):
 
 def expected():
     low, high = 1.0, 5.0
-    assert exists(low) and not exists(high)
+    assert exists(low)
+    assert not exists(high)
     while high - low > 1e-8:
         middle = (low + high) / 2
         low, high = (middle, high) if exists(middle) else (low, middle)
     off_axis, least = tests(1.003 * high)
-    return {"limiting rho": low, "existence test that fails above the limit (2b = 2.5)": 2.5 if off_axis and least < 0 else 0.0}
+    return {
+        "limiting rho": low,
+        "existence test that fails above the limit (2b = 2.5)": 2.5 if off_axis and least < 0 else 0.0,
+    }

@@ -3,7 +3,12 @@
 import numpy as np
 from scipy.integrate import quad
 
-HUB, PANEL, D, ARM = 60.0, 8.0, 0.5, 0.9  # kg, kg, m: hinge from the hub's center, panel's center from the hinge
+HUB, PANEL, D, ARM = (
+    60.0,
+    8.0,
+    0.5,
+    0.9,
+)  # kg, kg, m: hinge from the hub's center, panel's center from the hinge
 I_HUB, I_PANEL, SPRING, REST = 15.0, 3.0, 1.5, 0.3
 START, RATE, END = -np.pi / 2, 0.1, 5.0
 MR = HUB * PANEL / (HUB + PANEL)
@@ -32,7 +37,14 @@ def expected():
     last = np.sqrt(-START)
 
     def along(f):
-        return quad(lambda s: f(START + s * s) * 2 * s / speed(START + s * s), 0, last, epsabs=1e-13, epsrel=1e-13, limit=200)[0]
+        return quad(
+            lambda s: f(START + s * s) * 2 * s / speed(START + s * s),
+            0,
+            last,
+            epsabs=1e-13,
+            epsrel=1e-13,
+            limit=200,
+        )[0]
 
     time = along(lambda q: 1.0)
     angle = along(lambda q: (L - B(q) * speed(q)) / J(q))

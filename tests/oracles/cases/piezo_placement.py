@@ -9,7 +9,11 @@ EB, EA, EP, D31, RHO = 70e9, 2.4e9, 63e9, 120e-12, 2500.0
 def expected():
     beam = B * TB**3 / 12
     ba, bp = B * EA / EB, B * EP / EB
-    whole = beam + 2 * (ba * TA**3 / 12 + ba * TA * (TB / 2 + TA / 2) ** 2) + 2 * (bp * TP**3 / 12 + bp * TP * (TB / 2 + TA + TP / 2) ** 2)
+    whole = (
+        beam
+        + 2 * (ba * TA**3 / 12 + ba * TA * (TB / 2 + TA / 2) ** 2)
+        + 2 * (bp * TP**3 / 12 + bp * TP * (TB / 2 + TA + TP / 2) ** 2)
+    )
     section = 2 * B * EP * D31 * (TB / 2 + TA + TP / 2)
     first = (np.pi / L) ** 2 * np.sqrt(EB * beam / (RHO * B * TB)) / (2 * np.pi)
     # both modes damped alike, from one end: 1 - cos a = 2 (1 - cos 2 a) = 4 (1 - cos^2 a)

@@ -20,5 +20,8 @@ def expected():
         "e = 0.8: energy lost in all impacts [J]": G,
         "lifted by 15 sin(t) N: time of release [s]": t0,
         "lifted by 15 sin(t) N: height at 1.2 s [m]": height,
-        "pendulum on a stop at 30 deg: moment of the stop, largest change of the angle [N m, rad]": [G / 2, 0],
+        "pendulum on a stop at 30 deg: moment of the stop, largest change of the angle [N m, rad]": [
+            G / 2,
+            0,
+        ],
     }

@@ -71,7 +71,9 @@ class Arm:
         q, d = np.full(self.n, angle), 1e-5
         steps = d * np.eye(self.n)
         weight = [self.equations(q + e, 0 * q)[1] - self.equations(q - e, 0 * q)[1] for e in steps]
-        squares = np.linalg.eigvals(-np.linalg.solve(self.equations(q, 0 * q)[0], np.array(weight).T / (2 * d)))
+        squares = np.linalg.eigvals(
+            -np.linalg.solve(self.equations(q, 0 * q)[0], np.array(weight).T / (2 * d))
+        )
         return np.sqrt(squares.astype(complex)).real.max()
 
     def staggered(self):
@@ -87,7 +89,11 @@ def profile(t, period, n):
     """Return eq. 3.43: position, velocity and acceleration of every joint."""
     w = 2 * np.pi / period
     one = np.ones(n)
-    return one * (w * t - np.sin(w * t)) / 2, one * w * (1 - np.cos(w * t)) / 2, one * w**2 * np.sin(w * t) / 2
+    return (
+        one * (w * t - np.sin(w * t)) / 2,
+        one * w * (1 - np.cos(w * t)) / 2,
+        one * w**2 * np.sin(w * t) / 2,
+    )
 
 
 def replay(arm, period, h):

@@ -10,5 +10,7 @@ def step(T):
 def expected():
     return {
         "one link: eigenvalues of a period of 0.1 s [-]": np.sort(np.linalg.eigvals(step(0.1)).real),
-        "one link: spectral radius at 20, 50, 100 Hz [-]": [np.abs(np.linalg.eigvals(step(1 / f))).max() for f in (20, 50, 100)],
+        "one link: spectral radius at 20, 50, 100 Hz [-]": [
+            np.abs(np.linalg.eigvals(step(1 / f))).max() for f in (20, 50, 100)
+        ],
     }

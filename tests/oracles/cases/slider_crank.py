@@ -42,7 +42,9 @@ def expected():
     exact, multipliers = found[0:3], found[3:5]
     small = iterations(q, v, mp.mpf(10) ** 4, 2)
     large = iterations(q, v, mp.mpf(10) ** 7, 1)
-    up = iterations([mp.mpf(0), mp.mpf(1), mp.mpf(0)], [mp.mpf(-1), mp.mpf(0), mp.mpf(-2)], mp.mpf(10) ** 4, 1)
+    up = iterations(
+        [mp.mpf(0), mp.mpf(1), mp.mpf(0)], [mp.mpf(-1), mp.mpf(0), mp.mpf(-2)], mp.mpf(10) ** 4, 1
+    )
     return {
         "exact accelerations [m/s^2]": numbers(exact),
         "exact multipliers [N]": numbers(multipliers),

@@ -33,7 +33,12 @@ def expected():
     J = jacobian(q0)
     v0 = np.linalg.solve(J, U)
     both = v0.sum()
-    drift = np.array([-np.cos(q0[0]) * v0[0] ** 2 - np.cos(q0.sum()) * both**2, -np.sin(q0[0]) * v0[0] ** 2 - np.sin(q0.sum()) * both**2])
+    drift = np.array(
+        [
+            -np.cos(q0[0]) * v0[0] ** 2 - np.cos(q0.sum()) * both**2,
+            -np.sin(q0[0]) * v0[0] ** 2 - np.sin(q0.sum()) * both**2,
+        ]
+    )
     k = M2 * C2 * np.sin(q0[1])
     h = np.array([-k * (2 * v0[0] * v0[1] + v0[1] ** 2), k * v0[0] ** 2])
     tau = mass(q0) @ np.linalg.solve(J, 6 * a + 12 * b - drift) + h

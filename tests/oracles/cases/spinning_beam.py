@@ -23,7 +23,11 @@ def integrals(modes):
 
 def stiffness(level, squares, H, spin):
     K = np.diag(squares)
-    return K + {"consistent": H - np.eye(len(H)), "inconsistent": -np.eye(len(H)), "ruthless": 0 * H}[level] * spin**2
+    return (
+        K
+        + {"consistent": H - np.eye(len(H)), "inconsistent": -np.eye(len(H)), "ruthless": 0 * H}[level]
+        * spin**2
+    )
 
 
 def first_squares(level):
@@ -48,7 +52,9 @@ def deflection(level, spin):
         dW = spin / up * (1 - np.cos(2 * np.pi * t / up)) if t < up else 0.0
         return np.concatenate([x[2:], -stiffness(level, squares, H, W) @ x[:2] - F * dW])
 
-    y = solve_ivp(rate, (0, 30), np.zeros(4), "DOP853", rtol=1e-9, atol=1e-12, t_eval=np.linspace(0, 30, 6001)).y
+    y = solve_ivp(
+        rate, (0, 30), np.zeros(4), "DOP853", rtol=1e-9, atol=1e-12, t_eval=np.linspace(0, 30, 6001)
+    ).y
     return np.abs(tip @ y[:2]).max()
 
 
@@ -57,7 +63,9 @@ def expected():
     inconsistent = first_squares("inconsistent")
     levels = ("consistent", "inconsistent", "ruthless")
     return {
-        "consistent: first frequency over that at rest, spin 0.1, 0.3, 0.5, 0.9, 1, 2 of it": np.sqrt(first_squares("consistent")),
+        "consistent: first frequency over that at rest, spin 0.1, 0.3, 0.5, 0.9, 1, 2 of it": np.sqrt(
+            first_squares("consistent")
+        ),
         "inconsistent: the same, spin 0.1, 0.3, 0.5, 0.9": np.sqrt(inconsistent[:4]),
         "inconsistent: square of the frequency at spin 1": inconsistent[4],
         "inconsistent: square of the frequency is negative at spin 2 (1 = yes)": inconsistent[5] < 0,
@@ -65,8 +73,14 @@ def expected():
         "mu11, eta11, E1, F1": [mu[0, 0], H[0, 0], E[0], F[0]],
         "buckling acceleration rho L^3 / EI, 1, 2, 3, 4, 6 modes": [buckling(n) for n in (1, 2, 3, 4, 6)],
         "buckling acceleration rho L^3 / EI, 20 modes": buckling(20),
-        "spin-up to twice omega1 in 20 s: largest tip deflection over L, consistent": deflection("consistent", 2.0),
-        "spin-up to twice omega1 in 20 s: largest tip deflection over L, ruthless": deflection("ruthless", 2.0),
+        "spin-up to twice omega1 in 20 s: largest tip deflection over L, consistent": deflection(
+            "consistent", 2.0
+        ),
+        "spin-up to twice omega1 in 20 s: largest tip deflection over L, ruthless": deflection(
+            "ruthless", 2.0
+        ),
         "the same, inconsistent: larger than the beam (1 = yes)": deflection("inconsistent", 2.0) > 1,
-        "spin-up to 0.05 omega1: largest tip deflection over L, consistent, inconsistent, ruthless": [deflection(k, 0.05) for k in levels],
+        "spin-up to 0.05 omega1: largest tip deflection over L, consistent, inconsistent, ruthless": [
+            deflection(k, 0.05) for k in levels
+        ],
     }

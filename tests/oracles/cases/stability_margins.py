@@ -16,7 +16,10 @@ def scaled(size):
         return size(d[:, None] * M / d)
 
     options = {"xatol": 1e-10, "fatol": 1e-13, "maxiter": 20000, "maxfev": 20000}
-    return min(minimize(cost, start, method="Nelder-Mead", options=options).fun for start in ([0, 0], [0.3, -0.2], [-0.5, 0.5]))
+    return min(
+        minimize(cost, start, method="Nelder-Mead", options=options).fun
+        for start in ([0, 0], [0.3, -0.2], [-0.5, 0.5])
+    )
 
 
 def largest(A):

@@ -18,7 +18,15 @@ def eta1(t, a):
 def internal(a):
     """Return eta2(t), eta2' = -eta2 + eta1^2, bounded: eta1^2 / 3 before the motion, by quadrature in it."""
     start = (a / 2 * (np.exp(-END) - 1)) ** 2 / 3
-    run = solve_ivp(lambda t, x: -x + eta1(t, a)[0] ** 2, (0, END), [start], "DOP853", rtol=1e-12, atol=1e-14, dense_output=True)
+    run = solve_ivp(
+        lambda t, x: -x + eta1(t, a)[0] ** 2,
+        (0, END),
+        [start],
+        "DOP853",
+        rtol=1e-12,
+        atol=1e-14,
+        dense_output=True,
+    )
     last = run.y[0, -1]
 
     def eta2(t):
@@ -37,9 +45,7 @@ def motion(a):
         x3, y, dy, ddy = eta1(t, a)
         d3 = x3 + y
         dd3 = d3 + dy
-        ddd3 = dd3 + ddy
         x1, d1, dd1, x4 = y + 3 * x3, dy + 3 * d3, ddy + 3 * dd3, eta2(t)
-        del ddd3
         x2, d2 = d1 + x1, dd1 + d1
         return [x1, x2, x3, x4], (d2 + 3 * x2 - x1**3) / (2 + np.sin(x4) ** 2)
 
@@ -47,7 +53,12 @@ def motion(a):
 
 
 def rate(x, u):
-    return [-x[0] + x[1], -3 * x[1] + x[0] ** 3 + (2 + np.sin(x[3]) ** 2) * u, x[0] - 2 * x[2], -x[3] + x[2] ** 2]
+    return [
+        -x[0] + x[1],
+        -3 * x[1] + x[0] ** 3 + (2 + np.sin(x[3]) ** 2) * u,
+        x[0] - 2 * x[2],
+        -x[3] + x[2] ** 2,
+    ]
 
 
 def far(_, x):
@@ -86,8 +97,11 @@ def slowly():
     errors = np.array([preview(small, 0.2, -p, 8.0) for p in (2, 3, 5, 8)])
     off = regulated(0.2)
     return {
-        "amplitude 0.2, open loop, preview of 2, 3, 5, 8 s: largest error, over 2.4e-2, 8.8e-3, 1.2e-3, 6.0e-5": errors / scale,
-        "amplitude 2, open loop, preview of 2, 3, 5, 8 s: diverges at [s]": [preview(at, 2.0, -p, 6.0) for p in (2, 3, 5, 8)],
+        "amplitude 0.2, open loop, preview of 2, 3, 5, 8 s: largest error, over 2.4e-2, 8.8e-3, 1.2e-3, 6.0e-5": errors
+        / scale,
+        "amplitude 2, open loop, preview of 2, 3, 5, 8 s: diverges at [s]": [
+            preview(at, 2.0, -p, 6.0) for p in (2, 3, 5, 8)
+        ],
         "regulator, amplitude 0.2, open loop: largest error up to 2 pi, and after": off,
         "regulator, amplitude 2, open loop: diverges at [s]": regulated(2.0)[1],
     }
@@ -106,7 +120,7 @@ def law(w):
     """Return the input on the manifold; x4 is quadratic in w."""
     S = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 0.0]])
     pi = manifold()
-    x1, x2, x3 = pi @ w
+    x1, x2, _ = pi @ w
     # x4 = w P w with 2 w P S w = -w P w + x3^2
     A = np.kron(np.eye(3), S.T) + np.kron(S.T, np.eye(3)) + np.eye(9)
     P = np.linalg.solve(A, np.outer(pi[2], pi[2]).ravel()).reshape(3, 3)

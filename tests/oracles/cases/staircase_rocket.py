@@ -34,6 +34,10 @@ def expected():
         # 5 g for 2 s, then 10 s of coasting: 110 g s^2 in all directions, of which 72 g s^2 hold the altitude
         "range [ft]": 110 * G * np.sqrt(1 - (72 / 110) ** 2),
         "range with 64 directions of thrust [ft]": programmed(64, 1.0, 0.0),
-        "range, octagon with a corner ahead: within, around, same area [ft]": [programmed(8, r, 0.0) for r in radii],
-        "range, octagon with a side ahead: within, around, same area [ft]": [programmed(8, r, half) for r in radii],
+        "range, octagon with a corner ahead: within, around, same area [ft]": [
+            programmed(8, r, 0.0) for r in radii
+        ],
+        "range, octagon with a side ahead: within, around, same area [ft]": [
+            programmed(8, r, half) for r in radii
+        ],
     }

@@ -25,7 +25,10 @@ def bellman(points, a=-0.5, g=0.3, limit=10.0, steps=None):
     def rates(V):
         slope, bend = np.empty_like(V), np.empty_like(V)
         slope[1:-1], bend[1:-1] = (V[2:] - V[:-2]) / (2 * h), (V[2:] - 2 * V[1:-1] + V[:-2]) / h**2
-        slope[0], slope[-1] = (-3 * V[0] + 4 * V[1] - V[2]) / (2 * h), (3 * V[-1] - 4 * V[-2] + V[-3]) / (2 * h)
+        slope[0], slope[-1] = (
+            (-3 * V[0] + 4 * V[1] - V[2]) / (2 * h),
+            (3 * V[-1] - 4 * V[-2] + V[-3]) / (2 * h),
+        )
         bend[0] = (2 * V[0] - 5 * V[1] + 4 * V[2] - V[3]) / h**2
         bend[-1] = (2 * V[-1] - 5 * V[-2] + 4 * V[-3] - V[-4]) / h**2
         u = np.clip(-slope, -limit, limit)
@@ -36,11 +39,11 @@ def bellman(points, a=-0.5, g=0.3, limit=10.0, steps=None):
     corrections = 0
     for _ in range(steps):
         new = V + dt * rates((3 * V - before) / 2)[0]
-        for count in range(1, 60):
+        for _ in range(60):
+            corrections += 1
             last, new = new, V + dt * rates((new + V) / 2)[0]
             if np.abs(new - last).max() < 1e-10:
                 break
-        corrections += count
         before, V = V, new
     return x, V, rates(V)[1], corrections / steps
 
@@ -72,7 +75,9 @@ def expected():
     x, _, u, _ = fine[-1]
     return out | {
         "inputs within 0.3: least cost from 0, 1, 2": (4 * values[1] - values[0]) / 3,
-        "inputs within 0.3: least state at which the input is at its bound, at the start": np.interp(-0.3, u[x > 0][::-1], x[x > 0][::-1]),
+        "inputs within 0.3: least state at which the input is at its bound, at the start": np.interp(
+            -0.3, u[x > 0][::-1], x[x > 0][::-1]
+        ),
         "two states: least cost from (0, 0), (1, -0.5), (-1.5, 1)": two_states(),
     }
 

@@ -18,10 +18,12 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 CASES = HERE.parents[2] / "src" / "articulus" / "cases"
-HELPERS = {"rigid_arms", "beam_shapes"}
+HELPERS = {"rigid_arms", "beam_shapes", "convected"}
 """Files that several programs use."""
 ALLOWED = {"numpy", "scipy", "mpmath", "functools", "itertools", "math", "collections", "__future__"}
-PROGRAMS = sorted(p.stem for p in HERE.glob("*.py") if p.stem not in HELPERS and not p.stem.startswith("test_"))
+PROGRAMS = sorted(
+    p.stem for p in HERE.glob("*.py") if p.stem not in HELPERS and not p.stem.startswith("test_")
+)
 ALL = os.environ.get("ARTICULUS_ORACLES") == "all"
 
 
@@ -68,7 +70,7 @@ def test_program_shares_no_code_with_the_package(name):
     tree = ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8"))
     used = {a.name.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     used |= {n.module.split(".")[0] for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
-    assert used <= ALLOWED | HELPERS, used
+    assert used <= ALLOWED | HELPERS | set(PROGRAMS), used
 
 
 @pytest.mark.parametrize("case", sorted(p.parent.name for p in CASES.glob("*/case.toml")))
@@ -79,4 +81,6 @@ def test_recomputed_rows_have_a_program(case):
         return
     assert case in PROGRAMS, f"{case}: no program for {sorted(asked)}"
     missing = asked - set(numbers(case))
-    assert not missing or (not ALL and hasattr(program(case), "slowly")), f"{case}: no number for {sorted(missing)}"
+    assert not missing or (not ALL and hasattr(program(case), "slowly")), (
+        f"{case}: no number for {sorted(missing)}"
+    )

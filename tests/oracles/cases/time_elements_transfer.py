@@ -6,7 +6,7 @@ from scipy.optimize import brentq, fsolve
 HEIGHT = 0.75  # a h / U^2
 
 
-def elements(n):
+def elements(n, height=HEIGHT):
     """Return time, range over height, first angle [deg] and costate of the height of n elements."""
     middle = (np.arange(n) + 0.5) / n
 
@@ -19,7 +19,7 @@ def elements(n):
 
     def left(x):
         place, speed, _ = flight(x)
-        return [place[1] - HEIGHT, speed[0] - 1]
+        return [place[1] - height, speed[0] - 1]
 
     T, c = fsolve(left, [1.84, 3.0], xtol=1e-13)
     place, _, u = flight([T, c])
@@ -27,13 +27,9 @@ def elements(n):
 
 
 def costate(n):
-    """Return dT / dh less one: the multiplier of the height, by central differences of the least time."""
-    global HEIGHT
-    keep, d, times = HEIGHT, 1e-5, []
-    for HEIGHT in (keep + d, keep - d):
-        times.append(elements(n)[0])
-    HEIGHT = keep
-    return -(times[0] - times[1]) / (2 * d)
+    """Return -dT / dh, the multiplier of the height, by central differences of the least time."""
+    d = 1e-5
+    return -(elements(n, HEIGHT + d)[0] - elements(n, HEIGHT - d)[0]) / (2 * d)
 
 
 def closed():

@@ -31,6 +31,10 @@ def expected():
         "least change that destabilizes, in parts of 20 %": x,
         "stiffness there": 1 + 0.2 * x,
         "m1 and m2 there": [1 - 0.2 * x] * 2,
-        "least stiffness that is borne with m1 = m2 = 1": brentq(lambda k: slowest(k, 1, 1), 0.005, 0.5, xtol=1e-10),
-        "largest stiffness that is borne with m1 = m2 = 1": brentq(lambda k: slowest(k, 1, 1), 2.0, 12.0, xtol=1e-10),
+        "least stiffness that is borne with m1 = m2 = 1": brentq(
+            lambda k: slowest(k, 1, 1), 0.005, 0.5, xtol=1e-10
+        ),
+        "largest stiffness that is borne with m1 = m2 = 1": brentq(
+            lambda k: slowest(k, 1, 1), 2.0, 12.0, xtol=1e-10
+        ),
     }
