@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := requirements/ci.txt
 
-.PHONY: demo test widths lint docs bench verify browser realtime fuzz nightly chaos models lock clean
+.PHONY: demo test widths lint docs bench verify oracles browser realtime fuzz nightly chaos models lock clean
 
 demo: $(VENV)/.view,data
 	$(BIN)/articulus demo --output build/demo
@@ -36,6 +36,10 @@ docs: $(VENV)/.docs
 verify: $(VENV)/.core
 	$(BIN)/articulus verify
 
+# programs behind the expected numbers of the cases, those that take long as well
+oracles: $(VENV)/.test
+	ARTICULUS_ORACLES=all $(BIN)/python -m pytest tests/oracles/cases
+
 bench: $(VENV)/.bench
 	$(BIN)/articulus bench
 
@@ -51,7 +55,7 @@ fuzz: $(VENV)/.test
 	$(BIN)/python tests/files/fuzz_long.py --seconds 600
 
 nightly: export ARTICULUS_OPTIMIZATION = 1
-nightly: $(VENV)/.test
+nightly: $(VENV)/.test oracles
 	$(BIN)/python tests/laws/nightly.py --cases 10000
 	ARTICULUS_MATRIX=all $(BIN)/python -m pytest tests/matrix tests/laws tests/dynamics/test_forward_forms.py tests/running/test_loop_orders.py tests/bench
 	$(BIN)/python tests/api/long_memory.py --mechanisms 2000

@@ -69,3 +69,13 @@ def test_a_case_says_where_it_comes_from(case):
     for expected in case.expected:
         assert expected.where, expected.quantity
         assert expected.reason, expected.quantity
+
+
+def test_rows_that_repeat_others_name_them():
+    """So that no number counts twice in the totals."""
+    held = {f"{case.name}: {row.quantity}": row for case in CASES.values() for row in case.expected}
+    again = [row for case in CASES.values() for row in case.expected if row.same_as]
+    assert again
+    for row in again:
+        assert row.same_as in held, row.quantity
+        assert not held[row.same_as].same_as, row.quantity

@@ -55,10 +55,11 @@ def test_verification_table_of_the_readme() -> None:
         if re.match(r"\| `\w+` \| \w+\d{4}, ", line)
     ]
     assert len(rows) >= 5
-    for name, _, quantity, number, *_ in rows:
+    for name, _, quantity, number, *_, origin in rows:
         held = [r for r in expected[name.strip("`")].expected if r.quantity == quantity]
         assert held, quantity
-        assert [float(x) for x in number.split()] in [list(_flat(r.expected)) for r in held], quantity
+        shown = [float(x) for x in number.split()], origin
+        assert shown in [(list(_flat(r.expected)), r.origin) for r in held], quantity
 
 
 def test_counts_of_the_cases_are_those_that_the_pages_tell() -> None:
@@ -72,8 +73,9 @@ def test_counts_of_the_cases_are_those_that_the_pages_tell() -> None:
             len(case.expected),
             origins,
         )
-    rows, sources = sum(len(case.expected) for case in found), {case.source for case in found}
-    told = f"{rows} rows, in {len(found)} cases from {len(sources)} publications"
+    own = [row for case in found for row in case.expected if not row.same_as]
+    deviating, sources = sum(bool(row.deviation) for row in own), {case.source for case in found}
+    told = f"{len(own)} rows, in {len(found)} cases from {len(sources)} publications. It passes all of them but {deviating}"
     assert told in (ROOT / "README.md").read_text(), told
 
 
