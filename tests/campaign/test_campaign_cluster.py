@@ -219,7 +219,7 @@ def test_files_that_xacro_includes_are_noted(tmp_path: Path) -> None:
         head.replace(">", ' xmlns:xacro="http://www.ros.org/wiki/xacro">') + include + rest
     )
     with noting_files() as paths:
-        art.load(tmp_path / "arm.xacro")
+        art.load(tmp_path / "arm.xacro", expand_xacro=True)
     assert {p.name for p in paths} == {"arm.xacro", "part.xacro"}
 
 

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import articulus as art
 from articulus.errors import InputError, ModelError, UnsupportedOperation
 from articulus.files import parse_toml, parse_urdf, read_model, read_toml, read_urdf
+from articulus.files.urdf import xacro as xacro_reader
+from articulus.study import read_study
 
 from .meshes import TETRAHEDRON, stl_bytes
 from .mjcf_models import CHAIN
@@ -138,13 +141,59 @@ XACRO = """<robot name="arm" xmlns:xacro="http://wiki.ros.org/xacro">
 
 def test_xacro(tmp_path: Path) -> None:
     pytest.importorskip("xacro", reason="the package xacro is not installed")
-    (tmp_path / "arm.urdf.xacro").write_text(XACRO)
-    assert read_model(tmp_path / "arm.urdf.xacro").bodies[1].mass == 4.0
-    assert read_model(tmp_path / "arm.urdf.xacro", arguments={"mass": 3}, base="fixed").bodies[1].mass == 6.0
-    (tmp_path / "arm.urdf.xacro").write_text(XACRO.replace("2*", "unknown*"))
-    assert "arm.urdf.xacro: found what xacro refuses" in message(
-        lambda: read_model(tmp_path / "arm.urdf.xacro")
-    )
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(XACRO)
+    assert read_model(path, expand_xacro=True).bodies[1].mass == 4.0
+    given = {"arguments": {"mass": 3}, "base": "fixed", "expand_xacro": True}
+    assert read_model(path, **given).bodies[1].mass == 6.0
+    path.write_text(XACRO.replace("2*", "unknown*"))
+    assert "arm.urdf.xacro: found what xacro refuses" in message(lambda: read_model(path, expand_xacro=True))
+
+
+ESCAPE = "(lambda: [c for c in ().__class__.__base__.__subclasses__() if c.__name__=='_wrap_close'][0].__init__.__globals__['system']('touch TOUCHED'))()"
+
+
+@pytest.mark.parametrize("given", [{}, {"expand_xacro": False}, {"expand_xacro": "yes"}, {"expand_xacro": 1}])
+def test_xacro_runs_nothing_unless_it_is_trusted(tmp_path: Path, given: dict) -> None:
+    """Not by its suffix, not by a value that only looks like yes, not because a study says so."""
+    touched = tmp_path / "touched"
+    path = tmp_path / "arm.xacro"
+    path.write_text(XACRO.replace("2*$(arg mass)", ESCAPE.replace("TOUCHED", str(touched))))
+    with pytest.raises(InputError, match=r"arm\.xacro: found a xacro file.*expand_xacro=True"):
+        art.load(path, **given)
+    text = '[study]\nname = "s"\nmodel = "arm.xacro"\noptions = {expand_xacro = true}\n[run]\nt_end = 1\n'
+    (tmp_path / "s.toml").write_text("schema = 1\n" + text)
+    with pytest.raises(ModelError, match="expected a model that is only read"):
+        read_study(tmp_path / "s.toml")
+    assert not touched.exists()
+
+
+def test_xacro_includes_only_what_lies_with_the_model(tmp_path: Path) -> None:
+    pytest.importorskip("xacro", reason="the package xacro is not installed")
+    (tmp_path / "model").mkdir()
+    path = tmp_path / "model" / "arm.xacro"
+    (tmp_path / "secret.xacro").write_text('<robot xmlns:xacro="http://wiki.ros.org/xacro"/>')
+    for name in ("../secret.xacro", str(tmp_path / "secret.xacro")):
+        path.write_text(
+            XACRO.replace('<link name="base"/>', f'<link name="base"/><xacro:include filename="{name}"/>')
+        )
+        with pytest.raises(ModelError, match=r"the include of '.*secret\.xacro', which may not be read"):
+            art.load(path, expand_xacro=True)
+        assert art.load(path, expand_xacro=True, package_roots={"more": tmp_path}).description.bodies
+
+
+@pytest.mark.parametrize("endless", ["9**9**9", "'a' * 10**10"])
+def test_xacro_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endless: str) -> None:
+    pytest.importorskip("xacro", reason="the package xacro is not installed")
+    monkeypatch.setattr(xacro_reader, "SECONDS", 1)
+    path = tmp_path / "arm.xacro"
+    path.write_text(XACRO.replace("2*$(arg mass)", endless))
+    began = time.perf_counter()
+    with pytest.raises(
+        ModelError, match=r"found macros that take more than 1 s|what xacro refuses"
+    ):
+        art.load(path, expand_xacro=True)
+    assert time.perf_counter() - began < 20
 
 
 def test_xacro_without_its_package_says_what_to_install(
@@ -153,7 +202,7 @@ def test_xacro_without_its_package_says_what_to_install(
     (tmp_path / "arm.xacro").write_text(XACRO)
     monkeypatch.setitem(sys.modules, "xacro", None)
     with pytest.raises(UnsupportedOperation, match="pip install xacro"):
-        read_model(tmp_path / "arm.xacro")
+        read_model(tmp_path / "arm.xacro", expand_xacro=True)
 
 
 def test_a_misspelt_option_is_answered_with_those_there_are(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise InputError(f"--set {text}: expected NAME=VALUE, such as n=10")
+    if value in ("true", "false"):
+        return name, value == "true"
     for kind in (int, float):
         try:
             return name, kind(value)

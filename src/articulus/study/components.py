@@ -240,7 +240,12 @@ def _follows(text: str, dropped: list[Component]) -> bool:
 
 
 def load_model(name: str, folder: Path, **options: Any) -> Any:
-    """Return the mechanism of a library name, or of a path that starts from `folder`."""
+    """Return the mechanism of a library name, or of a path that starts from `folder`; a file cannot say that it is trusted."""
+    if "expand_xacro" in options or Path(name).suffix.lower() == ".xacro":
+        raise InputError(
+            f"{name}: found a xacro file, whose expressions can run any code, in a study; expected a model that is only read. Save what "
+            "load(path, expand_xacro=True) returns as .toml or .urdf, and name that"
+        )
     if not Path(name).suffix and "/" not in name:
         return load(name, **options)
     return load(folder / name, **options)
