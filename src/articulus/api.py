@@ -181,7 +181,7 @@ class Mechanism(CompiledMechanism, Editing):
             Leading axes of the result.
         reach : float [m]
         """
-        return random_position(self.description, np.random.default_rng(seed), size, reach)
+        return random_position(self.description, seed, size, reach)
 
     def poses(self, q: Any, *, params: Params | None = None) -> dict[str, Array]:
         """Return the poses of all bodies and frames in the ground frame by name, each (..., 4, 4) [-, m], in one call."""

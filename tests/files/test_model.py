@@ -189,9 +189,7 @@ def test_xacro_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endle
     path = tmp_path / "arm.xacro"
     path.write_text(XACRO.replace("2*$(arg mass)", endless))
     began = time.perf_counter()
-    with pytest.raises(
-        ModelError, match=r"found macros that take more than 1 s|what xacro refuses"
-    ):
+    with pytest.raises(ModelError, match=r"found macros that take more than 1 s|what xacro refuses"):
         art.load(path, expand_xacro=True)
     assert time.perf_counter() - began < 20
 

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -24,8 +25,9 @@ from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
 from articulus.campaign.ledger import Ledger, Range
 from articulus.campaign.work import CAUSES, SET_ASIDE, Rows, Trouble, joined
-from articulus.errors import InputError, NumericalError
-from articulus.files.storage import replacing, write_text
+from articulus.errors import ArticulusError, InputError, NumericalError, brief, doubtful
+from articulus.files.npz import npz_arrays
+from articulus.files.storage import MAX_BYTES, replacing, write_text
 from articulus.kernel.jit import host
 
 SETTINGS = "campaign.json"
@@ -121,13 +123,14 @@ class Folder:
     def settings(self) -> dict[str, Any] | None:
         """What the folder says about its campaign; None for one without a campaign."""
         place = self.path / SETTINGS
-        if not place.is_file():
+        if not os.path.isfile(place):
             return None
+        kinds = {"identity": dict, "campaign": dict, "runs": int, "files": dict, "folder": str}
         try:
             held = json.loads(place.read_text(encoding="utf-8"))
-            if not {"identity", "campaign", "runs", "files", "folder"} <= set(held):
+            if not all(isinstance(held[key], kind) for key, kind in kinds.items()):
                 raise KeyError
-        except (ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise InputError(
                 f"{place}: found a file that cannot be read; expected the settings of a campaign"
             ) from None
@@ -197,12 +200,15 @@ class Folder:
     def scale(self, found: Callable[[], Scale]) -> Scale:
         """Return where values over time are counted, which is found once and kept."""
         place = self.path / SCALE
-        if not place.is_file():
-            new = found()
-            with replacing(place) as temporary, temporary.open("wb") as file:
-                np.savez(file, times=new.times, chosen=new.chosen, low=new.low, high=new.high)
-        with np.load(place) as held:
-            return Scale(held["times"], held["chosen"], held["low"], held["high"])
+        if place.is_file():
+            try:
+                return read_scale(place)
+            except InputError as error:
+                doubtful(f"{error}: it is found again from the first runs")
+        new = found()
+        with replacing(place) as temporary, temporary.open("wb") as file:
+            np.savez(file, times=new.times, chosen=new.chosen, low=new.low, high=new.high)
+        return read_scale(place)
 
     @property
     def digest(self) -> str:
@@ -217,6 +223,30 @@ class Folder:
     def ledger(self) -> Ledger:
         """Return the ledger."""
         return Ledger(self.path, self.digest)
+
+
+def held_campaign(folder: Path, settings: dict[str, Any]) -> Campaign:
+    """Return the campaign that the settings of a folder hold; raise InputError where they do not."""
+    try:
+        return Campaign.from_json(json.dumps(settings["campaign"]), settings["folder"])
+    except ArticulusError:
+        raise
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{folder / SETTINGS}: found settings that are none of a campaign ({type(error).__name__}: {brief(error)}); expected those "
+            "that `articulus campaign` wrote"
+        ) from None
+
+
+def read_scale(place: Path) -> Scale:
+    """Return where values over time are counted, from a file; raise InputError for one that is gone or damaged."""
+    try:
+        held = npz_arrays(place.read_bytes(), MAX_BYTES)
+        return Scale(held["times"], held["chosen"], held["low"], held["high"])
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{place}: found a file that cannot be read ({brief(error)}); expected where values over time are counted"
+        ) from None
 
 
 def _begun(name: str) -> bool:

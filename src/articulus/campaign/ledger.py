@@ -23,6 +23,13 @@ CREATE TABLE IF NOT EXISTS texts (run INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS begun (first INTEGER PRIMARY KEY, count INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS notes (kind TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
+COLUMNS = {
+    "shards": ["file", "digest", "size"],
+    "ranges": ["first", "count", "file", "offset"],
+    "texts": ["run", "text"],
+    "begun": ["first", "count"],
+    "notes": ["kind", "text"],
+}
 MOST_TEXTS = 10_000
 """Failures that are told in full."""
 
@@ -62,6 +69,10 @@ class Ledger:
         self._base = sqlite3.connect(self.path, isolation_level=None, timeout=30.0, check_same_thread=False)
         self._base.execute("PRAGMA journal_mode=WAL")
         self._base.executescript(SCHEMA)
+        for table, columns in COLUMNS.items():
+            held = [row[1] for row in self._base.execute(f"PRAGMA table_info({table})")]
+            if held != columns:
+                raise sqlite3.DatabaseError(f"the table {table} has other columns")
         found = self._base.execute("PRAGMA quick_check").fetchone()[0]
         if found != "ok":
             raise sqlite3.DatabaseError(found)

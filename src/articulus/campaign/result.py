@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.campaign import bands, shards, work
-from articulus.campaign.bands import Scale
 from articulus.campaign.design import Campaign
-from articulus.campaign.driver import SCALE, Folder, require_files
+from articulus.campaign.driver import SCALE, Folder, held_campaign, read_scale, require_files
 from articulus.campaign.machine import machine
 from articulus.campaign.table import Table
 from articulus.errors import DoubtfulResult, InputError, did_you_mean
@@ -80,7 +78,7 @@ class Result:
     @functools.cached_property
     def campaign(self) -> Campaign:
         """The campaign itself."""
-        return Campaign.from_json(json.dumps(self.settings["campaign"]), self.settings["folder"])
+        return held_campaign(self.folder, self.settings)
 
     @functools.cached_property
     def table(self) -> Table:
@@ -179,8 +177,7 @@ class Result:
         names = self.campaign.bands
         if not names:
             return {}
-        with np.load(self.folder / SCALE) as held:
-            scale = Scale(held["times"], held["chosen"], held["low"], held["high"])
+        scale = read_scale(self.folder / SCALE)
         total = bands.empty(scale)
         self.table.require_whole()
         for file in dict.fromkeys(file for _, _, file, _ in self.table.ranges):

@@ -60,7 +60,7 @@ def _package_named(name: str, folder: Path) -> Path:
     real = folder.resolve()
     around = [f for f in (real, *real.parents) if f.name == name]
     beside = package_folder(folder).parent / name
-    found = [*around, *([beside] if (beside / "package.xml").is_file() else []), *_of_ros(name)]
+    found = [*around, *([beside] if os.path.isfile(beside / "package.xml") else []), *_of_ros(name)]
     return found[0] if found else folder / name
 
 
@@ -70,7 +70,7 @@ def _of_ros(name: str) -> list[Path]:
     second = [
         Path(p) / "share" / name for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p
     ]
-    return [f for f in (*first, *second) if f.is_dir()]
+    return [f for f in (*first, *second) if os.path.isdir(f)]
 
 
 def _package(path: str, package_roots: Mapping[str, Path]) -> str:
@@ -91,8 +91,10 @@ def package_folder(folder: Path) -> Path:
     """Return the outermost folder of the Python or ROS package that a folder lies in; itself where it is in none."""
     real = folder.resolve()
     bare = real.parent if real.name in MODEL_FOLDERS else real
-    found = next((f for f in (real, *real.parents) if any((f / m).is_file() for m in PACKAGE_MARKS)), bare)
-    while (found.parent / "__init__.py").is_file():
+    found = next(
+        (f for f in (real, *real.parents) if any(os.path.isfile(f / m) for m in PACKAGE_MARKS)), bare
+    )
+    while os.path.isfile(found.parent / "__init__.py"):
         found = found.parent
     return found
 

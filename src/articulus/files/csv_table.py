@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -18,8 +17,6 @@ from articulus.files.units import UnitError, parse_unit
 
 MAX_ROWS = 5000
 """Most rows of a table; every lookup in a run costs in proportion to them."""
-
-_HEADING = re.compile(r"\s*(.*?)\s*(?:\[([^\]]*)\])?\s*")
 
 
 @dataclass(frozen=True)
@@ -113,13 +110,21 @@ def _all_numbers(row: list[str]) -> bool:
         return False
 
 
+def _name_and_unit(cell: str) -> tuple[str, str]:
+    """Return both parts of a heading such as "boom [deg]"; the unit is empty where there is none."""
+    text = cell.strip()
+    if not text.endswith("]"):
+        return text, ""
+    begin = text.find("[", text.rfind("]", 0, -1) + 1)
+    return (text, "") if begin < 0 else (text[:begin].rstrip(), text[begin + 1 : -1])
+
+
 def _heading(
     path: PurePath, line: int, row: list[str], timed: bool = True
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names, units = [], []
     for k, cell in enumerate(row):
-        match = _HEADING.fullmatch(cell)
-        name, unit = (match[1], match[2] or "") if match else (cell, "")
+        name, unit = _name_and_unit(cell)
         try:
             found = parse_unit(unit or ("s" if timed and k == 0 else "-"))
         except UnitError as error:

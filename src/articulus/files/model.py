@@ -82,7 +82,7 @@ def _read_object(file: Any, options: dict[str, Any]) -> Description:
     text = decode(content, place.name) if isinstance(content, bytes) else content
     if not isinstance(text, str):
         raise InputError(f"model: found {file!r} that gives {type(content).__name__}; expected text or bytes")
-    folder = {"folder": place.parent} if place.suffix.lower() == ".urdf" and place.is_file() else {}
+    folder = {"folder": place.parent} if place.suffix.lower() == ".urdf" and os.path.isfile(place) else {}
     return _read_text(text, place.name, folder | options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tokenize
 import zipfile
 import zlib
 
@@ -12,7 +13,7 @@ from articulus.errors import brief
 
 _BROKEN = (
     ValueError, TypeError, LookupError, OSError, EOFError, MemoryError, OverflowError, RuntimeError, zipfile.BadZipFile,
-    zlib.error, SyntaxError,
+    zlib.error, SyntaxError, tokenize.TokenError, UnicodeError,
 )  # fmt: skip
 """What zipfile, zlib and numpy raise on damaged archives."""
 

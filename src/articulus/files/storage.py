@@ -15,6 +15,8 @@ from articulus.errors import Finding, InputError, ModelError
 
 MAX_BYTES = 64 * 2**20
 """Largest model file that is read."""
+LONGEST_NAME = 255
+"""Bytes of the name of a file."""
 
 
 StrPath = str | os.PathLike[str]
@@ -35,6 +37,14 @@ def as_path(path: StrPath) -> Path:
         raise InputError(f"path: found {path!r}; expected the path of a file") from None
     if "\0" in str(place):
         raise InputError(f"path: {str(place)!r} holds a zero character")
+    try:
+        longest = max((len(os.fsencode(part)) for part in place.parts), default=0)
+    except UnicodeEncodeError:
+        raise InputError(f"path: {str(place)!r} holds a character that no file name has") from None
+    if longest > LONGEST_NAME:
+        raise InputError(
+            f"path: found a name of {longest} bytes; expected at most {LONGEST_NAME}, as file systems have it"
+        )
     return place
 
 
@@ -157,6 +167,6 @@ def _refusal(path: Path, found: str, expected: str, hint: str = "") -> ModelErro
 
 
 def _neighbours(path: Path) -> str:
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         return f"There is no folder '{path.parent}'."
     return ""

@@ -10,7 +10,8 @@ from articulus.errors import Finding, ModelError
 from articulus.files.storage import MAX_BYTES
 
 MAX_DEPTH = 256
-MAX_ELEMENTS = 2_000_000
+MAX_ELEMENTS = 200_000
+"""The largest robots have 20,000; this many take half a second and 50 MB."""
 
 
 @dataclass

@@ -4,6 +4,9 @@ A file is: magic, length of the header, header (JSON text with the format versio
 over all that. The key of the HMAC is a secret of the user's: random bytes in a file of the folder that only the user may
 read. So an entry that somebody else put there, while the folder was open to others, is no entry. Anything that does not
 match to the letter is ignored, and rebuilt by the caller.
+
+The folder has a largest size. Beyond it the entries that were not used for longest go; processes that do this at the same time
+remove each other's candidates, never an entry that is being read: its content stays until the reader is done.
 """
 
 from __future__ import annotations
@@ -11,12 +14,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
+import itertools
 import json
 import os
 import secrets
 import stat
 import struct
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -26,6 +31,15 @@ MAGIC = b"articulus kernel\n"
 VERSION = 2
 SECRET = "secret"
 """Name of the file with the secret."""
+LARGEST = 4 << 30
+"""Size of the folder from which old entries are removed [bytes]; `ARTICULUS_CACHE_SIZE` [MB] in its place."""
+KEPT = 0.8
+"""Share of the largest size that is left."""
+LOOKED = 32
+"""Entries that a process stores before it looks at the size again; it does so at the first."""
+USED = 3600.0
+"""Time after which the use of an entry is noted again [s]."""
+_stored = itertools.count()
 _LENGTH = struct.Struct("<Q")
 _DIGEST = hashlib.sha256().digest_size
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
@@ -40,12 +54,28 @@ def folder() -> Path | None:
     if chosen is not None and chosen.lower() in ("off", "0", ""):
         return None
     path = Path(chosen) if chosen else _default_folder()
-    return path if _secret(str(path)) else None
+    return path if path is not None and _secret(str(path)) else None
 
 
-def _default_folder() -> Path:
+def _default_folder() -> Path | None:
+    """Return the folder of the user's own; None for a user without a home, as in some containers."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "articulus"
+    if base:
+        return Path(base) / "articulus"
+    try:
+        return Path.home() / ".cache" / "articulus"
+    except RuntimeError as error:
+        _warn_homeless(str(error))
+        return None
+
+
+@cache
+def _warn_homeless(reason: str) -> None:
+    warnings.warn(
+        f"no kernel cache is used: {reason}. ARTICULUS_CACHE names a folder, or is off",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 @cache
@@ -136,7 +166,8 @@ def load(fields: dict[str, str]) -> bytes | None:
         return None
     header = _header(fields)
     try:
-        content = _read(_path(base, header), _WRITABLE)
+        path = _path(base, header)
+        content = _read(path, _WRITABLE)
     except PermissionError as error:
         warnings.warn(f"kernel cache {base}: an entry is ignored, {error}", RuntimeWarning, stacklevel=2)
         return None
@@ -146,7 +177,15 @@ def load(fields: dict[str, str]) -> bytes | None:
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     if not body.startswith(start) or not hmac.compare_digest(_keyed(base, body), digest):
         return None
+    _note_use(path)
     return body[len(start) :]
+
+
+def _note_use(path: Path) -> None:
+    """Let an entry be young again, by the time of its file."""
+    with contextlib.suppress(OSError):
+        if time.time() - os.stat(path).st_mtime > USED:
+            os.utime(path)
 
 
 def store(fields: dict[str, str], payload: bytes) -> None:
@@ -158,6 +197,38 @@ def store(fields: dict[str, str], payload: bytes) -> None:
     body = MAGIC + _LENGTH.pack(len(header)) + header + payload
     with contextlib.suppress(OSError):
         _write(_path(base, header), body + _keyed(base, body))
+    if next(_stored) % LOOKED == 0:
+        trim(base, _largest())
+
+
+def _largest() -> int:
+    """Return the largest size of the folder [bytes]."""
+    try:
+        return int(float(os.environ["ARTICULUS_CACHE_SIZE"]) * 2**20)
+    except (KeyError, ValueError, OverflowError):
+        return LARGEST
+
+
+def trim(base: Path, largest: int) -> None:
+    """Remove the entries that were not used for longest from a folder that is too large, and what killed writers left."""
+    found = []
+    with contextlib.suppress(OSError), os.scandir(base) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):  # another process was faster
+                status = entry.stat(follow_symlinks=False)
+                if entry.name.endswith(".kernel"):
+                    found.append((status.st_mtime, status.st_size, entry.path))
+                elif entry.name.endswith(".tmp") and time.time() - status.st_mtime > USED:
+                    os.unlink(entry.path)
+    size = sum(held for _, held, _ in found)
+    if size <= largest:
+        return
+    for _, held, path in sorted(found):
+        if size <= KEPT * largest:
+            return
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        size -= held
 
 
 def _write(path: Path, content: bytes, publish: Callable[[str, Path], None] = os.replace) -> None:

@@ -9,6 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import numpy as np
+
+from articulus.errors import InputError
+
 _chosen: ContextVar[int | None] = ContextVar("threads", default=None)
 _pool: ThreadPoolExecutor | None = None
 _pool_size = 0
@@ -34,7 +38,9 @@ def cores() -> int:
 @contextmanager
 def threads(n: int) -> Iterator[None]:
     """Use `n` threads for batches inside the `with` block. Results do not depend on it."""
-    token = _chosen.set(max(1, int(n)))
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise InputError(f"threads: found {n!r}; expected a whole number, at least 1")
+    token = _chosen.set(int(n))
     try:
         yield
     finally:

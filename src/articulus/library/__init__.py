@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from articulus.errors import InputError, did_you_mean
 from articulus.files import read_toml
+from articulus.files.toml.numbers import shown
 from articulus.library.looks import with_looks
 from articulus.mechanism import Description
 
@@ -30,6 +31,9 @@ GENERATORS = (
     "truss_arm",
 )
 """Mechanisms that a function makes."""
+
+MOST = 10_000
+"""Largest whole number, such as that of links, that a model takes: files name models, too."""
 
 STRUCTURES = ("draper_tetrahedron", "minas_truss", "satellite582", "three_masses", "truss54")
 """Structures; each a function."""
@@ -70,6 +74,11 @@ def structure(name: str, **arguments: Any) -> Structure:
 
 def _generated(name: str, arguments: dict[str, Any]) -> Any:
     """Return what the function of this name makes; its module is imported only now."""
+    for key, value in arguments.items():
+        if isinstance(value, int) and abs(value) > MOST:
+            raise InputError(
+                f"library model '{name}': {key}: found {shown(value)}; expected a whole number of at most {MOST}"
+            )
     make: Callable[..., Any] = getattr(import_module(f"{__package__}.{name}"), name)
     try:
         return make(**arguments)

@@ -20,7 +20,7 @@ from casadi import SX
 
 from articulus import dynamics
 from articulus.dynamics.coupled import every_joint
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, brief, did_you_mean
 from articulus.loop.component import Actuator, Component, Controller, Disturbance, Sensor
 from articulus.mechanism import Description, Number, Parameter
 from articulus.mechanism.expression import evaluated
@@ -553,6 +553,10 @@ def _ordered(components: Sequence[Component]) -> tuple[Component, ...]:
     for c in components:
         if not isinstance(c, KINDS):
             raise InputError(f"found {c!r}; expected a sensor, controller, actuator or disturbance")
+        if not isinstance(c.name, str) or not c.name or set("[]").intersection(c.name):
+            raise InputError(
+                f"component: found the name {brief(repr(c.name))}; expected a text without brackets, which are for units"
+            )
         if c.name in seen:
             raise InputError(f"component '{c.name}': found the name a second time; expected unique names")
         seen.add(c.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -189,13 +188,17 @@ def with_values(thing: Any, values: Mapping[str, float]) -> Any:
     return dataclasses.replace(thing, **fields)
 
 
+LARGEST = 1e100
+"""Largest number of a model: what can be squared and multiplied without an overflow."""
+
+
 def not_finite(where: str, thing: Any) -> Iterator[Finding]:
-    """Yield a finding for every number of a dataclass that is not finite (infinite limits are allowed)."""
+    """Yield a finding for every number of a dataclass that is not finite, or beyond LARGEST (limits may be)."""
     for field in dataclasses.fields(thing):
         if field.name in ("lower", "upper", "velocity", "effort"):
             continue
         held = getattr(thing, field.name)
         items = held if isinstance(held, tuple) else (held,)
         for item in items:
-            if isinstance(item, float) and not math.isfinite(item):
-                yield Finding(f"{where}.{field.name}", repr(item), "a finite number")
+            if isinstance(item, float) and not abs(item) <= LARGEST:
+                yield Finding(f"{where}.{field.name}", repr(item), f"a finite number, at most {LARGEST:g}")

@@ -11,16 +11,19 @@ from articulus.mechanism.description import Description
 from articulus.mechanism.joint import Joint
 from articulus.mechanism.named import limit_arrays
 
+MOST = 10**9
+"""Largest count of numbers, 8 GB."""
+
 
 def random_position(
-    d: Description, rng: np.random.Generator, size: int | tuple[int, ...] = (), reach: float = 1.0
+    d: Description, seed: int | np.random.Generator, size: int | tuple[int, ...] = (), reach: float = 1.0
 ) -> np.ndarray:
     """Return random positions, (*size, nq) [rad, m]; modal coordinates are zero.
 
     Parameters
     ----------
     d : Description
-    rng : numpy Generator
+    seed : int or numpy Generator
     size : int or tuple of int
         Leading axes.
     reach : float [m]
@@ -28,7 +31,15 @@ def random_position(
     """
     if not 0 <= reach < math.inf:
         raise InputError(f"random_position: reach = {reach!r}; expected a length of zero or more")
-    lead = (size,) if isinstance(size, int) else tuple(size)
+    lead = _lead(size)
+    try:
+        rng = np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_position: found seed {seed!r}; expected a whole number, not below 0, or a numpy Generator"
+        ) from None
+    if math.prod(lead) * max(1, d.nq) > MOST:
+        raise InputError(f"random_position: found size {lead}; expected at most {MOST} numbers in all")
     out, limits = np.broadcast_to(d.neutral, (*lead, d.nq)).copy(), limit_arrays(d)
     for c in d.connections:
         at = d.q_slices[c.name]
@@ -40,6 +51,17 @@ def random_position(
             turn = rng.normal(size=(*lead, 4))
             out[..., at.start : at.start + 4] = turn / np.linalg.norm(turn, axis=-1, keepdims=True)
     return out
+
+
+def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Return leading axes; raise InputError for what is none."""
+    given = (size,) if isinstance(size, (int, np.integer)) else size
+    whole = isinstance(given, (tuple, list)) and all(
+        isinstance(n, (int, np.integer)) and n >= 0 for n in given
+    )
+    if not whole or any(isinstance(n, bool) for n in given):
+        raise InputError(f"random_position: found size {size!r}; expected whole numbers, not below 0")
+    return tuple(int(n) for n in given)
 
 
 def _range(joint: Joint, lower: np.ndarray, upper: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:

@@ -27,12 +27,14 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import ArticulusError, InputError, brief
 from articulus.files.storage import StrPath, as_path, open_regular, replacing
 from articulus.results.status import Cause, Failure, Occurrence, State
 
 FORMAT = b"articulus checkpoint "
 VERSION = 1
+UNREAD = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError, RecursionError)
+"""What reading a checkpoint raises that no run wrote."""
 INTERVAL = 30.0
 """Seconds between checkpoints unless asked otherwise."""
 
@@ -211,6 +213,17 @@ def read(path: StrPath) -> Checkpoint:
     place = as_path(path)
     with _readable_errors(place, "read"), open_regular(place) as file:
         content = file.read()
+    try:
+        return _checkpoint(place, content)
+    except ArticulusError:
+        raise
+    except UNREAD as error:  # its SHA-256 fits, so that somebody made it up
+        raise InputError(
+            f"{place}: found a checkpoint that cannot be read ({type(error).__name__}: {brief(error)}); expected one that a run wrote"
+        ) from None
+
+
+def _checkpoint(place: Path, content: bytes) -> Checkpoint:
     header, arrays = _parsed(place, content)
     failures = [
         Failure(run, at, Cause(code), reason, *(arrays[f"{name}{k}"] for name in "qvx"))
@@ -272,7 +285,7 @@ def _read_log(
     widths = [math.prod(shape) for shape in columns.values()]
     size = 8 * rows * sum(widths)
     with _readable_errors(log, "read"), open_regular(log) as file:
-        content = file.read(size)
+        content = file.read(min(size, os.fstat(file.fileno()).st_size))
     if len(content) < size:
         raise InputError(
             f"{log}: found {len(content)} bytes; expected at least {size}: the log was shortened"

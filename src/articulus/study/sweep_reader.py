@@ -30,6 +30,8 @@ def read_sweep(values: Courses, table: Any, description: Description | None) -> 
         given = table.get(key, least)
         if not isinstance(given, int) or isinstance(given, bool) or given < least:
             report.add(f"sweep.{key}", shown(given), f"a whole number, at least {least}")
+    if isinstance(runs := table.get("runs"), int) and runs > MAX_RUNS:
+        report.add("sweep.runs", shown(runs), f"at most {MAX_RUNS}")
     given = table.get("values", {})
     if not given:
         report.add("sweep", "no values", "[sweep.values] with a line for each number to change")

@@ -79,10 +79,10 @@ def _message(found: dict[str, Any], machine: Machine) -> Message:
 
 
 def _axes(axes: list[Any], count: int) -> tuple[float, ...]:
-    good = len(axes) == count and all(type(x) in (int, float) and math.isfinite(x) for x in axes)
+    good = len(axes) == count and all(type(x) in (int, float) and abs(x) < math.inf for x in axes)
     if not good:
         raise MessageError(f"axes: expected {count} finite numbers")
-    return tuple(min(max(float(x), -1.0), 1.0) for x in axes)
+    return tuple(float(min(max(x, -1.0), 1.0)) for x in axes)
 
 
 def frame(shown: Shown, q: np.ndarray, v: np.ndarray, poses: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import threading
 import time
@@ -17,7 +16,7 @@ import numpy as np
 from articulus.campaign import bands, ledger, shards
 from articulus.campaign.bands import Counts, Scale
 from articulus.campaign.design import Campaign
-from articulus.campaign.driver import LOCK, SCALE, SETTINGS, Folder
+from articulus.campaign.driver import LOCK, SCALE, SETTINGS, Folder, held_campaign, read_scale
 from articulus.campaign.page.tally import Tally, number
 from articulus.campaign.result import PERCENTILES
 from articulus.errors import ArticulusError
@@ -82,7 +81,7 @@ class Watch:
         if stamp == self._stamp:
             return
         held = Folder(self.folder).settings or {}
-        self._campaign = Campaign.from_json(json.dumps(held["campaign"]), held["folder"])
+        self._campaign = held_campaign(self.folder, held)
         self._stamp, self._settings, self._body = stamp, held, {}
         self._start_again()
 
@@ -151,8 +150,7 @@ class Watch:
 
     def _add_counts(self, part: Counts | None) -> None:
         if self._scale is None:
-            with np.load(self.folder / SCALE) as held:
-                self._scale = Scale(held["times"], held["chosen"], held["low"], held["high"])
+            self._scale = read_scale(self.folder / SCALE)
             self._counts = bands.empty(self._scale)
         if part is not None:
             assert self._counts is not None

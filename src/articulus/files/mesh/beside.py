@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,7 @@ def beside(place: Path) -> Beside:
         plain = urllib.parse.unquote(name).replace("\\", "/").removeprefix("file://")
         for folder in (plain, plain.rpartition("/")[2]):
             path = place.parent / folder
-            if not why_not_inside(path, [root]) and path.is_file():
+            if not why_not_inside(path, [root]) and os.path.isfile(path):
                 try:
                     return load_bytes(path)
                 except ModelError:

@@ -16,6 +16,7 @@ import numpy as np
 
 from articulus.errors import Finding, ModelError
 from articulus.files.mesh.beside import Beside
+from articulus.files.mesh.gltf_sizes import require_bounded
 from articulus.files.mesh.texture import painted, reduced
 from articulus.mechanism.visual import MAX_TRIANGLES, Mesh
 
@@ -30,7 +31,7 @@ _DECLARED = re.compile(rb"<!(DOCTYPE|ENTITY)", re.I)
 
 def parse_scene(content: bytes, name: str, beside: Beside) -> Mesh:
     """Return the mesh of a scene's content; `name` stands for the file in messages, `beside` gives files that it names."""
-    parts = [_part(scene_part, X) for scene_part, X in _parts(_loaded(content, name, beside))]
+    parts = _loaded(content, name, beside)
     if not parts:
         raise ModelError(Finding(name, "a scene without a triangle", "a mesh"))
     starts = np.cumsum([0, *(len(vertices) for vertices, _, _ in parts)])
@@ -45,20 +46,27 @@ def parse_scene(content: bytes, name: str, beside: Beside) -> Mesh:
     return Mesh(vertices, triangles, np.concatenate(colours))
 
 
-def _loaded(content: bytes, name: str, beside: Beside) -> Any:
+Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+"""Vertices, triangles and colours."""
+
+
+def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
+    """Return the parts of a scene; what the package that reads it raises, here or there, is told as one thing."""
     suffix = PurePath(name).suffix.lower()
+    if suffix in (".glb", ".gltf"):
+        require_bounded(content, name)
     if suffix == ".dae" and _DECLARED.search(content):
         raise ModelError(Finding(name, "a document type or an entity", "plain COLLADA"))
     try:
         trimesh: Any = importlib.import_module("trimesh")
-        return trimesh.load_scene(
+        scene = trimesh.load_scene(
             io.BytesIO(content), file_type=suffix[1:], resolver=_Resolver(beside), process=False
         )
+        return [_part(part, X) for part, X in _parts(scene)]
     except ImportError as error:
         hint = 'Install it: pip install "articulus[mesh]".'
-        raise ModelError(
-            Finding(name, f"a {suffix} file without the package {error.name}", "that package", hint)
-        ) from None
+        missing = f"the package {error.name}" if error.name else f"what reads it ({error})"
+        raise ModelError(Finding(name, f"a {suffix} file without {missing}", "that package", hint)) from None
     except Exception as error:  # noqa: BLE001  (readers of foreign formats raise anything)
         raise ModelError(
             Finding(
@@ -94,7 +102,7 @@ def _parts(scene: Any) -> Any:
             yield part, np.asarray(X, dtype=float)
 
 
-def _part(part: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def _part(part: Any, X: np.ndarray) -> Part:
     """Return vertices, triangles and colours of a part."""
     vertices = np.asarray(part.vertices, dtype=float) @ X[:3, :3].T + X[:3, 3]
     triangles = np.asarray(part.faces, dtype=np.int64)

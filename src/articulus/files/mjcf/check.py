@@ -147,7 +147,7 @@ def _cells(element: Element) -> float:
 
 def _pixels(element: Element, document: _Document, path: Path) -> int:
     """Return the number of pixels of an image, 0 for any other file; refuse what cannot be read, lest MuJoCo waits for it."""
-    if not path.exists():
+    if not os.path.exists(path):
         return 0  # MuJoCo says so
     try:
         with open_regular(path) as file:

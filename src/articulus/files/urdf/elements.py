@@ -25,11 +25,14 @@ from articulus.mechanism import (
     Prismatic,
     Revolute,
 )
+from articulus.mechanism.numbers import LARGEST
 from articulus.spatial import exact, frame_with_z
 
 NO_INERTIAL = "no inertial in the URDF"
 ZERO_INERTIAL = "an inertial of zero in the URDF"
 
+LIMITS = ("lower", "upper", "velocity", "effort", "soft_lower_limit", "soft_upper_limit")
+"""Attributes that may be as large as any number: no limit."""
 KNOWN_CHILDREN = {
     "robot": ("link", "joint", "material", "transmission", "gazebo", "sensor", "ros2_control"),
     "link": ("inertial", "visual", "collision", "contact", "sensor"),
@@ -270,8 +273,9 @@ class Elements:
                 self.report.add(path, f"<{element.tag}> without {key}", f'{key}="..." with {expected}')
             return ()
         words = text.split()
+        largest = math.nextafter(math.inf, 0) if key in LIMITS else LARGEST
         strict = [float(w) for w in words if _NUMBER.fullmatch(w)]
-        if len(strict) != len(words) or len(words) != count or not all(map(math.isfinite, strict)):
+        if len(strict) != len(words) or len(words) != count or not all(abs(x) <= largest for x in strict):
             self.report.add(path, f'{key}="{_short(text)}"', expected, _advice(words, count))
             return ()
         return tuple(strict)
