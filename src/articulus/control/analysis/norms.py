@@ -1,7 +1,8 @@
 """Norms of linear models: H2 and Hinf (`norm`, `hinfnorm`, `getPeakGain` in MATLAB).
 
 The peak gain is found by the method of Bruinsma & Steinbuch (1990): g is above the largest singular value at all frequencies
-if the Hamiltonian matrix of g has no imaginary eigenvalue; if it has some, between them lie frequencies of larger gain.
+if the Hamiltonian matrix of g has no imaginary eigenvalue; if it has some, between them lie frequencies of larger gain. It begins
+at the highest of the maxima beside a net of frequencies; what is returned is the gain at the frequency that is returned.
 """
 
 from __future__ import annotations
@@ -10,21 +11,34 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from scipy.optimize import minimize_scalar
 from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root
 from articulus.control.analysis.scaling import scaled
-from articulus.control.analysis.stable import stable_poles
+from articulus.control.analysis.stable import LEVEL, ROUNDING, stable_poles
 from articulus.control.plant import as_plant
 from articulus.control.sampling import continuous
+from articulus.errors import doubtful
 from articulus.linear import LinearModel
+from articulus.linear.response import Transfer
 
 ACCURACY = 1e-7
 """Largest relative amount by which some gain can exceed the peak that is returned."""
 NEAR_AXIS = 1e-5
-"""Real part over size up to which an eigenvalue is looked at as an imaginary one; too many cost time, none can be missed."""
+"""Real part over size up to which an eigenvalue is looked at as an imaginary one; too many cost time."""
 ROUNDS = 60
+AROUND = np.array([-3.0, -1.0, -0.4, 0.0, 0.4, 1.0, 3.0])
+"""Frequencies of the net around a pole, beside its own, over its real part."""
+PER_DECADE = 6
+"""Frequencies of the net in equal ratios."""
+HIDDEN, MAXIMA = 0.3, 6
+"""Values on the net, over the largest, below which no maximum is looked for, and how many are at most."""
+PLACES, ROUNDS_AROUND = np.linspace(0.0, 1.0, 9), 5
+"""Parts of the way between two frequencies of the net where a maximum is looked for, and how often again between two of these."""
+ENDLESS = 1e12
+"""Gain at the frequency of an undamped pole, over that at others, which is infinite but for rounding."""
+SEEN = 1e-5
+"""Amount below the peak at which the Hamiltonian matrix is asked whether it sees it."""
 
 
 class Norm(float):
@@ -97,86 +111,156 @@ def peak_gain(plant: Any) -> Norm:
             return Norm(np.inf, reason="a pole on the boundary of stability")
         model = continuous(model)
     model, _ = scaled(model)
-    found, omega = _peak(model)
+    found, omega, excluded = _peak(model)
     if period is not None:
         omega = np.pi / period if np.isinf(omega) else 2.0 * np.arctan(0.5 * omega * period) / period
     reason = "" if np.isfinite(found) else "a pole on the boundary of stability"
+    if not excluded:
+        reason = "slow and fast poles: rounding hides whether there is a higher gain between the frequencies that were looked at"
+        doubtful(
+            f"peak_gain: found {found:.6g} at {omega:.6g} rad/s; {reason}; reduce the model, or leave out what is fastest"
+        )
     return Norm(found, omega, reason)
 
 
 class Gains:
-    """Largest singular values of the response of a continuous model at single frequencies, from its Schur form."""
+    """Largest singular values of the response of a continuous model."""
 
     def __init__(self, model: LinearModel):
-        self.T, Z = scipy.linalg.schur(model.A, output="complex")
-        self.B, self.C, self.D = Z.conj().T @ model.B, model.C @ Z, model.D
-        self.places = np.diag_indices(len(self.T))
+        self.D, self.transfer = model.D, Transfer(model.A, model.B, model.C, model.D)
 
-    def __call__(self, omega: float) -> float:
-        """Return the gain at a frequency [rad/s], which may be infinite."""
+    def __call__(self, omega: np.ndarray) -> np.ndarray:
+        """Return the gains at frequencies [rad/s], which may be infinite, (n,)."""
+        finite = np.isfinite(omega)
+        responses = np.broadcast_to(self.D.astype(complex), (len(omega), *self.D.shape)).copy()
+        if finite.any():
+            responses[finite] = self.transfer(1j * omega[finite])
+        found = np.full(len(omega), np.inf)
+        good = np.isfinite(responses).all(axis=(1, 2))
+        found[good] = np.linalg.svd(responses[good], compute_uv=False)[:, 0]
+        return found
+
+    def is_rounding(self, found: float, omega: float) -> bool:
+        """Return whether a gain is what rounding leaves of terms that cancel, as of the difference of equal models."""
         if np.isinf(omega):
-            return _largest(self.D)
-        shifted = -self.T
-        shifted[self.places] += 1j * omega
-        if not shifted[self.places].all():
-            return np.inf
-        return _largest(self.C @ scipy.linalg.solve_triangular(shifted, self.B, check_finite=False) + self.D)
+            return False
+        terms = np.abs(self.transfer.C) @ np.abs(self.transfer.states(np.array([1j * omega]))[:, 0]) + np.abs(
+            self.D
+        )
+        return bool(found <= 100 * ROUNDING * np.linalg.norm(terms))
 
 
-def _largest(response: np.ndarray) -> float:
-    """Return the largest singular value; a search asks thousands of times, and `np.linalg.norm` takes twice as long."""
-    return float(np.linalg.svd(response, compute_uv=False)[0])
-
-
-def _peak(model: LinearModel) -> tuple[float, float]:
-    """Return the peak gain of a continuous model and its frequency."""
+def _peak(model: LinearModel) -> tuple[float, float, bool]:
+    """Return the peak gain of a continuous model, its frequency, and whether every larger gain is excluded."""
     if not len(model.A):
-        return _largest(model.D), 0.0
+        return float(np.linalg.norm(model.D, 2)), 0.0, True
     gain, poles = Gains(model), np.linalg.eigvals(model.A)
-    on_axis = np.abs(poles.real) <= 1e-15 * np.abs(poles).max(initial=0.0)
-    starts = np.unique(np.abs(np.concatenate([[0.0], poles.imag, np.abs(poles)])))
-    best, omega = max([(gain(np.inf), np.inf)] + [(gain(w), w) for w in starts])
-    if np.isinf(best) or (on_axis.any() and best > 1e12 * max(gain(np.inf), 1e-300)):
-        return np.inf, omega
-    if best == 0.0:
-        best, omega = max((gain(w), w) for w in np.concatenate([starts * 1.7 + 0.3, [1.0]]))
-        if best == 0.0:
-            return 0.0, 0.0
-    best, omega = _polished(gain, best, omega)
+    if np.abs(poles).min() < 1e-6 * np.abs(poles).max():
+        poles = stable_poles(model.A, None)[0]  # slow ones are lost to rounding by the fast ones
+    net = _net(poles)
+    values = gain(net)
+    undamped = np.abs(poles.real) <= 1e-15 * np.abs(poles).max()
+    if np.isinf(values).any() or (undamped.any() and values.max() > ENDLESS * np.median(values)):
+        return np.inf, float(net[np.argmax(values)]), True
+    if not values.any():
+        return 0.0, 0.0, True
+    best, omega = _highest(gain, net, values)
     for _ in range(ROUNDS):
-        crossings = _crossings(model, best * (1.0 + ACCURACY))
-        tried = np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])])
-        higher, at = max([(gain(w), w) for w in tried], default=(0.0, 0.0))
+        crossings = _crossings(model, poles, best * (1.0 + ACCURACY))
+        tried = np.unique(np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])]))
+        if not len(tried):
+            break
+        higher, at = _highest(gain, tried, gain(tried))
         if higher <= best * (1.0 + ACCURACY):
             break
-        best, omega = _polished(gain, higher, at)
+        best, omega = higher, at
+    return best, omega, gain.is_rounding(best, omega) or _seen(model, poles, net, values, best, omega)
+
+
+def _net(poles: np.ndarray) -> np.ndarray:
+    """Return frequencies that show every resonance: zero, infinity, around every pole as wide as it is damped, and in equal ratios."""
+    upper = poles[poles.imag >= 0]
+    around = (upper.imag[:, None] + np.abs(upper.real)[:, None] * AROUND).ravel()
+    sizes = np.abs(poles)[np.abs(poles) > 0]
+    low, high = (0.03 * sizes.min(), 30.0 * sizes.max()) if len(sizes) else (1.0, 1.0)
+    even = np.geomspace(low, high, 2 + int(PER_DECADE * np.log10(high / low)))
+    found = np.unique(np.concatenate([[0.0], np.abs(around), sizes, even]))
+    apart = np.diff(found) > 1e-9 * found[1:]
+    return np.concatenate([found[:1], found[1:][apart], [np.inf]])
+
+
+def _highest(gain: Gains, net: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Return the largest of the maxima next to the largest values on a net, and its frequency."""
+    k = int(np.argmax(values))
+    best, omega = float(values[k]), float(net[k])
+    edged = np.concatenate([[-np.inf], values, [-np.inf]])
+    tops = np.flatnonzero(
+        (values >= edged[:-2]) & (values >= edged[2:]) & (values >= HIDDEN * best) & (net < np.inf)
+    )
+    tops = tops[np.argsort(-values[tops], kind="stable")][:MAXIMA]
+    last = net[net < np.inf][-1:]
+    edged = np.concatenate([[0.0], net[net < np.inf], 1.1 * last + (last == 0.0)])
+    low, high = edged[tops], edged[tops + 2]
+    for _ in range(ROUNDS_AROUND if len(tops) else 0):
+        # all maxima at once: the neighbors of the highest of some places between are the next ends
+        places = low[:, None] + (high - low)[:, None] * PLACES
+        found = gain(places.ravel()).reshape(places.shape)
+        row, column = np.unravel_index(np.argmax(found), found.shape)
+        if found[row, column] > best:
+            best, omega = float(found[row, column]), float(places[row, column])
+        k, rows = found.argmax(axis=1), np.arange(len(tops))
+        low, high = places[rows, np.maximum(k - 1, 0)], places[rows, np.minimum(k + 1, len(PLACES) - 1)]
+        likely = found.max(axis=1) >= 0.9 * found.max()
+        low, high, tops = low[likely], high[likely], tops[likely]
     return best, omega
 
 
-def _polished(gain: Gains, best: float, omega: float) -> tuple[float, float]:
-    """Return the local maximum of the gain next to a frequency."""
-    if np.isinf(omega) or omega == 0.0:
-        return best, omega
-    found = minimize_scalar(
-        lambda x: -gain(omega * np.exp(x)),
-        bounds=(-1e-2, 1e-2),
-        method="bounded",
-        options={"xatol": 1e-11},
-    )
-    return max((best, omega), (-float(found.fun), omega * float(np.exp(found.x))))
+def _seen(
+    model: LinearModel, poles: np.ndarray, net: np.ndarray, values: np.ndarray, best: float, omega: float
+) -> bool:
+    """Return whether the Hamiltonian matrix shows the peak that is known: then rounding does not hide a higher one of its like.
+
+    Between the peak and the next frequencies of the net with less gain, on either side, there is a crossing.
+    """
+    level = best * (1.0 - SEEN)
+    less = net[values < level]
+    before, after = less[less < omega], less[less > omega]
+    if not len(less):  # as high everywhere
+        return True
+    crossings = _crossings(model, poles, level)
+    low = before[-1] * (1.0 - SEEN) if len(before) else 0.0
+    high = after[0] * (1.0 + SEEN) if len(after) else np.inf
+    return bool(((crossings >= low) & (crossings <= high)).any())
 
 
-def _crossings(model: LinearModel, level: float) -> np.ndarray:
-    """Return the frequencies at which some singular value of a continuous model may equal a level above that of D."""
-    A, B, C, D = model.A, model.B / level, model.C, model.D / level
-    if not len(A):
-        return np.zeros(0)
+def _crossings(model: LinearModel, poles: np.ndarray, level: float) -> np.ndarray:
+    """Return the frequencies at which some singular value of a continuous model may equal a level above that of D.
+
+    They are the imaginary eigenvalues of the Hamiltonian matrix. Rounding moves them by that of its largest entries: where poles are
+    much slower than that, eigenvalues of their size are taken from the inverse of the shifted matrix, of which they are the largest.
+    """
+    root = np.sqrt(level)
+    A, B, C, D = model.A, model.B / root, model.C / root, model.D / level
     inner, outer = np.eye(D.shape[1]) - D.T @ D, np.eye(len(D)) - D @ D.T
     F = A + B @ np.linalg.solve(inner, D.T @ C)
     H = np.block([[F, B @ np.linalg.solve(inner, B.T)], [-C.T @ np.linalg.solve(outer, C), -F.T]])
+    H, _ = scipy.linalg.matrix_balance(H, permute=False)
+    size = float(np.linalg.norm(H))
     values = np.linalg.eigvals(H)
-    near = np.abs(values.real) <= NEAR_AXIS * np.abs(values) + 1e-13 * np.abs(H).max()
-    return np.unique(np.abs(values[near].imag))
+    found = [_imaginary(values, ROUNDING * size)]
+    slowest = np.abs(poles)[np.abs(poles) > 0].min(initial=size)
+    while size > slowest / LEVEL:
+        size *= LEVEL
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = size + 1.0 / np.linalg.eigvals(np.linalg.inv(H - size * np.eye(len(H))))
+        found.append(_imaginary(values[np.abs(values) < size / LEVEL], ROUNDING * size))
+    return np.unique(np.concatenate(found))
+
+
+def _imaginary(values: np.ndarray, rounding: float) -> np.ndarray:
+    """Return the frequencies of eigenvalues that may be imaginary."""
+    near = np.abs(values.real) <= NEAR_AXIS * np.abs(values) + rounding
+    return np.abs(values[near].imag)
 
 
 def _unstable(model: LinearModel) -> str:
