@@ -1,12 +1,13 @@
-"""Two four-bar linkages side by side, ten seconds by `regularized` (ALF1 from the multipliers' side) and ALF2 through positions with three degrees of freedom."""
+"""Two four-bar linkages side by side, ten seconds by ALF1 in two forms and ALF2 through positions with three degrees of freedom."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 
 import articulus as art
 from articulus.cases.points import Points, Run, by_accelerations, by_momenta, points, rods
-from articulus.dynamics.loops import regularized
+from articulus.dynamics.loops import augmented, regularized
 
 UPRIGHT, RATE = np.array([0.0, 1.0, 1.0, 1.0, 2.0, 1.0]), np.array([1.0, 0.0] * 3)
 Y1 = 1
@@ -14,17 +15,24 @@ Y1 = 1
 
 def compute() -> dict:
     system = double_four_bar()
-    alf1 = by_accelerations(
-        system, lambda p: regularized(p, 1e7, 20.0, iterations=3), UPRIGHT, RATE, Y1, 1e-8
-    )
+    forms = {"augmented (ALF1)": augmented, "regularized": regularized}
+    runs = {
+        name: by_accelerations(system, penalized(form), UPRIGHT, RATE, Y1, 1e-8)
+        for name, form in forms.items()
+    }
     alf2 = by_momenta(system, UPRIGHT, RATE, Y1, 1e-5, penalty=1e7, frequency=10.0, iterations=10)
     return {
         **joints(),
-        "regularized, frequency 20: passages [s]": alf1.passages,
-        **ends("regularized, frequency 20", alf1),
+        **{f"{name}, frequency 20: passages [s]": run.passages for name, run in runs.items()},
+        **ends("augmented (ALF1), frequency 20", runs["augmented (ALF1)"]),
+        **ends("regularized, frequency 20", runs["regularized"]),
         "ALF2, frequency 10: passages": len(alf2.passages),
         **ends("ALF2, frequency 10", alf2),
     }
+
+
+def penalized(form: Callable) -> Callable:
+    return lambda p: form(p, 1e7, 20.0, iterations=3)
 
 
 def ends(label: str, run: Run) -> dict:
