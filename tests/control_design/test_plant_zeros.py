@@ -6,6 +6,8 @@ import pytest
 import scipy.linalg
 
 from articulus.control import as_plant, damp, minreal, modal_access, strong_zeros, tzero, zero_dynamics
+from articulus.control.connect import series
+from articulus.control.plant import of_matrices
 from articulus.errors import DoubtfulResult, InputError
 
 
@@ -178,3 +180,27 @@ def test_access_to_modes():
     )
     assert found.uncontrollable == [-3.0]
     assert found.unobservable == [-2.0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_chain_of_lags_has_the_one_zero_that_was_put_in(seed):
+    """(s + z) / ((s + p1) ... (s + pk)) as a series of 16 to 27 lags: the zero alone, to the digits that its coefficients have."""
+    rng = np.random.default_rng(seed)
+    p, z = 10 ** rng.uniform(-1, 1.5, rng.integers(16, 28)), rng.uniform(0.1, 30)
+    model = of_matrices([[-p[0]]], [[1.0]], [[z - p[0]]], [[1.0]])
+    for a in p[1:]:
+        model = series(model, of_matrices([[-a]], [[1.0]], [[rng.uniform(0.2, 5)]], [[0.0]]))
+    assert tzero(model).transmission == pytest.approx([-z], rel=1e-9)
+
+
+def test_zeros_of_a_chain_are_those_of_slicot():
+    slycot = pytest.importorskip("slycot")
+    import scipy.linalg
+
+    k = 20
+    model = of_matrices([[-float(k)]], [[1.0]], [[2.5 - k]], [[1.0]])
+    for i in range(1, k):
+        model = series(model, of_matrices([[-float(i)]], [[1.0]], [[1.0]], [[0.0]]))
+    o = slycot.ab08nd(k, 1, 1, model.A, model.B, model.C, model.D)
+    expected = scipy.linalg.eigvals(o[8][: o[0], : o[0]], o[9][: o[0], : o[0]])
+    np.testing.assert_allclose(tzero(model).transmission, expected, rtol=1e-9)

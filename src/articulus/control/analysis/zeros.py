@@ -112,8 +112,28 @@ def without_forced_states(
 
 
 def row_basis(matrix: np.ndarray, least: float) -> tuple[np.ndarray, int]:
-    """Return U orthogonal and the rank r: the rows of U' matrix after the first r are zero."""
-    if not matrix.size:
-        return np.eye(len(matrix)), 0
-    U, values, _ = np.linalg.svd(matrix)
-    return U, int(np.count_nonzero(values > least))
+    """Return U orthogonal and the rank r: the rows of U' matrix after the first r are zero.
+
+    Householder reflections of the longest columns first. A column with one entry is brought up by an exact exchange: what is zero in
+    chains of lags stays zero, where an SVD leaks rounding, which grows by the distance of the poles at every step.
+    """
+    R, U, rank = matrix.copy(), np.eye(len(matrix)), 0
+    while rank < min(R.shape):
+        lengths = np.linalg.norm(R[rank:, rank:], axis=0)
+        longest = int(np.argmax(lengths))
+        if lengths[longest] <= least:
+            break
+        R[:, [rank, rank + longest]] = R[:, [rank + longest, rank]]
+        entries = np.flatnonzero(R[rank:, rank])
+        if len(entries) == 1:
+            swap, back = [rank, rank + entries[0]], [rank + entries[0], rank]
+            R[swap], U[:, swap] = R[back], U[:, back]
+        else:
+            v = R[rank:, rank].copy()
+            v[0] += np.copysign(lengths[longest], v[0])
+            v *= np.sqrt(2.0 / (v @ v))
+            R[rank:] -= np.outer(v, v @ R[rank:])
+            U[:, rank:] -= np.outer(U[:, rank:] @ v, v)
+            R[rank + 1 :, rank] = 0.0
+        rank += 1
+    return U, rank
