@@ -205,6 +205,29 @@ def test_sparse_operands():
     check(ca.Function("f", [a, b], [a @ a.T, b @ b, ca.diagcat(a, a)]))
 
 
+def test_elements_that_are_set_and_added():
+    """Slices, slices of slices and lists of places; one place may be added to several times."""
+    x, y, a = ca.MX.sym("x", 12), ca.MX.sym("y", 3), ca.MX.sym("a", 12, 12)
+    listed, sliced, block = ca.MX(x), ca.MX(x), ca.MX(a)
+    listed[[0, 5, 2]] = y
+    sliced[1:10:3] = y
+    block[2:5, 4:7] = ca.repmat(y, 1, 3)
+    picked = ca.Function("picked", [x], [x[[0, 2, 2, 5, 2]]])
+    twice = picked.reverse(1)(x, ca.MX(5, 1), ca.vertcat(y, y[:2]))
+    check(ca.Function("f", [x, y, a], [listed, sliced, block @ a, twice]))
+
+
+def test_derivatives_of_graphs_of_calls():
+    """Jacobians of calls of one function, whose elements are set one by one."""
+    q = ca.SX.sym("q", 3)
+    turn = ca.Function("turn", [q], [ca.vertcat(ca.sin(q[0]) * q[1], q[2] * q[0], ca.cos(q[1]))])
+    x = ca.MX.sym("x", 6)
+    y = ca.MX(x)
+    for _ in range(3):
+        y = ca.vertcat(turn(y[:3]), turn(y[3:]) + y[[5, 0, 0]])
+    check(ca.Function("f", [x], [ca.densify(ca.jacobian(y, x))]))
+
+
 def test_unsupported_nodes_are_named():
     x, a = ca.MX.sym("x"), ca.MX.sym("a", 12, 12)
     roots = ca.rootfinder("r", "newton", {"x": x, "g": x * x - 2})

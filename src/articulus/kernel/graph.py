@@ -562,6 +562,8 @@ class Tracer:
             result = self.graph.fresh(node.nnz())
             self.graph.steps.append(Elementwise(node.op(), operands, result))
             return [result]
+        if node.op() == ca.OP_ADDNONZEROS:
+            return self.trace(_added(node), operands)
         return self.trace(_node_function(node), operands)
 
     def _product(self, node: ca.MX, operands: list[np.ndarray]) -> np.ndarray:
@@ -597,21 +599,38 @@ def _rearrange(node: ca.MX, operands: list[np.ndarray]) -> list[np.ndarray] | No
     if kind == ca.OP_TRANSPOSE:
         order = ca.DM(node.dep(0).sparsity(), list(range(1, node.dep(0).nnz() + 1))).T
         return [operands[0][np.array(order.nonzeros(), dtype=int) - 1]]
-    return _picked(node.info(), operands[0]) if kind == ca.OP_GETNONZEROS else None
+    if kind == ca.OP_SETNONZEROS:
+        chosen = _chosen(node.info())
+        whole = operands[0].copy()
+        whole[chosen[chosen >= 0]] = operands[1][chosen >= 0]
+        return [whole]
+    if kind == ca.OP_GETNONZEROS:
+        chosen = _chosen(node.info())
+        return [operands[0][chosen]] if chosen.size and chosen.min() >= 0 else None
+    return None
 
 
-def _picked(places: dict, operand: np.ndarray) -> list[np.ndarray] | None:
-    """Return the elements at one slice, at a slice of slices or at a list of places, else None."""
+def _chosen(places: dict) -> np.ndarray:
+    """Return the places of one slice, of a slice of slices or of a list; -1 for an element that is nowhere."""
     if "slice" in places:
-        return [operand[_places(places["slice"])]]
+        return _places(places["slice"])
     if "outer" in places:
-        return [operand[np.add.outer(_places(places["outer"]), _places(places["inner"])).ravel()]]
-    chosen = np.array(places.get("nz", [-1]), dtype=int)
-    return [operand[chosen]] if chosen.size and chosen.min() >= 0 else None
+        return np.add.outer(_places(places["outer"]), _places(places["inner"])).ravel()
+    return np.array(places.get("nz", [-1]), dtype=int)
 
 
 def _places(part: dict) -> np.ndarray:
     return np.arange(part["start"], part["stop"], part["step"])
+
+
+def _added(node: ca.MX) -> ca.Function:
+    """Return the SX function that adds elements to others at chosen places, where one place may come several times."""
+    x, y = (ca.SX.sym("x", node.dep(k).nnz()) for k in range(2))
+    sums = ca.vertsplit(x)
+    for k, place in enumerate(_chosen(node.info()).tolist()):
+        if place >= 0:
+            sums[place] += y[k]
+    return ca.Function("added", [x, y], [ca.vertcat(*sums)])
 
 
 def _node_function(node: ca.MX) -> ca.Function:

@@ -396,12 +396,25 @@ class _Push(Disturbance):
 
 
 def _values(f: ca.Function, count: int, *given: Any) -> list[np.ndarray]:
-    """Return the outputs of a function at rows of its arguments, with a leading axis of `count`: native code, but for one row."""
+    """Return the outputs of a function at rows of its arguments, with a leading axis of `count`.
+
+    By native code, but for one row and for long mechanisms, whose derivatives take longer to compile than to evaluate.
+    """
+    if count > 1 and not f.is_a("SXFunction"):
+        found = [
+            f.call([_row(f.numel_in(i), np.asarray(x), k) for i, x in enumerate(given)]) for k in range(count)
+        ]
+        return [np.array([np.array(y) for y in ys]) for ys in zip(*found)]
     if count == 1:
         arguments = [x[0] if np.ndim(x) and len(x) == 1 else x for x in map(np.asarray, given)]
         return [np.array(y)[None] for y in f.call(arguments)]
     found = native(f)(*given)
     return list(found) if isinstance(found, tuple) else [found]
+
+
+def _row(size: int, x: np.ndarray, k: int) -> np.ndarray:
+    """Return row k of an argument of a given size, or what serves all rows."""
+    return x[k] if x.ndim == 2 or (x.ndim == 1 and size == 1) else x
 
 
 def _require_same(k: int, rows: Rows, first: Rows, chosen: tuple[Partition, Partition]) -> None:
