@@ -5,7 +5,7 @@ import control
 import numpy as np
 
 import articulus as art
-from articulus.integrate import RK4
+from articulus.simulation.integrate import RK4
 
 cart = art.Mechanism("cart_pole")
 cart.body("cart", mass=1.0, inertia=(0.01, 0.01, 0.01))

@@ -1,14 +1,14 @@
 """From a Nastran file to an arm: read beams and a mass, choose shapes by what they lose, move the arm, look at its strain."""
 
-# %% The file was written by `articulus.files.write_bulk`; Nastran reads it too
+# %% The file was written by `articulus.model.files.write_bulk`; Nastran reads it too
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus import files
 from articulus import structure as st
+from articulus.model import files
 
 model = files.read_bulk(Path(__file__).parent / "data" / "forearm.bdf")
 link = files.bulk_structure(model)

@@ -5,8 +5,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 import articulus as art
-from articulus import files
 from articulus import structure as st
+from articulus.model import files
 
 skin = files.Orthotropic(1, E1=1.4e11, E2=9e9, nu12=0.3, G12=5e9, rho=1600.0)
 core = files.Orthotropic(2, E1=1e6, E2=1e6, nu12=0.3, G12=1e6, rho=32.0)

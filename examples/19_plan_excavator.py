@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import articulus as art
-from articulus import trajectory
+from articulus.motion import trajectory
 
 machine = art.load("cat215b")
 wall = trajectory.Rod((3.0, 0.0, 1.0), (9.0, 0.0, 1.0), radius=1.5, name="wall")

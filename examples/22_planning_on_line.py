@@ -4,7 +4,7 @@
 import numpy as np
 
 import articulus as art
-from articulus import trajectory
+from articulus.motion import trajectory
 
 arm = art.load("two_link")
 goal = [1.0, 0.5]

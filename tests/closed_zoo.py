@@ -10,7 +10,7 @@ import numpy as np
 
 import articulus as art
 import zoo
-from articulus.mechanism import ALL_JOINTS, Joint, LoopJoint, Pose
+from articulus.model.mechanism import ALL_JOINTS, Joint, LoopJoint, Pose
 
 LOOP_JOINTS = tuple(j for j in ALL_JOINTS if j.closure_names)
 """Every joint type that can close a loop: those that declare closure rows."""

@@ -13,7 +13,7 @@ import numpy as np
 
 import articulus as art
 import zoo
-from articulus.mechanism.modes import Level, Modes, Station
+from articulus.model.mechanism.modes import Level, Modes, Station
 
 
 @dataclass(frozen=True)

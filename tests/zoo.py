@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.mechanism import ALL_JOINTS, Description, Joint, value_of
+from articulus.model.mechanism import ALL_JOINTS, Description, Joint, value_of
 
 ONE_FREEDOM = (art.Revolute, art.Prismatic, art.Helical)
 MOVING = tuple(j for j in ALL_JOINTS if j is not art.Fixed)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 from articulus import kernel, spatial
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, ModelError, NumericalError, UnsupportedOperation
-from articulus.late import register as _register
-from articulus.load import load
-from articulus.mechanism import (
+from articulus.model.late import register as _register
+from articulus.model.load import load
+from articulus.model.mechanism import (
     Coupling,
     CustomConstraint,
     CustomVelocityConstraint,
@@ -41,28 +41,47 @@ from articulus.mechanism import (
 )
 
 if TYPE_CHECKING:
-    from articulus import campaign, control, inversion, trajectory
-    from articulus.loop import PythonController, components, events
-    from articulus.results import Run, RunStatus, load_run, plot
-    from articulus.results.compare import compare
-    from articulus.running import Loop, RunSettings, rollout, simulate
-    from articulus.running.trim import trim
-    from articulus.solve import goals
-    from articulus.solve.assembly import assemble, independent_rows
-    from articulus.solve.equilibrium import equilibrium
-    from articulus.solve.inverse_kinematics import inverse_kinematics
+    from articulus import control
+    from articulus.motion import inversion, trajectory
+    from articulus.simulation.loop import PythonController, components, events
+    from articulus.simulation.results import Run, RunStatus, load_run, plot
+    from articulus.simulation.results.compare import compare
+    from articulus.simulation.running import Loop, RunSettings, rollout, simulate
+    from articulus.simulation.running.trim import trim
+    from articulus.simulation.solve import goals
+    from articulus.simulation.solve.assembly import assemble, independent_rows
+    from articulus.simulation.solve.equilibrium import equilibrium
+    from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
+    from articulus.study import campaign
 
 _LATE = {
-    "solve": ("goals",),
-    "solve.assembly": ("assemble", "independent_rows"),
-    "solve.equilibrium": ("equilibrium",),
-    "solve.inverse_kinematics": ("inverse_kinematics",),
-    "loop": ("PythonController", "components", "events"),
-    "results": ("Run", "RunStatus", "compare", "load_run", "plot"),
-    "running": ("Loop", "RunSettings", "rollout", "simulate"),
-    "running.trim": ("trim",),
+    "simulation.solve": ("goals",),
+    "simulation.solve.assembly": ("assemble", "independent_rows"),
+    "simulation.solve.equilibrium": ("equilibrium",),
+    "simulation.solve.inverse_kinematics": ("inverse_kinematics",),
+    "simulation.loop": ("PythonController", "components", "events"),
+    "simulation.results": ("Run", "RunStatus", "compare", "load_run", "plot"),
+    "simulation.running": ("Loop", "RunSettings", "rollout", "simulate"),
+    "simulation.running.trim": ("trim",),
 }
 """Names that are imported when first asked for: a script that computes dynamics need not wait for what runs need."""
+
+_PACKAGES = {
+    "browser": "browser",
+    "campaign": "study.campaign",
+    "cases": "cases",
+    "control": "control",
+    "files": "model.files",
+    "integrate": "simulation.integrate",
+    "inversion": "motion.inversion",
+    "library": "model.library",
+    "linear": "linear",
+    "mechanism": "model.mechanism",
+    "structure": "structure",
+    "study": "study",
+    "trajectory": "motion.trajectory",
+}
+"""Packages that are imported when first asked for."""
 
 _register("view", "articulus.browser", "view")
 _register("mechanism_html", "articulus.browser.notebook", "mechanism_html")
@@ -72,13 +91,13 @@ _register("save_loop", "articulus.study.writer", "save_loop")
 _register("save_run", "articulus.study.writer", "save_run")
 _register("origin", "articulus.study.loop_text", "origin_of")
 _register("as_plant", "articulus.control.plant", "as_plant")
-_register("components_of", "articulus.loop.components.devices", "components_of")
-_register("joint_stops", "articulus.running.joint_limits", "joint_stops")
+_register("components_of", "articulus.simulation.loop.components.devices", "components_of")
+_register("joint_stops", "articulus.simulation.running.joint_limits", "joint_stops")
 
 
 def __getattr__(name: str) -> _Any:
-    if name in ("campaign", "control", "inversion", "trajectory"):  # packages of methods
-        return _import(f"articulus.{name}")
+    if name in _PACKAGES:
+        return _import(f"articulus.{_PACKAGES[name]}")
     for module, held in _LATE.items():
         if name in held:
             found = getattr(_import(f"articulus.{module}"), name)

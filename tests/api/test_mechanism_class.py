@@ -15,8 +15,8 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus import api
-from articulus.dynamics import QUANTITIES
+from articulus.dynamics import mechanism as api
+from articulus.dynamics.quantities import QUANTITIES
 from articulus.linear import LinearModel, LinearModels
 
 FRAME, OTHER = "tool", "camera"
@@ -523,7 +523,7 @@ def test_a_warm_start_makes_no_equations(tmp_path):
     """A second process takes native code from the cache and imports nothing of the dynamics."""
     code = (
         "import sys, articulus; m = articulus.load('two_link'); m.forward_dynamics([0, 0], [0, 0], [0, 0]);"
-        "print('articulus.dynamics' in sys.modules)"
+        "print('articulus.dynamics.quantities' in sys.modules)"
     )
     given = os.environ | {"ARTICULUS_CACHE": str(tmp_path)}
     said = [

@@ -10,8 +10,8 @@ import numpy as np
 from articulus import kernel
 from articulus.dynamics import tree
 from articulus.kernel import jit
-from articulus.loop.functions import native
-from articulus.running import loop
+from articulus.simulation.loop.functions import native
+from articulus.simulation.running import loop
 
 from .long_memory import pendulum, use
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.mechanism.physical import is_inertia
+from articulus.model.mechanism.physical import is_inertia
 
 P = art.Parameter
 

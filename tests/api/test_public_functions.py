@@ -32,9 +32,9 @@ for name, first in {functions}.items():
 
 FIRST = (
     "import articulus",
-    "import articulus.running, articulus.solve.equilibrium",
-    "import articulus.solve.inverse_kinematics, articulus.solve.assembly, articulus.loop.events",
-    "from articulus import simulate; import articulus.running.calls",
+    "import articulus.simulation.running, articulus.simulation.solve.equilibrium",
+    "import articulus.simulation.solve.inverse_kinematics, articulus.simulation.solve.assembly, articulus.simulation.loop.events",
+    "from articulus import simulate; import articulus.simulation.running.calls",
     "from articulus import *",
 )
 EACH_IN_A_FORK = """

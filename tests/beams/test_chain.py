@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from articulus.beams import Chain, Element
 from articulus.errors import InputError
+from articulus.simulation.exact_beams import Chain, Element
 
 TWO = Chain(
     ((Element(0.3, 5.0, 2.0),) * 2, (Element(0.2, 3.0, 1.0),) * 2),

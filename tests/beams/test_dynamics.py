@@ -6,8 +6,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from articulus.beams import Assembly, Beam, Chain, Section, simulate, static, turning
 from articulus.errors import InputError
+from articulus.simulation.exact_beams import Assembly, Beam, Chain, Section, simulate, static, turning
 
 RUBBER = Section(1.0, 400.0, 1.0, 2.0, 1.5, 200.0, 150.0, rotary=(0.05, 0.02, 0.03))
 

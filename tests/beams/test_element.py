@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_lie import difference, move, random_motion, random_pose
 
-from articulus.beams import element, node
+from articulus.simulation.exact_beams import element, node
 
 
 def a_piece(seed, angle=0.7):

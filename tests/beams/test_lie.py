@@ -6,7 +6,7 @@ import pytest
 from casadi import SX
 from scipy.linalg import expm
 
-from articulus.beams import lie
+from articulus.simulation.exact_beams import lie
 
 POSE, OTHER, MOTION = SX.sym("A", 7), SX.sym("B", 7), SX.sym("d", 6)
 displaced = ca.Function("displaced", [POSE, MOTION], [lie.displaced(POSE, MOTION)])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.beams import Beam, Section, modes, simulate
-from articulus.loop.components import BeamForces
-from articulus.mechanism import PointOnPoint
-from articulus.results.diagnostics import energy_error
+from articulus.model.mechanism import PointOnPoint
+from articulus.simulation.exact_beams import Beam, Section, modes, simulate
+from articulus.simulation.loop.components import BeamForces
+from articulus.simulation.results.diagnostics import energy_error
 
 SOFT = Section(mass=1.0, EA=2e3, EIy=2.0, EIz=3.0, GJ=2.5, GAy=1e3, GAz=1e3, rotary=(2e-3, 1e-3, 1e-3))
 """A rubber rod: soft in stretching, so that explicit methods take steps of 0.2 ms."""

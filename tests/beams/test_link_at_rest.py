@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import articulus as art
-from articulus.beams import Beam, Section, modes, static
-from articulus.loop.components import BeamForces
-from articulus.mechanism import PointOnPoint, Pose
+from articulus.model.mechanism import PointOnPoint, Pose
+from articulus.simulation.exact_beams import Beam, Section, modes, static
+from articulus.simulation.loop.components import BeamForces
 
 STRIP = Section.rectangle(0.02, 0.002, E=7e10, G=2.6e10, density=2700.0)
 """A strip of aluminium that a load of 0.3 kg bends by two thirds of its length; EA L^2 / EI = 3e6."""

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.beams import Beam, Section, simulate
-from articulus.integrate import StepControl
-from articulus.integrate import method as find_method
-from articulus.loop.components import PD, BeamForces, PrescribedForce, SpringDamper, Torque
-from articulus.loop.constraint_equations import Closing
-from articulus.loop.outputs import Outputs
-from articulus.mechanism import PointOnPoint
-from articulus.results.diagnostics import energy_error
-from articulus.running import steppers
-from articulus.running.beam_problem import equations_of
+from articulus.model.mechanism import PointOnPoint
+from articulus.simulation.exact_beams import Beam, Section, simulate
+from articulus.simulation.integrate import StepControl
+from articulus.simulation.integrate import method as find_method
+from articulus.simulation.loop.components import PD, BeamForces, PrescribedForce, SpringDamper, Torque
+from articulus.simulation.loop.constraint_equations import Closing
+from articulus.simulation.loop.outputs import Outputs
+from articulus.simulation.results.diagnostics import energy_error
+from articulus.simulation.running import steppers
+from articulus.simulation.running.beam_problem import equations_of
 
 SOFT = Section(mass=1.0, EA=2e3, EIy=2.0, EIz=3.0, GJ=2.5, GAy=1e3, GAz=1e3, rotary=(2e-3, 1e-3, 1e-3))
 RUN = {"method": "generalized_alpha", "step": 2e-3, "sample": 0.02}

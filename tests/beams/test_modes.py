@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from articulus.beams import Beam, Section, modes, static
 from articulus.errors import InputError
+from articulus.simulation.exact_beams import Beam, Section, modes, static
 
 LENGTH, EI, MASS = 2.0, 30.0, 1.5
 SLENDER = Section(MASS, 1e8, EI, 4 * EI, 1e3, rotary=(2e-09, 1e-9, 1e-9))

@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.optimize import brentq
 
-from articulus.beams import Beam, Section, static
 from articulus.errors import InputError, NumericalError
+from articulus.simulation.exact_beams import Beam, Section, static
 
 E = 1e7
 SQUARE = Section(1.0, E, E / 12, E / 12, E / 12, E / 2, E / 2, rotary=(0.2, 0.1, 0.1))

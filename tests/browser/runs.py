@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 import articulus as art
-from articulus.results import Run
-from articulus.results.signal import Signal, position_signal, velocity_signal
+from articulus.simulation.results import Run
+from articulus.simulation.results.signal import Signal, position_signal, velocity_signal
 
 
 def kinematic_run(

@@ -14,7 +14,7 @@ from articulus.browser.desk import Desk
 from articulus.browser.packing import unpack
 from articulus.errors import InputError, UnsupportedOperation
 from articulus.linear import LinearModel
-from articulus.loop.components import PD
+from articulus.simulation.loop.components import PD
 
 MASS, KP, KD = 2.0, 30.0, 4.0
 

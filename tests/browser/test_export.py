@@ -24,11 +24,11 @@ from articulus.browser.packing import chosen_rows, pack, unpack
 from articulus.browser.poses import body_poses
 from articulus.browser.recording import lanes, recording
 from articulus.errors import InputError
-from articulus.loop.components import Contact, Contacts
-from articulus.loop.contact import Plane, Sphere
-from articulus.results import Run
-from articulus.results.signal import Signal
-from articulus.results.status import Cause, Failure, Occurrence, RunStatus
+from articulus.simulation.loop.components import Contact, Contacts
+from articulus.simulation.loop.contact import Plane, Sphere
+from articulus.simulation.results import Run
+from articulus.simulation.results.signal import Signal
+from articulus.simulation.results.status import Cause, Failure, Occurrence, RunStatus
 
 from .runs import kinematic_run
 

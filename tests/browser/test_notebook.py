@@ -9,7 +9,7 @@ import pytest
 
 import articulus as art
 from articulus.browser.picture import HEIGHT, WIDTH, picture
-from articulus.mechanism.visual import Box, Sphere
+from articulus.model.mechanism.visual import Box, Sphere
 
 Image = pytest.importorskip("PIL.Image", reason="package pillow (extra `mesh`) is not installed")
 

@@ -13,7 +13,7 @@ import articulus as art
 import flexible_zoo
 import zoo
 from articulus.browser import export_html
-from articulus.results.signal import Signal
+from articulus.simulation.results.signal import Signal
 
 from .browser import READY, eventually, kept, opened
 from .runs import kinematic_run

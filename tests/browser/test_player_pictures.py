@@ -12,7 +12,7 @@ from PIL import Image
 
 import articulus as art
 from articulus.browser import export_html
-from articulus.loop.components import PD, Torque
+from articulus.simulation.loop.components import PD, Torque
 
 from .browser import eventually, opened
 from .runs import kinematic_run

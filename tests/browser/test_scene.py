@@ -17,8 +17,8 @@ from articulus.browser import scene_of, skeleton
 from articulus.browser.poses import body_poses
 from articulus.browser.recording import lanes, recording
 from articulus.browser.scene import Scene, moved
-from articulus.loop.components import Saturation, SpringDamper, Winch
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
+from articulus.simulation.loop.components import Saturation, SpringDamper, Winch
 
 NAMES = ("hinge_chain", "every_joint", "spacecraft", "several_roots", "parameters_quaternion")
 
@@ -178,7 +178,7 @@ def test_joints_of_loops_are_drawn(four_bar: Description) -> None:
 
 @pytest.fixture
 def four_bar() -> Description:
-    from articulus.library import read
+    from articulus.model.library import read
 
     return read("n_four_bar", n=2)
 

@@ -14,8 +14,8 @@ import articulus as art
 from articulus.browser import export_html, scene_of
 from articulus.browser.scene import mechanism_size, outline
 from articulus.browser.solids import PackedMesh, merged, pack_mesh
-from articulus.mechanism import Mesh
-from articulus.mechanism.visual import Box, Capsule, Cylinder, Sphere
+from articulus.model.mechanism import Mesh
+from articulus.model.mechanism.visual import Box, Capsule, Cylinder, Sphere
 from files.meshes import ball, volume
 
 from .browser import opened

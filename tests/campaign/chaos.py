@@ -50,7 +50,7 @@ figures = {rate = {signal = "gyro.rate.2", at = "rms"}, turn = {signal = "q.join
 """
 
 SMALL = (
-    "import sys; from articulus.campaign import driver;"
+    "import sys; from articulus.study.campaign import driver;"
     "driver.CHUNK_SECONDS, driver.LEAST_CHUNK_SECONDS, driver.SHARD_SECONDS = 0.1, 0.05, 0.3;"
     "from articulus.cli.commands import main; main(sys.argv[1:])"
 )

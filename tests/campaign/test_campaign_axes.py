@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign import work
-from articulus.campaign.design import Campaign
 from articulus.errors import InputError
+from articulus.study.campaign import work
+from articulus.study.campaign.design import Campaign
 
 STUDY = """
 schema = 1
@@ -109,7 +109,7 @@ def test_runs_that_would_all_be_the_same_are_refused() -> None:
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("articulus.campaign.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("articulus.study.campaign.cluster.CONNECT_SECONDS", 0.5)
     with pytest.raises(
         InputError, match=r"scheduler: found no answer from tcp://127\.0\.0\.1:1 within 0\.5 s"
     ):
@@ -151,7 +151,7 @@ def test_doubts_of_a_run_do_not_depend_on_its_company(
     rubs = kind == "friction"
     coulomb = "coulomb = 5, coulomb_speed = 0.001" if rubs else "damping = 0"
     (tmp_path / "slider.toml").write_text(SLIDER.replace("COULOMB", coulomb))
-    monkeypatch.setattr("articulus.running.doubt.REJECTED", 1e-3)
+    monkeypatch.setattr("articulus.simulation.running.doubt.REJECTED", 1e-3)
     gains = np.full(40, 1.0)
     gains[[7, 30]] = 1e5
     method = "" if rubs else 'method = "dormand_prince"'

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import articulus as art
-from articulus.campaign import driver, parcel
-from articulus.campaign.cluster import _local
-from articulus.campaign.design import Campaign
-from articulus.campaign.parcel import Unpacked, pack
 from articulus.errors import InputError, NumericalError
-from articulus.files.storage import noting_files
+from articulus.model.files.storage import noting_files
+from articulus.study.campaign import driver, parcel
+from articulus.study.campaign.cluster import _local
+from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.parcel import Unpacked, pack
 
 distributed = pytest.importorskip("distributed")
 
@@ -108,7 +108,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     study: Path, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kill -9 with chunks in its hands: no run is lost, none counted twice, every bit is that of the undisturbed campaign."""
-    from articulus.campaign.cluster import Cluster
+    from articulus.study.campaign.cluster import Cluster
 
     here = art.campaign(study, output=tmp_path / "here")
     victim = next(iter(cluster.run(os.getpid).values()))
@@ -133,7 +133,7 @@ def test_a_worker_that_is_killed_costs_nothing(
 def test_a_worker_that_lost_the_job_gets_it_again(
     study: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from articulus.campaign import cluster as module
+    from articulus.study.campaign import cluster as module
 
     plan, given = Campaign.read(study), []
     with_job = module.Cluster(plan, None, cluster.scheduler.address)
@@ -151,7 +151,7 @@ def test_a_worker_with_other_versions_gets_no_work(
     study: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even when it is the only one left: the campaign waits, and says so."""
-    from articulus.campaign import cluster as module
+    from articulus.study.campaign import cluster as module
 
     monkeypatch.setattr(module, "GONE_SECONDS", 0.3)
     driver = module.Cluster(Campaign.read(study), None, cluster.scheduler.address)

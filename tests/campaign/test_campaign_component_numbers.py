@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign.design import Campaign
 from articulus.errors import InputError, ModelError
+from articulus.study.campaign.design import Campaign
 
 ARM = """
 schema = 1

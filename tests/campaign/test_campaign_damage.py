@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign import report as report_package
-from articulus.campaign.figures import Figure, Requirement, read_requirements, scales
-from articulus.campaign.page.watch import Watch
-from articulus.campaign.report import sections
-from articulus.campaign.statistics import pass_rate
 from articulus.errors import DoubtfulResult, InputError
+from articulus.study.campaign import report as report_package
+from articulus.study.campaign.figures import Figure, Requirement, read_requirements, scales
+from articulus.study.campaign.page.watch import Watch
+from articulus.study.campaign.report import sections
+from articulus.study.campaign.statistics import pass_rate
 
 STUDY = """
 schema = 1
@@ -51,7 +51,7 @@ def command(*given: str) -> subprocess.CompletedProcess[str]:
 def test_a_bound_with_and_without_a_unit(bound: str) -> None:
     """Bound, unit and size agree with what Python and the table of units say of the same text."""
     figure = Figure("turn", "q.hinge1", "end", "rad")
-    from articulus.files.units import convert
+    from articulus.model.files.units import convert
 
     (r,) = read_requirements(
         [f"turn < {bound}"], (figure,), lambda x, unit, at: convert(x, unit) if isinstance(x, str) else x

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from articulus.campaign.distributions import (
+from articulus.errors import InputError, ModelError
+from articulus.model.files.report import Report
+from articulus.study.campaign.distributions import (
     Attitude,
     Axis,
     Correlated,
@@ -24,10 +26,8 @@ from articulus.campaign.distributions import (
     drawn,
     require_ranges,
 )
-from articulus.campaign.samplers import MonteCarlo
-from articulus.campaign.vary_reader import read_axes
-from articulus.errors import InputError, ModelError
-from articulus.files.report import Report
+from articulus.study.campaign.samplers import MonteCarlo
+from articulus.study.campaign.vary_reader import read_axes
 from articulus.study.courses import Courses
 from articulus.study.numbers import StudyNumbers
 

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 import articulus as art
 from articulus import cases
-from articulus.campaign import work
-from articulus.campaign.chosen import SearchInterrupted
 from articulus.cases.rare_failures.case import DEVIATION, MEAN, STUDY, asked
 from articulus.cli.commands import app
 from articulus.errors import InputError, NumericalError
+from articulus.study.campaign import work
+from articulus.study.campaign.chosen import SearchInterrupted
 from slowness import slowness
 
 FOLDER = Path(cases.__file__).parent / "rare_failures"
@@ -115,7 +115,7 @@ def test_ctrl_c_during_a_search(tmp_path):
     study.write_text(STUDY + CAMPAIGN)
     script = (
         "import threading\n"
-        "from articulus.campaign import work\n"
+        "from articulus.study.campaign import work\n"
         "from articulus.cli.commands import main\n"
         "real, done = work.run_rows, []\n"
         "def slow(campaign, first, count, scale):\n"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign import driver, work
-from articulus.campaign.design import Campaign
-from articulus.campaign.processes import Processes
-from articulus.campaign.work import Rows, Trouble
+from articulus.study.campaign import driver, work
+from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.processes import Processes
+from articulus.study.campaign.work import Rows, Trouble
 
 STUDY = """
 schema = 1
@@ -34,7 +34,7 @@ figures = {turn = "q.hinge1"}
 
 POISON = """
 import os, time, signal
-import articulus.campaign.work as work
+import articulus.study.campaign.work as work
 real = work.run_rows
 faults = dict(item.split(":") for item in os.environ["POISON"].split(","))
 
@@ -159,7 +159,7 @@ def test_chunks_that_fail_at_random_cost_nothing(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("articulus.campaign.run.How.made", lambda how, planned, scale: Unlucky())
+    monkeypatch.setattr("articulus.study.campaign.run.How.made", lambda how, planned, scale: Unlucky())
     monkeypatch.setattr(driver, "FIRST_CHUNK", 2)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
     assert art.campaign(STUDY).table.same(whole.table)
@@ -172,7 +172,7 @@ def test_a_killed_driver_is_resumed(tmp_path: Path, whole: art.campaign.Result, 
     study.write_text(STUDY)
     script = (
         "import os, signal, articulus as art\n"
-        "from articulus.campaign import driver\n"
+        "from articulus.study.campaign import driver\n"
         "driver.FIRST_CHUNK, driver.CHUNK_SECONDS, driver.SHARD_ROWS = 8, 0.0, 16\n"
         "def tell(progress):\n"
         "    if progress.done >= 24: os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import articulus as art
-from articulus.campaign.design import Campaign
 from articulus.errors import InputError
+from articulus.study.campaign.design import Campaign
 
 STUDY = """
 schema = 1

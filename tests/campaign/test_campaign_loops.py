@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign import work
-from articulus.campaign.design import Campaign
+from articulus.study.campaign import work
+from articulus.study.campaign.design import Campaign
 
 CRANKS = """
 schema = 1

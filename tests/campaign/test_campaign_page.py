@@ -20,17 +20,17 @@ pytest.importorskip("h5py", reason="needs the extra data: pip install 'articulus
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from articulus.campaign import Campaign, Result, driver, shards, show, work
-from articulus.campaign.figures import scales
-from articulus.campaign.here import Here
-from articulus.campaign.ledger import Ledger
-from articulus.campaign.page import CampaignPage
-from articulus.campaign.page.cells import CELLS, Cells
-from articulus.campaign.page.watch import Watch
-from articulus.campaign.pilot import Pilot
-from articulus.campaign.run import campaign
-from articulus.campaign.statistics import joint_rate, judged, summary
 from articulus.cli.commands import app
+from articulus.study.campaign import Campaign, Result, driver, shards, show, work
+from articulus.study.campaign.figures import scales
+from articulus.study.campaign.here import Here
+from articulus.study.campaign.ledger import Ledger
+from articulus.study.campaign.page import CampaignPage
+from articulus.study.campaign.page.cells import CELLS, Cells
+from articulus.study.campaign.page.watch import Watch
+from articulus.study.campaign.pilot import Pilot
+from articulus.study.campaign.run import campaign
+from articulus.study.campaign.statistics import joint_rate, judged, summary
 from browser.browser import PATIENCE, chromium, kept
 from browser.viewer.served import foreign
 

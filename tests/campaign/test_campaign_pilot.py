@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.campaign import driver, work
+from articulus.study.campaign import driver, work
 
 STUDY = """
 schema = 1
@@ -94,7 +94,7 @@ def test_ctrl_c_is_heard_while_the_first_runs_are_computed(tmp_path: Path) -> No
     (tmp_path / "p.toml").write_text(STUDY)
     script = (
         "import hashlib\n"
-        "from articulus.campaign import work\n"
+        "from articulus.study.campaign import work\n"
         "from articulus.cli.commands import main\n"
         "def busy(*given):\n"
         "    print('busy', flush=True)\n"

@@ -9,12 +9,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from articulus.campaign.distributions import Correlated, Direction, Normal, Rows, Uniform, axes_of, drawn
-from articulus.campaign.figures import Figure, Requirement, read_requirements
-from articulus.campaign.report.charts import _edges
-from articulus.campaign.report.page import Content, page, worst_runs
-from articulus.campaign.report.sections import percent
-from articulus.campaign.samplers import sampler_of
+from articulus.study.campaign.distributions import (
+    Correlated,
+    Direction,
+    Normal,
+    Rows,
+    Uniform,
+    axes_of,
+    drawn,
+)
+from articulus.study.campaign.figures import Figure, Requirement, read_requirements
+from articulus.study.campaign.report.charts import _edges
+from articulus.study.campaign.report.page import Content, page, worst_runs
+from articulus.study.campaign.report.sections import percent
+from articulus.study.campaign.samplers import sampler_of
 
 
 class Runs(SimpleNamespace):

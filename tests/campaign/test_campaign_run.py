@@ -16,9 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 import articulus as art
-from articulus.campaign import driver, work
 from articulus.cli.commands import app
 from articulus.errors import DoubtfulResult, InputError, ModelError, NumericalError
+from articulus.study.campaign import driver, work
 from articulus.study.check import Check
 from slowness import slowness
 
@@ -170,7 +170,7 @@ def test_resume_and_extension(
     assert first.complete
     shards = len(list((tmp_path / "c").glob("shard_*.h5")))
     with monkeypatch.context() as nothing:  # that nothing is left is known without reading the study
-        nothing.setattr("articulus.campaign.design.Campaign.read", None)
+        nothing.setattr("articulus.study.campaign.design.Campaign.read", None)
         again = art.campaign(STUDY, runs=15, output=tmp_path / "c")
     assert len(list((tmp_path / "c").glob("shard_*.h5"))) == shards
     assert again.table.same(first.table)
@@ -271,7 +271,7 @@ def test_a_driver_that_is_killed_while_it_claims_its_folder_can_begin_again(tmp_
     place = tmp_path / "c"
     script = (
         "import os, signal, articulus as art\n"
-        "from articulus.files import storage\n"
+        "from articulus.model.files import storage\n"
         "storage.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"art.campaign({STUDY!r}, runs=4, output={str(place)!r})\n"
     )
@@ -573,7 +573,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.c
     study.write_text(STUDY)
     script = (
         "import threading\n"
-        "from articulus.campaign import driver, work\n"
+        "from articulus.study.campaign import driver, work\n"
         "from articulus.cli.commands import main\n"
         "driver.FIRST_CHUNK, driver.CHUNK_SECONDS, driver.SHARD_SECONDS = 8, 0.0, 1e9\n"
         "real, take, taken = work.run_rows, driver.Driver._take, threading.Semaphore(0)\n"

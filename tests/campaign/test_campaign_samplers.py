@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from articulus.campaign.distributions import Rows, Uniform, axes_of, drawn
-from articulus.campaign.samplers import Grid, LatinHypercube, MonteCarlo, Saltelli, Sobol, sampler_of
 from articulus.errors import InputError
+from articulus.study.campaign.distributions import Rows, Uniform, axes_of, drawn
+from articulus.study.campaign.samplers import Grid, LatinHypercube, MonteCarlo, Saltelli, Sobol, sampler_of
 
 ALL = [
     MonteCarlo(5, 3),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from articulus.campaign.search import METHODS, worst_case
-from articulus.campaign.sequential import Stopping, run_until
-from articulus.campaign.statistics import pass_rate
-from articulus.campaign.subset import failure_probability
 from articulus.errors import InputError, NumericalError
+from articulus.study.campaign.search import METHODS, worst_case
+from articulus.study.campaign.sequential import Stopping, run_until
+from articulus.study.campaign.statistics import pass_rate
+from articulus.study.campaign.subset import failure_probability
 
 BETA = 4.753424308822899  # Phi(-BETA) = 1e-6
 

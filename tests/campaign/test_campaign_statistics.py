@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from articulus.campaign.causes import drivers, grouped
-from articulus.campaign.samplers import MonteCarlo, Saltelli
-from articulus.campaign.sensitivity import main_effects, sobol_indices, tornado
-from articulus.campaign.statistics import judged, pass_rate, quantile, runs_without_failure, summary
 from articulus.errors import InputError
+from articulus.study.campaign.causes import drivers, grouped
+from articulus.study.campaign.samplers import MonteCarlo, Saltelli
+from articulus.study.campaign.sensitivity import main_effects, sobol_indices, tornado
+from articulus.study.campaign.statistics import judged, pass_rate, quantile, runs_without_failure, summary
 
 
 def test_pass_rates_have_the_exact_bounds():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from articulus import cases
-from articulus.api import Mechanism
 from articulus.cases.row import agrees
+from articulus.dynamics.mechanism import Mechanism
 from articulus.structure import Structure
 
 CASES = cases.find()

@@ -6,8 +6,8 @@ import scipy.linalg
 
 from articulus.control.interaction.partitioned import Partitioned
 from articulus.errors import DoubtfulResult, InputError
-from articulus.library import structure
 from articulus.linear import SecondOrder
+from articulus.model.library import structure
 
 S = SecondOrder.of(structure("three_masses"))
 F = np.array([[1.0, 2.0, 3.0]]), np.array([[0.5, 1.0, 2.0]])

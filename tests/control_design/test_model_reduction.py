@@ -20,7 +20,7 @@ from articulus.control import (
 from articulus.control.connect import parallel
 from articulus.control.reduction.reduced import require_bound
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.library import structure
+from articulus.model.library import structure
 from articulus.structure import normal_modes
 
 W = np.array([0.0, 0.1, 0.7, 2.0, 9.0])

@@ -5,7 +5,7 @@ import pytest
 
 from articulus.control import tuned_absorber
 from articulus.errors import InputError
-from articulus.library import structure
+from articulus.model.library import structure
 from articulus.structure import Lumped, Spring, Structure
 
 

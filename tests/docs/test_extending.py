@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "extending"
 PACKAGE = "src/articulus"
-LOOP = f"{PACKAGE}/loop"
+LOOP = f"{PACKAGE}/simulation/loop"
 IGNORED = shutil.ignore_patterns("_build", "pictures", "*.gif", "*.png", ".pytest_cache")
 
 
@@ -77,13 +77,15 @@ def scratch(tmp_path: Path) -> Scratch:
 
 
 def test_joint(scratch: Scratch) -> None:
-    scratch.write(f"{PACKAGE}/mechanism/joint/gimbal.py", block("joint", "class Gimbal"))
-    entry = f"{PACKAGE}/mechanism/joint/__init__.py"
-    scratch.enter(entry, "joint.free import Free\n", "from articulus.mechanism.joint.gimbal import Gimbal\n")
+    scratch.write(f"{PACKAGE}/model/mechanism/joint/gimbal.py", block("joint", "class Gimbal"))
+    entry = f"{PACKAGE}/model/mechanism/joint/__init__.py"
+    scratch.enter(
+        entry, "joint.free import Free\n", "from articulus.model.mechanism.joint.gimbal import Gimbal\n"
+    )
     scratch.enter(entry, "    Planar,\n    Free,\n", "    Gimbal,\n")
     row = scratch.python(
         "-c",
-        "from articulus.files.toml.tables import joint_table; print(joint_table().splitlines()[-1])",
+        "from articulus.model.files.toml.tables import joint_table; print(joint_table().splitlines()[-1])",
     )
     free = re.search(r"^\| `free` \| 7 .*\n", (ROOT / "docs" / "toml.md").read_text(), re.M)
     assert free is not None
@@ -101,17 +103,17 @@ def test_joint(scratch: Scratch) -> None:
 
 
 def test_constraint(scratch: Scratch) -> None:
-    scratch.write(f"{PACKAGE}/mechanism/constraint/on_sphere.py", block("constraint", "class OnSphere"))
-    entry = f"{PACKAGE}/mechanism/constraint/__init__.py"
+    scratch.write(f"{PACKAGE}/model/mechanism/constraint/on_sphere.py", block("constraint", "class OnSphere"))
+    entry = f"{PACKAGE}/model/mechanism/constraint/__init__.py"
     scratch.enter(
         entry,
         "constraint.no_slip import NoSlip\n",
-        "from articulus.mechanism.constraint.on_sphere import OnSphere\n",
+        "from articulus.model.mechanism.constraint.on_sphere import OnSphere\n",
     )
     scratch.enter(entry, "    Distance,\n    Lock,\n", "    OnSphere,\n")
     table = scratch.python(
         "-c",
-        "from articulus.files.toml.tables import TABLES, field_table; print(field_table(TABLES['on_sphere']))",
+        "from articulus.model.files.toml.tables import TABLES, field_table; print(field_table(TABLES['on_sphere']))",
     )
     scratch.enter("docs/toml.md", '\n### `type = "lock"`\n', f"\n{table}")
     example = '        "on_sphere": OnSphere("c", "tool", (0.1, 0.2, 0.3), art.Parameter("radius", 0.7)),\n'
@@ -120,7 +122,7 @@ def test_constraint(scratch: Scratch) -> None:
     scratch.enter(
         laws,
         "from articulus.dynamics.tree import Tree\n",
-        "from articulus.mechanism.constraint.on_sphere import OnSphere\n",
+        "from articulus.model.mechanism.constraint.on_sphere import OnSphere\n",
     )
     scratch.passes(
         laws, "tests/files/test_docs.py", "tests/mechanism/test_constraint_data.py", "-k", "on_sphere or type"
@@ -134,7 +136,7 @@ def test_component(scratch: Scratch) -> None:
     importing = f"from {module}.tether import Tether\n"
     scratch.enter(entry, f"from {module}.strain_sensor import StrainSensor\n", importing)
     scratch.enter(entry, "DISTURBANCES = (\n", "    Tether,\n")
-    tests = LOOP.replace(PACKAGE, "tests") + "/components"
+    tests = "tests/loop/components"
     scratch.enter(f"{tests}/test_components.py", "from .support import Loop, floater, slider\n", importing)
     example = '    Tether: lambda: Tether("wrist", (9.0, 0.0, 3.0), length=1.0, stiffness=10.0),\n'
     scratch.enter(f"{tests}/test_components.py", '    FramePose: lambda: FramePose("wrist"),\n', example)
@@ -148,12 +150,12 @@ def test_component(scratch: Scratch) -> None:
 
 
 def test_method(scratch: Scratch) -> None:
-    scratch.write(f"{PACKAGE}/integrate/three_eighths.py", block("method", "class ThreeEighths"))
-    entry = f"{PACKAGE}/integrate/__init__.py"
+    scratch.write(f"{PACKAGE}/simulation/integrate/three_eighths.py", block("method", "class ThreeEighths"))
+    entry = f"{PACKAGE}/simulation/integrate/__init__.py"
     scratch.enter(
         entry,
-        "from articulus.integrate.sundials import Sundials\n",
-        "from articulus.integrate.three_eighths import ThreeEighths\n",
+        "from articulus.simulation.integrate.sundials import Sundials\n",
+        "from articulus.simulation.integrate.three_eighths import ThreeEighths\n",
     )
     scratch.enter(entry, "AB4(), RK4(), AM4()", ", ThreeEighths()")
     scratch.passes(
@@ -175,7 +177,7 @@ def test_quantity(scratch: Scratch) -> None:
         f'    "joint_power": {row[1]},\n',
     )
     scratch.enter(
-        f"{PACKAGE}/api.py",
+        f"{PACKAGE}/dynamics/mechanism.py",
         '        return self._ask("gravity", (q,), (), params)\n',
         "\n    def joint_power(self, v: Any, tau: Any, *, params: Params | None = None) -> Array:\n"
         '        """Return the power of the joint forces, (...) [W]."""\n'
@@ -227,18 +229,18 @@ def test_event(scratch: Scratch) -> None:
 
 
 def test_reader(scratch: Scratch) -> None:
-    scratch.write(f"{PACKAGE}/files/points.py", block("reader", "def parse_points"))
-    entry, table = f"{PACKAGE}/files/model.py", "tests/files/mutate.py"
+    scratch.write(f"{PACKAGE}/model/files/points.py", block("reader", "def parse_points"))
+    entry, table = f"{PACKAGE}/model/files/model.py", "tests/files/mutate.py"
     scratch.enter(
         entry,
         "from __future__ import annotations\n",
-        "\nfrom articulus.files.points import read_points\n",
+        "\nfrom articulus.model.files.points import read_points\n",
     )
     scratch.enter(entry, "READERS: dict[str, Reader] = {\n", '    ".points": read_points,\n')
     scratch.enter(
         table,
-        "from articulus.files.storage import decode\n",
-        "from articulus.files.points import parse_points\n",
+        "from articulus.model.files.storage import decode\n",
+        "from articulus.model.files.points import parse_points\n",
     )
     scratch.enter(
         table, "READERS = {\n", '    "points": (parse_points, ["ball 1 0 0 0\\nblock 2 1 1 1\\n"]),\n'
@@ -258,9 +260,11 @@ def test_case(scratch: Scratch) -> None:
 
 
 def test_library_model(scratch: Scratch) -> None:
-    scratch.write(f"{PACKAGE}/library/cart_pole.toml", block("library_model", 'name = "cart_pole"', "toml"))
-    scratch.write(f"{PACKAGE}/library/train.py", block("library_model", "def train"))
-    scratch.enter(f"{PACKAGE}/library/__init__.py", "GENERATORS = (\n", '    "train",\n')
+    scratch.write(
+        f"{PACKAGE}/model/library/cart_pole.toml", block("library_model", 'name = "cart_pole"', "toml")
+    )
+    scratch.write(f"{PACKAGE}/model/library/train.py", block("library_model", "def train"))
+    scratch.enter(f"{PACKAGE}/model/library/__init__.py", "GENERATORS = (\n", '    "train",\n')
     scratch.passes("tests/library/test_library.py", "-k", "cart_pole or train")
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.dynamics import compilable, composite, forward, function
+from articulus.dynamics import composite, forward
 from articulus.dynamics.inverse import newton_euler
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
-from articulus.dynamics.quantities import QUANTITIES, RECURSIVE_FROM, form
+from articulus.dynamics.quantities import QUANTITIES, RECURSIVE_FROM, compilable, form, function
 from articulus.dynamics.tree import Tree
 from selection import EVERYTHING, in_turn
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.dynamics import QUANTITIES, compilable
+from articulus.dynamics.quantities import QUANTITIES, compilable
 from articulus.structure import beam_body
 
 

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 import articulus as art
 import zoo
-from articulus.dynamics import QUANTITIES, function
 from articulus.dynamics.frames import common_normal
+from articulus.dynamics.quantities import QUANTITIES, function
 from articulus.dynamics.tree import Tree
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from articulus import files
+from articulus.model import files
 
 DATA = Path(__file__).resolve().parents[2] / "examples" / "data"
 

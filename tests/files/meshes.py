@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from articulus.mechanism import Mesh
+from articulus.model.mechanism import Mesh
 
 TETRAHEDRON = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
 """Volume 1/6, faces outwards."""

@@ -7,9 +7,9 @@ import re
 import warnings
 
 from articulus.errors import InputError, ModelError, UnsupportedOperation
-from articulus.files import parse_mjcf, parse_toml, parse_urdf
-from articulus.files.storage import decode
-from articulus.mechanism import Description
+from articulus.model.files import parse_mjcf, parse_toml, parse_urdf
+from articulus.model.files.storage import decode
+from articulus.model.mechanism import Description
 from articulus.study.reader import parse_study
 from articulus.study.study import Study
 from browser.drawn import ROBOT

@@ -9,7 +9,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from articulus.errors import ModelError
-from articulus.mechanism import (
+from articulus.model.mechanism import (
     ALL_JOINTS,
     Body,
     Connection,

@@ -15,12 +15,12 @@ import pytest
 import articulus as art
 from articulus import kernel
 from articulus.errors import ArticulusError, DoubtfulModel, DoubtfulResult, InputError, ModelError
-from articulus.files.csv_table import columns_of
-from articulus.files.mesh.reader import parse_mesh, read_mesh
-from articulus.files.npz import npz_arrays
-from articulus.files.xml_tree import parse_xml
 from articulus.kernel import cache
-from articulus.running import checkpoint
+from articulus.model.files.csv_table import columns_of
+from articulus.model.files.mesh.reader import parse_mesh, read_mesh
+from articulus.model.files.npz import npz_arrays
+from articulus.model.files.xml_tree import parse_xml
+from articulus.simulation.running import checkpoint
 
 from .support import ARM
 
@@ -157,7 +157,7 @@ def test_numbers_of_400_digits_in_a_study(line: str) -> None:
 
 
 def test_names_of_components() -> None:
-    from articulus.loop.components import PD
+    from articulus.simulation.loop.components import PD
 
     for name in ("[", "[[a]]gyro", "", "a]"):
         with pytest.raises(InputError, match="expected a text without brackets"):

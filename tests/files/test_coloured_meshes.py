@@ -11,9 +11,9 @@ import pytest
 import articulus as art
 from articulus.browser.solids import merged, pack_mesh
 from articulus.errors import ModelError
-from articulus.files.mesh.ply import ply_bytes
-from articulus.files.mesh.reader import parse_mesh, read_mesh
-from articulus.mechanism import Mesh
+from articulus.model.files.mesh.ply import ply_bytes
+from articulus.model.files.mesh.reader import parse_mesh, read_mesh
+from articulus.model.mechanism import Mesh
 
 from .meshes import TETRAHEDRON, volume
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from articulus.errors import InputError, ModelError
-from articulus.files import (
+from articulus.model.files import (
     parse_mjcf,
     parse_toml,
     parse_urdf,
@@ -22,10 +22,10 @@ from articulus.files import (
     read_model,
     read_op4,
 )
-from articulus.files.csv_table import read_columns
-from articulus.files.mesh.reader import read_mesh
-from articulus.files.modes_file import read_modes
-from articulus.running import checkpoint
+from articulus.model.files.csv_table import read_columns
+from articulus.model.files.mesh.reader import read_mesh
+from articulus.model.files.modes_file import read_modes
+from articulus.simulation.running import checkpoint
 from articulus.study.reader import parse_study, read_study
 
 LONGEST = 2500

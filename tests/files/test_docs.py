@@ -10,8 +10,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import ModelError
-from articulus.files import parse_toml, toml_text
-from articulus.files.toml.tables import TABLES, field_table, joint_table, unit_table
+from articulus.model.files import parse_toml, toml_text
+from articulus.model.files.toml.tables import TABLES, field_table, joint_table, unit_table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "toml.md").read_text()

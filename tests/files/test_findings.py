@@ -7,8 +7,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel, Finding, ModelError
-from articulus.files.findings import announce, counted
-from articulus.mechanism import Body, Connection, Description, Revolute
+from articulus.model.files.findings import announce, counted
+from articulus.model.mechanism import Body, Connection, Description, Revolute
 
 INERTIA = Finding("arm.urdf:3: link.a.inertia", "1, 2, 9", "moments of a body", kind="doubtful inertia")
 MESH = Finding("arm.urdf:7: link.a.mesh", "no file", "a file", kind="mesh")

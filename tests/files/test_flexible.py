@@ -11,8 +11,8 @@ import pytest
 import articulus as art
 from articulus import structure
 from articulus.errors import InputError, ModelError
-from articulus.files import parse_toml, read_toml, toml_text, write_toml
-from articulus.files.modes_file import modes_bytes, modes_from_bytes, read_modes, write_modes
+from articulus.model.files import parse_toml, read_toml, toml_text, write_toml
+from articulus.model.files.modes_file import modes_bytes, modes_from_bytes, read_modes, write_modes
 from flexible_zoo import random_modes, soften
 from zoo import random_mechanism
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articulus.errors import ModelError
-from articulus.files import parse_toml, parse_urdf
+from articulus.model.files import parse_toml, parse_urdf
 
 from .mutate import READERS, check
 

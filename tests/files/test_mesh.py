@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from articulus.errors import ModelError
-from articulus.files.mesh.obj import obj_text
-from articulus.files.mesh.ply import ply_bytes
-from articulus.files.mesh.reader import MESH_READERS, parse_mesh, read_mesh
-from articulus.files.mesh.scene import SCENES
-from articulus.mechanism import Mesh
+from articulus.model.files.mesh.obj import obj_text
+from articulus.model.files.mesh.ply import ply_bytes
+from articulus.model.files.mesh.reader import MESH_READERS, parse_mesh, read_mesh
+from articulus.model.files.mesh.scene import SCENES
+from articulus.model.mechanism import Mesh
 
 from .meshes import TETRAHEDRON, ball, stl_bytes, stl_text, volume
 

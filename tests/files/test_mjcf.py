@@ -12,8 +12,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel, ModelError, UnsupportedOperation
-from articulus.files import parse_mjcf, read_mjcf
-from articulus.mechanism import Description, values_of
+from articulus.model.files import parse_mjcf, read_mjcf
+from articulus.model.mechanism import Description, values_of
 
 from .mjcf_models import BALL, CHAIN, FREE, MODELS, SEVERAL, SPRINGS, STATIC, mujoco_position
 from .support import message
@@ -285,7 +285,7 @@ def test_too_many_bodies_by_an_included_file(tmp_path: Path) -> None:
 
 
 def test_too_many_bodies_between_joints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("articulus.files.mjcf.check.MAX_BODIES", 4)
+    monkeypatch.setattr("articulus.model.files.mjcf.check.MAX_BODIES", 4)
     assert "body 5 of the model" in message(lambda: parse_mjcf(SEVERAL, "robot.xml"))
 
 

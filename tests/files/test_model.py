@@ -10,8 +10,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, ModelError, UnsupportedOperation
-from articulus.files import parse_toml, parse_urdf, read_model, read_toml, read_urdf
-from articulus.files.urdf import xacro as xacro_reader
+from articulus.model.files import parse_toml, parse_urdf, read_model, read_toml, read_urdf
+from articulus.model.files.urdf import xacro as xacro_reader
 from articulus.study import read_study
 
 from .meshes import TETRAHEDRON, stl_bytes
@@ -92,7 +92,7 @@ def test_no_path() -> None:
 
 
 def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("articulus.files.storage.MAX_BYTES", 100)
+    monkeypatch.setattr("articulus.model.files.storage.MAX_BYTES", 100)
     (tmp_path / "a.urdf").write_text(ARM)
     with pytest.raises(ModelError, match="MB"):
         read_urdf(tmp_path / "a.urdf")

@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose
 import articulus as art
 import coupled_zoo
 from articulus.errors import InputError, ModelError
-from articulus.files import parse_toml, read_toml, toml_text, write_toml
-from articulus.files.lump import lump_fixed
-from articulus.files.toml.lines import key_lines
-from articulus.files.toml.writer import attached_files
-from articulus.mechanism import (
+from articulus.model.files import parse_toml, read_toml, toml_text, write_toml
+from articulus.model.files.lump import lump_fixed
+from articulus.model.files.toml.lines import key_lines
+from articulus.model.files.toml.writer import attached_files
+from articulus.model.mechanism import (
     Body,
     Coupling,
     CustomConstraint,

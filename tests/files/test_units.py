@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from articulus.files.units import UNITS, UnitError, convert, parse_quantity, parse_unit
+from articulus.model.files.units import UNITS, UnitError, convert, parse_quantity, parse_unit
 
 
 @pytest.mark.parametrize(

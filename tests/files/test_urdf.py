@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from articulus.errors import InputError, ModelError
-from articulus.files import parse_urdf
-from articulus.mechanism import Description, Fixed, Free, Limits, Planar, Prismatic, Revolute
+from articulus.model.files import parse_urdf
+from articulus.model.mechanism import Description, Fixed, Free, Limits, Planar, Prismatic, Revolute
 
 from .support import ARM, INERTIAL
 

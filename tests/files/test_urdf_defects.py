@@ -10,8 +10,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel, Finding, ModelError, UnsupportedOperation
-from articulus.files import parse_toml, parse_urdf, read_urdf, toml_text
-from articulus.mechanism import Coupling, Fixed, Free
+from articulus.model.files import parse_toml, parse_urdf, read_urdf, toml_text
+from articulus.model.mechanism import Coupling, Fixed, Free
 
 from .support import ARM, INERTIAL, line_of, message
 

@@ -12,11 +12,11 @@ import pinocchio as pin
 import pytest
 
 import articulus as art
-from articulus.dynamics import function
+from articulus.dynamics.quantities import function
 from articulus.errors import DoubtfulModel, InputError, ModelError
-from articulus.files import parse_urdf, read_urdf
-from articulus.files.urdf.writer import urdf_text
-from articulus.mechanism import Description, Device, Equipment
+from articulus.model.files import parse_urdf, read_urdf
+from articulus.model.files.urdf.writer import urdf_text
+from articulus.model.mechanism import Description, Device, Equipment
 
 from .meshes import TETRAHEDRON, stl_bytes
 from .support import ARM, INERTIAL

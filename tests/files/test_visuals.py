@@ -12,8 +12,16 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel, ModelError
-from articulus.files import parse_mjcf, parse_toml, parse_urdf, read_mjcf, read_toml, read_urdf, write_toml
-from articulus.mechanism import Box, Capsule, Cylinder, Description, Ellipsoid, Mesh, Sphere, Visual
+from articulus.model.files import (
+    parse_mjcf,
+    parse_toml,
+    parse_urdf,
+    read_mjcf,
+    read_toml,
+    read_urdf,
+    write_toml,
+)
+from articulus.model.mechanism import Box, Capsule, Cylinder, Description, Ellipsoid, Mesh, Sphere, Visual
 from browser.drawn import MASS, ROBOT, write_robot
 
 from .meshes import TETRAHEDRON, ball, stl_bytes, volume

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from articulus.integrate import Mechanical
+from articulus.simulation.integrate import Mechanical
 
 ECCENTRICITY = 0.3
 ORBIT = np.array([1 - ECCENTRICITY, 0.0]), np.array([0.0, np.sqrt((1 + ECCENTRICITY) / (1 - ECCENTRICITY))])

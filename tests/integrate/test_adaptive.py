@@ -9,7 +9,14 @@ from motions import ORBIT, kepler, kepler_jacobian, observed_order, orbit
 from scipy.integrate import solve_ivp
 
 from articulus.errors import InputError, NumericalError
-from articulus.integrate import AdaptiveState, DormandPrince, Linearized, Rosenbrock, Statistics, StepControl
+from articulus.simulation.integrate import (
+    AdaptiveState,
+    DormandPrince,
+    Linearized,
+    Rosenbrock,
+    Statistics,
+    StepControl,
+)
 
 START = np.concatenate(ORBIT)
 ORBITING = {"dormand_prince": kepler, "rosenbrock": Linearized(kepler, kepler_jacobian)}

@@ -23,7 +23,7 @@ from motions import (
 )
 
 from articulus.errors import InputError, NumericalError
-from articulus.integrate import HHT, AlphaState, GeneralizedAlpha, Mechanical, Newmark
+from articulus.simulation.integrate import HHT, AlphaState, GeneralizedAlpha, Mechanical, Newmark
 
 FAMILY = [
     Newmark(),

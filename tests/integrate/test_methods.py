@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from motions import ORBIT, kepler, observed_order, orbit
 
-from articulus import integrate
 from articulus.errors import InputError
-from articulus.integrate import (
+from articulus.simulation import integrate
+from articulus.simulation.integrate import (
     ALL_METHODS,
     EXPLICIT_METHODS,
     RK4,

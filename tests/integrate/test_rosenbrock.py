@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from motions import relaxation, relaxation_end, relaxation_jacobian
 
-from articulus.integrate import Linearized, Rosenbrock
+from articulus.simulation.integrate import Linearized, Rosenbrock
 
 
 def triangle(rows):

@@ -7,7 +7,7 @@ import pytest
 from motions import observed_order
 
 from articulus.errors import InputError, NumericalError
-from articulus.integrate import Sdirk
+from articulus.simulation.integrate import Sdirk
 
 
 class Oscillator:

@@ -17,14 +17,14 @@ from motions import (
 )
 
 from articulus.errors import InputError
-from articulus.integrate import (
+from articulus.model.mechanism import Spherical
+from articulus.simulation.integrate import (
     RK4,
     Euler,
     LieRK4,
     SecondOrder,
     SemiImplicitEuler,
 )
-from articulus.mechanism import Spherical
 
 methods = pytest.mark.parametrize("method", [SemiImplicitEuler(), LieRK4()], ids=lambda m: m.name)
 KEPLER = SecondOrder(attraction)

@@ -9,7 +9,7 @@ from motions import MU, ORBIT, orbit, relaxation_end
 from scipy.integrate import solve_ivp
 
 from articulus.errors import InputError, NumericalError
-from articulus.integrate import Cvodes, Idas
+from articulus.simulation.integrate import Cvodes, Idas
 
 T, X, Z, P = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("z"), ca.SX.sym("p", 0)
 

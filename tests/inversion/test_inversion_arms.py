@@ -5,7 +5,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.inversion import Line, Profile, accessibility, forward, prove, tip_torques
+from articulus.motion.inversion import Line, Profile, accessibility, forward, prove, tip_torques
 from articulus.structure import beam_body
 
 JOINTS = ("shoulder", "elbow")
@@ -112,7 +112,7 @@ def test_gravity_is_held_at_both_ends(plain) -> None:
 
 
 def test_a_large_and_fast_motion_is_reached_in_steps_of_its_amplitude(plain, monkeypatch) -> None:
-    from articulus.inversion.arms import tip_torques as module
+    from articulus.motion.inversion.arms import tip_torques as module
 
     tried = []
 

@@ -8,8 +8,8 @@ import articulus as art
 from articulus.control import sample
 from articulus.control.plant import of_matrices
 from articulus.errors import DoubtfulResult, InputError
-from articulus.inversion import Inversion, Line, Profile, SplinePath, invert
 from articulus.linear import SecondOrder
+from articulus.motion.inversion import Inversion, Line, Profile, SplinePath, invert
 
 WAY = Line(0.0, 1.0, Profile(1.0))
 
@@ -55,7 +55,7 @@ def test_link_of_the_digest(link: SecondOrder, duration: float, peak: float) -> 
 def test_sparse_equations_of_a_structure_give_the_same(
     link: SecondOrder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from articulus.inversion.linear import frequency
+    from articulus.motion.inversion.linear import frequency
 
     path = Line(0.0, 0.462, Profile(0.5, law="sine"))
     dense = invert(link, path, method="frequency", step=5e-3, cut=1e-4)

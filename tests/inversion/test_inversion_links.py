@@ -7,8 +7,16 @@ from scipy.interpolate import CubicSpline
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.inversion import Inversion, Line, Profile, feedforward, link_by_link, minimal_vibration, prove
-from articulus.loop.components import PiezoPair
+from articulus.motion.inversion import (
+    Inversion,
+    Line,
+    Profile,
+    feedforward,
+    link_by_link,
+    minimal_vibration,
+    prove,
+)
+from articulus.simulation.loop.components import PiezoPair
 from articulus.structure import beam_body
 
 HINGE = art.Revolute((0, 0, 1))

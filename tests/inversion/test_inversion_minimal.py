@@ -5,7 +5,7 @@ import pytest
 from scipy.signal import lsim
 
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.inversion import minimal_vibration
+from articulus.motion.inversion import minimal_vibration
 from articulus.structure import beam
 
 WHOLE = beam(1.0, EI=2.0, mass_per_length=0.3, planes="y", elements=2, root="pinned", tip_mass=0.2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from articulus.errors import DoubtfulResult, InputError
-from articulus.inversion import Circle, Line, Path, Profile, SplinePath, as_motion, from_csv
-from articulus.inversion.paths import require_smooth
+from articulus.motion.inversion import Circle, Line, Path, Profile, SplinePath, as_motion, from_csv
+from articulus.motion.inversion.paths import require_smooth
 
 PATHS = {
     "polynomial": Profile(1.0),

@@ -8,7 +8,7 @@ import scipy.linalg
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.inversion import (
+from articulus.motion.inversion import (
     Bay,
     BeamModes,
     Column,
@@ -21,8 +21,8 @@ from articulus.inversion import (
     mode_invariance,
     placement,
 )
-from articulus.inversion.piezo.arm_placement import _turning
-from articulus.inversion.piezo.criteria import Modal, passive, regulator, smallest_gramian
+from articulus.motion.inversion.piezo.arm_placement import _turning
+from articulus.motion.inversion.piezo.criteria import Modal, passive, regulator, smallest_gramian
 from articulus.structure import beam, beam_body
 
 LAYERS = PiezoLayers(0.05, 0.01, 70e9, 2e-4, 63e9, 120e-12, adhesive_thickness=2e-5, adhesive_young=2.4e9, capacitance=35e-9)  # fmt: skip

@@ -11,8 +11,8 @@ import pytest
 import articulus as art
 from articulus.control import tzero
 from articulus.errors import InputError, NumericalError
-from articulus.inversion import PseudolinkDesign, pseudolink
-from articulus.loop.components import DeflectionFeedback, Pseudolink, Torque
+from articulus.motion.inversion import PseudolinkDesign, pseudolink
+from articulus.simulation.loop.components import DeflectionFeedback, Pseudolink, Torque
 from articulus.structure import beam_body
 
 START = {"shoulder": 0.3, "elbow": -0.8}

@@ -5,8 +5,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.inversion import Inversion
-from articulus.loop.components import Torque
+from articulus.motion.inversion import Inversion
+from articulus.simulation.loop.components import Torque
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import articulus as art
 from articulus.cases.ider_flexible_arm.case import MOTORS, POSE, arm, at, line
 from articulus.control import tzero
 from articulus.errors import DoubtfulResult, InputError, NumericalError
-from articulus.inversion import servo_plan
-from articulus.loop.components import ServoConstraints
-from articulus.mechanism import Prescribed
+from articulus.model.mechanism import Prescribed
+from articulus.motion.inversion import servo_plan
+from articulus.simulation.loop.components import ServoConstraints
 from closed_zoo import four_bar
 
 PROGRAM = line("A", *arm(0).pose("A", POSE)[:2, 3])

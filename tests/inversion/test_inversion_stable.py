@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.inversion import NonlinearSystem, forward_run, normal_form, regulator, stable_inversion
+from articulus.motion.inversion import NonlinearSystem, forward_run, normal_form, regulator, stable_inversion
 
 T = 2.0
 TIME = SX.sym("t")

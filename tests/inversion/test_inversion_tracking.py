@@ -6,7 +6,8 @@ from scipy.integrate import quad
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.inversion import (
+from articulus.linear import LinearModel
+from articulus.motion.inversion import (
     Line,
     Profile,
     about,
@@ -17,7 +18,6 @@ from articulus.inversion import (
     rigid,
     tip_model,
 )
-from articulus.linear import LinearModel
 
 PATH = Line(0.0, 0.33, Profile(0.8, law="sine"))
 

@@ -16,8 +16,8 @@ from articulus import kernel
 from articulus.kernel.graph import Lookup, _table
 from articulus.kernel.lookup import LONG, interval, looked_up, row
 from articulus.kernel.program import build
-from articulus.loop.table import Table
-from articulus.mechanism import Spline
+from articulus.model.mechanism import Spline
+from articulus.simulation.loop.table import Table
 
 from .support import run, targets
 

@@ -20,7 +20,7 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.mechanism import ALL_JOINTS
+from articulus.model.mechanism import ALL_JOINTS
 from laws import LAWS, SMALL_LAWS
 
 SMALL = 5

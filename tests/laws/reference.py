@@ -16,8 +16,8 @@ from scipy.spatial.transform import Rotation
 
 import articulus as art
 import zoo
-from articulus.mechanism import Body, Connection, Joint, Pose
-from articulus.mechanism.joint.base import SerialJoint
+from articulus.model.mechanism import Body, Connection, Joint, Pose
+from articulus.model.mechanism.joint.base import SerialJoint
 
 GROUND = "ground"
 

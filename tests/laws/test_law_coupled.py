@@ -13,7 +13,8 @@ import articulus as art
 import coupled_zoo
 import laws
 import zoo
-from articulus.dynamics import QUANTITIES, compilable, coupled
+from articulus.dynamics import coupled
+from articulus.dynamics.quantities import QUANTITIES, compilable
 from laws import close
 from selection import in_turn
 from zoo import ask

@@ -7,7 +7,7 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.files import parse_toml, toml_text
+from articulus.model.files import parse_toml, toml_text
 
 
 @pytest.mark.parametrize("name", zoo.ALL)

@@ -11,7 +11,7 @@ from reference import Reference
 import articulus as art
 import laws
 import zoo
-from articulus.dynamics import QUANTITIES
+from articulus.dynamics.quantities import QUANTITIES
 from flexible_zoo import soften, state
 from laws import along, close, solved
 from zoo import ask
@@ -129,8 +129,8 @@ def test_no_modes_give_the_rigid_result(name: str) -> None:
     """Every quantity of bodies with zero modes is that of the rigid bodies, in as many operations."""
     import dataclasses
 
-    from articulus.mechanism import Body
-    from articulus.mechanism.modes import Modes, Station
+    from articulus.model.mechanism import Body
+    from articulus.model.mechanism.modes import Modes, Station
 
     mech = RIGID[name]()
     d = zoo.with_numbers(mech.description)

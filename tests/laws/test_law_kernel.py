@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 import articulus as art
 import zoo
-from articulus.dynamics import QUANTITIES
+from articulus.dynamics.quantities import QUANTITIES
 from selection import in_turn
 
 QUESTIONS = (*QUANTITIES, "derivatives")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.library import backhoe as data
-from articulus.mechanism import Lock
-from articulus.solve.assembly import assemble
+from articulus.model.library import backhoe as data
+from articulus.model.mechanism import Lock
+from articulus.simulation.solve.assembly import assemble
 
 
 @pytest.fixture(scope="module")

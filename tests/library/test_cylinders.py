@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.library.cat215b_cylinders import LEVER, RATE, REVERSED, TORQUE
-from articulus.library.cat215b_drives import START
-from articulus.loop.components import HydraulicCylinder, JointRate
+from articulus.model.library.cat215b_cylinders import LEVER, RATE, REVERSED, TORQUE
+from articulus.model.library.cat215b_drives import START
+from articulus.simulation.loop.components import HydraulicCylinder, JointRate
 
 DIGGER = art.load("cat215b_cylinders")
 RANGE = {"boom": (-44, 64), "stick": (-154, -26), "bucket": (-100, 27)}

@@ -5,8 +5,8 @@ import pytest
 from scipy.linalg import block_diag, eigh
 
 import articulus as art
-from articulus import library
 from articulus.errors import InputError
+from articulus.model import library
 from articulus.structure import normal_modes
 
 FREEDOMS = {
@@ -98,7 +98,7 @@ def test_no_modes_make_the_rigid_hub():
 @pytest.mark.parametrize("links", [1, 2])
 def test_king_arm_with_locked_joints_is_one_beam(links):
     """Straight and stiffly locked, both links make a cantilever of their whole length; nodal functions carry it."""
-    from articulus.library.king_arm import LENGTH, MASS, ROUND
+    from articulus.model.library.king_arm import LENGTH, MASS, ROUND
 
     arm = art.load("king_arm", links=links, modes=None, elements=8)
     exact = 1.8751041**2 * np.sqrt(ROUND / (MASS / LENGTH) / (links * LENGTH) ** 4)

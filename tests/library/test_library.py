@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus import library
-from articulus.library.looks import LOOKS
-from articulus.library.looks.shapes import plate
+from articulus.model import library
+from articulus.model.library.looks import LOOKS
+from articulus.model.library.looks.shapes import plate
 
 SIZES = {"hub_with_appendages": {"modes": 12}, "bayo_link": {"modes": 3}}
 """Arguments that keep the tests fast."""
@@ -110,7 +110,7 @@ def test_hinge_offsets_of_the_puma_are_the_printed_link_lengths():
 
 def test_stewart_platform_stands_and_has_six_degrees_of_freedom():
     """Forces in the slides at rest by virtual work: dU/dz over six times dL/dz, with the heights of all parts by hand."""
-    from articulus.library import stewart_platform as s
+    from articulus.model.library import stewart_platform as s
 
     m = art.load("stewart_platform")
     np.testing.assert_allclose(m.constraint_residual(m.neutral, 0.0), 0.0, atol=1e-15)

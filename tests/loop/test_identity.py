@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.equations import Network
-from articulus.loop.functions import System
-from articulus.running import loop as loops
-from articulus.running.native_engine import NativeEngine
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.functions import System
+from articulus.simulation.running import loop as loops
+from articulus.simulation.running.native_engine import NativeEngine
 
 
 def text(*components, model: str = "two_link", form: str = "regularized", **arguments) -> str | None:

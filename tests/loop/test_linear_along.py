@@ -14,7 +14,7 @@ import articulus as art
 import flexible_zoo
 import zoo
 from articulus.linear import LinearModel, LinearModels
-from articulus.loop.components import PD, PID
+from articulus.simulation.loop.components import PD, PID
 
 ROD_INERTIA, ROD_WEIGHT = 1 / 3, 9.81 / 2  # slender rod of 1 m and 1 kg about its end; m g l/2
 

@@ -14,8 +14,8 @@ from scipy.signal import cont2discrete
 import articulus as art
 from articulus import structure
 from articulus.errors import InputError, NumericalError, UnsupportedOperation
-from articulus.loop import Controller, Scope
-from articulus.loop.components import (
+from articulus.simulation.loop import Controller, Scope
+from articulus.simulation.loop.components import (
     PD,
     PID,
     ComputedTorque,
@@ -31,7 +31,7 @@ from articulus.loop.components import (
     Torque,
     WhiteNoise,
 )
-from articulus.loop.events import Switch
+from articulus.simulation.loop.events import Switch
 
 MASS, KP, KD = 2.0, 30.0, 4.0
 ROD_INERTIA, ROD_WEIGHT = 1 / 3, 9.81 / 2  # slender rod of 1 m and 1 kg about its end; m g l/2

@@ -9,9 +9,9 @@ import numpy as np
 
 import articulus as art
 from articulus import structure
-from articulus.beams import Beam, Section
-from articulus.loop.components import BeamForces
-from articulus.mechanism import Distance
+from articulus.model.mechanism import Distance
+from articulus.simulation.exact_beams import Beam, Section
+from articulus.simulation.loop.components import BeamForces
 
 POSITION = {"swing": 0.1, "boom": -0.4, "stick": 0.9, "bucket": 0.3}
 HEIGHT = -0.136

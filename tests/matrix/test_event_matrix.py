@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.events import ALL_EVENTS, Bounce, Capture, Crossing, Event, Latch, Release, Switch
-from articulus.mechanism import Frame, Lock, PointOnPoint, Pose
+from articulus.model.mechanism import Frame, Lock, PointOnPoint, Pose
+from articulus.simulation.loop.events import (
+    ALL_EVENTS,
+    Bounce,
+    Capture,
+    Crossing,
+    Event,
+    Latch,
+    Release,
+    Switch,
+)
 from selection import in_turn
 
 from .hosts import HOSTS, MASS, host, start

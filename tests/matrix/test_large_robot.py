@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.integrate import ALL_METHODS, Sdirk
+from articulus.simulation.integrate import ALL_METHODS, Sdirk
 from robots.packages import ROBOTS, files_of, missing
 
 STEP, END = 1e-3, 4e-3

@@ -16,10 +16,11 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulResult
-from articulus.integrate import ALL_METHODS
-from articulus.integrate.base import Integrator
-from articulus.loop.component import Actuator, Component
-from articulus.loop.components import (
+from articulus.model.mechanism import Polynomial, Prescribed
+from articulus.simulation.integrate import ALL_METHODS
+from articulus.simulation.integrate.base import Integrator
+from articulus.simulation.loop.component import Actuator, Component
+from articulus.simulation.loop.components import (
     ALL_COMPONENTS,
     PD,
     PID,
@@ -78,9 +79,8 @@ from articulus.loop.components import (
     WhiteNoise,
     Winch,
 )
-from articulus.loop.contact import Plane, Sphere
-from articulus.mechanism import Polynomial, Prescribed
-from articulus.results.diagnostics import energy_error
+from articulus.simulation.loop.contact import Plane, Sphere
+from articulus.simulation.results.diagnostics import energy_error
 from selection import EVERYTHING, in_turn
 
 from .hosts import HOSTS, MASS, POSITION, ROD, host, start

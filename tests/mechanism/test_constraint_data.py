@@ -6,8 +6,8 @@ import casadi as ca
 import pytest
 
 import articulus as art
-from articulus.mechanism import ALL_CONSTRAINTS, LoopJoint
-from articulus.mechanism.joint.base import SerialJoint
+from articulus.model.mechanism import ALL_CONSTRAINTS, LoopJoint
+from articulus.model.mechanism.joint.base import SerialJoint
 from closed_zoo import four_bar
 
 q, v, t = ca.SX.sym("q", 3), ca.SX.sym("v", 3), ca.SX.sym("t")

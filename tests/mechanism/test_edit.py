@@ -15,8 +15,8 @@ import coupled_zoo
 import flexible_zoo
 import zoo
 from articulus.errors import Finding
-from articulus.mechanism import Body, LoopJoint, visual
-from articulus.mechanism.edit.scale import Scale
+from articulus.model.mechanism import Body, LoopJoint, visual
+from articulus.model.mechanism.edit.scale import Scale
 from zoo import ask
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.files import parse_mjcf
+from articulus.model.files import parse_mjcf
 
 ARM = """<mujoco model="arm">
   <worldbody>

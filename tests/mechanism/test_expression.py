@@ -8,7 +8,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, ModelError
-from articulus.mechanism.expression import FUNCTIONS, Expression, Parameter, evaluated, parsed, text_of
+from articulus.model.mechanism.expression import FUNCTIONS, Expression, Parameter, evaluated, parsed, text_of
 
 L, M = art.Parameter("l", 0.8), art.Parameter("m", 2.0)
 KNOWN = {"l": L, "m": M}

@@ -10,7 +10,7 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.mechanism import ALL_JOINTS, Body, Connection, Description
+from articulus.model.mechanism import ALL_JOINTS, Body, Connection, Description
 from zoo import ask
 
 

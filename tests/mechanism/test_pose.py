@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import articulus as art
-from articulus.mechanism.pose import quaternion_of
+from articulus.model.mechanism.pose import quaternion_of
 
 RNG = np.random.default_rng(91)
 

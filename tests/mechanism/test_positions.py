@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import articulus as art
 import flexible_zoo
 import zoo
-from articulus.mechanism import ALL_JOINTS
+from articulus.model.mechanism import ALL_JOINTS
 from zoo import ask
 
 NAMES = ("every_joint", "spacecraft", "balls", "parameters_quaternion")

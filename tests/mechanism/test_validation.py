@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.mechanism import Body, Connection, Description, Frame
+from articulus.model.mechanism import Body, Connection, Description, Frame
 
 GOOD = (0.2, 0.2, 0.2, 0.0, 0.0, 0.0)
 HINGE = art.Revolute((0.0, 1.0, 0.0))

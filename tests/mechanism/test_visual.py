@@ -7,8 +7,17 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import articulus as art
-from articulus.mechanism import ALL_VISUALS, Body, Pose
-from articulus.mechanism.visual import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Strut, colour_text
+from articulus.model.mechanism import ALL_VISUALS, Body, Pose
+from articulus.model.mechanism.visual import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Mesh,
+    Sphere,
+    Strut,
+    colour_text,
+)
 
 SOME = {
     "box": Box((1.0, 2.0, 3.0)),

@@ -15,8 +15,8 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.mechanism import Connection, Description, Joint, Pose
-from articulus.mechanism.joint.base import SerialJoint
+from articulus.model.mechanism import Connection, Description, Joint, Pose
+from articulus.model.mechanism.joint.base import SerialJoint
 
 SWAP = [3, 4, 5, 0, 1, 2]
 """Linear-first to angular-first and back."""

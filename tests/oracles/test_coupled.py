@@ -11,9 +11,9 @@ import pinocchio as pin
 from numpy.testing import assert_allclose
 
 import articulus as art
-from articulus.files import parse_mjcf, parse_urdf
-from articulus.mechanism import Joint
-from articulus.mechanism.edit import rebuilt
+from articulus.model.files import parse_mjcf, parse_urdf
+from articulus.model.mechanism import Joint
+from articulus.model.mechanism.edit import rebuilt
 
 BODY = """<inertial><origin xyz="0.1 0.02 0.03" rpy="0.1 0.2 0.3"/><mass value="1.3"/>
 <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="-0.002" iyz="0.003"/></inertial>"""

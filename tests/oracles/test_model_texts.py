@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.files import parse_mjcf, parse_urdf
+from articulus.model.files import parse_mjcf, parse_urdf
 
 AGREEMENT = 1e-10
 """Relative to the largest entry: exact algorithms on up to 12 bodies, cond(M) below 1e4; texts carry all digits."""

@@ -9,7 +9,7 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.mechanism import ALL_JOINTS
+from articulus.model.mechanism import ALL_JOINTS
 from zoo import ask
 
 pin = pytest.importorskip("pinocchio")

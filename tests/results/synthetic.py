@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 import articulus as art
-from articulus.results.provenance import provenance
-from articulus.results.run import Run
-from articulus.results.signal import Signal, force_signal, position_signal, velocity_signal
-from articulus.results.status import Cause, Failure, Occurrence, RunStatus, State, rng_state
+from articulus.simulation.results.provenance import provenance
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.signal import Signal, force_signal, position_signal, velocity_signal
+from articulus.simulation.results.status import Cause, Failure, Occurrence, RunStatus, State, rng_state
 
 
 def mixed() -> art.Mechanism:

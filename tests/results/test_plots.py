@@ -12,10 +12,10 @@ from synthetic import made_up
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.results.plots import EVENTS, LANES, POINTS, _thinned, plot
-from articulus.results.run import Run
-from articulus.results.signal import Signal, position_signal, velocity_signal
-from articulus.results.status import Occurrence
+from articulus.simulation.results.plots import EVENTS, LANES, POINTS, _thinned, plot
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.signal import Signal, position_signal, velocity_signal
+from articulus.simulation.results.status import Occurrence
 
 
 def drawn(figure: Figure) -> Figure:

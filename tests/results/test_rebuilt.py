@@ -11,8 +11,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import UnsupportedOperation
-from articulus.loop.components import PID, Expression, Measured, RateGyro
-from articulus.loop.events import Bounce
+from articulus.simulation.loop.components import PID, Expression, Measured, RateGyro
+from articulus.simulation.loop.events import Bounce
 from articulus.study import parse_study, run_only
 
 GAIN = art.Parameter("kp", 30.0)

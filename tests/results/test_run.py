@@ -13,10 +13,10 @@ from synthetic import made_up, mixed
 
 import articulus as art
 from articulus.errors import Finding, InputError, ModelError, NumericalError
-from articulus.results.compare import compare
-from articulus.results.run import Run
-from articulus.results.signal import Signal, position_signal, velocity_signal
-from articulus.results.status import Occurrence, RunStatus
+from articulus.simulation.results.compare import compare
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.signal import Signal, position_signal, velocity_signal
+from articulus.simulation.results.status import Occurrence, RunStatus
 
 
 def test_units_and_names_follow_the_joints() -> None:

@@ -20,9 +20,9 @@ from synthetic import made_up
 
 import articulus as art
 from articulus.errors import InputError, UnsupportedOperation
-from articulus.files.seal import LENGTH, seal
-from articulus.results.run import Run
-from articulus.results.signal import Signal, position_signal, velocity_signal
+from articulus.model.files.seal import LENGTH, seal
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.signal import Signal, position_signal, velocity_signal
 
 
 def same_array(a: Any, b: Any) -> bool:

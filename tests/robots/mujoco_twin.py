@@ -15,7 +15,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 import articulus as art
-from articulus.mechanism import Coupling, Free, Pose, value_of, values_of
+from articulus.model.mechanism import Coupling, Free, Pose, value_of, values_of
 
 BALL = 1
 """mjtJoint; free joints come before it."""

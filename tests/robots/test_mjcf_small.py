@@ -8,7 +8,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel
-from articulus.files import parse_mjcf
+from articulus.model.files import parse_mjcf
 
 from .mujoco_twin import Twin
 

@@ -11,8 +11,8 @@ import pytest
 import articulus as art
 from articulus import structure
 from articulus.errors import DoubtfulModel, InputError, ModelError
-from articulus.files import parse_mjcf
-from articulus.mechanism import Box, Lock, Mesh, PointOnPoint, Prescribed, Sphere, Strut
+from articulus.model.files import parse_mjcf
+from articulus.model.mechanism import Box, Lock, Mesh, PointOnPoint, Prescribed, Sphere, Strut
 from files.mjcf_models import MODELS
 from files.test_mjcf import FOUR_BAR, LOOPS
 from loop.components.test_devices import ROBOT

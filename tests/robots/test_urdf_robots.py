@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from articulus.errors import ModelError
-from articulus.files import parse_urdf
-from articulus.files.urdf.writer import urdf_text
-from articulus.mechanism import Description
+from articulus.model.files import parse_urdf
+from articulus.model.files.urdf.writer import urdf_text
+from articulus.model.mechanism import Description
 
 from .packages import ROBOTS, files_of, missing
 from .urdf_twin import Twin, pinocchio_model, read_quietly

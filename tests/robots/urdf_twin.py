@@ -19,11 +19,11 @@ import numpy as np
 import pinocchio as pin
 
 import articulus as art
-from articulus.dynamics import function
 from articulus.dynamics.kinematics import pose
+from articulus.dynamics.quantities import function
 from articulus.dynamics.tree import Tree
 from articulus.errors import DoubtfulModel, UnsupportedOperation
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
 
 
 @dataclass(frozen=True)

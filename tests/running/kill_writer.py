@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.results.status import State
-from articulus.running import checkpoint
+from articulus.simulation.results.status import State
+from articulus.simulation.running import checkpoint
 
 CALLS = ("fsync", "replace", "fchmod", "close")
 

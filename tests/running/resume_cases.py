@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import PD, FirstOrderActuator, JointSensor, Measured, WhiteNoise
-from articulus.loop.events import Bounce
+from articulus.simulation.loop.components import PD, FirstOrderActuator, JointSensor, Measured, WhiteNoise
+from articulus.simulation.loop.events import Bounce
 
 
 def pendulum() -> art.Mechanism:

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 from resume_cases import CASES
 
-from articulus.running import runner
-from articulus.running.checkpoint import Writer
+from articulus.simulation.running import runner
+from articulus.simulation.running.checkpoint import Writer
 
 runner.CHUNK_SECONDS, runner.FIRST_CHUNK = 0.0, 4  # chunks do not grow
 name, checkpoint, out, *last = sys.argv[1:]

@@ -9,8 +9,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, MovedStart, NumericalError, UnsupportedOperation
-from articulus.loop.components import PD, WhiteNoise
-from articulus.loop.events import Bounce
+from articulus.simulation.loop.components import PD, WhiteNoise
+from articulus.simulation.loop.events import Bounce
 
 SERVO = PD(art.Parameter("kp", 400.0), art.Parameter("kd", 80.0), target=[0.2, -0.3])
 

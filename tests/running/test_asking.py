@@ -11,8 +11,8 @@ import pytest
 import articulus as art
 from articulus import kernel
 from articulus.errors import NumericalError
-from articulus.loop.events import Bounce
-from articulus.running.asking import Ask, alone, together
+from articulus.simulation.loop.events import Bounce
+from articulus.simulation.running.asking import Ask, alone, together
 
 
 def halves() -> Any:

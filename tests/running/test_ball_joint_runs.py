@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.components import Expression, FrameWrench, GroundContact, ProofMass
-from articulus.loop.table import Table
+from articulus.simulation.loop.components import Expression, FrameWrench, GroundContact, ProofMass
+from articulus.simulation.loop.table import Table
 
 END, STEPS = 0.2, (0.01, 0.005, 0.0025)
 METHOD = "absolute_sdirk"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.results.status import Cause, Failure, Occurrence, State, rng_from_state, rng_state
-from articulus.running import checkpoint
-from articulus.running.checkpoint import Checkpoint, Writer
+from articulus.simulation.results.status import Cause, Failure, Occurrence, State, rng_from_state, rng_state
+from articulus.simulation.running import checkpoint
+from articulus.simulation.running.checkpoint import Checkpoint, Writer
 
 SETTINGS = {"method": "rk4", "step": 1e-3, "controller": {"kp": [10.0, 20.0]}}
 

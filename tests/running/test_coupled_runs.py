@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import articulus as art
 import coupled_zoo
 from articulus.dynamics.loops.forms import FORMS
-from articulus.integrate import ALL_METHODS
+from articulus.simulation.integrate import ALL_METHODS
 
 C = art.components
 ORDER_ONE = ("euler", "semi_implicit_euler")

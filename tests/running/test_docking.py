@@ -8,9 +8,9 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop.components import Expression
-from articulus.loop.events import Capture, Latch, Release
-from articulus.mechanism import Lock, LoopJoint
+from articulus.model.mechanism import Lock, LoopJoint
+from articulus.simulation.loop.components import Expression
+from articulus.simulation.loop.events import Capture, Latch, Release
 
 
 def two_bodies(joint: art.Joint | None = None) -> art.Mechanism:

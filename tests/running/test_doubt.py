@@ -6,9 +6,9 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulResult
-from articulus.loop.components import Expression, JointStop
-from articulus.results.status import RunStatus
-from articulus.running import doubt
+from articulus.simulation.loop.components import Expression, JointStop
+from articulus.simulation.results.status import RunStatus
+from articulus.simulation.running import doubt
 
 OMEGA = 3.0
 

@@ -7,9 +7,9 @@ import pytest
 
 import articulus as art
 from articulus.dynamics.loops.forms import FORMS
-from articulus.integrate import ALL_METHODS
-from articulus.integrate.base import Integrator
-from articulus.running.steppers import STEPPERS, stepper_of
+from articulus.simulation.integrate import ALL_METHODS
+from articulus.simulation.integrate.base import Integrator
+from articulus.simulation.running.steppers import STEPPERS, stepper_of
 
 STEP, END = 5e-3, 0.2
 OUTPUTS = ("momentum", "energy")

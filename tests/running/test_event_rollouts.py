@@ -8,9 +8,9 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop.components import PD, ForceSensor, JointSensor, Measured
-from articulus.loop.events import Bounce, Crossing, Switch
-from articulus.results import RunStatus
+from articulus.simulation.loop.components import PD, ForceSensor, JointSensor, Measured
+from articulus.simulation.loop.events import Bounce, Crossing, Switch
+from articulus.simulation.results import RunStatus
 
 G = 9.81
 

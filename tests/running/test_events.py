@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.loop.events import Bounce, Crossing, Switch
-from articulus.results import RunStatus
+from articulus.simulation.loop.events import Bounce, Crossing, Switch
+from articulus.simulation.results import RunStatus
 
 G = 9.81
 ONE_STEP = ("rk4", "lie_rk4", "dormand_prince", "rosenbrock", "newmark", "generalized_alpha")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.running import checkpoint, runner
+from articulus.simulation.running import checkpoint, runner
 
 METHODS = ("rk4", "dormand_prince", "cvodes")
 

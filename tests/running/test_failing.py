@@ -9,10 +9,10 @@ import pytest
 import articulus as art
 from articulus.errors import InputError, NumericalError
 from articulus.kernel.march import BOUND
-from articulus.loop import PythonController
-from articulus.loop.components import PD, Expression, FrameAcceleration, Torque
-from articulus.results import RunStatus
-from articulus.results.status import Cause
+from articulus.simulation.loop import PythonController
+from articulus.simulation.loop.components import PD, Expression, FrameAcceleration, Torque
+from articulus.simulation.results import RunStatus
+from articulus.simulation.results.status import Cause
 
 
 def slider(**damper) -> art.Mechanism:

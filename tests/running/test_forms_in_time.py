@@ -16,7 +16,7 @@ from articulus import structure
 from articulus.cli import app
 from articulus.dynamics.loops import FORMS, form
 from articulus.errors import InputError, ModelError, UnsupportedOperation
-from articulus.loop.events import Switch
+from articulus.simulation.loop.events import Switch
 from articulus.study import read_study, run_study
 from closed_zoo import four_bar, skew_four_bar
 

@@ -10,9 +10,9 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel, DoubtfulResult
-from articulus.loop.components import JointStop
-from articulus.loop.events import Bounce
-from articulus.running.joint_limits import DEPTH, joint_stops
+from articulus.simulation.loop.components import JointStop
+from articulus.simulation.loop.events import Bounce
+from articulus.simulation.running.joint_limits import DEPTH, joint_stops
 from articulus.study import read_study
 
 ROBOTS = Path(__file__).parents[2] / "build" / "robots"
@@ -104,7 +104,7 @@ def test_a_file_with_contacts_says_once_that_a_run_has_none() -> None:
         '<mujoco model="dropped"><worldbody><geom type="plane" size="1 1 1"/>'
         '<body pos="0 0 1"><freejoint name="root"/><geom type="sphere" size="0.1"/></body></worldbody></mujoco>'
     )
-    from articulus.files.mjcf.reader import parse_mjcf
+    from articulus.model.files.mjcf.reader import parse_mjcf
 
     m = art.Mechanism.from_description(parse_mjcf(text))
     with pytest.warns(

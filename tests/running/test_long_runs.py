@@ -10,7 +10,7 @@ import pytest
 
 import articulus as art
 import zoo
-from articulus.dynamics import QUANTITIES, compilable
+from articulus.dynamics.quantities import QUANTITIES, compilable
 
 LINKS = QUANTITIES["forward_dynamics"].roll_from
 
@@ -52,6 +52,6 @@ def test_a_run_imports_no_scipy() -> None:
     """SciPy takes as long to import as a short run takes to make, and beams of large deflection need it."""
     code = (
         "import sys, articulus as art; art.simulate(art.load('two_link'), 0.01); "
-        "sys.exit('scipy' in sys.modules or 'articulus.beams' in sys.modules)"
+        "sys.exit('scipy' in sys.modules or 'articulus.simulation.exact_beams' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

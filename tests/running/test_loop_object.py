@@ -9,7 +9,15 @@ import pytest
 import articulus as art
 import closed_zoo
 from articulus.linear import LinearModels
-from articulus.loop.components import PD, PID, JointSensor, Measured, PrescribedForce, RateGyro, Torque
+from articulus.simulation.loop.components import (
+    PD,
+    PID,
+    JointSensor,
+    Measured,
+    PrescribedForce,
+    RateGyro,
+    Torque,
+)
 
 ARM = art.load("two_link")
 START = np.array([0.4, 0.2])

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import articulus as art
-from articulus.integrate import ALL_METHODS
+from articulus.simulation.integrate import ALL_METHODS
 from closed_zoo import four_bar, skew_four_bar
 from selection import in_turn
 

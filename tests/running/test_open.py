@@ -13,12 +13,18 @@ import articulus as art
 import zoo
 from articulus import kernel
 from articulus.errors import InputError
-from articulus.integrate import ALL_METHODS, EXPLICIT_METHODS, Method, SecondOrder, SecondOrderMethod
-from articulus.integrate.base import Integrator
-from articulus.loop.components import Expression, FrameWrench
-from articulus.loop.equations import Network
-from articulus.loop.functions import System
-from articulus.running.steppers import Stepper, stepper_of
+from articulus.simulation.integrate import (
+    ALL_METHODS,
+    EXPLICIT_METHODS,
+    Method,
+    SecondOrder,
+    SecondOrderMethod,
+)
+from articulus.simulation.integrate.base import Integrator
+from articulus.simulation.loop.components import Expression, FrameWrench
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.functions import System
+from articulus.simulation.running.steppers import Stepper, stepper_of
 
 FIXED = tuple(m for m in ALL_METHODS if isinstance(m, (Method, SecondOrderMethod)))
 """Methods with fixed explicit steps."""

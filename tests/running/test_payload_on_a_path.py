@@ -9,8 +9,8 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import articulus as art
-from articulus.files import parse_toml, read_toml
-from articulus.mechanism import Prescribed, Spline
+from articulus.model.files import parse_toml, read_toml
+from articulus.model.mechanism import Prescribed, Spline
 from articulus.structure import beam_body
 from articulus.study import parse_study
 

@@ -8,8 +8,8 @@ import io
 import pytest
 from rich.console import Console
 
-from articulus.running import progress as module
-from articulus.running.progress import progress
+from articulus.simulation.running import progress as module
+from articulus.simulation.running.progress import progress
 
 
 class Clock:

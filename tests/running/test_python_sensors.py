@@ -8,8 +8,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop import PythonController
-from articulus.loop.components import PD, Expression, JointSensor, Measured
+from articulus.simulation.loop import PythonController
+from articulus.simulation.loop.components import PD, Expression, JointSensor, Measured
 
 SENSOR = Measured(JointSensor(name="encoder"), period=0.02, delay=1, noise=0.01)
 INPUTS = ("encoder.q", "encoder.v")

@@ -11,10 +11,10 @@ from test_events import G, arm, ball, pendulum
 import articulus as art
 from articulus.bench.models import chain
 from articulus.errors import InputError
-from articulus.loop.components import Expression, PrescribedForce, Table
-from articulus.loop.events import Bounce
-from articulus.results import RunStatus
-from articulus.running.loop import Loop
+from articulus.simulation.loop.components import Expression, PrescribedForce, Table
+from articulus.simulation.loop.events import Bounce
+from articulus.simulation.results import RunStatus
+from articulus.simulation.running.loop import Loop
 from closed_zoo import four_bar
 
 METHODS = ("rk4", "lie_rk4", "dormand_prince", "rosenbrock", "newmark", "generalized_alpha")

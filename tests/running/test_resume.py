@@ -16,9 +16,9 @@ from resume_cases import CASES, pendulum
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop.components import PD
-from articulus.loop.events import Bounce
-from articulus.running import checkpoint, runner
+from articulus.simulation.loop.components import PD
+from articulus.simulation.loop.events import Bounce
+from articulus.simulation.running import checkpoint, runner
 
 
 class Cut(Exception):

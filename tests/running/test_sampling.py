@@ -10,9 +10,9 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop import Component, Controller, PythonController
-from articulus.loop.components import PD, Expression, JointSensor, Measured, WhiteNoise
-from articulus.loop.events import Bounce
+from articulus.simulation.loop import Component, Controller, PythonController
+from articulus.simulation.loop.components import PD, Expression, JointSensor, Measured, WhiteNoise
+from articulus.simulation.loop.events import Bounce
 
 KP, KD, MASS = 30.0, 4.0, 2.0
 

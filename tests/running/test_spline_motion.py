@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.mechanism import Prescribed, Spline
+from articulus.model.mechanism import Prescribed, Spline
 
 TIMES, VALUES = (0.1, 0.3, 0.6, 0.8), (0.0, 0.5, -0.2, 0.3)
 

@@ -8,8 +8,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop import contact
-from articulus.loop.bends import Bends
+from articulus.simulation.loop import contact
+from articulus.simulation.loop.bends import Bends
 
 METHODS = ("dormand_prince", "rosenbrock", "cvodes", "idas")
 STEPS = [0.01, 0.5, 1.0]

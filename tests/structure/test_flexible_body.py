@@ -8,7 +8,7 @@ from scipy.linalg import eigvalsh
 from scipy.spatial.transform import Rotation
 
 from articulus.errors import InputError
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.modes import Modes
 from articulus.structure import (
     EulerBernoulli,
     Lumped,

@@ -14,10 +14,10 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.files.fe.bulk import read_bulk
-from articulus.files.fe.data import Grid, MatrixSet
-from articulus.files.fe.structure import bulk_structure, matrix_structure
-from articulus.mechanism.modes import Modes
+from articulus.model.files.fe.bulk import read_bulk
+from articulus.model.files.fe.data import Grid, MatrixSet
+from articulus.model.files.fe.structure import bulk_structure, matrix_structure
+from articulus.model.mechanism.modes import Modes
 from articulus.structure import GeometricStiffness, Structure, beam, modes_of, normal_modes
 from articulus.structure.geometric import MOTIONS
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.files.modes_file import read_modes, write_modes
+from articulus.model.files.modes_file import read_modes, write_modes
 from articulus.structure import Structure, beam, modes_of, normal_modes
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import eigh
 
 import articulus as art
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.modes import Modes
 from articulus.structure import Plate, Ply, beam, beam_body, modes_of, normal_modes, panel, varying_body
 
 FIT = 1e-8

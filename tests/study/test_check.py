@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.results.run import Run
-from articulus.results.signal import Signal
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.signal import Signal
 from articulus.study import Check
 
 T = np.linspace(0.0, 1.0, 11)

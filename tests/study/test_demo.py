@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.library.cat215b_drives import BUCKET_FEEDBACK, JOINTS, START, actuators
-from articulus.results.diagnostics import energy_error
+from articulus.model.library.cat215b_drives import BUCKET_FEEDBACK, JOINTS, START, actuators
+from articulus.simulation.results.diagnostics import energy_error
 from articulus.study import read_study
 from articulus.study.demo import by_joint, overall, run_demo, tip_rows
 

@@ -9,7 +9,7 @@ import pytest
 
 import articulus as art
 from articulus.browser.desk import Desk
-from articulus.files import parse_toml, read_toml, write_toml
+from articulus.model.files import parse_toml, read_toml, write_toml
 from articulus.structure import beam_body
 from articulus.study import read_study, run_study
 

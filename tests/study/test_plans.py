@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 import articulus as art
 from articulus.cli.commands import app
 from articulus.errors import ModelError
+from articulus.motion.trajectory import Ball, Clear, Facing, FeedbackPlan, Hull, InBox, OnLine, load_plan
 from articulus.study.plans import parse_task, read_task, run_task
 from articulus.study.plans.reader import GOAL, HEAD, HULL, KEEPS, OBSTACLES, SOLVE, TASK, TOP
 from articulus.study.plans.report import doubts
 from articulus.study.plans.runner import solve_task
-from articulus.trajectory import Ball, Clear, Facing, FeedbackPlan, Hull, InBox, OnLine, load_plan
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "trajectory" / "tasks.md").read_text()

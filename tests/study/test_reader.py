@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import ModelError
-from articulus.loop.components import (
+from articulus.simulation.loop.components import (
     HydraulicRotary,
     Measured,
     RateGyro,
@@ -17,7 +17,7 @@ from articulus.loop.components import (
     StateFeedback,
     Torque,
 )
-from articulus.loop.events import Bounce, Crossing
+from articulus.simulation.loop.events import Bounce, Crossing
 from articulus.study import parse_study
 from articulus.study.fields import TYPES, component_fields
 

@@ -110,7 +110,7 @@ def test_pictures_and_tables_can_be_read_aloud(report: str) -> None:
 
 
 def test_texts_of_a_figure_stay_as_they_were_drawn() -> None:
-    from articulus.results.plots import plot
+    from articulus.simulation.results.plots import plot
     from articulus.study.report.charts import chart
 
     run = run_only(

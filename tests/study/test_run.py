@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from articulus import cli
-from articulus.results.run import Run
-from articulus.running import simulate
+from articulus.simulation.results.run import Run
+from articulus.simulation.running import simulate
 from articulus.study.reader import parse_study
 from articulus.study.runner import run_only
 

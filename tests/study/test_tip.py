@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError, ModelError
-from articulus.inversion import Line, Profile, rigid_feedforward
+from articulus.motion.inversion import Line, Profile, rigid_feedforward
 from articulus.study import read_study, run_study
 from articulus.study.reader import parse_study
 

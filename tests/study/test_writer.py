@@ -9,7 +9,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError, UnsupportedOperation
-from articulus.loop.components import PD, RateGyro
+from articulus.simulation.loop.components import PD, RateGyro
 from articulus.study.reader import read_study
 from articulus.study.runner import run_study
 

@@ -12,8 +12,8 @@ from casadi import SX
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory import Ball, Clear, Hull, Link, Problem, ode, plan, solve_problem
-from articulus.trajectory.program import Program
+from articulus.motion.trajectory import Ball, Clear, Hull, Link, Problem, ode, plan, solve_problem
+from articulus.motion.trajectory.program import Program
 
 TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
 START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])

@@ -10,10 +10,10 @@ import pytest
 from casadi import SX
 
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory import Phase, Problem, ode, solve_problem
-from articulus.trajectory.collocation import first_guess, transcribe
-from articulus.trajectory.program import Block
-from articulus.trajectory.schemes import lobatto, radau, scheme
+from articulus.motion.trajectory import Phase, Problem, ode, solve_problem
+from articulus.motion.trajectory.collocation import first_guess, transcribe
+from articulus.motion.trajectory.program import Block
+from articulus.motion.trajectory.schemes import lobatto, radau, scheme
 
 SCHEMES = ("hermite_simpson", "radau 3", "lobatto 4", "shooting")
 
@@ -97,7 +97,7 @@ def test_refinement_reaches_the_error_and_tells_when_it_cannot(monkeypatch: pyte
     fine = solve_problem(pendulum(3.0), intervals=4, error=1e-6)
     assert coarse.error > 1e-5
     assert fine.error <= 1e-6
-    monkeypatch.setattr("articulus.trajectory.planning.ROUNDS", 1)
+    monkeypatch.setattr("articulus.motion.trajectory.planning.ROUNDS", 1)
     with pytest.warns(UserWarning, match="inputs that jump"):
         solve_problem(cart(fast=True), intervals=5, error=1e-12)
 

@@ -13,8 +13,7 @@ import pytest
 import articulus as art
 from articulus.browser.recording import lanes, recording, trail_of
 from articulus.errors import InputError
-from articulus.results.store import read_dataset, write_dataset
-from articulus.trajectory import (
+from articulus.motion.trajectory import (
     Ball,
     Clear,
     Crate,
@@ -29,7 +28,8 @@ from articulus.trajectory import (
     plan,
     solve_problem,
 )
-from articulus.trajectory.formulas import read, written
+from articulus.motion.trajectory.formulas import read, written
+from articulus.simulation.results.store import read_dataset, write_dataset
 
 TIP = Hull("tip", (0, 0, 0), (0, 0, 0), 0.05, balls=1)
 SHAPES = (Ball((0, 0, 2), 0.3), Rod((-2, -1, -4), (-2, 1, -4), 0.2, "post"), Crate((0, 0, -6), (1, 2, 1)))

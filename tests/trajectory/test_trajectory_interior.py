@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 import articulus as art
-from articulus.trajectory import Ball, Clear, Hull, OnLine, Plan, plan, planning
-from articulus.trajectory.collocation import transcribe
-from articulus.trajectory.condensed import SIDES, Condensed, System
-from articulus.trajectory.interior import solve_condensed
-from articulus.trajectory.program import Program
-from articulus.trajectory.schemes import hermite_simpson
+from articulus.motion.trajectory import Ball, Clear, Hull, OnLine, Plan, plan, planning
+from articulus.motion.trajectory.collocation import transcribe
+from articulus.motion.trajectory.condensed import SIDES, Condensed, System
+from articulus.motion.trajectory.interior import solve_condensed
+from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.schemes import hermite_simpson
 
 IPOPT = {"ipopt.print_level": 0}
 """Options of ipopt, with which plans go to ipopt."""

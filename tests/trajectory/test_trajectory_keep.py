@@ -7,7 +7,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError
-from articulus.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, path_speed, plan
+from articulus.motion.trajectory import Ball, Clear, Facing, Hull, InBox, OnLine, path_speed, plan
 
 START, GOAL = np.array([-0.4, 1.3]), np.array([0.9, 0.5])
 

@@ -8,8 +8,8 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.trajectory import Ball, Clear, Hull, InBox, plan, reaching
-from articulus.trajectory.task import Task
+from articulus.motion.trajectory import Ball, Clear, Hull, InBox, plan, reaching
+from articulus.motion.trajectory.task import Task
 
 GOAL = 0.9
 

@@ -8,9 +8,9 @@ import pytest
 import articulus as art
 from articulus import kernel
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory import PathIntegral, RecedingHorizon, reaching
-from articulus.trajectory.normals import MULTIPLIER, ROUNDS, WEYL, WORD, pair, round_keys
-from articulus.trajectory.stages import Stages
+from articulus.motion.trajectory import PathIntegral, RecedingHorizon, reaching
+from articulus.motion.trajectory.normals import MULTIPLIER, ROUNDS, WEYL, WORD, pair, round_keys
+from articulus.motion.trajectory.stages import Stages
 
 GOAL = np.array([1.0, 0.5])
 
@@ -75,7 +75,7 @@ def test_receding_horizon_reaches_the_goal(arm: art.Mechanism, stages: Stages) -
 
 def test_first_plan_of_a_receding_horizon_is_the_optimal_one(stages: Stages) -> None:
     """With enough iterations the inputs are those of the whole search, whose penalties are those of no constraint here."""
-    from articulus.trajectory.riccati import search
+    from articulus.motion.trajectory.riccati import search
 
     law = RecedingHorizon(stages, iterations=20)
     u = law.improve(np.zeros(4))

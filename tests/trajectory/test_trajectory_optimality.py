@@ -10,7 +10,7 @@ import pytest
 from casadi import SX
 
 from articulus.errors import InputError
-from articulus.trajectory import Phase, ode, solve_problem
+from articulus.motion.trajectory import Phase, ode, solve_problem
 
 SCHEMES = ("hermite_simpson", "radau 3", "lobatto 4", "shooting")
 

@@ -10,7 +10,7 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError
-from articulus.trajectory import Plan, ode, plan, solve_problem
+from articulus.motion.trajectory import Plan, ode, plan, solve_problem
 
 GIVEN = {
     "duration": (0.1, 5.0),

@@ -13,7 +13,14 @@ from scipy.optimize import linprog
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError
-from articulus.trajectory import ode, path_run, path_speed, point_to_point, solve_problem, speed_profile
+from articulus.motion.trajectory import (
+    ode,
+    path_run,
+    path_speed,
+    point_to_point,
+    solve_problem,
+    speed_profile,
+)
 
 
 def wheel(damping: float = 0.0) -> art.Mechanism:

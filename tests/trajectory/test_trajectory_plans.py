@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 import articulus as art
 from articulus.errors import DoubtfulResult, InputError
-from articulus.trajectory import Ball, Clear, Crate, Hull, Rod, ode, plan, solve_problem
+from articulus.motion.trajectory import Ball, Clear, Crate, Hull, Rod, ode, plan, solve_problem
 
 START, GOAL = np.array([-0.4, 0.3]), np.array([0.9, -0.5])
 

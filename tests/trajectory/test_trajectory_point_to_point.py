@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.trajectory import PointMotion, point_to_point
+from articulus.motion.trajectory import PointMotion, point_to_point
 
 
 def states(seed: int, count: int, n: int) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from scipy.optimize import lsq_linear, minimize
 
 import articulus as art
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory import Clear, Hull, Rod, ode, plan, solve_problem
-from articulus.trajectory.riccati import Riccati, _best, search
-from articulus.trajectory.stages import Stages
+from articulus.motion.trajectory import Clear, Hull, Rod, ode, plan, solve_problem
+from articulus.motion.trajectory.riccati import Riccati, _best, search
+from articulus.motion.trajectory.stages import Stages
 
 N, T = 40, 2.0
 H = T / N
@@ -154,7 +154,7 @@ def test_plan_of_an_arm_is_that_of_collocation(arm: art.Mechanism) -> None:
 
 def test_step_derivatives_are_those_of_the_step(arm: art.Mechanism) -> None:
     """Central differences of a native step, both methods; round-off over the difference is about 1e-9 of the entries."""
-    from articulus.trajectory.task import Task
+    from articulus.motion.trajectory.task import Task
 
     phase = Task(arm, [0.1, 0.2], [0.5, 0.1], 1.0, {"effort": 1.0}).phase()
     for method in ("rk4", "semi_implicit_euler"):

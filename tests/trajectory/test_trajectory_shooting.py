@@ -9,7 +9,7 @@ from casadi import SX
 from scipy.integrate import solve_ivp
 
 import articulus as art
-from articulus.trajectory import Phase, plan, solve_problem
+from articulus.motion.trajectory import Phase, plan, solve_problem
 
 START, GOAL = np.array([-0.2, 0.3]), np.array([0.4, -0.1])
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from scipy.linalg import block_diag
 from scipy.optimize import linprog
 
-from articulus import trajectory
 from articulus.errors import InputError, NumericalError
-from articulus.trajectory.staircase import interior
-from articulus.trajectory.staircase.stages import block_diagonal, row_matrix, step_matrix
+from articulus.motion import trajectory
+from articulus.motion.trajectory.staircase import interior
+from articulus.motion.trajectory.staircase.stages import block_diagonal, row_matrix, step_matrix
 
 
 def program(N, nx=3, nu=2, quadratic=False, seed=0):

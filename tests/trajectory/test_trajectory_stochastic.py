@@ -10,8 +10,8 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
 
 import articulus as art
-from articulus import trajectory
-from articulus.trajectory import Jump, feedback_law
+from articulus.motion import trajectory
+from articulus.motion.trajectory import Jump, feedback_law
 
 x, u = ca.SX.sym("x"), ca.SX.sym("u")
 T = ca.SX.sym("t")
@@ -120,7 +120,7 @@ def test_two_states_with_bounds_that_hold() -> None:
 
 
 def test_threads_change_nothing(monkeypatch) -> None:
-    monkeypatch.setattr("articulus.trajectory.stochastic.SHARE", 100)
+    monkeypatch.setattr("articulus.motion.trajectory.stochastic.SHARE", 100)
     with art.kernel.threads(1):
         one = tilted(17, steps=70)
     with art.kernel.threads(3):

@@ -8,10 +8,10 @@ import pytest
 from scipy.optimize import brentq
 
 import articulus as art
-from articulus import trajectory
 from articulus.errors import DoubtfulResult
-from articulus.trajectory.ipopt import solve
-from articulus.trajectory.newton import newton
+from articulus.motion import trajectory
+from articulus.motion.trajectory.ipopt import solve
+from articulus.motion.trajectory.newton import newton
 
 x, u, T = ca.SX.sym("x", 2), ca.SX.sym("u"), ca.SX.sym("T")
 
@@ -240,7 +240,7 @@ def test_a_stop_keeps_the_motion_so_far(monkeypatch: pytest.MonkeyPatch) -> None
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("articulus.trajectory.time_elements.newton", stopped)
+    monkeypatch.setattr("articulus.motion.trajectory.time_elements.newton", stopped)
     coarse = pytest.warns(DoubtfulResult, match="The mesh does not resolve the motion")
     with coarse, pytest.warns(UserWarning, match=r"\[2\] is kept"):
         plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=8)

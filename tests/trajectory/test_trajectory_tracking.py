@@ -9,8 +9,8 @@ import scipy.linalg
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.trajectory import plan
-from articulus.trajectory.lqr_tracking import _gains
+from articulus.motion.trajectory import plan
+from articulus.motion.trajectory.lqr_tracking import _gains
 
 
 def ends(moved, q0, **more) -> tuple[np.ndarray, np.ndarray]:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus import trajectory
-from articulus.trajectory.truss.settle import settle
+from articulus.motion import trajectory
+from articulus.motion.trajectory.truss.settle import settle
 
 
 def lifted(truss, rise, steps=5):

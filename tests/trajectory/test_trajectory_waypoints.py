@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from articulus.errors import InputError
-from articulus.trajectory import point_to_point, waypoints
+from articulus.motion.trajectory import point_to_point, waypoints
 
 LIMITS = {"velocity": 2.0, "acceleration": 3.0, "jerk": 10.0}
 POINTS = np.array([[0.0, 0.0], [1.0, 0.5], [1.2, -0.4], [0.3, -1.0]])

@@ -12,8 +12,8 @@ from articulus.bench.models import Array
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort, exponent
 from articulus.bench.timing import Contender, race
-from articulus.loop.components import Contacts
-from articulus.loop.contact import Plane, Sphere
+from articulus.simulation.loop.components import Contacts
+from articulus.simulation.loop.contact import Plane, Sphere
 
 RADIUS, MASS = 0.05, 1.0
 GAP = 2.4 * RADIUS

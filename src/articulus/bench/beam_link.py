@@ -18,7 +18,6 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.beams import Beam
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.flexible_beams import CABLE, assembled, cables, driven_cable, settings
@@ -26,9 +25,10 @@ from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort, notes
 from articulus.bench.timing import Contender, race
 from articulus.cases.simo_spin_up.case import LENGTH, across, angle
-from articulus.loop.components import BeamForces
-from articulus.mechanism import Prescribed
-from articulus.mechanism.constraint import TimeFunction
+from articulus.model.mechanism import Prescribed
+from articulus.model.mechanism.constraint import TimeFunction
+from articulus.simulation.exact_beams import Beam
+from articulus.simulation.loop.components import BeamForces
 
 GRAVITY = 9.81
 SAMPLE = 0.1

@@ -23,8 +23,8 @@ from articulus.bench.models import chain
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, Effort, difference, differs, raced
 from articulus.bench.timing import Contender, race
-from articulus.campaign.design import Campaign
-from articulus.campaign.run import campaign
+from articulus.study.campaign.design import Campaign
+from articulus.study.campaign.run import campaign
 
 N = 7
 STEP = 1e-3

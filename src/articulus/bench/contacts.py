@@ -15,9 +15,9 @@ from articulus.bench.models import Array
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort, raced
 from articulus.bench.timing import Contender, race
-from articulus.loop.components import Contact
-from articulus.loop.contact import Plane, Sphere
-from articulus.results.run import Run
+from articulus.simulation.loop.components import Contact
+from articulus.simulation.loop.contact import Plane, Sphere
+from articulus.simulation.results.run import Run
 
 STEP = 1e-3
 RUNS, PEER_RUNS = 256, 8

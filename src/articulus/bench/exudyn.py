@@ -13,7 +13,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from articulus.bench.child import one_core_json
-from articulus.library.n_four_bar import ACROSS, LENGTH, MASS
+from articulus.model.library.n_four_bar import ACROSS, LENGTH, MASS
 
 GRAVITY = 9.81
 

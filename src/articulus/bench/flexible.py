@@ -23,10 +23,10 @@ from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, RESULT_BYTES, ROWS, Effort, difference, differs, notes
 from articulus.bench.startup import ONE_STATE, Named, starter
 from articulus.bench.timing import Contender, race
-from articulus.compiled import physics_version
-from articulus.dynamics import function
+from articulus.dynamics.compiled import physics_version
 from articulus.dynamics.loops.factor import Factored
-from articulus.mechanism.modes import Level
+from articulus.dynamics.quantities import function
+from articulus.model.mechanism.modes import Level
 from articulus.structure import beam_body
 
 ALLOWED = 1e-3

@@ -18,8 +18,8 @@ import numpy as np
 
 import articulus as art
 from articulus.bench.child import one_core_json
-from articulus.library.king_arm import LENGTH, MASS, ROUND
-from articulus.mechanism.modes import Level, Modes
+from articulus.model.library.king_arm import LENGTH, MASS, ROUND
+from articulus.model.mechanism.modes import Level, Modes
 from articulus.structure import beam, modes_of, normal_modes
 
 Array = np.ndarray

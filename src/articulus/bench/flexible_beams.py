@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from articulus.beams import Beam, simulate, turning
 from articulus.bench.beside_exudyn import beside_exudyn, too_far
 from articulus.bench.child import one_core_json
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort, notes
 from articulus.bench.timing import Contender, race
 from articulus.cases.simo_spin_up.case import LENGTH, SECTION, across, angle
+from articulus.simulation.exact_beams import Beam, simulate, turning
 
 CABLE = dataclasses.replace(SECTION, GAy=np.inf, GAz=np.inf, rotary=(2e-5, 1e-5, 1e-5))
 """The spin-up's beam without shear and nearly without rotary inertia, as an ANCF cable has none."""

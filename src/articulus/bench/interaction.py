@@ -14,8 +14,8 @@ from articulus.bench.rows import Effort, exponent
 from articulus.bench.timing import Contender, race
 from articulus.control import lqr
 from articulus.control.interaction.partitioned import Partitioned, modal_filter, modal_gains
-from articulus.library import structure
 from articulus.linear import LinearModel, SecondOrder
+from articulus.model.library import structure
 from articulus.structure import Structure, beam, normal_modes
 
 STEP, STEPS, MODES = 2e-3, 200, 12

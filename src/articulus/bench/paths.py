@@ -13,8 +13,8 @@ from articulus.bench import peers
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, processor_clock, race
-from articulus.trajectory import path_speed, point_to_point, waypoints
-from articulus.trajectory.path_curves import chords
+from articulus.motion.trajectory import path_speed, point_to_point, waypoints
+from articulus.motion.trajectory.path_curves import chords
 
 PATHS, POINTS, GRID = 256, 6, 400
 FINE = 6400

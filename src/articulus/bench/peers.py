@@ -17,7 +17,7 @@ import numpy as np
 
 from articulus.bench.models import GROUND, Array, Link, Model
 from articulus.bench.timing import Contender
-from articulus.mechanism.pose import quaternion_of
+from articulus.model.mechanism.pose import quaternion_of
 
 SHARE = 256
 """Rows that a peer computes in one turn: short turns find quiet moments, and its data stay in the cache."""

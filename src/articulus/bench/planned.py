@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 import articulus as art
-from articulus import kernel, trajectory
+from articulus import kernel
 from articulus.bench.opti import Move, Opti, Solved
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort
 from articulus.bench.startup import ONE_STATE, Named, starter
 from articulus.bench.timing import Contender, one_core, race
+from articulus.motion import trajectory
 
 AGREE = 1e-3
 """Relative difference of the costs: the barrier of the peer's solver adds up to 2e-4 at this tolerance."""
@@ -23,7 +24,7 @@ GOAL = (0.8, -0.6, 0.7, 0.5, -0.4, 0.6, 0.3)
 USED = 0.9
 """Limits of the forces over the largest ones of the motion of least jerk."""
 FIRST = """
-from articulus import trajectory
+from articulus.motion import trajectory
 trajectory.plan(mechanism, 0 * x, 5 * x, duration=1.0, effort=1e3, intervals=100)
 """
 FORMS = {"map": (40.0, None), "expand": (12.0, 5.0), "loop": (None, 18.0)}

@@ -23,11 +23,11 @@ from articulus.bench.models import Model, chain
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
-from articulus.trajectory.online import reaching
-from articulus.trajectory.path_integral import PathIntegral
-from articulus.trajectory.riccati import Outcome, search
-from articulus.trajectory.stages import Stages
-from articulus.trajectory.task import Task
+from articulus.motion.trajectory.online import reaching
+from articulus.motion.trajectory.path_integral import PathIntegral
+from articulus.motion.trajectory.riccati import Outcome, search
+from articulus.motion.trajectory.stages import Stages
+from articulus.motion.trajectory.task import Task
 
 VARIABLE = "ARTICULUS_CROCODDYL"
 """Environment variable that names a Python interpreter with Crocoddyl, where this one has none."""

@@ -24,9 +24,9 @@ from articulus.bench.rows import AGREE, Effort, difference, differs, exponent, n
 from articulus.bench.startup import LOOPS, ONE_STATE, RUN, Named, Start, starter
 from articulus.bench.timing import Contender, race
 from articulus.cases.cat215b_hydraulics.machine import resolved_command
-from articulus.library.cat215b_drives import START, actuators
-from articulus.loop.components import PD, ResolvedRate
-from articulus.results.run import Run
+from articulus.model.library.cat215b_drives import START, actuators
+from articulus.simulation.loop.components import PD, ResolvedRate
+from articulus.simulation.results.run import Run
 
 STEP = 1e-3
 KP, KD = 50.0, 1.0

@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import Effort
 from articulus.bench.timing import Contender, race
-from articulus.trajectory import Stage, solve_stages
-from articulus.trajectory.staircase.stages import row_matrix, step_matrix
+from articulus.motion.trajectory import Stage, solve_stages
+from articulus.motion.trajectory.staircase.stages import row_matrix, step_matrix
 
 STATES, INPUTS = 6, 3
 

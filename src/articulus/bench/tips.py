@@ -15,12 +15,12 @@ from articulus.bench.timing import Contender, race
 from articulus.cases.ledesma_planar.models import ABOUT_Z, arm
 from articulus.cases.ledesma_spatial.case import CLOSED
 from articulus.cases.ledesma_spatial.models import chain as spatial_chain
-from articulus.inversion import Inversion, Line, Profile, tip_torques
+from articulus.motion.inversion import Inversion, Line, Profile, tip_torques
 from articulus.structure import beam_body
 
 POSE = {"shoulder": -0.6, "elbow": 2.2}
 COLD = """
-from articulus.inversion import Line, Profile, tip_torques
+from articulus.motion.inversion import Line, Profile, tip_torques
 path = Line((0.5, 0.3), (0.983, 0.3), Profile(1.0, law="sine"))
 tip_torques(mechanism, "tip", path, ["shoulder", "elbow"], q={"shoulder": -0.6, "elbow": 2.2})
 """

@@ -62,7 +62,7 @@ from articulus.browser.packing import chosen_rows, pack
 from articulus.browser.recording import Lane, recording
 from articulus.errors import ArticulusError, InputError, NumericalError, UnsupportedOperation, did_you_mean
 from articulus.linear import LinearModel, Ports
-from articulus.results import Run
+from articulus.simulation.results import Run
 
 if TYPE_CHECKING:
     from articulus.control.analysis.margins import ChannelMargins

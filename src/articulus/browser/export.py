@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from articulus.browser.recording import Params, Runs, lanes, recording, trail_of
-from articulus.files.storage import StrPath, write_text
+from articulus.model.files.storage import StrPath, write_text
 
 SCRIPTS = (
     "three.min.js",

@@ -8,13 +8,13 @@ import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from articulus.api import Mechanism
 from articulus.browser.export import replay_fragment
 from articulus.browser.picture import picture
-from articulus.mechanism.numbers import value_of
+from articulus.dynamics.mechanism import Mechanism
+from articulus.model.mechanism.numbers import value_of
 
 if TYPE_CHECKING:
-    from articulus.results.run import Run
+    from articulus.simulation.results.run import Run
 
 MOST_ROWS = 40
 """Bodies of a table; the others are counted."""

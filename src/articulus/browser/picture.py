@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.browser import skeleton
 from articulus.browser.poses import body_poses
 from articulus.browser.scene import COLOURS, flexible_of, mechanism_size, moved
 from articulus.browser.skeleton import Shape
 from articulus.browser.solids import merged
-from articulus.mechanism import (
+from articulus.dynamics.mechanism import Mechanism
+from articulus.model.mechanism import (
     GROUND,
     Body,
     Box,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.spatial import quaternion_of_rotation
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.browser.packing import chosen_rows, pack
 from articulus.browser.poses import body_poses
 from articulus.browser.scene import moved, outline, scene_of
 from articulus.browser.solids import MESH_BYTES
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism import GROUND, Box, Capsule, Description, Pose, Sphere, Visual
-from articulus.results import Run
-from articulus.results.status import RunStatus
+from articulus.model.mechanism import GROUND, Box, Capsule, Description, Pose, Sphere, Visual
+from articulus.simulation.results import Run
+from articulus.simulation.results.status import RunStatus
 
 Runs = Run | Mapping[str, Run] | Sequence[Run]
 Params = Mapping[str, Any]

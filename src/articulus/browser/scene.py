@@ -12,14 +12,14 @@ import numpy as np
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from articulus.api import Mechanism
 from articulus.browser import skeleton
 from articulus.browser.poses import body_poses
 from articulus.browser.skeleton import Point, Shape
 from articulus.browser.solids import MESH_BYTES, PackedMesh, Solid, packed_meshes, solids
-from articulus.mechanism import GROUND, Body, Description, Distance, Frame, Visual
-from articulus.mechanism.pose import quaternion_of
-from articulus.mechanism.visual import box_corners
+from articulus.dynamics.mechanism import Mechanism
+from articulus.model.mechanism import GROUND, Body, Description, Distance, Frame, Visual
+from articulus.model.mechanism.pose import quaternion_of
+from articulus.model.mechanism.visual import box_corners
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8a7a00", "#6a51a3")
 """Colours of bodies: those of Okabe and Ito, which colour-blind people tell apart, yellow darkened, black replaced."""

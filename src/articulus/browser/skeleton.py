@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from articulus.mechanism import GROUND, Body, Description, Frame, Joint, LoopJoint, PointOnPoint
-from articulus.mechanism.numbers import value_of, values_of
+from articulus.model.mechanism import GROUND, Body, Description, Frame, Joint, LoopJoint, PointOnPoint
+from articulus.model.mechanism.numbers import value_of, values_of
 
 Kind = Literal["tube", "disc", "box", "ball"]
 Point = tuple[float, float, float]

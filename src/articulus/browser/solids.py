@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.browser.skeleton import Point
-from articulus.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Strut, Visual
-from articulus.mechanism.pose import quaternion_of
+from articulus.model.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere, Strut, Visual
+from articulus.model.mechanism.pose import quaternion_of
 
 MESH_BYTES = 1_500_000
 """Most characters of the packed meshes of a page."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import block_diag, eigh
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.modes import Modes
 
 
 def modes(arm: Mechanism, body: str) -> Modes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.api import Mechanism
-from articulus.integrate import RK4
+from articulus.dynamics.mechanism import Mechanism
+from articulus.simulation.integrate import RK4
 
 Array = np.ndarray
 

@@ -43,10 +43,10 @@ def view(
 
 def _served(what: list[str], arguments: dict[str, Any], access: Access, port: int) -> Serving:
     """Return the page of what is to be seen."""
-    from articulus.library import names
+    from articulus.model.library import names
 
     if len(what) == 1 and (Path(what[0]) / "campaign.json").is_file():
-        from articulus.campaign.page import CampaignPage
+        from articulus.study.campaign.page import CampaignPage
 
         if arguments:
             raise InputError(
@@ -65,8 +65,8 @@ def _served(what: list[str], arguments: dict[str, Any], access: Access, port: in
 
 def _to_view(what: list[str], arguments: dict[str, Any]) -> tuple[Any, str]:
     """Return a mechanism, or runs by their names, and a title."""
-    from articulus.load import load
-    from articulus.results import load_run
+    from articulus.model.load import load
+    from articulus.simulation.results import load_run
     from articulus.study import is_study, read_study, run_only
 
     models = not all(Path(name).suffix == ".nc" for name in what) and not is_study(what[0])

@@ -18,8 +18,8 @@ from articulus.cli.printing import new_console, new_table
 from articulus.errors import InputError, brief
 
 if TYPE_CHECKING:
-    from articulus.campaign.driver import Progress, Tell
-    from articulus.campaign.result import Result
+    from articulus.study.campaign.driver import Progress, Tell
+    from articulus.study.campaign.result import Result
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -108,7 +108,7 @@ def campaign(
     ] = False,
 ) -> None:
     """Run a study many times with numbers that vary; the same command again goes on where it was."""
-    from articulus.campaign.finished import nothing_left
+    from articulus.study.campaign.finished import nothing_left
 
     place = output or Path(study).with_suffix(".campaign")
     if page:
@@ -154,7 +154,7 @@ def campaign(
         text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: {shown}"
         new_console().print(text, soft_wrap=True)
         return
-    from articulus.campaign.run import campaign as run_campaign
+    from articulus.study.campaign.run import campaign as run_campaign
 
     try:
         with _stoppable(), _page(place, page, browser), _bar() as tell:
@@ -212,7 +212,7 @@ def _require_here(how: dict[str, Any]) -> None:
 
 
 def _result(folder: Path) -> Result:
-    from articulus.campaign.result import Result
+    from articulus.study.campaign.result import Result
 
     return Result(folder)
 
@@ -252,7 +252,7 @@ def _page(place: Path, wanted: bool, browser: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    from articulus.campaign.page import CampaignPage
+    from articulus.study.campaign.page import CampaignPage
 
     served = CampaignPage(place, inside=True)
     try:
@@ -322,7 +322,7 @@ def _print_interrupted(place: Path, text: str) -> None:
 
     `text` is that of a search; without one it is told what is kept in the folder of the campaign.
     """
-    from articulus.campaign.driver import Folder
+    from articulus.study.campaign.driver import Folder
 
     held, kept, total = Folder(place), 0, 0
     if not text and held.settings is not None:
@@ -339,7 +339,7 @@ def _print_interrupted(place: Path, text: str) -> None:
 
 
 def _print_status(result: Result) -> None:
-    from articulus.campaign.driver import Folder
+    from articulus.study.campaign.driver import Folder
 
     ledger = Folder(result.folder).ledger()
     done = ledger.done()
@@ -409,8 +409,8 @@ def _print_failures(result: Result) -> None:
 
 
 def _print_requirements(result: Result) -> None:
-    from articulus.campaign.report.sections import bounded, percent
-    from articulus.campaign.statistics import NOTES, judged
+    from articulus.study.campaign.report.sections import bounded, percent
+    from articulus.study.campaign.statistics import NOTES, judged
 
     console, table = new_console(), result.table
     if not len(result.campaign.requirements) or not len(table):
@@ -438,7 +438,7 @@ def _print_requirements(result: Result) -> None:
 def _print_figures(result: Result) -> None:
     import numpy as np
 
-    from articulus.campaign.figures import scales
+    from articulus.study.campaign.figures import scales
 
     table = result.table
     if not len(table.figures) or table.failed.all():

@@ -11,7 +11,7 @@ def print_worst_case(
     study: str, requirement: str, runs: int | None, method: str, given: dict[str, Any]
 ) -> None:
     """Search the worst case of a requirement and print it."""
-    from articulus.campaign.explore import worst_case
+    from articulus.study.campaign.explore import worst_case
 
     found = worst_case(study, requirement, runs=2000 if runs is None else runs, method=method, **given)
     console = new_console()
@@ -29,7 +29,7 @@ def print_worst_case(
 
 def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, Any]) -> None:
     """Print the probability that a requirement is missed."""
-    from articulus.campaign.explore import failure_probability
+    from articulus.study.campaign.explore import failure_probability
 
     found = failure_probability(study, requirement, runs_per_level=2000 if runs is None else runs, **given)
     low, high = found.bounds
@@ -42,7 +42,7 @@ def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, 
 
 def print_until(study: str, above: float, runs: int | None, given: dict[str, Any]) -> None:
     """Run until the pass rate is certainly above or below a number, and print it."""
-    from articulus.campaign.explore import run_until
+    from articulus.study.campaign.explore import run_until
 
     most = 1_000_000 if runs is None else runs
     found = run_until(study, above=above, first=min(64, most), most=most, **given)

@@ -20,7 +20,7 @@ def demo(
     """Run two studies, with a report that plays them: an excavator on its hydraulics, and the tip of a light arm on a line."""
     import importlib.util
 
-    from articulus.library.cat215b_drives import JOINTS
+    from articulus.model.library.cat215b_drives import JOINTS
     from articulus.study.demo import by_joint, overall, run_demo, tip_rows
 
     notes, console = new_console(stderr=True), new_console()

@@ -14,8 +14,8 @@ from articulus.cli.printing import new_console, new_table
 from articulus.errors import DoubtfulModel
 
 if TYPE_CHECKING:
-    from articulus.api import Mechanism
-    from articulus.mechanism import Connection
+    from articulus.dynamics.mechanism import Mechanism
+    from articulus.model.mechanism import Connection
 
 
 def info(
@@ -23,7 +23,7 @@ def info(
     settings: Settings = None,
 ) -> None:
     """Show what a mechanism is made of."""
-    from articulus.load import load
+    from articulus.model.load import load
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulModel)  # the table of findings says it
@@ -38,7 +38,7 @@ def info(
 
 
 def _summary(mechanism: Mechanism) -> Text:
-    from articulus.mechanism.numbers import value_of
+    from articulus.model.mechanism.numbers import value_of
 
     held = mechanism.description
     mass = sum(value_of(b.mass) for b in held.bodies)

@@ -18,7 +18,7 @@ from articulus.linear import LinearModel
 if TYPE_CHECKING:
     import control
 
-    from articulus.loop.components.linear_controller import LinearController
+    from articulus.simulation.loop.components.linear_controller import LinearController
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Design:
         **fields
             Of `LinearController`: the operating point y0 and u0, other names of signals and commands, the component's name.
         """
-        from articulus.loop.components.linear_controller import LinearController
+        from articulus.simulation.loop.components.linear_controller import LinearController
 
         law = (
             self.law

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, doubtful
 from articulus.linear import SecondOrder
 

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
 
 DERIVATIVES = {
     "forward_dynamics": ("derivatives", "parameter_derivatives"),

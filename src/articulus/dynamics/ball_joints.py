@@ -33,7 +33,7 @@ from casadi import DM, SX
 
 from articulus.dynamics.tree import ROOT, NodeParts, Tree, tree_of
 from articulus.errors import InputError
-from articulus.mechanism import Description, Spherical
+from articulus.model.mechanism import Description, Spherical
 from articulus.spatial import cross, quaternion_matrix, quaternion_product, skew
 
 SIZES = {"V": 3, "p": 4, "s": 4}

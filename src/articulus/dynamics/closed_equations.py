@@ -12,7 +12,7 @@ from articulus.dynamics.coupled import Coupled
 from articulus.dynamics.external import External
 from articulus.dynamics.quantities import Question, equations, stored_energy
 from articulus.dynamics.tree import Tree, tree_of
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
 
 
 class ClosedEquations:

@@ -21,8 +21,8 @@ from articulus.dynamics.kinematics import position_rate, velocity
 from articulus.dynamics.part import Part, Parts
 from articulus.dynamics.relative import Relative, merged, relative
 from articulus.dynamics.tree import Tree
-from articulus.mechanism import Constraint, Joint, Number, Pose
-from articulus.mechanism.constraint import references
+from articulus.model.mechanism import Constraint, Joint, Number, Pose
+from articulus.model.mechanism.constraint import references
 from articulus.spatial import Motion, Transform, cross, skew
 
 

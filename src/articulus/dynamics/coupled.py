@@ -28,8 +28,8 @@ from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.factor import Factored
 from articulus.dynamics.operators import inward, next_inward
 from articulus.dynamics.tree import tree_of
-from articulus.mechanism import Description, Number
-from articulus.mechanism.expression import evaluated
+from articulus.model.mechanism import Description, Number
+from articulus.model.mechanism.expression import evaluated
 
 
 class Coupled:

@@ -18,8 +18,8 @@ from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.flexible.data import BodyData
 from articulus.dynamics.flexible.integrals import Integrals, mass_gram
 from articulus.dynamics.quantities import function
-from articulus.mechanism import Description
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism import Description
+from articulus.model.mechanism.modes import Modes
 
 ROUNDING = 1e-9
 """Eigenvalues that rounding makes of zero, beside the largest one, with coordinates of unit size."""

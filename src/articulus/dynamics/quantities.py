@@ -42,8 +42,8 @@ from articulus.dynamics.passes import Inline, Rolled, Runner
 from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree, tree_of
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
-from articulus.mechanism import Description
-from articulus.mechanism.questions import plain_name
+from articulus.model.mechanism import Description
+from articulus.model.mechanism.questions import plain_name
 
 
 @dataclass(frozen=True)

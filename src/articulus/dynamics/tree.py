@@ -24,7 +24,7 @@ from articulus.dynamics.flexible.data import BodyData, Shapes, SharedData
 from articulus.dynamics.flexible.integrals import NINE, sparse
 from articulus.dynamics.flexible.station import Station
 from articulus.dynamics.frames import Placement, common_normal, turn_about_z
-from articulus.mechanism import (
+from articulus.model.mechanism import (
     GROUND,
     Body,
     Connection,
@@ -36,7 +36,7 @@ from articulus.mechanism import (
     Revolute,
     Varying,
 )
-from articulus.mechanism.expression import evaluated
+from articulus.model.mechanism.expression import evaluated
 from articulus.spatial import (
     Force,
     Motion,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.late import registered
 from articulus.linear.connect import appended, back, lower, places, product, select, total
 from articulus.linear.response import Transfer
+from articulus.model.late import registered
 
 if TYPE_CHECKING:
     import control

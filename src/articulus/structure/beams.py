@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.modes import Modes
-from articulus.mechanism.numbers import Number, require_count, require_plain
+from articulus.model.mechanism.modes import Modes
+from articulus.model.mechanism.numbers import Number, require_count, require_plain
 from articulus.structure.element import Element, EulerBernoulli, Lumped, Timoshenko
 from articulus.structure.element.base import Node
 from articulus.structure.flexible_body import modes_of

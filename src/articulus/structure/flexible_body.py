@@ -1,6 +1,6 @@
 """From a structure and some of its shapes to a flexible body of a mechanism: integrals of the shapes, computed once.
 
-Symbols as in `articulus.mechanism.modes`: r undeformed position, phi_k displacement and psi_k rotation for a unit modal
+Symbols as in `articulus.model.mechanism.modes`: r undeformed position, phi_k displacement and psi_k rotation for a unit modal
 coordinate, h_kl second derivative of the displacement.
 
 Shortening. Modal coordinates measure strains: h_kl is the displacement that cancels the strains of second order, so that the
@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from articulus.errors import InputError
-from articulus.mechanism.modes import Level, Modes, Station
+from articulus.model.mechanism.modes import Level, Modes, Station
 from articulus.structure.check_basis import check_basis
 from articulus.structure.compliance import check_carries
 from articulus.structure.element.base import Node

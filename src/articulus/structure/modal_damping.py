@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import require_plain
+from articulus.model.mechanism.numbers import require_plain
 from articulus.structure.structure import Structure
 
 Damping = float | Sequence[float] | str | None

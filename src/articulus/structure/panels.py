@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism.numbers import require_count, require_plain
+from articulus.model.mechanism.numbers import require_count, require_plain
 from articulus.structure.element import ShellQuadrilateral
 from articulus.structure.element.base import Node
 from articulus.structure.plate import Plate

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import require_plain
+from articulus.model.mechanism.numbers import require_plain
 
 
 @dataclass(frozen=True)

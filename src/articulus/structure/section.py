@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import require_plain
+from articulus.model.mechanism.numbers import require_plain
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Section:
         Stiffness against twisting.
     GAy, GAz : float [N]
         Stiffness against shear along y and z, shear coefficient included; only Timoshenko beams and beams of large deflection
-        (`articulus.beams`) read it. Infinite: no shear.
+        (`articulus.simulation.exact_beams`) read it. Infinite: no shear.
     rotary : three floats [kg m]
         Moments of inertia per unit length about x, y and z.
     """

@@ -1,7 +1,7 @@
 """Flexible bodies whose data are functions of named parameters.
 
 The body is prepared at values of the parameters over their ranges, and polynomials are fitted to its data
-(`articulus.mechanism.chebyshev`). For that the modal coordinates must mean the same everywhere: at each value the shapes are
+(`articulus.model.mechanism.chebyshev`). For that the modal coordinates must mean the same everywhere: at each value the shapes are
 combined anew, within the space that they span, to those that are nearest (least squares over all stations, displacements and
 rotations) to the shapes at the values that the parameters start from. Signs and order are kept, also where frequencies cross;
 the space itself, and with it everything that the mechanism does, is that of the body built with that value.
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.chebyshev import fit, no_range
-from articulus.mechanism.expression import Parameter, Varying, evaluated
-from articulus.mechanism.modes import Modes, Station
-from articulus.mechanism.numbers import distinct, parameters_in, require
+from articulus.model.mechanism.chebyshev import fit, no_range
+from articulus.model.mechanism.expression import Parameter, Varying, evaluated
+from articulus.model.mechanism.modes import Modes, Station
+from articulus.model.mechanism.numbers import distinct, parameters_in, require
 
 ILL = 1e-6
 """Least singular value of the shapes at the stations, beside the largest one."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from articulus.results.diagnostics import energy_errors, momentum_changes
-from articulus.results.run import Run
+from articulus.simulation.results.diagnostics import energy_errors, momentum_changes
+from articulus.simulation.results.run import Run
 
 FIGURES: dict[str, tuple[str, str, Callable[[Run], np.ndarray]]] = {
     "energy balance": ("energy", "J", lambda run: energy_errors(run)[0]),

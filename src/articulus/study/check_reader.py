@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from articulus.errors import did_you_mean
-from articulus.files.toml.numbers import shown
-from articulus.results.signal import Signal
+from articulus.model.files.toml.numbers import shown
+from articulus.simulation.results.signal import Signal
 from articulus.study.check import BOUNDS, FIGURES, MOMENTS, Check
 from articulus.study.courses import Courses
 from articulus.study.study import Settings

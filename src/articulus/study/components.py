@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from articulus.errors import ArticulusError, InputError, did_you_mean
-from articulus.files.report import Report
-from articulus.files.toml.fields import pick
-from articulus.files.toml.numbers import shown
-from articulus.load import load
-from articulus.loop.component import Actuator, Component
-from articulus.loop.components import Observer
-from articulus.loop.contact import SHAPES
-from articulus.loop.equations import Network
-from articulus.mechanism import Description
+from articulus.model.files.report import Report
+from articulus.model.files.toml.fields import pick
+from articulus.model.files.toml.numbers import shown
+from articulus.model.load import load
+from articulus.model.mechanism import Description
+from articulus.simulation.loop.component import Actuator, Component
+from articulus.simulation.loop.components import Observer
+from articulus.simulation.loop.contact import SHAPES
+from articulus.simulation.loop.equations import Network
 from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
 from articulus.study.numbers import StudyNumbers

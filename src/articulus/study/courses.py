@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from articulus.errors import InputError, ModelError, did_you_mean
-from articulus.files.csv_table import read_columns
-from articulus.files.report import Report
-from articulus.files.storage import load_bytes
-from articulus.files.toml.fields import TIME_FUNCTIONS, fields_of
-from articulus.files.toml.numbers import shown
-from articulus.files.toml.values import Values
-from articulus.files.units import UnitError, check_dimension, parse_unit
-from articulus.loop.course import Course
-from articulus.loop.table import Table
-from articulus.mechanism import Number, TimeFunction
+from articulus.model.files.csv_table import read_columns
+from articulus.model.files.report import Report
+from articulus.model.files.storage import load_bytes
+from articulus.model.files.toml.fields import TIME_FUNCTIONS, fields_of
+from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.values import Values
+from articulus.model.files.units import UnitError, check_dimension, parse_unit
+from articulus.model.mechanism import Number, TimeFunction
+from articulus.simulation.loop.course import Course
+from articulus.simulation.loop.table import Table
 from articulus.study.numbers import OPEN, StudyNumbers
 
 FORMS = 'numbers, {times = [...], values = [...]}, {csv = "file.csv"} or a function of time such as {type = "harmonic", ...}'

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError, did_you_mean
-from articulus.files.toml.fields import pick
-from articulus.files.toml.numbers import shown
-from articulus.loop.events import ALL_EVENTS, Event
-from articulus.mechanism import GROUND, Description
-from articulus.results.signal import Signal
+from articulus.model.files.toml.fields import pick
+from articulus.model.files.toml.numbers import shown
+from articulus.model.mechanism import GROUND, Description
+from articulus.simulation.loop.events import ALL_EVENTS, Event
+from articulus.simulation.results.signal import Signal
 from articulus.study.courses import Courses
 from articulus.study.fields import ComponentField, component_fields
 from articulus.study.initial import coordinate_units

@@ -10,10 +10,10 @@ from typing import Any
 
 import casadi as ca
 
-from articulus.loop.component import Actuator, Component, Sensor
-from articulus.loop.components import ALL_COMPONENTS, Observer
-from articulus.loop.contact import Shape
-from articulus.mechanism import Constraint, Description
+from articulus.model.mechanism import Constraint, Description
+from articulus.simulation.loop.component import Actuator, Component, Sensor
+from articulus.simulation.loop.components import ALL_COMPONENTS, Observer
+from articulus.simulation.loop.contact import Shape
 
 NESTED: tuple[type, ...] = (Sensor, Actuator)
 

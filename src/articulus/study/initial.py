@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import did_you_mean
-from articulus.files.toml.numbers import shown
-from articulus.mechanism import Description, Varying, Vector
-from articulus.results.signal import position_signal, velocity_signal
+from articulus.model.files.toml.numbers import shown
+from articulus.model.mechanism import Description, Varying, Vector
+from articulus.simulation.results.signal import position_signal, velocity_signal
 from articulus.study.courses import Courses
 
 

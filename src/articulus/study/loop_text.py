@@ -12,28 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, UnsupportedOperation
-from articulus.files.report import Report
-from articulus.files.toml.lines import key_lines
-from articulus.files.toml.numbers import Declared, parameter_text
-from articulus.files.toml.reader import load_tables
-from articulus.files.toml.writer import function_text, quoted
-from articulus.loop.component import Component
-from articulus.loop.components import Observer
-from articulus.loop.contact import Shape
-from articulus.loop.course import Course
-from articulus.loop.equations import Network
-from articulus.loop.events import Event
-from articulus.loop.table import Table
-from articulus.mechanism import Parameter, Varying
-from articulus.mechanism.expression import text_of
-from articulus.results.recipe import Recipe
-from articulus.results.run import Run
-from articulus.running.loop import Loop
-from articulus.running.origin import Simulated
-from articulus.running.settings import RunSettings
-from articulus.running.specification import Specification
+from articulus.model.files.report import Report
+from articulus.model.files.toml.lines import key_lines
+from articulus.model.files.toml.numbers import Declared, parameter_text
+from articulus.model.files.toml.reader import load_tables
+from articulus.model.files.toml.writer import function_text, quoted
+from articulus.model.mechanism import Parameter, Varying
+from articulus.model.mechanism.expression import text_of
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.components import Observer
+from articulus.simulation.loop.contact import Shape
+from articulus.simulation.loop.course import Course
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.events import Event
+from articulus.simulation.loop.table import Table
+from articulus.simulation.results.recipe import Recipe
+from articulus.simulation.results.run import Run
+from articulus.simulation.running.loop import Loop
+from articulus.simulation.running.origin import Simulated
+from articulus.simulation.running.settings import RunSettings
+from articulus.simulation.running.specification import Specification
 from articulus.study.components import Components
 from articulus.study.event_reader import EVENTS, read_events
 from articulus.study.fields import TYPES, ComponentField, component_fields

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 from articulus.errors import InputError
-from articulus.files.expression_units import dimension_of
-from articulus.files.toml.numbers import Numbers, wanted
-from articulus.files.units import Unit, UnitError, base_text, parse_quantity, parse_unit
-from articulus.mechanism import Number
-from articulus.mechanism.expression import parsed
+from articulus.model.files.expression_units import dimension_of
+from articulus.model.files.toml.numbers import Numbers, wanted
+from articulus.model.files.units import Unit, UnitError, base_text, parse_quantity, parse_unit
+from articulus.model.mechanism import Number
+from articulus.model.mechanism.expression import parsed
 
 OPEN = ("any", "command", "signal", "state", "see mode")
 """Units that only the surroundings of a component decide: any unit is taken, as its SI value."""

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, ModelError, did_you_mean
-from articulus.files.report import Report
-from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml.numbers import Declared, shown
-from articulus.files.toml.reader import load_tables
-from articulus.loop.component import Component
-from articulus.loop.steps import steps_in
-from articulus.mechanism import Description
-from articulus.mechanism.numbers import parameters_in
-from articulus.results.signal import Signal
-from articulus.running.joint_limits import with_stops
-from articulus.running.loop import Loop
+from articulus.model.files.report import Report
+from articulus.model.files.storage import StrPath, as_path, load_text
+from articulus.model.files.toml.numbers import Declared, shown
+from articulus.model.files.toml.reader import load_tables
+from articulus.model.mechanism import Description
+from articulus.model.mechanism.numbers import parameters_in
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.steps import steps_in
+from articulus.simulation.results.signal import Signal
+from articulus.simulation.running.joint_limits import with_stops
+from articulus.simulation.running.loop import Loop
 from articulus.study.check import FIGURES
 from articulus.study.check_reader import read_checks
 from articulus.study.components import Components
@@ -92,7 +92,7 @@ def parse_study(
 def parse_tables(
     data: dict[str, Any], text: str, name: str, folder: Path, mechanism: Mechanism | None = None
 ) -> Study:
-    """Return the study of tables that were read from a text; its table [campaign] is left to `articulus.campaign`."""
+    """Return the study of tables that were read from a text; its table [campaign] is left to `articulus.study.campaign`."""
     report = report_of(data, text, name, SCHEMA)
     return _Reader(data, text, report, folder).study(mechanism)
 

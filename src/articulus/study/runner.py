@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError, NumericalError
-from articulus.files.storage import StrPath, as_path, write_text
-from articulus.loop.components import FrameWrench
-from articulus.results.run import Run
-from articulus.results.store import xarray_module
-from articulus.running.checkpoint import discard
+from articulus.model.files.storage import StrPath, as_path, write_text
+from articulus.simulation.loop.components import FrameWrench
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.store import xarray_module
+from articulus.simulation.running.checkpoint import discard
 from articulus.study.check import Verdict
 from articulus.study.study import Study
 from articulus.study.tip import TipRun, compared

@@ -9,9 +9,9 @@ import numpy as np
 
 from articulus.dynamics.loops.forms import FORMS
 from articulus.errors import did_you_mean
-from articulus.files.toml.numbers import shown
-from articulus.integrate import ALL_METHODS
-from articulus.loop.steps import MOST, steps_in
+from articulus.model.files.toml.numbers import shown
+from articulus.simulation.integrate import ALL_METHODS
+from articulus.simulation.loop.steps import MOST, steps_in
 from articulus.study.courses import Courses
 from articulus.study.study import Settings
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.dynamics.loops.forms import DEFAULT
-from articulus.loop.component import Component
-from articulus.loop.events import Event
-from articulus.running.loop import Loop
+from articulus.dynamics.mechanism import Mechanism
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.events import Event
+from articulus.simulation.running.loop import Loop
 from articulus.study.check import Check
 from articulus.study.sweep import Sweep
 

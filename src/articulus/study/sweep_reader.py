@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import did_you_mean
-from articulus.files.toml.numbers import shown
-from articulus.mechanism import Description, Varying, values_of
+from articulus.model.files.toml.numbers import shown
+from articulus.model.mechanism import Description, Varying, values_of
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units
 from articulus.study.sweep import MAX_RUNS, Axis, Sweep

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, ModelError
-from articulus.files.report import Report
-from articulus.files.toml.lines import key_lines
-from articulus.files.toml.numbers import shown
+from articulus.model.files.report import Report
+from articulus.model.files.toml.lines import key_lines
+from articulus.model.files.toml.numbers import shown
 from articulus.study.components import load_model
 from articulus.study.courses import Courses
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError, did_you_mean
-from articulus.files.toml.numbers import shown
-from articulus.loop.component import Component
-from articulus.mechanism import values_of
+from articulus.model.files.toml.numbers import shown
+from articulus.model.mechanism import values_of
+from articulus.simulation.loop.component import Component
 from articulus.study.courses import Courses
 from articulus.study.study import Settings, Study
 
 if TYPE_CHECKING:
-    from articulus.inversion import Inversion
-    from articulus.inversion.paths import Path, Profile
-    from articulus.results.run import Run
+    from articulus.motion.inversion import Inversion
+    from articulus.motion.inversion.paths import Path, Profile
+    from articulus.simulation.results.run import Run
 
 KEYS = ("tip", "joints", "outputs", "path", "method", "shaper")
 PATHS = {
@@ -125,7 +125,7 @@ def read_tip(
     path = _path(values, table.get("path"), outputs, folder)
     if len(report.findings) > before or mechanism is None or settings is None or path is None or tip is None:
         return None
-    from articulus.inversion import tip_torques
+    from articulus.motion.inversion import tip_torques
 
     try:
         found = tip_torques(
@@ -193,7 +193,7 @@ def _made(
     at: str,
     folder: FilePath,
 ) -> Path | None:
-    from articulus.inversion import paths
+    from articulus.motion.inversion import paths
 
     report, before = values.report, len(values.report.findings)
     numbers: dict[str, Any] = {}
@@ -221,7 +221,7 @@ def _made(
 
 
 def _profile(values: Courses, given: dict[str, Any], at: str) -> Profile | None:
-    from articulus.inversion.paths import Profile
+    from articulus.motion.inversion.paths import Profile
 
     if "duration" not in given:
         values.report.add(at, "no duration", "duration [s]")
@@ -246,7 +246,7 @@ def compared(study: Study, run: Run) -> tuple[TipRun, ...]:
 
     The study's other components act in the first two.
     """
-    from articulus.inversion import forward, rigid_feedforward
+    from articulus.motion.inversion import forward, rigid_feedforward
 
     motion, m, params = study.tip, study.mechanism, study.params or None
     assert motion is not None
@@ -273,7 +273,7 @@ def _with_forces(study: Study, forces: Inversion) -> Run:
             s.t_end, q0=study.q0, v0=study.v0, method=s.method, step=s.step, params=study.params
         )
     except NumericalError as error:
-        from articulus.results.run import Run as Held
+        from articulus.simulation.results.run import Run as Held
 
         if not isinstance(error.result, Held):
             raise
@@ -281,7 +281,7 @@ def _with_forces(study: Study, forces: Inversion) -> Run:
 
 
 def _of_run(name: str, forces: Inversion, run: Run, m: Mechanism, params: Any) -> TipRun:
-    from articulus.inversion.arms.proof import outputs_of
+    from articulus.motion.inversion.arms.proof import outputs_of
 
     wanted = np.column_stack([np.interp(run.t, forces.t - forces.t[0], y) for y in forces.outputs.T])
     return TipRun(name, forces, run.t, outputs_of(m, forces, run.t, run.q, params) - wanted, run)

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.files.storage import StrPath, as_path, write_text
-from articulus.files.toml.numbers import parameter_text
-from articulus.files.toml.writer import quoted
-from articulus.mechanism import Parameter
-from articulus.results.run import Run
-from articulus.running.loop import Loop
-from articulus.running.origin import Simulated
-from articulus.running.settings import RunSettings
-from articulus.running.specification import Specification
+from articulus.model.files.storage import StrPath, as_path, write_text
+from articulus.model.files.toml.numbers import parameter_text
+from articulus.model.files.toml.writer import quoted
+from articulus.model.mechanism import Parameter
+from articulus.simulation.results.run import Run
+from articulus.simulation.running.loop import Loop
+from articulus.simulation.running.origin import Simulated
+from articulus.simulation.running.settings import RunSettings
+from articulus.simulation.running.specification import Specification
 from articulus.study.loop_text import loop_text
 from articulus.study.reader import read_study
 from articulus.study.study import Settings, Study

@@ -7,7 +7,7 @@ import pytest
 
 from articulus.browser.drive.recording import Recording
 from articulus.browser.drive.session import SHOW, Phase
-from articulus.results.run import Run
+from articulus.simulation.results.run import Run
 
 from .support import MS, HandClock, go, session, two_link
 

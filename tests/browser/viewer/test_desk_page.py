@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 pytest.importorskip("websockets", reason="needs the extra view: pip install 'articulus[view]'")
 
 import articulus as art
-from articulus.results import Run
+from articulus.simulation.results import Run
 
 from ..browser import kept
 from .served import looked_at

@@ -11,8 +11,8 @@ from test_one_tree import mixed
 import articulus as art
 import zoo
 from articulus import kernel, structure
-from articulus.dynamics import compilable
 from articulus.dynamics.flexible.derivatives import WrittenDerivatives
+from articulus.dynamics.quantities import compilable
 from articulus.dynamics.tree import tree_of
 from flexible_zoo import soften, state
 

@@ -9,7 +9,7 @@ import pytest
 from articulus.dynamics.flexible.body import ElasticBody
 from articulus.dynamics.flexible.data import BodyData
 from articulus.errors import InputError
-from articulus.mechanism.modes import Modes, Station
+from articulus.model.mechanism.modes import Modes, Station
 from articulus.structure import beam_body
 from flexible_zoo import Cloud, random_cloud, random_modes
 

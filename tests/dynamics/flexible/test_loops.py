@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.components import ForceSensor
+from articulus.simulation.loop.components import ForceSensor
 from articulus.structure import beam_body
 from flexible_zoo import random_modes, state, stencil
 from zoo import ask

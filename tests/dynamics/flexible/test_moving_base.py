@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.mechanism.modes import LEVELS
+from articulus.model.mechanism.modes import LEVELS
 from flexible_zoo import Cloud
 
 P = 60

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import articulus as art
-from articulus.dynamics import QUANTITIES, Quantity
 from articulus.dynamics.energy import total_mass
+from articulus.dynamics.quantities import QUANTITIES, Quantity
 from articulus.errors import UnsupportedOperation
 from articulus.structure import beam_body
 

@@ -18,7 +18,7 @@ from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import Tree
-from articulus.mechanism.modes import LEVELS
+from articulus.model.mechanism.modes import LEVELS
 from flexible_zoo import random_modes, soften, state
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.mechanism.modes import Station
+from articulus.model.mechanism.modes import Station
 from flexible_zoo import Cloud
 
 G = 9.81

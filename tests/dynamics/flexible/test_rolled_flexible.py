@@ -11,9 +11,8 @@ from test_one_tree import mixed
 import articulus as art
 import zoo
 from articulus import structure
-from articulus.dynamics import compilable, function
 from articulus.dynamics.passes import Rolled
-from articulus.dynamics.quantities import QUANTITIES, form
+from articulus.dynamics.quantities import QUANTITIES, compilable, form, function
 from articulus.dynamics.tree import Tree
 from flexible_zoo import soften, state
 

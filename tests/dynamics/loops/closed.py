@@ -17,7 +17,7 @@ from articulus.dynamics.loops import Problem
 from articulus.dynamics.loops.canonical import Point
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.tree import Tree
-from articulus.mechanism import Constraint, Description, LoopJoint, PointOnPoint, Pose
+from articulus.model.mechanism import Constraint, Description, LoopJoint, PointOnPoint, Pose
 
 NAMES = ("every_joint", "crosses", "balls", "spacecraft", "several_roots", "hinge_chain")
 """Mechanisms of the zoo that have at least six freedoms and no parameters."""

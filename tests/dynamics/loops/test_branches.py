@@ -15,8 +15,8 @@ from articulus.dynamics.loops.branches import Branches, State
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.loops.regularized import regularized
 from articulus.dynamics.tree import tree_of
-from articulus.loop import constraint_equations
-from articulus.loop.displacement import displacement
+from articulus.simulation.loop import constraint_equations
+from articulus.simulation.loop.displacement import displacement
 
 COMPLIANCE = 1e-9
 """Of every row, for all tests."""

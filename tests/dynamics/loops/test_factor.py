@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from articulus import library
 from articulus.dynamics.loops import augmented, lagrange, regularized
 from articulus.dynamics.loops.factor import Factored, solve
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError
+from articulus.model import library
 
 
 def on_numbers(expression: SX) -> np.ndarray:

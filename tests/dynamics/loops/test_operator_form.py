@@ -24,7 +24,7 @@ from articulus.dynamics.loops.rank import require_full_rank
 from articulus.dynamics.operators import factors, weighted
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, NumericalError
-from articulus.mechanism import PointOnPoint
+from articulus.model.mechanism import PointOnPoint
 
 JOINTS = (art.Revolute, art.Spherical, art.Prismatic, art.Universal, art.Cylindrical)
 

@@ -10,8 +10,8 @@ from casadi import SX
 import articulus as art
 from articulus.dynamics.loops.park import penalty_multipliers
 from articulus.errors import InputError, NumericalError
-from articulus.integrate.central_difference import CentralDifference, Motion
-from articulus.mechanism import PointOnPoint
+from articulus.model.mechanism import PointOnPoint
+from articulus.simulation.integrate.central_difference import CentralDifference, Motion
 
 OFFSET = (0.1, -0.05, 0.2)
 
@@ -51,7 +51,7 @@ def test_a_free_body_under_torque_and_force_converges_with_second_order() -> Non
 def reference(
     mech: art.Mechanism, q0: np.ndarray, v0: np.ndarray, tau: np.ndarray, end: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    from articulus.integrate import RK4
+    from articulus.simulation.integrate import RK4
 
     forward, rate = mech.function("forward_dynamics"), mech.function("position_rate")
 

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from casadi import SX
 
-from articulus import kernel, library
+from articulus import kernel
 from articulus.dynamics import energy
 from articulus.dynamics.kinematics import integrate_position
 from articulus.dynamics.loops import regularized, suggested_penalty
 from articulus.dynamics.loops.joint_form import joint_form
 from articulus.dynamics.loops.projection import Projection
 from articulus.dynamics.tree import Tree
-from articulus.integrate import RK4
-from articulus.integrate.runge_kutta import runge_kutta_step
+from articulus.model import library
+from articulus.simulation.integrate import RK4
+from articulus.simulation.integrate.runge_kutta import runge_kutta_step
 
 everywhere = pytest.mark.parametrize("name", closed.NAMES)
 

@@ -16,7 +16,7 @@ from articulus.dynamics.loops.servo import joint_directions, servo
 from articulus.dynamics.mass_matrix import mass_matrix
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, NumericalError
-from articulus.mechanism import PointOnPoint
+from articulus.model.mechanism import PointOnPoint
 
 
 class Held:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import InputError
-from articulus.files import Grid, Material, Section, parse_bulk, read_bulk
+from articulus.model.files import Grid, Material, Section, parse_bulk, read_bulk
 
 from .support import BEAM, PROPERTIES, small
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articulus.errors import InputError, ModelError
-from articulus.files import bulk_structure, parse_bulk, read_bulk
+from articulus.model.files import bulk_structure, parse_bulk, read_bulk
 
 from .support import BEAM, DATA, small
 

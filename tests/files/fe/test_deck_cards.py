@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from articulus import files
 from articulus.errors import ModelError
-from articulus.files.fe.bulk import parse_bulk
-from articulus.files.fe.structure import bulk_structure
-from articulus.files.fe.write import bulk_text
+from articulus.model import files
+from articulus.model.files.fe.bulk import parse_bulk
+from articulus.model.files.fe.structure import bulk_structure
+from articulus.model.files.fe.write import bulk_text
 from articulus.structure import (
     Average,
     EulerBernoulli,

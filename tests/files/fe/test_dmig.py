@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from articulus.errors import ModelError
-from articulus.files import parse_dmig, read_dmig
+from articulus.model.files import parse_dmig, read_dmig
 
 from .support import DATA, small, tridiagonal
 

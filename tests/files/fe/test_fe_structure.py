@@ -8,7 +8,7 @@ import pytest
 from scipy import linalg, sparse
 
 from articulus.errors import InputError
-from articulus.files import (
+from articulus.model.files import (
     Beam,
     BulkModel,
     Grid,

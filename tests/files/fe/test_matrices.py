@@ -10,7 +10,7 @@ import pytest
 from scipy import io, sparse
 
 from articulus.errors import InputError, ModelError, UnsupportedOperation
-from articulus.files import Grid, MatrixSet, read_matrices, read_op2, write_matrices
+from articulus.model.files import Grid, MatrixSet, read_matrices, read_op2, write_matrices
 
 K = np.array([[2.0, -1.0], [-1.0, 1.0]])
 

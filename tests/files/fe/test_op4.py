@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from articulus.errors import InputError, ModelError
-from articulus.files import parse_op4, read_op4
+from articulus.model.files import parse_op4, read_op4
 
 from .support import DATA, binary_op4, tridiagonal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from articulus.files.fe.bulk import CARDS, IGNORED
+from articulus.model.files.fe.bulk import CARDS, IGNORED
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "fe.md").read_text()
 

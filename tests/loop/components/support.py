@@ -6,10 +6,10 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.loop.component import Component
-from articulus.loop.equations import Network
-from articulus.loop.functions import System
-from articulus.mechanism import value_of
+from articulus.model.mechanism import value_of
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.functions import System
 
 
 def slider(mass: float = 2.0, gravity: float = 0.0) -> art.Mechanism:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.component import Disturbance, Scope
-from articulus.loop.components import Backlash, GroundContact, JointStop
-from articulus.loop.events import Crossing
-from articulus.results.diagnostics import energy_error
+from articulus.simulation.loop.component import Disturbance, Scope
+from articulus.simulation.loop.components import Backlash, GroundContact, JointStop
+from articulus.simulation.loop.events import Crossing
+from articulus.simulation.results.diagnostics import energy_error
 
 from .support import Loop, slider
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.components import (
+from articulus.simulation.loop.components import (
     DeadBand,
     Expression,
     FirstOrderActuator,

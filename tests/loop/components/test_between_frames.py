@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.component import Actuator, Component
-from articulus.loop.components import (
+from articulus.model.mechanism import Pose
+from articulus.simulation.loop.component import Actuator, Component
+from articulus.simulation.loop.components import (
     Bushing,
     Cable,
     Expression,
@@ -20,8 +21,7 @@ from articulus.loop.components import (
     TorsionSpring,
     Winch,
 )
-from articulus.mechanism import Pose
-from articulus.results.diagnostics import energy_error
+from articulus.simulation.results.diagnostics import energy_error
 
 from .support import Loop, function_of_time, wheel
 

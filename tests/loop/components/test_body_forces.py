@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop import components as c
-from articulus.results.diagnostics import energy_error
+from articulus.simulation.loop import components as c
+from articulus.simulation.results.diagnostics import energy_error
 
 TIGHT = {"step": 0.01, "method": "dormand_prince", "rtol": 1e-11, "atol": 1e-11}
 

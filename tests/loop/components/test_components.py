@@ -11,9 +11,10 @@ import pytest
 
 import articulus as art
 from articulus import kernel, structure
-from articulus.beams import Beam, Section
-from articulus.loop.component import Actuator, Component, Controller, Disturbance, Sensor
-from articulus.loop.components import (
+from articulus.model.mechanism import Polynomial, Prescribed
+from articulus.simulation.exact_beams import Beam, Section
+from articulus.simulation.loop.component import Actuator, Component, Controller, Disturbance, Sensor
+from articulus.simulation.loop.components import (
     ACTUATORS,
     ALL_COMPONENTS,
     CONTROLLERS,
@@ -77,9 +78,8 @@ from articulus.loop.components import (
     WhiteNoise,
     Winch,
 )
-from articulus.loop.contact import Plane, Sphere
-from articulus.loop.equations import Network
-from articulus.mechanism import Polynomial, Prescribed
+from articulus.simulation.loop.contact import Plane, Sphere
+from articulus.simulation.loop.equations import Network
 
 from .support import Loop, floater, slider
 

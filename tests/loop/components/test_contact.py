@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.components import Contact, Contacts
-from articulus.loop.contact import (
+from articulus.simulation.loop.components import Contact, Contacts
+from articulus.simulation.loop.contact import (
     Box,
     Capsule,
     Cylinder,

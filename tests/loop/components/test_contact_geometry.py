@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from articulus.loop.contact import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from articulus.loop.contact.ground import Surface
-from articulus.loop.contact.pairs import touches
-from articulus.loop.contact.solid import sizes_of, solid
+from articulus.simulation.loop.contact import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from articulus.simulation.loop.contact.ground import Surface
+from articulus.simulation.loop.contact.pairs import touches
+from articulus.simulation.loop.contact.solid import sizes_of, solid
 
 SOLIDS: tuple[Shape, ...] = (
     Sphere("a", 0.2),

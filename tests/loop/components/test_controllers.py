@@ -12,7 +12,7 @@ import scipy.linalg
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop.components import (
+from articulus.simulation.loop.components import (
     PD,
     PID,
     ComputedTorque,

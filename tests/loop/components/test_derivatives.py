@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop.component import Component
-from articulus.loop.components import (
+from articulus.model.mechanism import Pose, value_of
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.components import (
     ALL_COMPONENTS,
     Backlash,
     Cable,
@@ -35,9 +36,8 @@ from articulus.loop.components import (
     SpringDamper,
     Torque,
 )
-from articulus.loop.equations import Network
-from articulus.loop.functions import System
-from articulus.mechanism import Pose, value_of
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.functions import System
 
 from .support import floater, slider
 from .test_components import DIGGER, EXAMPLES, HOSTS

@@ -9,9 +9,9 @@ import pytest
 
 import articulus as art
 from articulus.errors import DoubtfulModel
-from articulus.files import parse_mjcf, parse_toml, toml_text
-from articulus.loop.components import Expression
-from articulus.mechanism import Device, Equipment
+from articulus.model.files import parse_mjcf, parse_toml, toml_text
+from articulus.model.mechanism import Device, Equipment
+from articulus.simulation.loop.components import Expression
 
 from .support import Loop
 

@@ -8,7 +8,7 @@ import pytest
 
 import articulus as art
 from articulus import kernel
-from articulus.loop.components import (
+from articulus.simulation.loop.components import (
     Backlash,
     FrameWrench,
     GroundContact,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from articulus.loop.components import ALL_COMPONENTS
+from articulus.simulation.loop.components import ALL_COMPONENTS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "components.md").read_text()
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)

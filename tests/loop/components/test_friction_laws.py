@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop import components as c
-from articulus.results.diagnostics import energy_error
+from articulus.simulation.loop import components as c
+from articulus.simulation.results.diagnostics import energy_error
 
 TIGHT = {"method": "rosenbrock", "rtol": 1e-9, "atol": 1e-11}
 

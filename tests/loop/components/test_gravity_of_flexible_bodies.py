@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.loop import components as c
-from articulus.mechanism.modes import LEVELS, Level
-from articulus.results.diagnostics import energy_error
+from articulus.model.mechanism.modes import LEVELS, Level
+from articulus.simulation.loop import components as c
+from articulus.simulation.results.diagnostics import energy_error
 from articulus.structure import beam_body
 
 TIGHT = {"method": "dormand_prince", "rtol": 1e-11, "atol": 1e-11}

@@ -10,7 +10,7 @@ import articulus as art
 from articulus.control import lqr
 from articulus.control.plant import of_matrices
 from articulus.errors import InputError
-from articulus.loop.components import PD, JointSensor, LinearController, Torque
+from articulus.simulation.loop.components import PD, JointSensor, LinearController, Torque
 
 ARM = art.load("two_link")
 REST = np.array([0.4, -0.7])

@@ -9,9 +9,9 @@ import pytest
 import articulus as art
 from articulus.cases.servo_constraints.case import START, arm, joint_directions, motion
 from articulus.errors import InputError, NumericalError
-from articulus.loop.components import PrescribedForce, ServoConstraints, Torque
-from articulus.loop.events import Switch
-from articulus.mechanism import Lock, Polynomial, Prescribed, PrescribedPoint
+from articulus.model.mechanism import Lock, Polynomial, Prescribed, PrescribedPoint
+from articulus.simulation.loop.components import PrescribedForce, ServoConstraints, Torque
+from articulus.simulation.loop.events import Switch
 from closed_zoo import four_bar
 
 LINE = PrescribedPoint("line", "tip", x=Polynomial((1.9088, -1.0)), y=Polynomial((0.9893,)))

@@ -9,7 +9,7 @@ import pytest
 import articulus as art
 from articulus import structure
 from articulus.errors import InputError
-from articulus.loop.components import Expression, PiezoPair, StrainSensor
+from articulus.simulation.loop.components import Expression, PiezoPair, StrainSensor
 
 from .support import Loop, function_of_time
 

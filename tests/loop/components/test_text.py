@@ -7,10 +7,10 @@ import pytest
 
 import articulus as art
 from articulus.errors import InputError
-from articulus.loop.components import ALL_COMPONENTS, PD
-from articulus.loop.equations import Network
-from articulus.loop.events import Bounce, Crossing
-from articulus.loop.table import Table
+from articulus.simulation.loop.components import ALL_COMPONENTS, PD
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.events import Bounce, Crossing
+from articulus.simulation.loop.table import Table
 from articulus.study.fields import TYPES
 from articulus.study.loop_text import parts_text, read_parts
 

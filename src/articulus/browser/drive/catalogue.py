@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from articulus.browser.drive.excavator import cat215b, cat215b_cylinders
 from articulus.browser.drive.machine import Machine, servo_machine
-from articulus.load import load
+from articulus.model.load import load
 
 MACHINES = {"cat215b": cat215b, "cat215b_cylinders": cat215b_cylinders}
 """Machines with actuators and modes of their own; every other mechanism gets a joint-rate servo."""

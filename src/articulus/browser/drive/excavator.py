@@ -11,10 +11,10 @@ from articulus.browser.drive.machine import Axis, Machine, Seat
 from articulus.browser.drive.rates import OperatorRates
 from articulus.browser.drive.soil import Soil
 from articulus.browser.drive.sticks import Sticks
-from articulus.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
-from articulus.library.looks.cat215b import GROUND
-from articulus.load import load
-from articulus.loop.component import Actuator
+from articulus.model.library.cat215b_drives import BUCKET_FEEDBACK, START, actuators
+from articulus.model.library.looks.cat215b import GROUND
+from articulus.model.load import load
+from articulus.simulation.loop.component import Actuator
 
 PERIOD = 0.001
 """Sampling period of the control and of the soil [s]. The source has 0.01 s for the control, too slow for the bucket on its

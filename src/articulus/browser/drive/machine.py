@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.api import Mechanism
 from articulus.browser.drive.servo import RateServo
 from articulus.browser.drive.sticks import Sticks
 from articulus.browser.scene import mechanism_size
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
-from articulus.loop.component import Component
-from articulus.loop.components import Torque
-from articulus.mechanism import Connection
-from articulus.mechanism.numbers import values_of
-from articulus.solve.assembly import independent_rows
+from articulus.model.mechanism import Connection
+from articulus.model.mechanism.numbers import values_of
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.components import Torque
+from articulus.simulation.solve.assembly import independent_rows
 
 PERIOD = 0.002
 """Sampling period of the joint-rate servo [s]."""

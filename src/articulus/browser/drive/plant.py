@@ -11,9 +11,9 @@ from articulus import kernel
 from articulus.browser.drive.machine import Machine
 from articulus.browser.drive.sticks import NAME
 from articulus.errors import InputError
-from articulus.integrate import RK4
-from articulus.running.loop import Loop
-from articulus.running.native_engine import NativeEngine
+from articulus.simulation.integrate import RK4
+from articulus.simulation.running.loop import Loop
+from articulus.simulation.running.native_engine import NativeEngine
 
 STEP = 1e-3
 """Step of the dynamics [s]."""

@@ -10,10 +10,10 @@ from casadi import SX
 
 from articulus.browser.drive.sticks import NAME
 from articulus.browser.drive.wanted import blocked
-from articulus.loop.component import Scope
-from articulus.loop.components.columns import column
-from articulus.loop.components.resolved_rate import ResolvedRate
-from articulus.mechanism.numbers import as_numbers, convert, quantity
+from articulus.model.mechanism.numbers import as_numbers, convert, quantity
+from articulus.simulation.loop.component import Scope
+from articulus.simulation.loop.components.columns import column
+from articulus.simulation.loop.components.resolved_rate import ResolvedRate
 
 JOINT, RESOLVED = 0, 1
 

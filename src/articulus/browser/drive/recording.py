@@ -11,10 +11,10 @@ import numpy as np
 from articulus.browser.drive.plant import SAMPLE, Plant
 from articulus.browser.export import export_html
 from articulus.errors import InputError
-from articulus.loop.outputs import Outputs
-from articulus.results.provenance import provenance
-from articulus.results.run import Run
-from articulus.results.status import RunStatus
+from articulus.simulation.loop.outputs import Outputs
+from articulus.simulation.results.provenance import provenance
+from articulus.simulation.results.run import Run
+from articulus.simulation.results.status import RunStatus
 
 MOST_SAMPLES = 360_000
 """Samples after which a recording ends: an hour."""

@@ -10,9 +10,9 @@ from casadi import SX
 
 from articulus.browser.drive.sticks import NAME
 from articulus.browser.drive.wanted import blocked
-from articulus.loop.component import Controller, Scope
-from articulus.loop.components.columns import carried, column, joint_coordinates
-from articulus.mechanism.numbers import as_numbers, convert, quantity
+from articulus.model.mechanism.numbers import as_numbers, convert, quantity
+from articulus.simulation.loop.component import Controller, Scope
+from articulus.simulation.loop.components.columns import carried, column, joint_coordinates
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import casadi as ca
 from casadi import SX
 
 from articulus.browser.drive.sticks import NAME
-from articulus.loop.component import Disturbance, Scope
-from articulus.loop.components.checks import at_least, check_frame, named, positive, sampling
-from articulus.mechanism.numbers import Number, as_number, convert, quantity
+from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
+from articulus.simulation.loop.component import Disturbance, Scope
+from articulus.simulation.loop.components.checks import at_least, check_frame, named, positive, sampling
 
 HALVINGS = 26
 """Halvings of the logarithm of the speed: over four decades it is then known to 1e-7."""

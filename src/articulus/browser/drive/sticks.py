@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from casadi import SX
 
-from articulus.loop.component import Scope, Sensor
+from articulus.simulation.loop.component import Scope, Sensor
 
 NAME = "sticks"
 

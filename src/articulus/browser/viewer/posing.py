@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from articulus.api import Mechanism
 from articulus.browser.poses import body_poses
 from articulus.browser.scene import mechanism_size
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
-from articulus.mechanism import Connection
-from articulus.mechanism.numbers import values_of
-from articulus.solve.assembly import assemble
-from articulus.solve.inverse_kinematics import inverse_kinematics
+from articulus.model.mechanism import Connection
+from articulus.model.mechanism.numbers import values_of
+from articulus.simulation.solve.assembly import assemble
+from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
 
 OPEN = 1e-5
 """Error up to which a frame is where it is wanted, and a loop closed, for the eye [m, rad]."""

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.browser.export import page_of
 from articulus.browser.recording import Params, Runs, lanes, motion, recording, trail_of
 from articulus.browser.viewer.posing import Posing, pose_of
 from articulus.browser.viewer.shapes import mode_motion, natural_modes
 from articulus.browser.web import MessageError
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import ArticulusError, InputError, UnsupportedOperation
-from articulus.results import Run
-from articulus.solve.assembly import one_state
+from articulus.simulation.results import Run
+from articulus.simulation.solve.assembly import one_state
 
 if TYPE_CHECKING:
     from articulus.browser.desk import Desk

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from articulus.api import Mechanism
 from articulus.browser.poses import body_poses
 from articulus.browser.recording import motion
 from articulus.browser.scene import mechanism_size, moved, outline
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
 
 CYCLE = 2.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from articulus.api import Mechanism
 from articulus.browser.recording import Params, Runs
 from articulus.browser.viewer.session import Session
 from articulus.browser.web import Access
 from articulus.browser.web.serving import Serving
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.linalg
 
 import articulus as art
-from articulus.inversion import StackBay, bays, locked_modes, mode_invariance, placement
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.modes import Modes
+from articulus.motion.inversion import StackBay, bays, locked_modes, mode_invariance, placement
 from articulus.structure import (
     Element,
     EulerBernoulli,

@@ -3,9 +3,9 @@
 import numpy as np
 
 import articulus as art
-from articulus.inversion import Inversion, Line, Profile, feedforward, invert, rigid, tip_model
-from articulus.library.bayo_link import LENGTH
 from articulus.linear import LinearModel
+from articulus.model.library.bayo_link import LENGTH
+from articulus.motion.inversion import Inversion, Line, Profile, feedforward, invert, rigid, tip_model
 
 TURN, PERIOD = 0.7, 0.5  # rad, s
 PAYLOAD = 0.03  # kg

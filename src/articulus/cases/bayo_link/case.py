@@ -6,7 +6,7 @@ from scipy.linalg import eig, eigh
 
 import articulus as art
 from articulus.cases.flexible import modes as held
-from articulus.library.bayo_link import EI, LENGTH, MASS_PER_LENGTH
+from articulus.model.library.bayo_link import EI, LENGTH, MASS_PER_LENGTH
 from articulus.structure import beam, normal_modes
 
 TURN, PERIOD = 0.7, 0.5  # rad, s

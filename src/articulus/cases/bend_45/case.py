@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from articulus.beams import Beam, Section, static
+from articulus.simulation.exact_beams import Beam, Section, static
 
 E = 1e7
 SQUARE = Section(1.0, E, E / 12, E / 12, E / 12, E / 2, E / 2, rotary=(1 / 6, 1 / 12, 1 / 12))

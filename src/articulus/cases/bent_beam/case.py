@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 import articulus as art
-from articulus.beams import Beam, Section, modes, static
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.modes import Modes
+from articulus.simulation.exact_beams import Beam, Section, modes, static
 from articulus.structure import beam_body
 
 EXACT = 64

@@ -5,9 +5,9 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.cat215b_hydraulics.machine import modes, resolved_run
-from articulus.library.cat215b_drives import DAMPING, GEAR, JOINTS, START, SUPPLY
-from articulus.loop.components import Expression, HydraulicRotary
-from articulus.running import simulate
+from articulus.model.library.cat215b_drives import DAMPING, GEAR, JOINTS, START, SUPPLY
+from articulus.simulation.loop.components import Expression, HydraulicRotary
+from articulus.simulation.running import simulate
 
 
 def compute() -> dict:

@@ -9,10 +9,10 @@ import numpy as np
 
 import articulus as art
 from articulus.errors import DoubtfulResult
-from articulus.library.cat215b_drives import JOINTS, START, actuators
-from articulus.loop.components import ResolvedRate
-from articulus.results.run import Run
-from articulus.running import simulate
+from articulus.model.library.cat215b_drives import JOINTS, START, actuators
+from articulus.simulation.loop.components import ResolvedRate
+from articulus.simulation.results.run import Run
+from articulus.simulation.running import simulate
 
 STEP = 0.01  # s
 

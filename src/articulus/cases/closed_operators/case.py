@@ -11,7 +11,7 @@ from articulus.cases.checks import relative
 from articulus.dynamics.constraints import constraints
 from articulus.dynamics.loops.operator_form import by_secondary, mobility, operator_form, primary_freedoms
 from articulus.dynamics.tree import Tree
-from articulus.mechanism import Description, Fixed, Frame
+from articulus.model.mechanism import Description, Fixed, Frame
 
 SIDES = {"left": 0.7, "right": -0.7}
 """Place of each arm on the turntable [m]."""

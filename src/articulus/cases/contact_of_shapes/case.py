@@ -3,9 +3,9 @@
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import Contact
-from articulus.loop.contact import Box, Plane, Sphere
-from articulus.running import simulate
+from articulus.simulation.loop.components import Contact
+from articulus.simulation.loop.contact import Box, Plane, Sphere
+from articulus.simulation.running import simulate
 
 GRAVITY, STIFFNESS, FRICTION = 9.81, 1e8, 0.5
 

@@ -6,9 +6,9 @@ Up to the capture each pose is known in closed form. The impact keeps linear and
 import numpy as np
 
 import articulus as art
-from articulus.loop.events import Capture
-from articulus.mechanism import LoopJoint
-from articulus.results.run import Run
+from articulus.model.mechanism import LoopJoint
+from articulus.simulation.loop.events import Capture
+from articulus.simulation.results.run import Run
 
 CENTRE = np.array([0.1, 0.0, 0.05])
 """Mass centre of the target in its frame [m]; that of the chaser is its origin."""

@@ -6,8 +6,8 @@ from scipy.linalg import solve_continuous_are
 
 import articulus as art
 from articulus.cases.draper_tetrahedron.case import DESIGNS, POUND_FORCE, matrices
-from articulus.library.draper_tetrahedron import INCH, draper_tetrahedron
-from articulus.loop.components import WhiteNoise
+from articulus.model.library.draper_tetrahedron import INCH, draper_tetrahedron
+from articulus.simulation.loop.components import WhiteNoise
 from articulus.structure import Structure, modes_of, normal_modes
 
 RUNS = 160

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import solve_continuous_are, solve_continuous_lyapunov
 
-from articulus.library.draper_tetrahedron import (
+from articulus.model.library.draper_tetrahedron import (
     DENSITY,
     INCH,
     MEMBERS,

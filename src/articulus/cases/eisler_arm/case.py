@@ -3,7 +3,14 @@
 import numpy as np
 
 import articulus as art
-from articulus.trajectory import ConvectedChain, ConvectedLink, Plan, Segment, path_speed, solve_problem
+from articulus.motion.trajectory import (
+    ConvectedChain,
+    ConvectedLink,
+    Plan,
+    Segment,
+    path_speed,
+    solve_problem,
+)
 
 BRACKET = 1e5  # N m^2, "rigid"
 MOTOR = 5.415  # kg, outer bracket of link 1 and motor of joint 2

@@ -3,7 +3,7 @@
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import Cable
+from articulus.simulation.loop.components import Cable
 
 SPAN, LENGTH, STIFFNESS = 10.0, 12.0, 5000.0  # m, m, N
 MASS, GRAVITY = 1.0, 9.81  # kg/m, m/s^2

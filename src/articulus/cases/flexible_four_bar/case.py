@@ -8,9 +8,9 @@ tenth of them.
 import numpy as np
 
 import articulus as art
-from articulus.beams import Beam, Section
-from articulus.loop.components import BeamForces
-from articulus.mechanism import PointOnPoint
+from articulus.model.mechanism import PointOnPoint
+from articulus.simulation.exact_beams import Beam, Section
+from articulus.simulation.loop.components import BeamForces
 from articulus.structure import beam_body
 
 CRANK, COUPLER, ROCKER = 0.2, 0.6, 0.5  # m

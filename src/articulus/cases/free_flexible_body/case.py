@@ -6,8 +6,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.checks import relative
-from articulus.mechanism.modes import Modes
-from articulus.results import Run
+from articulus.model.mechanism.modes import Modes
+from articulus.simulation.results import Run
 from articulus.structure import beam_body
 from articulus.structure.beams import Support
 

@@ -7,8 +7,8 @@ import numpy as np
 import articulus as art
 from articulus.cases.checks import relative
 from articulus.cases.gear_rotors.variants import changed, gears
-from articulus.integrate import RK4
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
+from articulus.simulation.integrate import RK4
 
 Q = np.array([0.3, -0.8, 0.5, 1.1, -0.4, 0.9, -1.2])
 V = np.array([0.7, -0.5, 0.9, -1.1, 0.8, 0.6, -0.9])

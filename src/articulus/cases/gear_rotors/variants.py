@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 import articulus as art
-from articulus.mechanism import Connection, Description, Rotor
-from articulus.mechanism.numbers import value_of, values_of
+from articulus.model.mechanism import Connection, Description, Rotor
+from articulus.model.mechanism.numbers import value_of, values_of
 
 
 def changed(

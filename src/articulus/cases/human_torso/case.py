@@ -6,7 +6,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.open_loop import extreme, growth_rate, replay, staggered, torques
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
 
 PERIOD = 5.0
 LIKE = {"left_upper_arm": "right_upper_arm", "left_lower_arm": "right_lower_arm"}

@@ -9,9 +9,9 @@ import numpy as np
 
 import articulus as art
 from articulus.errors import DoubtfulResult, NumericalError
-from articulus.inversion import Inversion, mechanism_system, normal_form, servo_plan
-from articulus.loop.components import ServoConstraints
-from articulus.mechanism import Polynomial, PrescribedPoint, TimeFunction
+from articulus.model.mechanism import Polynomial, PrescribedPoint, TimeFunction
+from articulus.motion.inversion import Inversion, mechanism_system, normal_form, servo_plan
+from articulus.simulation.loop.components import ServoConstraints
 from articulus.structure import beam_body
 
 EI = 68.95e9 * 0.0005**2 / (4 * np.pi)

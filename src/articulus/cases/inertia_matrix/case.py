@@ -4,7 +4,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.checks import relative
-from articulus.mechanism import Body
+from articulus.model.mechanism import Body
 
 
 def compute() -> dict:

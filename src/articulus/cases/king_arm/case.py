@@ -9,7 +9,7 @@ import articulus as art
 from articulus.cases.checks import relative
 from articulus.cases.flexible import locked, modes
 from articulus.cases.king_arm.lagrange import equations
-from articulus.library.king_arm import MASS, SQUARE, link
+from articulus.model.library.king_arm import MASS, SQUARE, link
 
 PAYLOADS = (0.0, 0.2, 0.4, 0.6, 0.8)
 ANGLES = (0.0, 90.0, 180.0)

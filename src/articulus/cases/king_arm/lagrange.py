@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.library.king_arm import LENGTH, MASS, ROUND
+from articulus.model.library.king_arm import LENGTH, MASS, ROUND
 
 ROOT = 1.875104068711961
 GRAVITY = 9.81

@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 
 import articulus as art
 from articulus.control import tzero
-from articulus.inversion import PseudolinkDesign, pseudolink
-from articulus.loop.components import PD
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.modes import Modes
+from articulus.motion.inversion import PseudolinkDesign, pseudolink
+from articulus.simulation.loop.components import PD
 from articulus.structure import Structure, beam, beam_body, modes_of, normal_modes
 
 DENSITY, YOUNG, LENGTH, PAYLOAD = 2.78e3, 6.9e10, 1.22, 0.3

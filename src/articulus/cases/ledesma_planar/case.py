@@ -4,7 +4,7 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.ledesma_planar.models import arm, five_bar
-from articulus.inversion import Inversion, Line, Profile, forward, tip_torques
+from articulus.motion.inversion import Inversion, Line, Profile, forward, tip_torques
 
 JOINTS = ("shoulder", "elbow")
 STROKE = Line(

@@ -1,7 +1,7 @@
 """The planar arm and the five-bar linkage of Ledesma & Bayo 1993."""
 
 import articulus as art
-from articulus.mechanism import PointOnPoint
+from articulus.model.mechanism import PointOnPoint
 from articulus.structure import beam_body
 
 YOUNG, DENSITY = 14e9, 2715.0  # Pa, kg/m^3

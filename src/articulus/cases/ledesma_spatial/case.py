@@ -4,7 +4,7 @@ import numpy as np
 
 from articulus.cases.ledesma_planar.case import error
 from articulus.cases.ledesma_spatial.models import arm, chain
-from articulus.inversion import Line, Profile, accessibility, tip_torques
+from articulus.motion.inversion import Line, Profile, accessibility, tip_torques
 
 MOTORS = ("base1", "base2", "base3", "elbow")
 POSE = {"base1": 0.3, "base2": -0.4, "base3": 0.5, "elbow": 1.2}

@@ -3,8 +3,8 @@
 import numpy as np
 
 import articulus as art
-from articulus.mechanism import PointOnPoint
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism import PointOnPoint
+from articulus.model.mechanism.modes import Modes
 from articulus.structure import beam_body
 
 SIDE, LENGTH, DENSITY = 0.01, 1.0, 2715.0  # m, m, kg/m^3

@@ -5,8 +5,8 @@ from typing import Literal
 import numpy as np
 
 import articulus as art
-from articulus.inversion import Inversion, Line, Profile, StackBay, link_by_link, minimal_vibration
-from articulus.loop.components import PiezoPair
+from articulus.motion.inversion import Inversion, Line, Profile, StackBay, link_by_link, minimal_vibration
+from articulus.simulation.loop.components import PiezoPair
 from articulus.structure import Structure, beam, modes_of, normal_modes
 
 LENGTH, SPANS, DURATION = 1.2, 10, 2.0

@@ -3,8 +3,8 @@
 import numpy as np
 
 from articulus.control import tuned_absorber
-from articulus.library import structure
-from articulus.library.minas_truss import PARASITIC
+from articulus.model.library import structure
+from articulus.model.library.minas_truss import PARASITIC
 from articulus.structure import Structure, guyan, normal_modes
 
 PLACES = (None, 8, 2, 3, 4, 5, 6, 7, 10)

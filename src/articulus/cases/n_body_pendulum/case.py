@@ -9,7 +9,7 @@ import articulus as art
 from articulus.cases.checks import relative
 from articulus.dynamics.ball_joints import BallJoints, rotation
 from articulus.dynamics.tree import tree_of
-from articulus.running.ball_joint_problem import BallJointEquations, BallJointProblem, factored
+from articulus.simulation.running.ball_joint_problem import BallJointEquations, BallJointProblem, factored
 
 N = 4
 GRAVITY = np.array([0.0, 0.0, -9.81])

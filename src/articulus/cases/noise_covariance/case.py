@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import solve_continuous_lyapunov
 
 import articulus as art
-from articulus.loop.components import WhiteNoise
+from articulus.simulation.loop.components import WhiteNoise
 
 RUNS = 8000
 MASSES, STIFFNESS, DAMPING = (1.0, 0.8, 0.5), (60.0, 40.0, 30.0), (4.0, 2.5, 2.0)

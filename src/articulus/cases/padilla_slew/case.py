@@ -7,8 +7,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.flexible import locked, modal, modes
-from articulus.library.padilla_arm import DENSITIES, LENGTH
-from articulus.mechanism.modes import LEVELS, Level
+from articulus.model.library.padilla_arm import DENSITIES, LENGTH
+from articulus.model.mechanism.modes import LEVELS, Level
 
 START, TURN = np.radians([0.0, 135.0]), np.radians([90.0, -90.0])
 NOMINAL = 4.5

@@ -7,8 +7,8 @@ a quadrature, because angular momentum and energy leave one unknown rate.
 import numpy as np
 
 import articulus as art
-from articulus.loop.events import Latch
-from articulus.mechanism import Lock
+from articulus.model.mechanism import Lock
+from articulus.simulation.loop.events import Latch
 
 END = 5.0  # s
 FOLDED, RATE, DRIFT = -np.pi / 2, 0.1, (0.02, -0.01)  # rad, rad/s, m/s

@@ -9,8 +9,8 @@ import scipy.linalg
 from articulus.control import lqr
 from articulus.control.interaction.partitioned import Partitioned, modal_filter, modal_gains
 from articulus.control.interaction.thermoelastic import Thermoelastic
-from articulus.library import structure
 from articulus.linear import LinearModel, SecondOrder
+from articulus.model.library import structure
 from articulus.structure import Structure, normal_modes
 
 START = np.array([1.0, 0.5, -0.3])

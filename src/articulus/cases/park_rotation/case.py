@@ -3,8 +3,8 @@
 import numpy as np
 
 import articulus as art
-from articulus.integrate.central_difference import CentralDifference
-from articulus.mechanism import Distance
+from articulus.model.mechanism import Distance
+from articulus.simulation.integrate.central_difference import CentralDifference
 
 INERTIA = np.array([1.0, 2.0, 3.0])
 SPIN = np.array([1.0, 0.01, 2.0])

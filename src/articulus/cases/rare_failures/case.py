@@ -7,9 +7,9 @@ import numpy as np
 from scipy import special
 
 import articulus as art
-from articulus.campaign.run import campaign
-from articulus.campaign.sensitivity import sobol_indices
-from articulus.campaign.statistics import judged
+from articulus.study.campaign.run import campaign
+from articulus.study.campaign.sensitivity import sobol_indices
+from articulus.study.campaign.statistics import judged
 
 STUDY = """
 schema = 1

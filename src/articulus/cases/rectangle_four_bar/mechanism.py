@@ -5,7 +5,16 @@ The corners are inferred: they give the printed constraint matrix. Masses (1 kg,
 
 import numpy as np
 
-from articulus.mechanism import Body, Connection, Description, Frame, LoopJoint, Pose, Prismatic, Revolute
+from articulus.model.mechanism import (
+    Body,
+    Connection,
+    Description,
+    Frame,
+    LoopJoint,
+    Pose,
+    Prismatic,
+    Revolute,
+)
 
 HALF = float(np.sqrt(0.5))
 HINGE = Revolute((HALF, -HALF, 0.0))

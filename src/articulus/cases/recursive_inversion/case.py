@@ -4,7 +4,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 import articulus as art
-from articulus.inversion import Inversion, Line, Profile, link_by_link, tip_torques
+from articulus.motion.inversion import Inversion, Line, Profile, link_by_link, tip_torques
 from articulus.structure import beam_body
 
 LENGTH, YOUNG, DENSITY, STROKE, DURATION = 0.66, 14e9, 2715.0, 0.483, 1.0

@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import Expression
-from articulus.loop.events import Bounce
-from articulus.results.run import Run
-from articulus.running import simulate
+from articulus.simulation.loop.components import Expression
+from articulus.simulation.loop.events import Bounce
+from articulus.simulation.results.run import Run
+from articulus.simulation.running import simulate
 
 
 def compute() -> dict:

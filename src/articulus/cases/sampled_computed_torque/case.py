@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import ComputedTorque
-from articulus.running import simulate
+from articulus.simulation.loop.components import ComputedTorque
+from articulus.simulation.running import simulate
 
 KP, KV = 100.0, 20.0  # 1/s^2, 1/s
 

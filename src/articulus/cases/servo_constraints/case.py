@@ -7,8 +7,8 @@ from casadi import SX
 import articulus as art
 from articulus.dynamics.loops import joint_directions, joint_form, servo
 from articulus.dynamics.tree import Tree
-from articulus.integrate import RK4
-from articulus.mechanism import Polynomial, PrescribedPoint
+from articulus.model.mechanism import Polynomial, PrescribedPoint
+from articulus.simulation.integrate import RK4
 
 MASS = (30.0, 18.0, 18.0)
 INERTIA = (10.0, 8.64, 8.64)

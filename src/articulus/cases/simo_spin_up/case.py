@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.beams import Beam, Chain, Section, simulate, turning
-from articulus.beams.modes import modes
+from articulus.simulation.exact_beams import Beam, Chain, Section, simulate, turning
+from articulus.simulation.exact_beams.modes import modes
 
 LENGTH, T_END = 10.0, 20.0
 SECTION = Section(1.2, 2.8e7, 1.4e4, 1.4e4, 1e4, 1e7, 1e7, rotary=(0.0012, 6e-4, 6e-4))

@@ -6,10 +6,10 @@ Both motions start alike. The first goes on at a constant velocity of the tip, t
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import ServoConstraints
-from articulus.loop.events import Switch
-from articulus.mechanism import Polynomial, PrescribedPoint
-from articulus.results.run import Run
+from articulus.model.mechanism import Polynomial, PrescribedPoint
+from articulus.simulation.loop.components import ServoConstraints
+from articulus.simulation.loop.events import Switch
+from articulus.simulation.results.run import Run
 
 CAUGHT, ARRIVAL = PrescribedPoint("pin", "tip", x=Polynomial((1.0,)), y=Polynomial((0.8,))), 1.0  # m, s
 START, VELOCITY = np.array([1.6, 0.3]), np.array([-0.6, 0.5])  # of the tip [m, m/s]

@@ -3,8 +3,8 @@
 import numpy as np
 
 import articulus as art
-from articulus.inversion import Inversion, Profile, SplinePath, link_by_link
-from articulus.loop.components import PiezoPair
+from articulus.motion.inversion import Inversion, Profile, SplinePath, link_by_link
+from articulus.simulation.loop.components import PiezoPair
 from articulus.structure import beam_body
 
 SIDE, YOUNG, SHEAR, DENSITY = 0.01, 70e9, 27e9, 2715.0

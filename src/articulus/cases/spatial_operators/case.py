@@ -7,8 +7,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.checks import relative
-from articulus.mechanism import Body
-from articulus.mechanism.numbers import value_of, values_of
+from articulus.model.mechanism import Body
+from articulus.model.mechanism.numbers import value_of, values_of
 
 TREES = {
     "serial (PUMA 600)": ("puma600", "tool", "link3"),

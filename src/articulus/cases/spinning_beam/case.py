@@ -9,9 +9,9 @@ from scipy.linalg import eigh, eigvals
 
 import articulus as art
 from articulus.errors import DoubtfulResult, NumericalError
-from articulus.mechanism import Joint, Prescribed
-from articulus.mechanism.constraint.time_function import TimeFunction
-from articulus.mechanism.modes import LEVELS, Level, Modes
+from articulus.model.mechanism import Joint, Prescribed
+from articulus.model.mechanism.constraint.time_function import TimeFunction
+from articulus.model.mechanism.modes import LEVELS, Level, Modes
 from articulus.structure import beam_body
 
 OMEGA1 = 3.5160153

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh, eigvals
 
 import articulus as art
-from articulus.mechanism import Joint
-from articulus.mechanism.modes import LEVELS, Level, Modes
+from articulus.model.mechanism import Joint
+from articulus.model.mechanism.modes import LEVELS, Level, Modes
 from articulus.structure import Plate, modes_of, normal_modes, panel
 
 OMEGA1 = 3.5160153

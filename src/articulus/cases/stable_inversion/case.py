@@ -5,7 +5,7 @@ import numpy as np
 from casadi import SX
 from scipy.integrate import solve_ivp
 
-from articulus.inversion import (
+from articulus.motion.inversion import (
     Inversion,
     NonlinearSystem,
     Regulator,

@@ -6,8 +6,8 @@ The tether of the paper does not stretch. Here it does by 2e-7 of its length, fr
 import numpy as np
 
 import articulus as art
-from articulus.loop.components import Cable
-from articulus.results.run import Run
+from articulus.simulation.loop.components import Cable
+from articulus.simulation.results.run import Run
 
 GRAVITY, STIFFNESS, LENGTH, HEIGHT = 9.81, 1e8, 4.0, 2.0  # m/s^2, N, m, m
 SECOND = 100

@@ -5,8 +5,8 @@ import warnings
 import casadi as ca
 import numpy as np
 
-from articulus import trajectory
 from articulus.errors import DoubtfulResult
+from articulus.motion import trajectory
 
 HEIGHT = 0.75  # a h / U^2; lengths in U^2 / a, times in U / a
 MESHES = (2, 4, 8, 16, 32, 64)

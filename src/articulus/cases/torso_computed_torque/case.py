@@ -5,8 +5,8 @@ import numpy as np
 
 import articulus as art
 from articulus.cases.open_loop import profile, replay
-from articulus.loop.components import ComputedTorque
-from articulus.running import simulate
+from articulus.simulation.loop.components import ComputedTorque
+from articulus.simulation.running import simulate
 
 PERIOD, STEP = 5.0, 0.01  # s
 KP, KV = 100.0, 20.0  # 1/s^2, 1/s: both poles at -10

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from articulus import trajectory
 from articulus.errors import DoubtfulResult
+from articulus.motion import trajectory
 
 MU, RADIUS = 3.9906e14, 6.378e6  # m^3/s^2, m
 AREA = 33.468  # m^2

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicHermiteSpline
 
-from articulus.integrate import EXPLICIT_METHODS, RK4, Method
+from articulus.simulation.integrate import EXPLICIT_METHODS, RK4, Method
 
 START = (0.01, 0.01)
 END = 10.0

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import splu
 
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import SecondOrder
-from articulus.results.signal import Signal
+from articulus.simulation.results.signal import Signal
 
 Load = Callable[[float], Any] | None
 GROWN = 10.0

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.control.analysis.margins import Margins, margins
 from articulus.control.analysis.stable import asymptotically_stable
 from articulus.control.connect import select
@@ -20,11 +19,12 @@ from articulus.control.proof.spillover import Mode, modes_of
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import uncertain as uncertain_model
 from articulus.control.sampling import sample
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import DoubtfulResult, InputError, MovedStart, NumericalError, doubtful
 from articulus.linear import LinearModel
-from articulus.loop.components.linear_controller import LinearController
-from articulus.results import Run
-from articulus.running import Loop
+from articulus.simulation.loop.components.linear_controller import LinearController
+from articulus.simulation.results import Run
+from articulus.simulation.running import Loop
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

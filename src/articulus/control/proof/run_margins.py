@@ -12,9 +12,9 @@ from articulus.control.analysis.margins import Margins, margins
 from articulus.control.connect import select
 from articulus.errors import ArticulusError, DoubtfulResult
 from articulus.linear import LinearModel
-from articulus.loop.component import Controller
-from articulus.results import Run
-from articulus.running.origin import Simulated
+from articulus.simulation.loop.component import Controller
+from articulus.simulation.results import Run
+from articulus.simulation.running.origin import Simulated
 
 SLOW = 1e-3
 """Largest speed and acceleration of a state that counts as one of rest [rad/s, m/s; rad/s^2, m/s^2]."""

@@ -10,10 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from articulus.api import Mechanism
 from articulus.control.design import Check
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError, UnsupportedOperation, did_you_mean
-from articulus.running.loop import Loop
+from articulus.simulation.running.loop import Loop
 
 TIMES = 101
 """Times of the motion at which the error of the model is bounded."""

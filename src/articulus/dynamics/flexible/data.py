@@ -18,13 +18,13 @@ from casadi import SX
 
 from articulus.dynamics.flexible.integrals import Integrals, scales, station_of
 from articulus.errors import InputError
-from articulus.mechanism.chebyshev import Fit, fit
-from articulus.mechanism.modes import Modes
+from articulus.model.mechanism.chebyshev import Fit, fit
+from articulus.model.mechanism.modes import Modes
 
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """The arrays of a station; see `articulus.mechanism.modes.Station`."""
+    """The arrays of a station; see `articulus.model.mechanism.modes.Station`."""
 
     position: np.ndarray
     translation: np.ndarray

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.mechanism.modes import Modes, Station
+from articulus.model.mechanism.modes import Modes, Station
 
 LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3))
 """Permutation symbol."""

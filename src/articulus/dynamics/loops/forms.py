@@ -27,7 +27,7 @@ from articulus.dynamics.loops.pivoted import independent
 from articulus.dynamics.loops.regularized import regularized
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism import GROUND, Description, Free
+from articulus.model.mechanism import GROUND, Description, Free
 
 DEFAULT = "regularized"
 FREQUENCY = 20.0

@@ -38,7 +38,7 @@ from articulus.dynamics.passes import Inline
 from articulus.dynamics.passive import passive_forces
 from articulus.dynamics.tree import Tree
 from articulus.errors import InputError
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
 from articulus.spatial import Force, Transform, cross, skew
 
 

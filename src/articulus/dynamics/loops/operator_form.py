@@ -37,7 +37,7 @@ from articulus.dynamics.operators import (
 )
 from articulus.dynamics.tree import ROOT, Tree
 from articulus.errors import InputError
-from articulus.mechanism import GROUND
+from articulus.model.mechanism import GROUND
 
 
 def operator_form(

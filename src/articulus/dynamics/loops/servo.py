@@ -12,7 +12,7 @@ from articulus.dynamics.constraints import Constraints
 from articulus.dynamics.loops.base import Problem, Solution, floored, stabilized
 from articulus.dynamics.loops.schur import Schur
 from articulus.errors import InputError, did_you_mean
-from articulus.mechanism import Description
+from articulus.model.mechanism import Description
 
 FORMS = ("mobility", "augmented", "null_space")
 """Ways in which `servo` solves its equations."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from articulus.errors import InputError
-from articulus.mechanism.numbers import require_plain
+from articulus.model.mechanism.numbers import require_plain
 from articulus.structure.element.base import Element, Node, points
 from articulus.structure.samples import Samples
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from articulus.library.cat215b_drives import JOINTS, SUPPLY
-from articulus.loop.components import HydraulicRotary
-from articulus.results.diagnostics import energy_error
-from articulus.results.run import Run
+from articulus.model.library.cat215b_drives import JOINTS, SUPPLY
+from articulus.simulation.loop.components import HydraulicRotary
+from articulus.simulation.results.diagnostics import energy_error
+from articulus.simulation.results.run import Run
 from articulus.study.runner import Outcome
 
 LITRES_PER_MINUTE = 0.0254**3 * 1e3 * 60

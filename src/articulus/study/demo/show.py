@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from articulus.files.storage import write_text
+from articulus.model.files.storage import write_text
 from articulus.study.reader import read_study
 from articulus.study.report import report_text
 from articulus.study.runner import Outcome, make_folder, replay, run_only

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from articulus.api import Mechanism
+from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
-from articulus.files.report import Report
-from articulus.files.storage import StrPath, as_path, load_text
-from articulus.files.toml.numbers import shown
-from articulus.files.toml.reader import load_tables
-from articulus.mechanism import values_of
-from articulus.mechanism.pose import Pose
-from articulus.solve.goals import FramePoint, FramePose
+from articulus.model.files.report import Report
+from articulus.model.files.storage import StrPath, as_path, load_text
+from articulus.model.files.toml.numbers import shown
+from articulus.model.files.toml.reader import load_tables
+from articulus.model.mechanism import values_of
+from articulus.model.mechanism.pose import Pose
+from articulus.motion.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
+from articulus.motion.trajectory.schemes import RICCATI, scheme
+from articulus.motion.trajectory.task import COSTS
+from articulus.simulation.solve.goals import FramePoint, FramePose
 from articulus.study.courses import Courses
 from articulus.study.initial import coordinate_units, read_coordinates
 from articulus.study.numbers import StudyNumbers
 from articulus.study.tables import Tables, report_of
-from articulus.trajectory import Ball, Clear, Crate, Facing, Hull, InBox, OnLine, Rod
-from articulus.trajectory.schemes import RICCATI, scheme
-from articulus.trajectory.task import COSTS
 
 SCHEMA = 1
 TOP = ("schema", "plan", "task", "obstacle", "keep", "solve")
@@ -58,7 +58,7 @@ class PlanTask:
         Of the file.
     mechanism : Mechanism
     arguments : dict
-        Of `articulus.trajectory.plan`, beside the mechanism.
+        Of `articulus.motion.trajectory.plan`, beside the mechanism.
     """
 
     name: str

@@ -16,8 +16,8 @@ from articulus.study.report.page import page_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from articulus.motion.trajectory import Plan
     from articulus.study.plans.runner import PlanOutcome
-    from articulus.trajectory import Plan
 
 LARGE = 1e-2
 """Estimated error of the states, over their sizes, from which the report doubts the mesh."""

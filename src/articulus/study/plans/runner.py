@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from articulus.errors import NumericalError
-from articulus.files.storage import StrPath, as_path, write_text
-from articulus.results.store import xarray_module
+from articulus.model.files.storage import StrPath, as_path, write_text
+from articulus.motion.trajectory import Plan, Residual, plan
+from articulus.simulation.results.store import xarray_module
 from articulus.study.plans.reader import PlanTask
 from articulus.study.runner import make_folder
-from articulus.trajectory import Plan, Residual, plan
 
 if TYPE_CHECKING:
-    from articulus.results import Run
+    from articulus.simulation.results import Run
 
 
 @dataclass(frozen=True)

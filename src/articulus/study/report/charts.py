@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from articulus.results.plots import COLOURS, plot
-from articulus.results.run import Run
+from articulus.simulation.results.plots import COLOURS, plot
+from articulus.simulation.results.run import Run
 from articulus.study.report.markup import Markup, escaped
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from articulus.loop.component import Controller
+from articulus.simulation.loop.component import Controller
 from articulus.study.report.charts import drawing
 from articulus.study.report.markup import Markup, element, joined, number, readable, section, table
 from articulus.study.report.sections import ANCHORS

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from articulus.browser import policy
-from articulus.results.status import RunStatus
+from articulus.simulation.results.status import RunStatus
 from articulus.study.report import sections
 from articulus.study.report.margins import margins_section
 from articulus.study.report.markup import Markup, element, escaped, joined, ratio, written_or_told

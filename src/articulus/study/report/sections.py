@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from articulus.loop.component import Component
-from articulus.loop.table import Table
-from articulus.mechanism.expression import Varying, text_of
-from articulus.mechanism.numbers import value_of
-from articulus.results.diagnostics import energy_error, momentum_change
+from articulus.model.mechanism.expression import Varying, text_of
+from articulus.model.mechanism.numbers import value_of
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.table import Table
+from articulus.simulation.results.diagnostics import energy_error, momentum_change
 from articulus.study.numbers import OPEN
 from articulus.study.report.charts import chart
 from articulus.study.report.markup import Markup, element, joined, number, ratio, readable, section, table
 
 if TYPE_CHECKING:
-    from articulus.results.run import Run
+    from articulus.simulation.results.run import Run
     from articulus.study.runner import Outcome
 
 ANCHORS = {

@@ -1,0 +1,1 @@
+"""What a mechanism is: its description and builder, its files, ready models."""

@@ -1,0 +1,36 @@
+"""The table of a mesh in a TOML file: where its triangles are."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from articulus.errors import InputError
+from articulus.model.files.mesh.reader import parse_mesh
+from articulus.model.mechanism import Mesh, Pose, Varying, Vector
+from articulus.model.mechanism.numbers import quantity
+
+_OF_A_MESH = {field.name: field for field in dataclasses.fields(Mesh)}
+
+
+@dataclass(frozen=True)
+class MeshFile:
+    """Keys of the table, with the meanings of `mechanism.Mesh`."""
+
+    file: str = dataclasses.field(
+        metadata={"meaning": "STL, OBJ, PLY, COLLADA or glTF file in the folder of this one or below it"}
+    )
+    scale: Vector = quantity(
+        "-", "factors of x, y, z: 0.001 for a file in millimetres", size="3", default=(1.0, 1.0, 1.0)
+    )
+    at: Pose = dataclasses.field(default=Pose(), metadata=_OF_A_MESH["at"].metadata)
+    colour: str = dataclasses.field(default="", metadata=_OF_A_MESH["colour"].metadata)
+
+    def visual(self, attached: Callable[[str], bytes]) -> Mesh:
+        """Return the mesh; `attached` gives the content of a file by its name."""
+        if any(isinstance(x, Varying) or x == 0 for x in self.scale):
+            raise InputError(f"MeshFile.scale: found {self.scale}; expected plain numbers other than zero")
+        mesh = parse_mesh(attached(self.file), self.file)
+        scaled = mesh if self.scale == (1.0, 1.0, 1.0) else mesh.scaled(self.scale)  # type: ignore[arg-type]
+        return dataclasses.replace(scaled, at=self.at, colour=self.colour)

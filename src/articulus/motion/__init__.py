@@ -1,0 +1,1 @@
+"""Motions: planned (trajectory) and inverted (inversion)."""

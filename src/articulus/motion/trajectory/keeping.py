@@ -1,0 +1,216 @@
+"""What a frame keeps to all the way: a line, a box, a direction."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import InputError
+from articulus.motion.trajectory.points import Point, point_of
+from articulus.motion.trajectory.problem import Constraint
+from articulus.motion.trajectory.quantities import quantity
+
+MOVES = 1e-9
+"""Derivative by the coordinates below which a row counts as constant."""
+SAMPLES = 5
+"""Positions at which it is looked whether a row is constant."""
+
+
+class Keep(abc.ABC):
+    """What a frame keeps to at every time."""
+
+    frame: str
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """For messages and reports."""
+
+    @abc.abstractmethod
+    def rows(self, pose: SX) -> tuple[SX, np.ndarray, np.ndarray]:
+        """Return the constrained expressions of the pose (4, 4), and their lower and upper bounds."""
+
+    def joined(self, rows: SX, lower: np.ndarray, upper: np.ndarray) -> tuple[SX, np.ndarray, np.ndarray]:
+        """Return the same without the rows that never change; a kind whose rows belong together joins them here."""
+        return rows, lower, upper
+
+    def way(self, count: int) -> np.ndarray | None:
+        """Return points of the frame along the way, (count, 3) [m], as a first guess; None where it may be anywhere."""
+        return None
+
+
+@dataclass(frozen=True)
+class OnLine(Keep):
+    """The origin of a frame stays near the straight line through two points.
+
+    Parameters
+    ----------
+    frame : str
+        Body or frame.
+    start, end : three numbers [m]
+        In the ground frame.
+    tolerance : float [m]
+        Largest distance from the line at the points of the mesh, above 0; 1e-6 converges as well as 1e-3.
+    """
+
+    frame: str
+    start: Point
+    end: Point
+    tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name in ("start", "end"):
+            object.__setattr__(self, name, point_of(getattr(self, name), f"OnLine.{name}"))
+        if self.start == self.end:
+            raise InputError(f"OnLine: start and end are both {self.start}; expected two points")
+        if not 0 < self.tolerance < np.inf:
+            raise InputError(
+                f"OnLine.tolerance: found {self.tolerance!r}; expected metres, above 0: ends on the line would fix it twice"
+            )
+
+    @property
+    def name(self) -> str:
+        return f"{self.frame} on its line"
+
+    def rows(self, pose: SX) -> tuple[SX, np.ndarray, np.ndarray]:
+        along = np.subtract(self.end, self.start)
+        across = _across(along / np.linalg.norm(along))
+        rows = ca.mtimes(ca.DM(across), pose[:3, 3] - ca.DM(self.start))
+        return rows, np.full(2, -self.tolerance), np.full(2, self.tolerance)
+
+    def joined(self, rows: SX, lower: np.ndarray, upper: np.ndarray) -> tuple[SX, np.ndarray, np.ndarray]:
+        if rows.numel() < 2:
+            return rows, lower, upper
+        return ca.sumsqr(rows) / self.tolerance, np.array([-np.inf]), np.array([self.tolerance])
+
+    def way(self, count: int) -> np.ndarray | None:
+        return np.linspace(self.start, self.end, count)
+
+
+@dataclass(frozen=True)
+class InBox(Keep):
+    """The origin of a frame stays in a box along the axes of the ground frame.
+
+    Parameters
+    ----------
+    frame : str
+        Body or frame.
+    center : three numbers [m]
+    size : three numbers [m]
+        Whole lengths of its edges.
+    """
+
+    frame: str
+    center: Point
+    size: Point
+
+    def __post_init__(self) -> None:
+        for name in ("center", "size"):
+            object.__setattr__(self, name, point_of(getattr(self, name), f"InBox.{name}"))
+        if min(self.size) < 0:
+            raise InputError(f"InBox.size: found {self.size}; expected lengths, not negative")
+
+    @property
+    def name(self) -> str:
+        return f"{self.frame} in its box"
+
+    def rows(self, pose: SX) -> tuple[SX, np.ndarray, np.ndarray]:
+        half = np.array(self.size) / 2
+        return pose[:3, 3], self.center - half, self.center + half
+
+
+@dataclass(frozen=True)
+class Facing(Keep):
+    """An axis of a frame stays within an angle of a direction, such as a cup held upright.
+
+    Parameters
+    ----------
+    frame : str
+        Body or frame.
+    axis : three numbers [-]
+        In the axes of the frame.
+    direction : three numbers [-]
+        In the ground frame.
+    angle : float [rad]
+        Largest angle between them, above 0 and up to pi.
+    """
+
+    frame: str
+    axis: Point
+    direction: Point
+    angle: float
+
+    def __post_init__(self) -> None:
+        for name in ("axis", "direction"):
+            found = np.array(point_of(getattr(self, name), f"Facing.{name}"))
+            if not (length := np.linalg.norm(found)):
+                raise InputError(f"Facing.{name}: found zero; expected a direction")
+            object.__setattr__(self, name, tuple((found / length).tolist()))
+        if not 0 < self.angle <= np.pi:
+            raise InputError(f"Facing.angle: found {self.angle!r} rad; expected above 0 and up to pi")
+
+    @property
+    def name(self) -> str:
+        return f"{self.frame} facing its direction"
+
+    def rows(self, pose: SX) -> tuple[SX, np.ndarray, np.ndarray]:
+        turned = ca.mtimes(pose[:3, :3], ca.DM(self.axis))
+        return ca.dot(turned, ca.DM(self.direction)), np.array([np.cos(self.angle)]), np.array([np.inf])
+
+
+def kept(
+    mechanism: Mechanism, keep: Sequence[Keep], size: int, q: slice, first: np.ndarray
+) -> tuple[Constraint, ...]:
+    """Return the constraints on z that make frames keep to what is given.
+
+    Rows that the mechanism cannot change, such as the height of a planar arm, are checked and left out.
+    """
+    made = []
+    for each in keep:
+        if not isinstance(each, Keep):
+            raise InputError(f"keep: found {each!r}; expected OnLine, InBox or Facing")
+        z = SX.sym("z", size)
+        rows, lower, upper = each.rows(quantity(mechanism, "pose", [each.frame])(z[q]))
+        moving = _moving(mechanism, each, first)
+        here = _values(mechanism, each, first)
+        for k in np.flatnonzero(~moving):
+            if not lower[k] - 1e-9 <= here[k] <= upper[k] + 1e-9:
+                raise InputError(
+                    f"keep: {each.name}: found {here[k]:.6g} whatever the position; expected between {lower[k]:.6g} and {upper[k]:.6g}. "
+                    f"'{each.frame}' cannot get there"
+                )
+        if not moving.any():
+            continue
+        chosen = np.flatnonzero(moving).tolist()
+        rows, lower, upper = each.joined(rows[chosen], lower[chosen], upper[chosen])
+        made.append(Constraint(each.name, ca.Function("kept", [z], [rows]), lower, upper))
+    return tuple(made)
+
+
+def _moving(mechanism: Mechanism, each: Keep, first: np.ndarray) -> np.ndarray:
+    """Tell which rows change with the position."""
+    symbol = SX.sym("q", mechanism.nq)
+    rows, _, _ = each.rows(quantity(mechanism, "pose", [each.frame])(symbol))
+    slopes = ca.Function("slopes", [symbol], [ca.jacobian(rows, symbol)])
+    steps = np.random.default_rng(0).uniform(-0.5, 0.5, (SAMPLES, mechanism.nv))
+    at = mechanism.integrate_position(np.broadcast_to(first, (SAMPLES, mechanism.nq)), steps)
+    return np.array([np.abs(np.array(slopes(x))).max(1) for x in at]).max(0) > MOVES
+
+
+def _values(mechanism: Mechanism, each: Keep, q: np.ndarray) -> np.ndarray:
+    rows, _, _ = each.rows(SX(ca.DM(mechanism.pose(each.frame, q))))
+    return np.array(ca.evalf(rows)).ravel()
+
+
+def _across(along: np.ndarray) -> np.ndarray:
+    """Return two unit vectors across a unit vector, (2, 3)."""
+    other = np.eye(3)[np.abs(along).argmin()]
+    side = np.cross(along, other)
+    side /= np.linalg.norm(side)
+    return np.array([side, np.cross(along, side)])

@@ -1,0 +1,278 @@
+"""Obstacles in the ground frame, hulls of bodies, and the distances that have to stay positive."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+from scipy.interpolate import CubicHermiteSpline
+
+from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import InputError
+from articulus.motion.trajectory.points import Point, point_of
+from articulus.motion.trajectory.problem import Constraint
+from articulus.motion.trajectory.quantities import quantity
+from articulus.spatial.rotation import frame_with_z
+
+PLACES = 8
+"""Parts of the time between two points in which it is looked whether an obstacle was jumped across."""
+JUMP = 0.1
+"""Depth in an obstacle over the way between two points, from which on a hull has not gone round it."""
+SMALL = 1e-9
+"""Squared length below which a distance is smoothed [m^2]."""
+
+
+class Obstacle(abc.ABC):
+    """Something in the way."""
+
+    name: str
+
+    @abc.abstractmethod
+    def distance(self, point: SX) -> SX:
+        """Return the distance of a point (3,) in the ground frame from the surface [m], negative inside."""
+
+    def shape(self) -> dict[str, Any]:
+        """Return how it is drawn: shape, size [m] and pose in the ground frame; empty if it is not."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Ball(Obstacle):
+    """A ball.
+
+    Parameters
+    ----------
+    center : three numbers [m]
+    radius : float [m]
+    name : str
+    """
+
+    center: Point
+    radius: float
+    name: str = "ball"
+
+    def __post_init__(self) -> None:
+        _checked(self, "center")
+        _positive(self, self.radius, "radius")
+
+    def distance(self, point: SX) -> SX:
+        return _length(point - ca.DM(self.center)) - self.radius
+
+    def shape(self) -> dict[str, Any]:
+        return {"shape": "sphere", "size": [self.radius], "pose": _pose(np.eye(3), self.center)}
+
+
+@dataclass(frozen=True)
+class Rod(Obstacle):
+    """All points near a line between two points: a capsule.
+
+    Parameters
+    ----------
+    start, end : three numbers [m]
+    radius : float [m]
+    name : str
+    """
+
+    start: Point
+    end: Point
+    radius: float
+    name: str = "rod"
+
+    def __post_init__(self) -> None:
+        _checked(self, "start", "end")
+        _positive(self, self.radius, "radius")
+        if self.start == self.end:
+            raise InputError(f"Rod: start and end are both {self.start}; expected two points. A Ball has one")
+
+    def distance(self, point: SX) -> SX:
+        a, along = np.array(self.start), np.subtract(self.end, self.start)
+        s = ca.fmin(ca.fmax(ca.dot(point - ca.DM(a), ca.DM(along)) / float(along @ along), 0), 1)
+        return _length(point - ca.DM(a) - s * ca.DM(along)) - self.radius
+
+    def shape(self) -> dict[str, Any]:
+        along = np.subtract(self.end, self.start)
+        length, middle = float(np.linalg.norm(along)), np.add(self.start, self.end) / 2
+        pose = _pose(frame_with_z(along / length), middle)
+        return {"shape": "capsule", "size": [self.radius, length], "pose": pose}
+
+
+@dataclass(frozen=True)
+class Crate(Obstacle):
+    """A box along the axes of the ground frame.
+
+    Parameters
+    ----------
+    center : three numbers [m]
+    size : three numbers [m]
+        Whole lengths of its edges.
+    name : str
+    """
+
+    center: Point
+    size: Point
+    name: str = "crate"
+
+    def __post_init__(self) -> None:
+        _checked(self, "center", "size")
+        _positive(self, min(self.size), "size")
+
+    def distance(self, point: SX) -> SX:
+        beyond = ca.fabs(point - ca.DM(self.center)) - ca.DM(np.array(self.size) / 2)
+        outside = _length(ca.fmax(beyond, 0))
+        return outside + ca.fmin(ca.mmax(beyond), 0)
+
+    def shape(self) -> dict[str, Any]:
+        return {"shape": "box", "size": [float(x) for x in self.size], "pose": _pose(np.eye(3), self.center)}
+
+
+@dataclass(frozen=True)
+class Hull:
+    """What a body takes up: a row of balls along a line on it.
+
+    Parameters
+    ----------
+    body : str
+        Body or frame.
+    start, end : three numbers [m]
+        In its axes.
+    radius : float [m]
+    balls : int
+        How many stand for the line.
+    """
+
+    body: str
+    start: Point
+    end: Point
+    radius: float
+    balls: int = 5
+
+    def __post_init__(self) -> None:
+        _checked(self, "start", "end")
+        if not isinstance(self.balls, int) or self.balls < 1:
+            raise InputError(f"Hull.balls: found {self.balls}; expected 1 or more")
+        if not isinstance(self.radius, Real) or not 0 <= float(self.radius) < np.inf:
+            raise InputError(f"Hull.radius: found {self.radius!r}; expected metres, not negative")
+
+    def points(self) -> np.ndarray:
+        """Return the centres, (balls, 3)."""
+        return np.linspace(self.start, self.end, self.balls)
+
+
+@dataclass(frozen=True)
+class Clear:
+    """An obstacle and the hulls that must not touch it.
+
+    Parameters
+    ----------
+    obstacle : Obstacle
+    hulls : sequence of Hull
+    margin : float [m]
+        Distance to keep.
+    """
+
+    obstacle: Obstacle
+    hulls: tuple[Hull, ...]
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.obstacle, Obstacle):
+            raise InputError(
+                f"Clear.obstacle: found {self.obstacle!r}; expected a Ball, a Rod, a Crate or another Obstacle"
+            )
+        hulls = tuple(self.hulls) if isinstance(self.hulls, Sequence) else (self.hulls,)
+        if not hulls or not all(isinstance(h, Hull) for h in hulls):
+            raise InputError(f"Clear.hulls: found {self.hulls!r}; expected one or more Hull")
+        object.__setattr__(self, "hulls", hulls)
+        if not isinstance(self.margin, Real) or not np.isfinite(float(self.margin)):
+            raise InputError(f"Clear.margin: found {self.margin!r}; expected a finite number of metres")
+
+
+def clearances(
+    mechanism: Mechanism, obstacles: Sequence[Clear], size: int, q: slice
+) -> tuple[Constraint, ...]:
+    """Return the constraints on z that keep hulls clear of obstacles."""
+    made = []
+    for clear in obstacles:
+        if not isinstance(clear, Clear):
+            raise InputError(
+                f"obstacles: found {clear!r}; expected Clear(obstacle, hulls): which bodies must not touch it"
+            )
+        for hull in clear.hulls:
+            z = SX.sym("z", size)
+            pose = quantity(mechanism, "pose", [hull.body])(z[q])
+            rows = [
+                clear.obstacle.distance(pose[:3, 3] + ca.mtimes(pose[:3, :3], ca.DM(p)))
+                - hull.radius
+                - clear.margin
+                for p in hull.points()
+            ]
+            made.append(
+                Constraint(
+                    f"{hull.body} clear of {clear.obstacle.name}",
+                    ca.Function("clearance", [z], [ca.vertcat(*rows)]),
+                    np.zeros(len(rows)),
+                    np.full(len(rows), np.inf),
+                )
+            )
+    return tuple(made)
+
+
+def gone_through(
+    mechanism: Mechanism, obstacles: Sequence[Clear], t: np.ndarray, q: np.ndarray, rate: np.ndarray
+) -> tuple[str, ...]:
+    """Return where hulls touch obstacles between the points of a motion, in words.
+
+    Distances are kept at times t (points,) with positions q (points, nq) and their rates. What a hull is deeper than the margin between two
+    points counts from a tenth of its way from one to the other on: a bend of the motion takes less, a jump across an obstacle half of it.
+    """
+    part = np.arange(1, PLACES) / PLACES
+    between = (t[:-1, None] + np.diff(t)[:, None] * part).ravel()
+    middle, told = CubicHermiteSpline(t, q, rate)(between), []
+    for clear in obstacles:
+        point = SX.sym("point", 3)
+        distance = ca.Function("distance", [point], [clear.obstacle.distance(point)])
+        for hull in clear.hulls:
+            at, inside = (_places(mechanism, hull, each) for each in (q, middle))
+            way = np.linalg.norm(np.diff(at, axis=0), axis=-1).repeat(len(part), axis=0)
+            away = np.array(distance(inside.reshape(-1, 3).T)).reshape(way.shape)
+            deep = hull.radius - away
+            deep = np.where(deep < JUMP * way, 0.0, deep)
+            k, ball = np.unravel_index(int(deep.argmax()), deep.shape)
+            if deep[k, ball] > 0:
+                told.append(
+                    f"{hull.body} is {deep[k, ball]:.2g} m deep in {clear.obstacle.name} at t = {between[k]:.4g} s"
+                )
+    return tuple(told)
+
+
+def _places(mechanism: Mechanism, hull: Hull, q: np.ndarray) -> np.ndarray:
+    """Return the centres of a hull's balls in the ground frame at positions q (k, nq), (k, balls, 3)."""
+    pose = mechanism.pose(hull.body, q)
+    return pose[:, None, :3, 3] + np.einsum("kij,bj->kbi", pose[:, :3, :3], hull.points())
+
+
+def _checked(shape: object, *fields: str) -> None:
+    """Make points of a frozen shape three plain numbers each."""
+    for field in fields:
+        object.__setattr__(shape, field, point_of(getattr(shape, field), f"{type(shape).__name__}.{field}"))
+
+
+def _positive(shape: object, number: float, field: str) -> None:
+    if not isinstance(number, Real) or not 0 < float(number) < np.inf:
+        raise InputError(f"{type(shape).__name__}.{field}: found {number!r}; expected metres, above 0")
+
+
+def _pose(R: np.ndarray, position: Any) -> list[list[float]]:
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = R, position
+    return X.tolist()
+
+
+def _length(x: SX) -> SX:
+    return ca.sqrt(ca.sumsqr(x) + SMALL)

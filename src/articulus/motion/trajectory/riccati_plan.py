@@ -1,0 +1,171 @@
+"""`FeedbackPlan`: a motion found by the Riccati solver, with its feedback gains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from articulus import kernel
+from articulus.errors import InputError
+from articulus.motion.trajectory.collocation import Layout
+from articulus.motion.trajectory.ipopt import Solution
+from articulus.motion.trajectory.planning import SATISFIED, Plan, Violation
+from articulus.motion.trajectory.problem import Phase, Problem
+from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.riccati import Outcome, search
+from articulus.motion.trajectory.schemes import Scheme
+from articulus.motion.trajectory.stages import STEPS, Stages
+from articulus.motion.trajectory.task import Task
+
+NAME = "riccati"
+FINER = 4
+"""Steps of RK4 with which one step of the plan is compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackPlan(Plan):
+    """What the Riccati solver found: inputs are held during each step.
+
+    Parameters
+    ----------
+    stages : Stages
+    outcome : Outcome
+    """
+
+    stages: Stages
+    outcome: Outcome
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended at a solution that keeps all constraints."""
+        return self.outcome.converged
+
+    @property
+    def gains(self) -> np.ndarray:
+        """Best answer to small deviations during each step, (steps, inputs, states): u = u(k) + gains (x - x(k))."""
+        self._require()
+        return self.outcome.gains
+
+    @property
+    def goal_error(self) -> float:
+        """Largest violation of what has to hold at the end, over its size."""
+        off = [v.amount for v in self.violations(0.0) if v.t >= self.t[-1]]
+        return max(off, default=0.0)
+
+    def violations(self, above: float = SATISFIED) -> tuple[Violation, ...]:
+        """Return the constraints that the motion does not keep at the ends of steps, the worst first; over their sizes."""
+        s, found = self.stages, []
+        z, f = self.courses[0].z, self._rates()
+        groups = ((s.rows, slice(0, -1)), (s.last_rows, slice(-1, None)))
+        for rows, points in groups:
+            if not rows:
+                continue
+            values = s.row_values(rows)(z[points][:, s.states], z[points][:, list(s.phase.inputs)], f[points])
+            lower, upper = (np.array([getattr(r, side) for r in rows]) for side in ("lower", "upper"))
+            off = np.maximum(np.maximum(lower - values, values - upper), 0.0)
+            for b, k in zip(*np.nonzero(off > above)):
+                t = float(self.t[points][b])
+                found.append(Violation(rows[k].name, rows[k].entry, s.phase.name, t, float(off[b, k])))
+        return tuple(sorted(found, key=lambda v: -v.amount))
+
+    def _rates(self) -> np.ndarray:
+        phase, z = self.stages.phase, self.courses[0].z
+        return z[:, [phase.rates[k] for k in self.stages.states]]
+
+    def __str__(self) -> str:
+        kept = f"  constraints kept within {self.outcome.violation:.2g} of their sizes, the goal within {self.goal_error:.2g}"
+        head, *rest = super().__str__().splitlines()
+        return "\n".join([head, rest[0].replace("intervals", "steps"), kept, *rest[1:]])
+
+
+def riccati_plan(
+    phase: Phase | Problem,
+    *,
+    name: str = NAME,
+    steps: int = 50,
+    tolerance: float = 1e-6,
+    iterations: int = 1000,
+    time_limit: float = 600.0,
+    task: Task | None = None,
+) -> FeedbackPlan:
+    """Return the plan of one phase of given duration by the Riccati solver.
+
+    Parameters
+    ----------
+    phase : Phase
+    name : str
+        "riccati" (RK4), or "riccati semi_implicit_euler".
+    steps : int
+        Of equal length.
+    tolerance, iterations, time_limit
+        Of the search.
+    task : Task
+        From which the phase was made.
+    """
+    if isinstance(phase, Problem):
+        if len(phase.phases) != 1:
+            raise InputError(
+                f"{NAME}: found {len(phase.phases)} phases; expected one. Several take collocation (hermite_simpson)"
+            )
+        phase = phase.phases[0]
+    stages = _stages(phase, name, steps, task)
+    outcome = search(stages, tolerance=tolerance, iterations=iterations, time_limit=time_limit)
+    return _made(stages, name, outcome, task)
+
+
+def feedback_plan(phase: Phase, name: str, outcome: Outcome, task: Task | None) -> FeedbackPlan:
+    """Return the plan of what a search found earlier, with the arguments of `riccati_plan`."""
+    return _made(_stages(phase, name, len(outcome.u), task), name, outcome, task)
+
+
+def _stages(phase: Phase, name: str, steps: int, task: Task | None) -> Stages:
+    method = name.removeprefix(NAME).strip() or STEPS[0]
+    return Stages(phase, None if task is None else task.mechanism, steps, method)
+
+
+def _made(stages: Stages, name: str, outcome: Outcome, task: Task | None) -> FeedbackPlan:
+    phase, steps, one, nothing = stages.phase, stages.steps, np.ones(1), np.zeros((0, 1))
+    scheme = Scheme(name, 0 * one, nothing, nothing, one, 4 if stages.method == "rk4" else 1)
+    rates = kernel.compile(stages.rates, finite=False, ranks=((1, 1), (1,)))
+    z = _unknowns(stages, outcome, rates)
+    mesh = np.linspace(0, 1, steps + 1)
+    numbers = np.arange(z.size).reshape(z.shape)
+    layout = Layout(numbers, z.size, mesh, np.arange(steps)[:, None], np.diff(mesh))
+    x, empty, free = np.append(z.ravel(), phase.duration[0]), np.zeros(0), np.full(z.size + 1, np.inf)
+    seconds = outcome.seconds
+    solution = Solution(x, outcome.cost, empty, empty, outcome.status, outcome.iterations, seconds, seconds)
+    return FeedbackPlan(
+        Problem((phase,)),
+        solution,
+        Program((), (), -free, free),
+        (layout,),
+        scheme,
+        (mesh,),
+        task,
+        _error(stages, outcome, rates),
+        stages,
+        outcome,
+    )
+
+
+def _unknowns(stages: Stages, outcome: Outcome, rates: kernel.Kernel) -> np.ndarray:
+    """Return all unknowns at the ends of steps, (steps + 1, n); the last inputs stay until the end."""
+    phase, x = stages.phase, outcome.x
+    u = np.vstack([outcome.u, outcome.u[-1:]])
+    z = np.zeros((len(x), phase.size))
+    z[:, [phase.rates[k] for k in stages.states]] = rates(x, u)
+    z[:, stages.states], z[:, list(phase.inputs)] = x, u
+    return z
+
+
+def _error(stages: Stages, outcome: Outcome, rates: kernel.Kernel) -> float:
+    """Return what the steps are off by, from finer ones, over the sizes of the states and summed over the steps."""
+    u, x, h = outcome.u, outcome.x[:-1], stages.h / FINER
+    for _ in range(FINER):
+        f1 = rates(x, u)
+        f2 = rates(x + h / 2 * f1, u)
+        f3 = rates(x + h / 2 * f2, u)
+        x = x + h / 6 * (f1 + 2 * f2 + 2 * f3 + rates(x + h * f3, u))
+    off = np.abs(x - outcome.x[1:]) / stages.state_scale
+    return float(off.max(1).sum())

@@ -1,0 +1,18 @@
+"""Programs in stages that only touch their neighbours: linear, quadratic, and nonlinear ones as a sequence of those."""
+
+from articulus.motion.trajectory.staircase.ql import StaircaseQL
+from articulus.motion.trajectory.staircase.solve import solve_stages
+from articulus.motion.trajectory.staircase.sqp import StagedMotion, StagedProblem, solve_staged, staged
+from articulus.motion.trajectory.staircase.stages import RowViolation, Stage, StageSolution
+
+__all__ = [
+    "RowViolation",
+    "Stage",
+    "StageSolution",
+    "StagedMotion",
+    "StagedProblem",
+    "StaircaseQL",
+    "solve_staged",
+    "solve_stages",
+    "staged",
+]

@@ -1,0 +1,233 @@
+"""Plans as netCDF4 files: the motion by names, and the task from which it was made, or the problem with its equations.
+
+Nothing in a file is run when it is read: the equations of a task are written anew from the model, those of other problems are lists of
+operations (`formulas`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import ArticulusError, InputError, brief
+from articulus.model.files.storage import StrPath
+from articulus.motion.trajectory.collocation import transcribe
+from articulus.motion.trajectory.formulas import read, written
+from articulus.motion.trajectory.ipopt import Solution
+from articulus.motion.trajectory.keeping import Facing, InBox, OnLine
+from articulus.motion.trajectory.obstacles import Ball, Clear, Crate, Hull, Rod
+from articulus.motion.trajectory.planning import Plan
+from articulus.motion.trajectory.problem import Constraint, Link, Phase, Problem
+from articulus.motion.trajectory.riccati import Outcome
+from articulus.motion.trajectory.riccati_plan import FeedbackPlan, feedback_plan
+from articulus.motion.trajectory.schemes import scheme
+from articulus.motion.trajectory.task import Task
+from articulus.simulation.results.store import (
+    DAMAGED,
+    held_mechanism,
+    model_text,
+    put_files,
+    read_dataset,
+    require_suffix,
+    write_dataset,
+    xarray_module,
+)
+from articulus.simulation.solve.goals import FramePoint, FramePose
+
+if TYPE_CHECKING:
+    import xarray
+
+FORMAT = "articulus plan 1"
+KINDS: dict[str, type] = {
+    c.__name__: c
+    for c in (
+        Ball,
+        Clear,
+        Constraint,
+        Crate,
+        Facing,
+        FramePoint,
+        FramePose,
+        Hull,
+        InBox,
+        Link,
+        OnLine,
+        Phase,
+        Rod,
+    )
+}
+"""What a file holds besides numbers and texts, by name."""
+
+
+def save(plan: Plan, path: StrPath) -> None:
+    """Write a plan as a netCDF4 file, whole or not at all."""
+    require_suffix(path)
+    data = xarray_module().Dataset()
+    for k, (course, mesh) in enumerate(zip(plan.courses, plan.meshes)):
+        data.coords[f"entry_{k}"] = (f"entry_{k}", np.array(course.phase.names, dtype=object))
+        data[f"t_{k}"] = (
+            f"point_{k}",
+            course.t,
+            {"units": "s", "long_name": f"time in '{course.phase.name}'"},
+        )
+        data[f"z_{k}"] = ((f"point_{k}", f"entry_{k}"), course.z, {"long_name": "unknowns at the points"})
+        data[f"mesh_{k}"] = (f"mesh_end_{k}", mesh, {"long_name": "ends of the intervals, over the duration"})
+    if isinstance(plan, FeedbackPlan):
+        _put(data, "outcome", plan.outcome)
+    else:
+        _put(data, "solution", plan.solution)
+    data.attrs |= {
+        "format": FORMAT,
+        "title": f"Plan of {plan.task.mechanism.name if plan.task else plan.problem.phases[0].name}",
+        "scheme": plan.scheme.name,
+        "error": plan.error,
+    }
+    if plan.task is not None:
+        _put_task(data, plan.task)
+    else:
+        data.attrs |= {name: json.dumps(_plain(getattr(plan.problem, name))) for name in ("phases", "links")}
+    write_dataset(data, path)
+
+
+def _put(data: xarray.Dataset, name: str, found: Solution | Outcome) -> None:
+    """Put in what a search found: arrays as variables, the rest as an attribute."""
+    held = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
+    for field in [n for n, value in held.items() if isinstance(value, np.ndarray)]:
+        array = held.pop(field)
+        data[f"{name}_{field}"] = ([f"{name}_{field}_{k}" for k in range(array.ndim)], array)
+    data.attrs[name] = json.dumps(held)
+
+
+def _got(data: xarray.Dataset, name: str) -> dict[str, Any]:
+    """Return what `_put` was given, by field."""
+    arrays = {
+        str(n).removeprefix(f"{name}_"): data[n].values
+        for n in data.data_vars
+        if str(n).startswith(f"{name}_")
+    }
+    return json.loads(data.attrs[name]) | arrays
+
+
+def _put_task(data: xarray.Dataset, task: Task) -> None:
+    fields = {f.name: getattr(task, f.name) for f in dataclasses.fields(Task) if f.name != "mechanism"}
+    fields["start"] = task.first
+    if not task.goals:
+        fields["goal"] = task.last()
+    data.attrs |= {"task": json.dumps(_plain(fields)), "model_toml": model_text(task.mechanism)}
+    put_files(data, task.mechanism)
+
+
+def load_plan(path: StrPath, mechanism: Mechanism | None = None) -> Plan:
+    """Return the plan of a file written by `Plan.save`; nothing in the file is run.
+
+    Parameters
+    ----------
+    path : path of the file
+    mechanism : Mechanism
+        Only for a plan whose mechanism could not be written as text (a joint or constraint of your own).
+    """
+    data = read_dataset(path, FORMAT, "Plan.save")
+    try:
+        return _plan(path, data, mechanism)
+    except ArticulusError:
+        raise
+    except DAMAGED as error:
+        raise InputError(
+            f"{path}: found a damaged file ({brief(error)}); expected one of `Plan.save`"
+        ) from None
+
+
+def _plan(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Plan:
+    task, name = _task(path, data, mechanism) if "task" in data.attrs else None, data.attrs["scheme"]
+    if task is not None:
+        phases, links = [task.phase()], []
+    else:
+        phases, links = (_made(json.loads(data.attrs[name])) for name in ("phases", "links"))
+    if "outcome" in data.attrs:
+        return feedback_plan(phases[0], name, Outcome(**_got(data, "outcome")), task)
+    problem, chosen = Problem(tuple(phases), tuple(links)), scheme(name)
+    meshes = [data[f"mesh_{k}"].values for k in range(len(phases))]
+    program, layouts = transcribe(problem, meshes, chosen)
+    solution, error = Solution(**_got(data, "solution")), float(data.attrs["error"])
+    return Plan(problem, solution, program, tuple(layouts), chosen, tuple(meshes), task, error)
+
+
+def _task(path: StrPath, data: xarray.Dataset, mechanism: Mechanism | None) -> Task:
+    fields = _made(json.loads(data.attrs["task"]))
+    for name in ("joints", "obstacles", "keep"):
+        fields[name] = tuple(fields[name])
+    return Task(mechanism or held_mechanism(path, data), **fields)
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers, texts, lists and dicts; objects of `KINDS` become dicts with their "kind"."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, ca.Function):
+        return {"kind": "Function", **written(value)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kind = type(value).__name__
+        if KINDS.get(kind) is not type(value):
+            raise InputError(
+                f"plan: found {value!r} in the task; expected parts of articulus, others have no form in a file"
+            )
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.name != "guess"}
+        if isinstance(value, Phase):
+            fields["rates"] = [[int(a), int(b)] for a, b in value.rates.items()]
+        return {"kind": kind, **{name: _plain(held) for name, held in fields.items()}}
+    if isinstance(value, dict):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _made(value: Any) -> Any:
+    """Return what `_plain` was given; lists stay lists but for the fields of phases, constraints and shapes."""
+    if isinstance(value, list):
+        return [_made(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _made(held) for key, held in value.items() if key != "kind"}
+    match value.get("kind"):
+        case None:
+            return made
+        case "Function":
+            if "text" in made:
+                raise InputError(
+                    "found equations as CasADi's own text, which earlier versions wrote and which can run programs when it is read; "
+                    "expected a list of operations. Solve the problem again and save it"
+                )
+            return read(made)
+        case "Phase":
+            return _phase(made)
+        case "Constraint":
+            return Constraint(
+                made["name"], made["function"], *(_array(made[side]) for side in ("lower", "upper"))
+            )
+        case "FramePose" | "FramePoint" as kind:
+            return KINDS[kind](**made)
+        case str(kind):
+            return KINDS[kind](
+                **{key: tuple(held) if isinstance(held, list) else held for key, held in made.items()}
+            )
+    raise ValueError(f"no kind {value['kind']!r}")
+
+
+def _phase(made: dict[str, Any]) -> Phase:
+    for name in ("lower", "upper", "scale"):
+        made[name] = _array(made[name])
+    for name in ("start", "end"):
+        made[name] = tuple(_array(side) for side in made[name])
+    for name in ("names", "inputs", "duration", "path", "at_start", "at_end"):
+        made[name] = tuple(made[name])
+    return Phase(**made | {"rates": {int(a): int(b) for a, b in made["rates"]}})
+
+
+def _array(numbers: list[float]) -> np.ndarray:
+    return np.array(numbers, dtype=float)

@@ -1,0 +1,581 @@
+"""A mechanism's motion as a `Problem`: limits from its joints, ends as positions or poses of frames, costs by name.
+
+The unknowns at every time are z = (q, v, a, u, forces of closed loops), and inverse dynamics ties them together:
+tau(q, v, a) = B u + G' f. Mechanisms whose velocities are not the rates of their coordinates have those rates as unknowns, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+from casadi import SX
+from scipy.interpolate import CubicSpline, make_interp_spline
+
+from articulus.dynamics.coupled import every_joint
+from articulus.dynamics.loops.free_coordinates import rows_of_split, split
+from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import InputError, did_you_mean
+from articulus.model.mechanism import Connection
+from articulus.model.mechanism.numbers import value_of, values_of
+from articulus.motion.trajectory.keeping import Keep, kept
+from articulus.motion.trajectory.obstacles import Clear, clearances
+from articulus.motion.trajectory.problem import Constraint, Guess, Phase, require_duration, span
+from articulus.motion.trajectory.quantities import quantity
+from articulus.simulation.solve.goals import FramePoint, FramePose, Goal
+from articulus.simulation.solve.inverse_kinematics import inverse_kinematics
+
+COSTS = ("time", "effort", "acceleration")
+WAYPOINTS = 9
+"""Points of a line at which inverse kinematics makes a first guess."""
+ALLOWED = 1e-6
+"""By how much what has to hold everywhere may be off at a given end [m or 1]."""
+SETTLED = 1e-9
+"""Step of the coordinates of flexible bodies, over 1, at which they count as settled."""
+SAMPLES = 2000
+"""Positions that tell the reach of a frame."""
+ORDINARY = 1e-2, 1e8
+"""Forces whose equations are solved as they are [N m or N]."""
+SMALL = 1e-2
+"""Least size of an unknown over the largest of its kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Places of the groups of unknowns in z."""
+
+    q: slice
+    v: slice
+    a: slice
+    u: slice
+    f: slice
+    rate: slice
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a mechanism shall do.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    start : positions
+        Array, dict of names or name of a position; at rest.
+    goal : positions, or one or several goals
+        Positions at the end, or `art.goals.FramePose` and `FramePoint`; at rest.
+    duration : float or (float, float) [s]
+        Given, or least and largest.
+    cost : dict of str to float
+        Weights of "time" [1/s], "effort" (integral of the sum of (u / limit)^2, over 1 where there is no limit) and "acceleration".
+    joints : sequence of str
+        Joints with motors; all of one degree of freedom if not given.
+    effort : dict of joint to float [N m or N]
+        Limits in place of those of the joints.
+    velocity : dict of joint to float [rad/s or m/s]
+        Likewise.
+    obstacles : sequence of Clear
+        What the bodies keep away from.
+    keep : sequence of Keep
+        What frames keep to: `OnLine`, `InBox`, `Facing`.
+    """
+
+    mechanism: Mechanism
+    start: Any
+    goal: Any
+    duration: Any
+    cost: Mapping[str, float]
+    joints: tuple[str, ...] = ()
+    effort: Mapping[str, float] | None = None
+    velocity: Mapping[str, float] | None = None
+    obstacles: tuple[Clear, ...] = ()
+    keep: tuple[Keep, ...] = ()
+
+    @cached_property
+    def columns(self) -> Columns:
+        """Where the groups are in z."""
+        m = self.mechanism
+        sizes = [m.nq, m.nv, m.nv, len(self.motors), self._loop_rows.size, m.nq if self._turning else 0]
+        ends = np.cumsum([0, *sizes]).tolist()
+        q, v, a, u, f, rate = (slice(*pair) for pair in itertools.pairwise(ends))
+        return Columns(q, v, a, u, f, rate, ends[-1])
+
+    @property
+    def _turning(self) -> bool:
+        """Whether some velocities are not the rates of coordinates."""
+        return self.mechanism.nq != self.mechanism.nv
+
+    @cached_property
+    def _loop_rows(self) -> np.ndarray:
+        """Constraints that do not follow from others; at a singular end there are fewer than on the way."""
+        m = self.mechanism
+        if not m.constraint_names:
+            return np.zeros(0, dtype=int)
+        first, last = (rows_of_split(m.constraint_jacobian(q, 0.0)) for q in (self.first, self.last()))
+        return np.array(sorted(first if len(first) >= len(last) else last), dtype=int)
+
+    @cached_property
+    def motor_joints(self) -> tuple[str, ...]:
+        """Joints with motors, in the order of u."""
+        m = self.mechanism
+        joints = self.joints or tuple(j for j in m.joint_names if _width(m, j) == 1)
+        for joint in joints:
+            if joint not in m.joint_names:
+                raise InputError(f"joints: found '{joint}'; {did_you_mean(joint, m.joint_names)}")
+            m.description.require_independent(joint, "joints")
+        if len(set(joints)) < len(joints) or not any(_width(m, j) for j in joints):
+            raise InputError(
+                f"joints: found {', '.join(joints) or 'none of one degree of freedom'}; expected joints that move, each once, in which "
+                "motors act"
+            )
+        return joints
+
+    @cached_property
+    def motors(self) -> list[int]:
+        """Numbers of the velocities that motors act on, in the order of u."""
+        m = self.mechanism
+        return [k for j in self.motor_joints for k in range(*m.v_slice(j).indices(m.nv))]
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """Position at the start, (nq,); flexible bodies bent as they rest there, unless their coordinates are given."""
+        return self.settled(self._position("start", self.start))
+
+    def _position(self, where: str, given: Any) -> np.ndarray:
+        """Return a given position, (nq,)."""
+        m = self.mechanism
+        if given is None:
+            raise InputError(f"{where}: found None; expected positions of {', '.join(m.q_names)}")
+        q = np.asarray(m.positions(given), dtype=float)
+        if q.shape != (m.nq,) or not np.isfinite(q).all():
+            raise InputError(
+                f"{where}: found {given!r}; expected {m.nq} finite numbers, of {', '.join(m.q_names)}"
+            )
+        return q
+
+    @cached_property
+    def modes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the velocities and of the coordinates of flexible bodies."""
+        d = self.mechanism.description
+        pairs = [d.mode_slices(b.name) for b in d.bodies if b.modes is not None]
+        return tuple(  # type: ignore[return-value]
+            np.array([k for pair in pairs for k in range(pair[side].start, pair[side].stop)], dtype=int)
+            for side in (0, 1)
+        )
+
+    @property
+    def _rests(self) -> bool:
+        """Whether flexible bodies of an open mechanism have to come to rest, which their coordinates have to fit."""
+        return bool(self.modes[0].size) and not self.mechanism.constraint_names
+
+    def settled(self, q: np.ndarray) -> np.ndarray:
+        """Return a position with flexible bodies bent as they rest there, where their coordinates are zero."""
+        m, (rows, places) = self.mechanism, self.modes
+        if not self._rests or q[places].any():
+            return q
+        q, still = q.copy(), np.zeros(m.nv)
+        for _ in range(20):
+            slope = np.asarray(m.inverse_dynamics_derivatives(q, still, still)[0])[np.ix_(rows, rows)]
+            step = np.linalg.solve(slope, m.inverse_dynamics(q, still, still)[rows])
+            q[places] -= step
+            if np.abs(step).max() < SETTLED:
+                break
+        return q
+
+    @cached_property
+    def goals(self) -> tuple[FramePoint | FramePose, ...]:
+        """Goals of frames; none if positions are given."""
+        held = tuple(self.goal) if isinstance(self.goal, list | tuple) else (self.goal,)
+        if not held or not all(isinstance(g, Goal) for g in held):
+            return ()
+        for goal in held:
+            if not isinstance(goal, FramePose | FramePoint):
+                raise InputError(
+                    f"goal: found {type(goal).__name__}; expected positions, art.goals.FramePose or art.goals.FramePoint"
+                )
+        return held
+
+    def last(self) -> np.ndarray:
+        """Return a position at the end, (nq,): the given one, or one that meets the goals."""
+        return self._last
+
+    @cached_property
+    def _last(self) -> np.ndarray:
+        if not (goals := self.goals):
+            return self._nearest(self.settled(self._position("goal", self.goal)))
+        reach = inverse_kinematics(self.mechanism, goals, q=self.first)
+        if not reach.reached:
+            raise InputError(
+                f"goal: out of reach; the nearest position found is {reach.distance:.3g} m and {reach.angle:.3g} rad away. "
+                f"Expected a target within the limits of the joints{self._reach()}"
+            )
+        return self._nearest(reach.q)
+
+    def _nearest(self, q: np.ndarray) -> np.ndarray:
+        """Return a position with its quaternions of the sign that the way from the start arrives at."""
+        m, first = self.mechanism, self.first
+        return m.integrate_position(first, m.position_difference(first, q)) if self._turning else q
+
+    def _reach(self) -> str:
+        """Return how far the frames of the goals come from the ground's origin, and how far the goals are, in words."""
+        m = self.mechanism
+        if m.constraint_names or self._turning:
+            return ""
+        c = self.columns
+        lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
+        self._limits(lower, upper)
+        low, high = (np.clip(side[c.q], -np.pi, np.pi) for side in (lower, upper))
+        q = np.vstack([self.first, np.random.default_rng(0).uniform(low, high, (SAMPLES, m.nq))])
+        texts = []
+        for goal in self.goals:
+            away = np.linalg.norm(m.pose(goal.frame, q)[:, :3, 3], axis=1)
+            point = goal.point if isinstance(goal, FramePoint) else np.asarray(goal.pose)[:3, 3]
+            texts.append(
+                f"; in {SAMPLES} positions at random '{goal.frame}' is {away.min():.3g} to {away.max():.3g} m from the ground's origin, "
+                f"the target {np.linalg.norm(point):.3g} m"
+            )
+        return "".join(texts)
+
+    def phase(self) -> Phase:
+        """Return the task as a phase."""
+        m, c = self.mechanism, self.columns
+        self._require_no_given_motion()
+        duration = span(self.duration)
+        require_duration("motion", duration)
+        z = SX.sym("z", c.size)
+        lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
+        scale = np.ones(c.size)
+        self._limits(lower, upper)
+        first, last = self.first, self.last()
+        self._require_closed("start", first)
+        self._require_closed("goal", last)
+        start, end = (lower.copy(), upper.copy()), self._ended(lower, upper, last)
+        _fix(start, c.q, first, range(m.nq))
+        _fix(start, c.v, np.zeros(m.nv), range(m.nv))
+        at_end: tuple[Constraint, ...] = ()
+        if self.goals:
+            at_end = tuple(_frame_goal(m, goal, c) for goal in self.goals)
+            at_end += (self._rest(z),) if self._rests else ()
+        path = kept(m, self.keep, c.size, c.q, first) + clearances(m, self.obstacles, c.size, c.q)
+        path += self._coupled_limits(z)
+        self._check(path, "start", first)
+        if not self.goals:
+            self._check(path, "goal", last)
+        rates = {c.q.start + k: (c.rate if self._turning else c.v).start + k for k in range(m.nq)}
+        rates |= {c.v.start + k: c.a.start + k for k in range(m.nv)}
+        guess = self._guess(first, last)
+        forces = self._sizes(guess, duration, scale, upper)
+        return Phase(
+            "motion",
+            self._names(),
+            rates,
+            tuple(range(c.u.start, c.u.stop)),
+            self._equations(z, forces),
+            duration,
+            lower,
+            upper,
+            scale,
+            start,
+            end,
+            path=path,
+            at_end=at_end,
+            running=self._running(z),
+            final=self._final(c.size, duration),
+            guess=guess,
+        )
+
+    def _require_no_given_motion(self) -> None:
+        """Refuse constraints that change with time: the equations of a phase are the same at every time."""
+        m = self.mechanism
+        if not m.constraint_names:
+            return
+        q, v, t = SX.sym("q", m.nq), SX.sym("v", m.nv), SX.sym("t")
+        rows = ca.horzcat(quantity(m, "constraint_residual")(q, t), quantity(m, "constraint_rate")(q, v, t))
+        for name, row in zip(m.constraint_names, ca.vertsplit(rows)):
+            if ca.depends_on(row, t):
+                raise InputError(
+                    f"mechanism: found the constraint '{name}', which changes with time; expected closed loops and others that do not. "
+                    "Motions that are given over time (Prescribed, PrescribedPoint) have no place in a plan yet"
+                )
+
+    def _require_closed(self, where: str, q: np.ndarray) -> None:
+        """Refuse an end at which closed loops are open: they would stay so on the way."""
+        m = self.mechanism
+        if not m.constraint_names:
+            return
+        off = np.abs(m.constraint_residual(q, 0.0))
+        if off.max() > ALLOWED:
+            raise InputError(
+                f"{where}: found constraint '{m.constraint_names[int(off.argmax())]}' open by {off.max():.3g}; expected a position that "
+                "closes all loops. articulus.assemble finds one"
+            )
+
+    def _rest(self, z: SX) -> Constraint:
+        """Return that nothing bends any more at the end: no force is left on the coordinates of flexible bodies."""
+        m, c, rows = self.mechanism, self.columns, self.modes[0].tolist()
+        still = SX.zeros(m.nv)
+        force = quantity(m, "inverse_dynamics")(z[c.q], still, still)[rows]
+        return Constraint(
+            "flexible bodies at rest",
+            ca.Function("rest", [z], [force]),
+            np.zeros(len(rows)),
+            np.zeros(len(rows)),
+        )
+
+    def _check(self, path: tuple[Constraint, ...], where: str, q: np.ndarray) -> None:
+        """Refuse an end that is not where the whole motion has to be."""
+        z = np.zeros(self.columns.size)
+        z[self.columns.q] = q
+        for each in path:
+            found = np.array(each.function(z)).ravel()
+            off = np.maximum(each.lower - found, found - each.upper)
+            if off.max() > ALLOWED:
+                raise InputError(
+                    f"{where}: found {each.name} off by {off.max():.4g}; expected it kept there, as everywhere on the way"
+                )
+
+    def _sizes(
+        self, guess: Guess, duration: tuple[float, float], scale: np.ndarray, upper: np.ndarray
+    ) -> np.ndarray:
+        """Set the sizes of speeds, accelerations and forces: what the guess takes, where limits are wider.
+
+        Return what the equations of motion are divided by, (nv,): a power of 1000 near their forces where these are far from 1, which makes
+        the solver's tolerance mean as much for millimetres as for cranes. Most are left as they are: other numbers are other native code.
+        """
+        m, c, T = self.mechanism, self.columns, float(np.sqrt(duration[0] * duration[1]))
+        z = guess(np.linspace(0, 1, 21), T)
+        largest = np.abs(z).max(0)
+        forces = np.abs(m.tree_inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])).max(0)
+        forces = np.maximum(forces, SMALL * forces.max())
+        ordinary = ((forces > ORDINARY[0]) & (forces < ORDINARY[1])) | (forces == 0)
+        if m.constraint_names and not ordinary.all():  # of closed loops the guess has no forces
+            largest[c.u] = forces[self.motors]
+            scale[c.f] = forces.max()
+        for part in (c.v, c.a, c.u):
+            typical = np.maximum(largest[part], SMALL * largest[part].max(initial=0.0))
+            scale[part] = np.minimum(upper[part], np.where(typical > 0, typical, 1.0))
+        return np.where(ordinary, 1.0, 1000.0 ** np.round(np.log10(np.where(ordinary, 1.0, forces)) / 3))
+
+    def _ended(self, lower: np.ndarray, upper: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the bounds at the end: at rest, and at a position unless there are goals of frames.
+
+        Closed loops, and of quaternions the unit length, determine some coordinates and velocities by the others, which are left open.
+        """
+        m, c, end = self.mechanism, self.columns, (lower.copy(), upper.copy())
+        G = np.asarray(m.constraint_jacobian(last, 0.0)) if m.constraint_names else np.zeros((0, m.nv))
+        _fix(end, c.v, np.zeros(m.nv), split(G).independent)
+        if not self.goals:
+            turn = np.asarray(m.position_rate(np.tile(last, (m.nv, 1)), np.eye(m.nv))).T  # dq/dt = turn v
+            lengths = scipy.linalg.null_space(turn.T).T  # lengths dq/dt = 0
+            loops = G[m.description.holonomic_rows] @ np.linalg.pinv(turn)
+            where = split(np.vstack([lengths, loops]))
+            _fix(end, c.q, last, where.independent)
+            for k in where.dependent:
+                if np.any(lengths[:, k]):  # of a quaternion: the other sign would be another position
+                    end[int(last[k] < 0)][c.q.start + k] = 0.0
+        return end
+
+    def _names(self) -> tuple[str, ...]:
+        m = self.mechanism
+        motors = [m.v_names[k] for k in self.motors]
+        rates = m.q_names if self._turning else ()
+        return (
+            *(f"q.{n}" for n in m.q_names),
+            *(f"v.{n}" for n in m.v_names),
+            *(f"a.{n}" for n in m.v_names),
+            *(f"u.{n}" for n in motors),
+            *(f"loop force {k}" for k in self._loop_rows),
+            *(f"rate of q.{n}" for n in rates),
+        )
+
+    def _limits(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        m, c = self.mechanism, self.columns
+        for connection in m.description.connections:
+            name, held = connection.name, connection.limits
+            if name not in m.joint_names or not _width(m, name):
+                continue
+            q, v = m.q_slice(name), m.v_slice(name)
+            if q.stop - q.start == v.stop - v.start:
+                for side, numbers in ((lower, held.lower), (upper, held.upper)):
+                    if numbers:
+                        side[c.q][q] = values_of(numbers)
+            upper[c.v][v] = self._speed(connection)
+            lower[c.v][v] = -upper[c.v][v]
+        for k, motor in enumerate(self.motors):
+            upper[c.u.start + k] = self._effort(motor)
+            lower[c.u.start + k] = -upper[c.u.start + k]
+
+    def _speed(self, connection: Connection) -> Any:
+        """Return the limits of the velocities of a joint."""
+        if self.velocity and connection.name in self.velocity:
+            return self.velocity[connection.name]
+        held = connection.limits.velocity
+        return values_of(held) if held else np.inf
+
+    def _coupled_limits(self, z: SX) -> tuple[Constraint, ...]:
+        """Return the limits of the joints that follow others, which have no entries in z."""
+        d, c = self.mechanism.description, self.columns
+        if not d.couplings:
+            return ()
+        tree, made = d.uncoupled, []
+        q, v, _ = every_joint(d)(z[c.q], z[c.v], [value_of(p) for p in d.parameters])
+        for connection in (each for each in d.connections if each.name in d.coupled):
+            name, held = connection.name, connection.limits
+            lower, upper = values_of(held.lower or (-np.inf,)), values_of(held.upper or (np.inf,))
+            speed = np.ravel(self._speed(connection))
+            rows = {
+                f"position of {name}": (q[tree.q_slices[name]], np.array(lower), np.array(upper)),
+                f"velocity of {name}": (v[tree.v_slices[name]], -speed, speed),
+            }
+            for what, (row, low, high) in rows.items():
+                if np.isfinite([low, high]).any():
+                    made.append(Constraint(what, ca.Function("limits", [z], [row]), low, high))
+        return tuple(made)
+
+    def _effort(self, motor: int) -> float:
+        m = self.mechanism
+        name = next(j for j in m.joint_names if motor in range(*m.v_slice(j).indices(m.nv)))
+        if self.effort and name in self.effort:
+            return float(self.effort[name])
+        held = next(c for c in m.description.connections if c.name == name).limits.effort
+        return float(values_of(held)[motor - m.v_slice(name).start]) if held else np.inf
+
+    def _equations(self, z: SX, forces: np.ndarray) -> ca.Function:
+        """Return what is zero at every time, the equations of motion over the given forces (nv,)."""
+        m, c = self.mechanism, self.columns
+        q, v, a = z[c.q], z[c.v], z[c.a]
+        name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
+        residual = quantity(m, name)(q, v, a)
+        for k, motor in enumerate(self.motors):
+            residual[motor] -= z[c.u.start + k]
+        parts = [residual]
+        if (rows := self._loop_rows).size:
+            G = quantity(m, "constraint_jacobian")(q, 0)[rows.tolist(), :]
+            parts[0] = residual - ca.mtimes(G.T, z[c.f])
+            parts.append(quantity(m, "constraint_acceleration")(q, v, a, 0)[rows.tolist()])
+        parts[0] = parts[0] / ca.DM(forces)
+        if self._turning:
+            parts.append(z[c.rate] - quantity(m, "position_rate")(q, v))
+        return ca.Function("equations", [z], [ca.vertcat(*parts)])
+
+    def _running(self, z: SX) -> ca.Function | None:
+        c, unknown = self.columns, sorted(set(self.cost) - set(COSTS))
+        if unknown:
+            raise InputError(
+                f"cost: found '{unknown[0]}'; {did_you_mean(unknown[0], COSTS)} Expected {', '.join(COSTS)}"
+            )
+        if not all(isinstance(w, Real) and 0 <= w < np.inf for w in self.cost.values()) or not any(
+            self.cost.values()
+        ):
+            raise InputError(
+                f"cost: found {dict(self.cost)}; expected weights that are not negative, at least one above zero"
+            )
+        total = SX(0)
+        limits = np.array([self._effort(k) for k in self.motors])
+        sizes = np.where(np.isfinite(limits), limits, 1.0)
+        total += self.cost.get("effort", 0.0) * ca.sumsqr(z[c.u] / ca.DM(sizes))
+        total += self.cost.get("acceleration", 0.0) * ca.sumsqr(z[c.a])
+        return None if total.is_zero() else ca.Function("running", [z], [total])
+
+    def _final(self, size: int, duration: tuple[float, float]) -> ca.Function | None:
+        if not (weight := self.cost.get("time", 0.0)):
+            return None
+        if duration[0] == duration[1]:
+            raise InputError(
+                f"cost: found a weight on time with the given duration {duration[0]:g} s; expected bounds such as duration=(0.1, 10)"
+            )
+        z, T = SX.sym("z", size), SX.sym("T")
+        return ca.Function("final", [z, T], [weight * T])
+
+    def _guess(self, first: np.ndarray, last: np.ndarray) -> Guess:
+        """Return a way between the ends, smooth in time, with the forces of inverse dynamics."""
+        m, c, way = self.mechanism, self.columns, self._way(first, last)
+
+        def at(s: np.ndarray, T: float) -> np.ndarray:
+            along = s**3 * (10 - 15 * s + 6 * s**2)
+            rate = (30 * s**2 * (1 - s) ** 2)[:, None] / T
+            bend = (60 * s * (1 - s) * (1 - 2 * s))[:, None] / T**2
+            z = np.zeros((len(s), c.size))
+            z[:, c.q] = m.integrate_position(np.broadcast_to(first, (len(s), m.nq)), way(along))
+            z[:, c.v] = rate * way(along, 1)
+            z[:, c.a] = bend * way(along, 1) + rate**2 * way(along, 2)
+            if not m.constraint_names:
+                z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, self.motors]
+            if self._turning:
+                z[:, c.rate] = m.position_rate(z[:, c.q], z[:, c.v])
+            return z
+
+        return at
+
+    def _way(self, first: np.ndarray, last: np.ndarray) -> Callable[..., np.ndarray]:
+        """Return the steps from the start at fractions of the way: straight, or through positions on the line of a frame."""
+        m = self.mechanism
+        steps = np.array([np.zeros(m.nv), m.position_difference(first, last)])
+        line = next((each for each in self.keep if each.way(2) is not None), None)
+        if line is not None:
+            points, q = line.way(WAYPOINTS), first
+            assert points is not None
+            passed = [steps[0]]
+            for point in points[1:-1]:
+                q = inverse_kinematics(m, FramePoint(line.frame, point), q=q).q
+                passed.append(m.position_difference(first, q))
+            steps = np.array([*passed, steps[1]])
+        s = np.linspace(0, 1, len(steps))
+        return CubicSpline(s, steps) if len(steps) > 2 else make_interp_spline(s, steps, k=1)
+
+
+def _width(mechanism: Mechanism, joint: str) -> int:
+    part = mechanism.v_slice(joint)
+    return part.stop - part.start
+
+
+def _fix(
+    bounds: tuple[np.ndarray, np.ndarray], part: slice, values: np.ndarray, chosen: Sequence[int]
+) -> None:
+    """Fix the chosen entries of a part."""
+    places = np.array(chosen, dtype=int)
+    for side in bounds:
+        side[part.start + places] = values[places]
+
+
+def _pose_and_target(m: Mechanism, goal: FramePoint | FramePose, q: SX) -> tuple[SX, ca.DM]:
+    """Return where the frame of a goal is and where it shall be, (4, 4) or (3, 1)."""
+    pose = quantity(m, "pose", [goal.frame])(q)
+    if isinstance(goal, FramePoint):
+        return pose[:3, 3], ca.DM(np.asarray(goal.point, dtype=float))
+    return pose, ca.DM(np.asarray(goal.pose, dtype=float))
+
+
+def _frame_goal(m: Mechanism, goal: FramePoint | FramePose, c: Columns) -> Constraint:
+    """Return a goal as a constraint on z."""
+    z = SX.sym("z", c.size)
+    pose, target = _pose_and_target(m, goal, z[c.q])
+    rows, upper = pose[:3, -1] - target[:3, -1], np.zeros(3)
+    if pose.numel() > 3:
+        turn = ca.mtimes(target[:3, :3].T, pose[:3, :3])
+        rows = ca.vertcat(
+            rows,
+            (turn[2, 1] - turn[1, 2]) / 2,
+            (turn[0, 2] - turn[2, 0]) / 2,
+            (turn[1, 0] - turn[0, 1]) / 2,
+            (ca.trace(turn) - 1)
+            / 2,  # cosine of the angle left: the sines before are zero at half a turn, too
+        )
+        upper = np.array([0.0] * 6 + [np.inf])
+    return Constraint(
+        f"{goal.frame} at its goal", ca.Function("goal", [z], [rows]), np.zeros(len(upper)), upper
+    )
+
+
+def off_goal(m: Mechanism, goal: FramePoint | FramePose, q: SX) -> SX:
+    """Return the squared distance of a frame from its goal [m^2], plus 2 (1 - cos) of the angle between them."""
+    pose, target = _pose_and_target(m, goal, q)
+    off = ca.sumsqr(pose[:3, -1] - target[:3, -1])
+    return off + ca.sumsqr(pose[:3, :3] - target[:3, :3]) / 2 if pose.numel() > 3 else off

@@ -1,0 +1,198 @@
+"""Finite elements in time: the weak Hamiltonian form of an optimal control problem (Bless, Hodges & Calise 1989).
+
+States and costates are constant within each element and have values of their own at the nodes; their variations are linear, so that
+no rate of a state or a costate appears. The equations that follow are the conditions of optimality of the midpoint rule
+(`schemes.weak`), and are solved as such: on two elements per phase from the guess of the problem by ipopt, which tells minima from
+other stationary points, then on meshes of twice as many elements by Newton's method from the solution before, costates included. The
+difference of the last two meshes tells the error.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.motion.trajectory.collocation import Layout, first_guess, transcribe
+from articulus.motion.trajectory.ipopt import Solution, solve
+from articulus.motion.trajectory.newton import newton
+from articulus.motion.trajectory.problem import Problem
+from articulus.motion.trajectory.program import Program
+from articulus.motion.trajectory.schemes import weak
+
+FIRST = 2
+"""Elements per phase of the first mesh."""
+ENDED = ("User_Requested_Stop", "Maximum_WallTime_Exceeded")
+"""What ends the search for good, on whatever mesh."""
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The solution on one mesh.
+
+    Parameters
+    ----------
+    meshes : tuple of array
+        Of each phase, from 0 to 1.
+    program : Program
+    layouts : tuple of Layout
+    solution : Solution
+    error : float
+        Estimated error of the states over their sizes, and of the durations over themselves; infinite without a coarser mesh.
+    """
+
+    meshes: tuple[np.ndarray, ...]
+    program: Program
+    layouts: tuple[Layout, ...]
+    solution: Solution
+    error: float = np.inf
+
+
+def ladder(counts: Sequence[int]) -> list[list[int]]:
+    """Return numbers of elements, coarse to fine: halved until each is two or less."""
+    steps = [list(counts)]
+    while max(steps[0]) > FIRST:
+        steps.insert(0, [max(-(-n // 2), min(n, FIRST)) for n in steps[0]])
+    return steps
+
+
+@dataclass(frozen=True)
+class Search:
+    """How each mesh is solved.
+
+    Parameters
+    ----------
+    tolerance, iterations, time_limit, options
+        Of ipopt; the first and the third also of Newton's method.
+    durations : sequence of float [s]
+        Of the phases, to begin with; those of `first_guess` if not given.
+    """
+
+    tolerance: float
+    iterations: int
+    time_limit: float
+    options: dict[str, Any] | None = None
+    durations: Sequence[float] | None = None
+
+
+def on_mesh(problem: Problem, counts: Sequence[int], before: Level | None, search: Search) -> Level:
+    """Return the solution with so many elements in each phase, from that on a coarser mesh if there is one that converged."""
+    meshes = tuple(np.linspace(0.0, 1.0, n + 1) for n in counts)
+    program, layouts = transcribe(problem, meshes, weak())
+    if before is None or not before.solution.converged:
+        start = first_guess(problem, layouts)
+        for layout, T in zip(layouts, search.durations or ()):
+            start[layout.duration] = T
+    else:
+        start = np.concatenate([_moved(before, k, layout) for k, layout in enumerate(layouts)])
+        found = newton(program, start, tolerance=search.tolerance, time_limit=search.time_limit)
+        if found.converged:
+            return Level(
+                meshes, program, tuple(layouts), found, _difference(problem, before, layouts, found.x)
+            )
+    found = solve(
+        program,
+        start,
+        tolerance=search.tolerance,
+        iterations=search.iterations,
+        time_limit=search.time_limit,
+        options=search.options,
+    )
+    error = (
+        np.inf
+        if before is None or not before.solution.converged
+        else _difference(problem, before, layouts, found.x)
+    )
+    return Level(meshes, program, tuple(layouts), found, error)
+
+
+def _moved(before: Level, phase: int, layout: Layout) -> np.ndarray:
+    """Return the unknowns of a phase on another mesh, by interpolation."""
+    old, x = before.layouts[phase], before.solution.x
+    z = [np.interp(layout.fractions, old.fractions, column) for column in x[old.z].T]
+    return np.append(np.column_stack(z).ravel(), x[old.duration])
+
+
+def _difference(problem: Problem, before: Level, layouts: Sequence[Layout], x: np.ndarray) -> float:
+    """Return the error that the difference from a coarser mesh tells, by the order of two: largest over nodes, states and durations."""
+    worst = 0.0
+    for phase, old, new in zip(problem.phases, before.layouts, layouts):
+        ratio = (len(new.intervals) / len(old.intervals)) ** 2
+        if ratio <= 1:
+            continue
+        nodes = np.append(old.intervals[:, 0], len(old.z) - 1)
+        ours = np.append(new.intervals[:, 0], len(new.z) - 1)
+        for k in phase.states:
+            size = max(float(np.abs(x[new.z[:, k]]).max()), 1e-3 * float(phase.scale[k]))
+            now = np.interp(old.fractions[nodes], new.fractions[ours], x[new.z[ours, k]])
+            off = float(np.abs(now - before.solution.x[old.z[nodes, k]]).max())
+            worst = max(worst, off / size / (ratio - 1))
+        change = abs(before.solution.x[old.duration] / x[new.duration] - 1)
+        worst = max(worst, change / (ratio - 1))
+    return worst
+
+
+def solve_weak(
+    problem: Problem, counts: Sequence[int], search: Search, *, error: float | None, rounds: int
+) -> Level:
+    """Return the solution by finite elements in time.
+
+    Parameters
+    ----------
+    problem : Problem
+    counts : sequence of int
+        Elements of each phase.
+    search : Search
+    error : float
+        Estimated error of the states, over their sizes, up to which elements are halved further; not at all if not given.
+    rounds : int
+        Most such halvings.
+    """
+    steps = ladder(counts)
+    level = on_mesh(problem, steps[0], None, search)
+    try:
+        for wanted in steps[1:]:
+            if level.solution.status in ENDED:
+                return level
+            level = on_mesh(problem, wanted, level, search)
+        wanted = steps[-1]
+        for _ in range(rounds if error is not None else 0):
+            assert error is not None
+            if level.error <= error or not level.solution.converged:
+                break
+            wanted = [2 * n for n in wanted]
+            level = on_mesh(problem, wanted, level, search)
+    except KeyboardInterrupt:
+        reached = [len(mesh) - 1 for mesh in level.meshes]
+        warnings.warn(
+            f"plan: stopped while {wanted} elements were looked at; the motion on {reached} is kept",
+            stacklevel=4,
+        )
+    return level
+
+
+def costates(program: Program, layout: Layout, phase: int, solution: Solution) -> np.ndarray:
+    """Return what the cost changes by per change of each state, at the nodes and in the elements of a phase, (points, states).
+
+    Parameters
+    ----------
+    program : Program
+    layout : Layout
+        Of the phase.
+    phase : int
+        Its number.
+    solution : Solution
+    """
+    name = "states follow from rates"
+    places = [k for k, block in enumerate(program.constraints) if block.name == name]
+    first = program.first_rows[places[phase]]
+    rows = program.constraints[places[phase]].rows
+    own = solution.multipliers[first : first + rows].reshape(len(layout.intervals), 2, -1)
+    out = np.zeros((len(layout.z), own.shape[2]))
+    out[layout.intervals[:, 1]] = -own[:, 0]
+    out[layout.intervals[:, 0]] = -own[:, 0] - own[:, 1] / 2
+    out[-1] = -own[-1, 0] + own[-1, 1] / 2
+    return out

@@ -1,0 +1,1 @@
+"""Simulation: the closed loop as equations, integration methods, runs in time, their results, and solving for positions."""

@@ -1,0 +1,106 @@
+"""Integration in time: one file per method, one base class per kind.
+
+| kind | integrates | how it is called |
+|---|---|---|
+| explicit | x' = f(t, x), fixed steps | `Method`: advance, start, step, integrate |
+| second order | `SecondOrder`: q displaced by v, v' = a(t, q, v), fixed steps | `SecondOrderMethod`: advance, integrate |
+| adaptive | f(t, x), or `Linearized` for stiff ones, error controlled | `Adaptive`: start, step, run, integrate |
+| implicit | `Mechanical`: M v' + G' lambda = f, g = 0, fixed steps | `AlphaMethod`: start, step, integrate |
+| residual | E(t, x, x') = 0, fixed steps | `Sdirk`: step, integrate |
+| casadi | a casadi.Function, error controlled | `Sundials`: prepare, integrate |
+| bodies | free rigid bodies and constraints, fixed steps | `CentralDifference`, on its own: begin, advance, run |
+"""
+
+from typing import Any
+
+from articulus.errors import InputError, did_you_mean
+from articulus.simulation.integrate.ab2 import AB2
+from articulus.simulation.integrate.ab3 import AB3
+from articulus.simulation.integrate.ab4 import AB4
+from articulus.simulation.integrate.adaptive import Adaptive, AdaptiveState, StepControl
+from articulus.simulation.integrate.alpha import AlphaMethod, AlphaState
+from articulus.simulation.integrate.am4 import AM4
+from articulus.simulation.integrate.base import Integrator, Method, State
+from articulus.simulation.integrate.central_difference import CentralDifference
+from articulus.simulation.integrate.cvodes import Cvodes
+from articulus.simulation.integrate.dormand_prince import DormandPrince
+from articulus.simulation.integrate.euler import Euler
+from articulus.simulation.integrate.generalized_alpha import GeneralizedAlpha
+from articulus.simulation.integrate.hht import HHT
+from articulus.simulation.integrate.idas import Idas
+from articulus.simulation.integrate.lie_rk4 import LieRK4
+from articulus.simulation.integrate.mechanical import Mechanical
+from articulus.simulation.integrate.newmark import Newmark
+from articulus.simulation.integrate.rk4 import RK4
+from articulus.simulation.integrate.rosenbrock import Linearized, Rosenbrock
+from articulus.simulation.integrate.runge_kutta import ExplicitRungeKutta, Tableau
+from articulus.simulation.integrate.sdirk import Sdirk, SdirkState
+from articulus.simulation.integrate.second_order import SecondOrder, SecondOrderMethod
+from articulus.simulation.integrate.semi_implicit_euler import SemiImplicitEuler
+from articulus.simulation.integrate.solution import Solution, Statistics
+from articulus.simulation.integrate.sundials import Sundials
+
+EXPLICIT_METHODS: tuple[Method, ...] = (Euler(), AB2(), AB3(), AB4(), RK4(), AM4())
+ALL_METHODS: tuple[Integrator, ...] = (
+    *EXPLICIT_METHODS,
+    SemiImplicitEuler(),
+    LieRK4(),
+    DormandPrince(),
+    Rosenbrock(),
+    Newmark(),
+    HHT(),
+    GeneralizedAlpha(),
+    Sdirk(),
+    Cvodes(),
+    Idas(),
+)
+
+
+def method(name: str) -> Any:
+    """Return the method of a name, such as "rk4"; its `kind` says how it is called."""
+    by_name = {m.name: m for m in ALL_METHODS}
+    if name not in by_name:
+        raise InputError(f"no integration method '{name}'; {did_you_mean(name, by_name)}")
+    return by_name[name]
+
+
+__all__ = [
+    "AB2",
+    "AB3",
+    "AB4",
+    "ALL_METHODS",
+    "AM4",
+    "EXPLICIT_METHODS",
+    "HHT",
+    "RK4",
+    "Adaptive",
+    "AdaptiveState",
+    "AlphaMethod",
+    "AlphaState",
+    "CentralDifference",
+    "Cvodes",
+    "DormandPrince",
+    "Euler",
+    "ExplicitRungeKutta",
+    "GeneralizedAlpha",
+    "Idas",
+    "Integrator",
+    "LieRK4",
+    "Linearized",
+    "Mechanical",
+    "Method",
+    "Newmark",
+    "Rosenbrock",
+    "Sdirk",
+    "SdirkState",
+    "SecondOrder",
+    "SecondOrderMethod",
+    "SemiImplicitEuler",
+    "Solution",
+    "State",
+    "Statistics",
+    "StepControl",
+    "Sundials",
+    "Tableau",
+    "method",
+]

@@ -1,0 +1,60 @@
+"""Explicit Runge-Kutta methods: one step for all, a coefficient table for each."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import ClassVar
+
+from articulus.simulation.integrate.base import Array, Method, Rhs, State
+
+
+@dataclasses.dataclass(frozen=True)
+class Tableau:
+    """Coefficients of an explicit method.
+
+    Parameters
+    ----------
+    nodes : tuple of float
+        c: where in the step the stages lie.
+    stages : tuple of tuple of float
+        Lower triangle of A: stage i starts from x + h sum_j A_ij k_j.
+    weights : tuple of float
+        b: x + h sum_i b_i k_i is the result.
+    """
+
+    nodes: tuple[float, ...]
+    stages: tuple[tuple[float, ...], ...]
+    weights: tuple[float, ...]
+
+
+class ExplicitRungeKutta(Method):
+    """A method that is its `tableau`; a subclass sets it together with name, order and evaluations."""
+
+    tableau: ClassVar[Tableau]
+
+    def advance(
+        self, f: Rhs, t: Array, x: Array, slopes: tuple[Array, ...], h: Array
+    ) -> tuple[Array, tuple[Array, ...]]:
+        return runge_kutta_step(self.tableau, f, t, x, h), ()
+
+    def step(self, f: Rhs, state: State, h: float) -> State:
+        x, _ = self.advance(f, state.t, state.x, (), h)
+        return State(state.t + h, x)
+
+
+def runge_kutta_step(tableau: Tableau, f: Rhs, t: Array, x: Array, h: Array) -> Array:
+    """Return x at t + h: k_i = f(t + c_i h, x + h sum_j A_ij k_j), x + h sum_i b_i k_i."""
+    slopes: list[Array] = []
+    for node, row in zip(tableau.nodes, tableau.stages):
+        slopes.append(f(t + node * h, combine(x, h, row, slopes)))
+    return combine(x, h, tableau.weights, slopes)
+
+
+def combine(x: Array, h: Array, weights: Sequence[float], slopes: Sequence[Array]) -> Array:
+    """Return x + h sum_i weights_i slopes_i."""
+    total = x
+    for weight, slope in zip(weights, slopes):
+        if weight:
+            total = total + (h * weight) * slope
+    return total

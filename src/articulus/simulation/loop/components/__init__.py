@@ -1,0 +1,194 @@
+"""Components, one file each. `ALL_COMPONENTS` is the list that studies, documentation and tests go by."""
+
+from articulus.simulation.loop.component import Component
+from articulus.simulation.loop.components.accelerometer import Accelerometer
+from articulus.simulation.loop.components.backlash import Backlash
+from articulus.simulation.loop.components.beam_forces import BeamForces
+from articulus.simulation.loop.components.bearing_friction import BearingFriction
+from articulus.simulation.loop.components.buoyancy import Buoyancy
+from articulus.simulation.loop.components.bushing import Bushing
+from articulus.simulation.loop.components.cable import Cable
+from articulus.simulation.loop.components.central_gravity import CentralGravity
+from articulus.simulation.loop.components.computed_torque import ComputedTorque
+from articulus.simulation.loop.components.contact import Contact
+from articulus.simulation.loop.components.contacts import Contacts
+from articulus.simulation.loop.components.dead_band import DeadBand
+from articulus.simulation.loop.components.deflection_feedback import DeflectionFeedback
+from articulus.simulation.loop.components.drag import Drag
+from articulus.simulation.loop.components.expression import Expression
+from articulus.simulation.loop.components.first_order import FirstOrderActuator
+from articulus.simulation.loop.components.force_sensor import ForceSensor
+from articulus.simulation.loop.components.frame_acceleration import FrameAcceleration
+from articulus.simulation.loop.components.frame_pose import FramePose
+from articulus.simulation.loop.components.frame_velocity import FrameVelocity
+from articulus.simulation.loop.components.frame_wrench import FrameWrench
+from articulus.simulation.loop.components.ground_contact import GroundContact
+from articulus.simulation.loop.components.hydraulic_cylinder import HydraulicCylinder
+from articulus.simulation.loop.components.hydraulic_rotary import HydraulicRotary
+from articulus.simulation.loop.components.joint_friction import JointFriction
+from articulus.simulation.loop.components.joint_rate import JointRate
+from articulus.simulation.loop.components.joint_sensor import JointSensor
+from articulus.simulation.loop.components.joint_stop import JointStop
+from articulus.simulation.loop.components.linear_actuator import LinearActuator
+from articulus.simulation.loop.components.linear_controller import LinearController
+from articulus.simulation.loop.components.linear_drive import LinearDrive
+from articulus.simulation.loop.components.measured import Measured
+from articulus.simulation.loop.components.motor import Motor
+from articulus.simulation.loop.components.observer import Observer
+from articulus.simulation.loop.components.pd import PD
+from articulus.simulation.loop.components.pid import PID
+from articulus.simulation.loop.components.piezo_pair import PiezoPair
+from articulus.simulation.loop.components.prescribed_command import PrescribedCommand
+from articulus.simulation.loop.components.prescribed_force import PrescribedForce
+from articulus.simulation.loop.components.proof_mass import ProofMass
+from articulus.simulation.loop.components.pseudolink import Pseudolink
+from articulus.simulation.loop.components.rate_gyro import RateGyro
+from articulus.simulation.loop.components.rate_limit import RateLimit
+from articulus.simulation.loop.components.resolved_rate import ResolvedRate
+from articulus.simulation.loop.components.saturation import Saturation
+from articulus.simulation.loop.components.second_order import SecondOrderActuator
+from articulus.simulation.loop.components.servo_constraints import ServoConstraints
+from articulus.simulation.loop.components.spring_damper import SpringDamper
+from articulus.simulation.loop.components.state_feedback import StateFeedback
+from articulus.simulation.loop.components.strain_sensor import StrainSensor
+from articulus.simulation.loop.components.thruster import Thruster
+from articulus.simulation.loop.components.torque import Torque
+from articulus.simulation.loop.components.torsion_spring import TorsionSpring
+from articulus.simulation.loop.components.varying_gravity import VaryingGravity
+from articulus.simulation.loop.components.velocimeter import Velocimeter
+from articulus.simulation.loop.components.white_noise import WhiteNoise
+from articulus.simulation.loop.components.winch import Winch
+from articulus.simulation.loop.table import Table
+
+SENSORS = (
+    JointSensor,
+    FramePose,
+    FrameVelocity,
+    FrameAcceleration,
+    RateGyro,
+    Accelerometer,
+    Velocimeter,
+    ForceSensor,
+    StrainSensor,
+    Measured,
+)
+CONTROLLERS = (
+    PD,
+    PID,
+    ComputedTorque,
+    Pseudolink,
+    DeflectionFeedback,
+    StateFeedback,
+    LinearController,
+    Expression,
+    JointRate,
+    ResolvedRate,
+    ServoConstraints,
+    PrescribedCommand,
+)
+ACTUATORS = (
+    Torque,
+    LinearDrive,
+    Motor,
+    HydraulicRotary,
+    LinearActuator,
+    HydraulicCylinder,
+    Winch,
+    ProofMass,
+    PiezoPair,
+    Thruster,
+    FirstOrderActuator,
+    SecondOrderActuator,
+    Saturation,
+    DeadBand,
+    RateLimit,
+)
+DISTURBANCES = (
+    PrescribedForce,
+    FrameWrench,
+    WhiteNoise,
+    JointStop,
+    GroundContact,
+    Contact,
+    Contacts,
+    SpringDamper,
+    TorsionSpring,
+    Bushing,
+    BeamForces,
+    Cable,
+    JointFriction,
+    BearingFriction,
+    Drag,
+    Buoyancy,
+    VaryingGravity,
+    CentralGravity,
+    Backlash,
+)
+
+ALL_COMPONENTS: tuple[type[Component], ...] = (*SENSORS, *CONTROLLERS, *ACTUATORS, *DISTURBANCES)
+
+__all__ = [
+    "ACTUATORS",
+    "ALL_COMPONENTS",
+    "CONTROLLERS",
+    "DISTURBANCES",
+    "PD",
+    "PID",
+    "SENSORS",
+    "Accelerometer",
+    "Backlash",
+    "BeamForces",
+    "BearingFriction",
+    "Buoyancy",
+    "Bushing",
+    "Cable",
+    "CentralGravity",
+    "ComputedTorque",
+    "Contact",
+    "Contacts",
+    "DeadBand",
+    "DeflectionFeedback",
+    "Drag",
+    "Expression",
+    "FirstOrderActuator",
+    "ForceSensor",
+    "FrameAcceleration",
+    "FramePose",
+    "FrameVelocity",
+    "FrameWrench",
+    "GroundContact",
+    "HydraulicCylinder",
+    "HydraulicRotary",
+    "JointFriction",
+    "JointRate",
+    "JointSensor",
+    "JointStop",
+    "LinearActuator",
+    "LinearController",
+    "LinearDrive",
+    "Measured",
+    "Motor",
+    "Observer",
+    "PiezoPair",
+    "PrescribedCommand",
+    "PrescribedForce",
+    "ProofMass",
+    "Pseudolink",
+    "RateGyro",
+    "RateLimit",
+    "ResolvedRate",
+    "Saturation",
+    "SecondOrderActuator",
+    "ServoConstraints",
+    "SpringDamper",
+    "StateFeedback",
+    "StrainSensor",
+    "Table",
+    "Thruster",
+    "Torque",
+    "TorsionSpring",
+    "VaryingGravity",
+    "Velocimeter",
+    "WhiteNoise",
+    "Winch",
+]

@@ -1,0 +1,183 @@
+"""Many shapes that may touch."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+from casadi import SX
+
+from articulus.model.mechanism import GROUND, Description
+from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
+from articulus.simulation.loop.component import Disturbance, Scope
+from articulus.simulation.loop.components.checks import at_least, check_frame, positive, wrong
+from articulus.simulation.loop.contact.cores import length
+from articulus.simulation.loop.contact.crowd import Kind, highest, kind_of, numbers, states_of, swept
+from articulus.simulation.loop.contact.patch import SHEAR
+from articulus.simulation.loop.contact.shapes import HeightField, Plane, Shape
+
+
+@dataclass(frozen=True)
+class Contacts(Disturbance):
+    """Contact of many shapes, each with all others that are not of its own body.
+
+    The forces of each pair are those of `Contact`. A pair costs a comparison of distances while the balls around both shapes do
+    not meet; native code passes it over then.
+
+    Friction that holds needs 3 states for each pair (4 where it touches at several points, 3 more with resistance to rolling),
+    near or far. With `slip_speed` it has none and gives way slowly under load, T = -mu N v / sqrt(v^2 + v_s^2): for heaps of
+    many shapes that need not rest.
+
+    Parameters
+    ----------
+    shapes : sequence of Shape
+        Of `articulus.simulation.loop.contact`, solids, planes and height fields in any order.
+    stiffness, dissipation, friction : numbers [N/m^1.5, s/m, -]
+        As in `Contact`, of every pair.
+    shear, settling, rolling : numbers [N/m, s, m]
+        As in `Contact`.
+    slip_speed : number [m/s]
+        v_s, at which friction without states has reached 71 percent. Not given: friction holds.
+    name : str
+        "contacts" if not given.
+
+    Signals: `force` on each shape, in their order, ground axes; `touching`, the number of points in contact; of each pair, in the
+    order of `pairs`, the `point` at which it touches and the `push` on its first shape there, zero while the pair is far apart.
+    """
+
+    shapes: tuple[Shape, ...]
+    stiffness: Number = quantity("N/m^1.5", "stiffness of each contact")
+    dissipation: Number = quantity("s/m", "loss of each contact", default=0.0)
+    friction: Number = quantity("-", "coefficient of friction", default=0.0)
+    shear: Number | None = quantity("N/m", "stiffness along the surface", default=None)
+    settling: Number = quantity("s", "time in which vibrations along the surface die out", default=1e-3)
+    rolling: Number = quantity("m", "moment against rolling per normal force", default=0.0)
+    slip_speed: Number | None = quantity(
+        "m/s", "speed at which friction without states has reached 71 percent", default=None
+    )
+    name: str = "contacts"
+
+    type_name = "contacts"
+    signals: ClassVar = {"force": "N", "touching": "-", "point": "m", "push": "N"}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shapes", tuple(self.shapes))
+        for shape in self.shapes:
+            if not isinstance(shape, Shape):
+                raise wrong(self, "shapes", repr(shape), "shapes, such as Sphere('ball', 0.02)")
+        convert(
+            self,
+            **dict.fromkeys(("stiffness", "dissipation", "friction", "settling", "rolling"), as_number),
+        )
+        positive(self, stiffness=self.stiffness, settling=self.settling)
+        for name in ("shear", "slip_speed"):
+            if getattr(self, name) is not None:
+                convert(self, **{name: as_number})
+                positive(self, **{name: getattr(self, name)})
+        at_least(self, 0.0, dissipation=self.dissipation, friction=self.friction, rolling=self.rolling)
+
+    def work(self, s: Scope) -> None:
+        for shape in self.shapes:
+            check_frame(s, self, shape.frame)
+        every = self._touchable(s.description)
+        names = list(dict.fromkeys(shape.frame for shape in self.shapes))
+        frames = [names.index(shape.frame) for shape in self.shapes]
+        moving = ca.densify(ca.vertcat(*(_state(s, name) for name in names)))
+        columns = [numbers(shape, s.number) for shape in self.shapes]
+        starts = np.cumsum([0, *(column.numel() for column in columns)]).tolist()
+        sizes, law = ca.densify(ca.vertcat(*columns)), self._law(s)
+        wrenches, account = SX.zeros(6 * len(self.shapes)), SX.zeros(3)
+        points, pushes = dict[tuple[int, int], SX](), dict[tuple[int, int], SX]()
+        for kinds, pairs in self._by_kind(every).items():
+            function = swept(kinds, self.holds, self.rolling != 0.0, frames, starts, pairs)
+            z = self._states(s, kinds, pairs)
+            on, more, rates, where, found = function.call([moving, sizes, law, z], False, True)
+            wrenches, account = wrenches + on, account + more
+            if z.numel():
+                s.rate(_name(pairs), rates - z / law[4])
+            points |= zip(pairs, ca.vertsplit(where, 3))
+            pushes |= zip(pairs, ca.vertsplit(found, 3))
+        each = ca.vertsplit(wrenches, 6)
+        for shape, wrench in zip(self.shapes, each):
+            if s.description.carrier(shape.frame)[0] != GROUND:
+                s.wrench(shape.frame, wrench)
+        s.meets(lambda: self._gaps(s, every))
+        s.write("force", ca.vertcat(*(wrench[3:] for wrench in each)))
+        s.write("touching", account[2])
+        s.write("point", ca.vertcat(*(points[pair] for pair in every)))
+        s.write("push", ca.vertcat(*(pushes[pair] for pair in every)))
+        s.stored(account[0])
+        s.dissipates(account[1])
+
+    def _gaps(self, s: Scope, pairs: list[tuple[int, int]]) -> list[tuple[SX, SX]]:
+        """Return the gaps between the balls around the shapes of each pair, or between a ball and a surface."""
+        poses = {shape.frame: _state(s, shape.frame) for shape in self.shapes}
+        out = []
+        for i, j in pairs:
+            (a, b), own = (poses[self.shapes[k].frame] for k in (i, j)), s.number(self.shapes[i].bound)  # type: ignore[attr-defined]
+            if isinstance(self.shapes[j], Plane | HeightField):
+                out.append((ca.dot(b[15:18], a[:3] - b[:3]) - highest(self.shapes[j]) - own, own))
+            else:
+                other = s.number(self.shapes[j].bound)  # type: ignore[attr-defined]
+                out.append((length(a[:3] - b[:3]) - own - other, ca.fmin(own, other)))
+        return out
+
+    @property
+    def holds(self) -> bool:
+        """Whether friction holds at rest."""
+        return self.slip_speed is None and self.friction != 0.0
+
+    def pairs(self, description: Description) -> list[tuple[int, int]]:
+        """Return the pairs that may touch, by the numbers of their shapes: solids before planes and height fields."""
+        bodies = [description.carrier(shape.frame)[0] for shape in self.shapes]
+        flat = [isinstance(shape, Plane | HeightField) for shape in self.shapes]
+        return [
+            (j, i) if flat[i] else (i, j)
+            for i, j in itertools.combinations(range(len(self.shapes)), 2)
+            if bodies[i] != bodies[j] and not (flat[i] and flat[j])
+        ]
+
+    def _touchable(self, description: Description) -> list[tuple[int, int]]:
+        """Return the pairs that may touch; raise InputError where there is none."""
+        found = self.pairs(description)
+        if not found:
+            bodies = sorted({description.carrier(shape.frame)[0] for shape in self.shapes})
+            text = f"{len(self.shapes)} shapes on {', '.join(bodies) or 'no body'}, of which no two can touch"
+            raise wrong(self, "shapes", text, "a solid, and another shape on another body")
+        return found
+
+    def _by_kind(self, pairs: list[tuple[int, int]]) -> dict[tuple[Kind, Kind], list[tuple[int, int]]]:
+        out: dict[tuple[Kind, Kind], list[tuple[int, int]]] = {}
+        for i, j in pairs:
+            out.setdefault((kind_of(self.shapes[i]), kind_of(self.shapes[j])), []).append((i, j))
+        return out
+
+    def _law(self, s: Scope) -> SX:
+        k, a, mu, T, rolling = map(
+            s.number, (self.stiffness, self.dissipation, self.friction, self.settling, self.rolling)
+        )
+        shear = SHEAR * k if self.shear is None else s.number(self.shear)
+        slow = SX(1) if self.slip_speed is None else s.number(self.slip_speed)
+        return ca.densify(ca.vertcat(k, a, mu, shear, T, rolling, slow))
+
+    def _states(self, s: Scope, kinds: tuple[Kind, Kind], pairs: list[tuple[int, int]]) -> SX:
+        """Return the states of the pairs of one kind, those of each pair together."""
+        size = sum(states_of(*kinds, self.holds, self.rolling != 0.0).values())
+        return s.state(_name(pairs), (0.0,) * (size * len(pairs))) if size else SX(0, 1)
+
+
+def _name(pairs: list[tuple[int, int]]) -> str:
+    """Return the name of the states of pairs of one kind: that of the first pair."""
+    return "held {} {}".format(*pairs[0])
+
+
+def _state(s: Scope, frame: str) -> SX:
+    """Return origin, angular velocity, velocity and axes of a frame, ground axes."""
+    if frame == GROUND:
+        return ca.vertcat(SX.zeros(9), ca.vec(SX.eye(3)))
+    pose = s.ask("pose", s.q, frames=[frame])
+    twist = s.ask("velocity", s.q, s.v, frames=[frame])
+    return ca.densify(ca.vertcat(pose[:3, 3], twist, ca.vec(pose[:3, :3])))

@@ -1,0 +1,48 @@
+"""A given command of an actuator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from articulus.errors import did_you_mean
+from articulus.model.mechanism.numbers import convert, quantity
+from articulus.simulation.loop.component import Controller, Scope
+from articulus.simulation.loop.components.checks import named, wrong
+from articulus.simulation.loop.components.columns import as_in_time, at_time
+
+
+@dataclass(frozen=True)
+class PrescribedCommand(Controller):
+    """A command over time for one actuator, added to what other controllers command it: feedforward of voltages and forces.
+
+    Parameters
+    ----------
+    actuator : str
+        Name of the actuator; of a coordinate in a run without actuators.
+    command : number, Table or casadi.Function of t
+        In the unit of the actuator's command.
+    name : str
+        "<actuator>_prescribed_command" if not given.
+    """
+
+    actuator: str
+    command: Any = quantity("any", "command, in the unit of the actuator's", size="1")
+    name: str = ""
+
+    type_name = "prescribed_command"
+
+    def __post_init__(self) -> None:
+        convert(self, command=as_in_time)
+        named(self, self.actuator)
+
+    def work(self, s: Scope) -> None:
+        if self.actuator not in s.command_names:
+            raise wrong(
+                self, "actuator", f"{self.actuator!r}", "the name of an actuator of this run",
+                did_you_mean(self.actuator, s.command_names),
+            )  # fmt: skip
+        command = at_time(s, self, "command", 1)
+        s.command(ca.vertcat(*(command if name == self.actuator else 0 for name in s.command_names)))

@@ -1,0 +1,228 @@
+"""States that satisfy the constraints: closing of loops from estimates, independent rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from articulus.dynamics.loops.free_coordinates import rows_of_split
+from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.model.mechanism.numbers import as_array
+
+STEPS = 60
+"""Newton steps after which a search gives up."""
+HALVINGS = 12
+"""How often a step that makes things worse is halved."""
+SMALL_MOTION = 1e-9
+"""Share of the largest singular value of the Jacobian below which a direction counts as closed for a step."""
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A state on the constraints, and how it was found.
+
+    Attributes
+    ----------
+    q, v : arrays, (nq,), (nv,)
+        Admissible position and velocity.
+    residuals : tuple of float
+        Largest position residual at the estimate and after each Newton step [m, rad].
+    rank : int
+        Number of independent rows.
+    redundant : tuple of str
+        Rows that follow from the others here, and would do no harm if they were left out.
+    freedoms : int
+        Velocities that remain free, nv - rank.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    residuals: tuple[float, ...]
+    rank: int
+    redundant: tuple[str, ...]
+    freedoms: int
+
+
+def assemble(
+    mechanism: Mechanism,
+    q: Any = None,
+    v: Any = None,
+    fixed: Sequence[str] = (),
+    t: float = 0.0,
+    *,
+    tolerance: float = 1e-10,
+    params: Mapping[str, Any] | None = None,
+) -> Assembly:
+    """Return the admissible state that Newton's method with least steps reaches from an estimate.
+
+    Each step solves G step = -g with the smallest step (pseudo-inverse), is halved as long as it makes the residual
+    worse, and moves the position by `integrate_position`; the velocity is then corrected by the smallest change that
+    satisfies G v + g_t = 0. Convergence is quadratic. Flexible bodies keep the shape that is given, unless the loops
+    can be closed by bending them only.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    q : array, (nq,)
+        Estimate of the position; neutral if not given.
+    v : array, (nv,)
+        Estimate of the velocity; zero if not given.
+    fixed : sequence of str
+        Joints whose coordinates and velocities stay as they are given, and flexible bodies that keep their shape.
+    t : float [s]
+        Time, for prescribed motions.
+    tolerance : float [m, rad; m/s, rad/s]
+        Largest residual that passes.
+    params : dict of parameter name to number
+
+    Raises
+    ------
+    NumericalError
+        With the residual reached and the constraint that stays open.
+
+    Source: Nikravesh, Gim, Arabyan & Rein 1989, equation 26, with least steps in place of a fixed set of
+    dependent coordinates.
+    """
+    position = one_state("q", mechanism.positions(q), mechanism.nq)
+    velocity = one_state("v", mechanism.velocities(v), mechanism.nv)
+    moving = moving_freedoms(mechanism, fixed)
+    modes = modal_freedoms(mechanism)
+    if (moving & modes).any():
+        try:
+            return _assembled(mechanism, position, velocity, moving & ~modes, fixed, t, tolerance, params)
+        except NumericalError:
+            pass
+    return _assembled(mechanism, position, velocity, moving, fixed, t, tolerance, params)
+
+
+def _assembled(
+    mechanism: Mechanism,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    moving: np.ndarray,
+    fixed: Sequence[str],
+    t: float,
+    tolerance: float,
+    params: Mapping[str, Any] | None,
+) -> Assembly:
+    """Return the state that is reached with the degrees of freedom that may move."""
+    names, on_positions = mechanism.constraint_names, mechanism.description.holonomic_rows
+
+    def residual(x: np.ndarray) -> np.ndarray:
+        return mechanism.constraint_residual(x, t, params=params)
+
+    def step(x: np.ndarray, g: np.ndarray) -> np.ndarray:
+        G = mechanism.constraint_jacobian(x, t, params=params)[on_positions]
+        return least(G, -g[on_positions], moving)
+
+    def moved(x: np.ndarray, by: np.ndarray) -> np.ndarray:
+        return mechanism.integrate_position(x, by)
+
+    position, history = newton(position, residual, step, moved, tolerance)
+    _require(mechanism, "position", residual(position), tolerance, fixed)
+    G = mechanism.constraint_jacobian(position, t, params=params)
+    off = mechanism.constraint_rate(position, velocity, t, params=params)
+    velocity = velocity + least(G, -off, moving)
+    off = mechanism.constraint_rate(position, velocity, t, params=params)
+    _require(mechanism, "velocity", off, tolerance * (1 + np.abs(velocity).max(initial=0.0)), fixed)
+    kept = rows_of_split(G)
+    redundant = tuple(names[k] for k in range(len(names)) if k not in kept)
+    return Assembly(position, velocity, history, len(kept), redundant, mechanism.nv - len(kept))
+
+
+def independent_rows(
+    mechanism: Mechanism, q: Any, t: float = 0.0, *, params: Mapping[str, Any] | None = None
+) -> tuple[str, ...]:
+    """Return the names of constraint rows that are independent at a position and imply all the others.
+
+    By QR with pivoting of the rows, each scaled to unit length; a row counts as dependent when 1e-9 of it is left.
+    """
+    rows = rows_of_split(mechanism.constraint_jacobian(q, t, params=params))
+    return tuple(mechanism.constraint_names[k] for k in sorted(rows))
+
+
+def newton(
+    x: np.ndarray,
+    residual: Callable[[np.ndarray], np.ndarray],
+    step: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    moved: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    tolerance: float,
+) -> tuple[np.ndarray, tuple[float, ...]]:
+    """Return where Newton steps lead, and the largest residual on the way; ends when it shrinks no more."""
+    r = residual(x)
+    history = [float(np.abs(r).max(initial=0.0))]
+    for _ in range(STEPS):
+        if history[-1] == 0.0:
+            break
+        by = step(x, r)
+        for halving in range(HALVINGS):
+            there = moved(x, by * 0.5**halving)
+            found = residual(there)
+            if np.linalg.norm(found) < np.linalg.norm(r):
+                break
+        else:
+            break
+        rounded = history[-1] <= tolerance and np.linalg.norm(found) > 0.1 * np.linalg.norm(r)
+        x, r = there, found
+        history.append(float(np.abs(r).max(initial=0.0)))
+        if rounded:
+            break
+    return x, tuple(history)
+
+
+def least(A: np.ndarray, b: np.ndarray, moving: np.ndarray) -> np.ndarray:
+    """Return the smallest x with A x = b (least squares) that leaves what is not moving at zero."""
+    x = np.zeros(A.shape[1])
+    if A.size and moving.any():
+        x[moving] = np.linalg.lstsq(A[:, moving], b, rcond=SMALL_MOTION)[0]
+    return x
+
+
+def moving_freedoms(mechanism: Mechanism, fixed: Sequence[str], what: str = "assemble") -> np.ndarray:
+    """Return which degrees of freedom do not belong to fixed joints and flexible bodies, (nv,)."""
+    d, moving = mechanism.description, np.ones(mechanism.nv, dtype=bool)
+    held = {name: d.v_slices[name] for name in mechanism.joint_names}
+    held = {body.name: d.mode_slices(body.name)[0] for body in d.bodies if body.modes is not None} | held
+    for name in (fixed,) if isinstance(fixed, str) else fixed:
+        if name not in held:
+            raise InputError(
+                f"{what}: no joint or flexible body '{name}' in '{mechanism.name}'; {did_you_mean(str(name), held)}"
+            )
+        d.require_independent(name, f"{what}, fixed")
+        moving[held[name]] = False
+    return moving
+
+
+def modal_freedoms(mechanism: Mechanism) -> np.ndarray:
+    """Return which degrees of freedom are modal coordinates of flexible bodies, (nv,)."""
+    found = np.zeros(mechanism.nv, dtype=bool)
+    for body in mechanism.description.bodies:
+        if body.modes is not None:
+            found[mechanism.description.mode_slices(body.name)[0]] = True
+    return found
+
+
+def _require(
+    mechanism: Mechanism, level: str, residual: np.ndarray, tolerance: float, fixed: Sequence[str]
+) -> None:
+    """Raise NumericalError that names the constraint that is open most, if one is."""
+    if np.abs(residual).max(initial=0.0) <= tolerance:
+        return
+    worst = int(np.argmax(np.abs(residual)))
+    hint = f" with {', '.join(map(repr, fixed))} held" if fixed else ""
+    raise NumericalError(
+        f"assemble: '{mechanism.name}' cannot be closed{hint}: {level} constraint '{mechanism.constraint_names[worst]}' stays "
+        f"open by {abs(residual[worst]):.3g}; expected at most {tolerance:.3g}. The parts may not reach each other, or the "
+        "estimate may be too far off"
+    )
+
+
+def one_state(name: str, value: Any, size: int) -> np.ndarray:
+    array = as_array(f"argument '{name}'", value)
+    if array.shape != (size,):
+        raise InputError(f"argument '{name}' has shape {array.shape}; expected ({size},)")
+    return array

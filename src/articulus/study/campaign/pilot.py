@@ -1,0 +1,50 @@
+"""The first runs of a campaign with bands: they only say where values over time lie. Guarded as all others are."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from articulus.study.campaign import bands, work
+from articulus.study.campaign.bands import Scale
+from articulus.study.campaign.driver import Driver, Workers
+from articulus.study.campaign.work import Rows, Trouble
+
+
+class Pilot(Driver):
+    """Runs the first runs and keeps nothing but the extreme values over time.
+
+    A run that cannot be run, or kills or hangs its worker, is left out.
+    """
+
+    def scale(self, workers: Callable[[], Workers], alone: Callable[[], Workers]) -> Scale:
+        """Return where values over time are to be counted.
+
+        Parameters
+        ----------
+        workers : callable
+            Gives those who do the work.
+        alone : callable
+            Gives workers in processes of their own, for what was under way when a driver died.
+        """
+        times = work.times_of(self.campaign)
+        self._extremes = bands.no_extremes(len(self.campaign.bands), times)
+        suspects = self.ledger.begun()
+        chosen = alone() if suspects else workers()
+        queue = deque([(0, min(bands.PILOT, self.campaign.runs))])
+        try:
+            self._work(chosen, queue, time.monotonic(), self.progress.done)
+        finally:
+            chosen.close()
+            if not suspects:  # those are still to be run
+                self.ledger.end()
+        return bands.scale_of(times, self._extremes)
+
+    def _take(self, rows: Rows) -> None:
+        self._succeeded(rows)
+        if rows.counts is not None:
+            self._extremes = self._extremes + rows.counts
+
+    def _put_aside(self, run: int, trouble: Trouble) -> None:
+        """Leave a run out."""
