@@ -76,6 +76,8 @@ DRAWS = 12
 """Most times that bounds are drawn in because limits are exceeded between points."""
 CUT = 6
 """After how many of them the intervals that still exceed limits are cut."""
+SMOOTHED = 0.3, 0.1
+"""Speeds about which dry friction is smoothed, over the largest of the motion, one search after the other."""
 JUMP = 1e-3
 """Distance over the duration up to which a node of a refined mesh is where an input jumps."""
 
@@ -397,6 +399,9 @@ class Plan:
             text += (
                 f"; {len(worst)} constraint{'s are' if len(worst) > 1 else ' is'} not kept, first {worst[0]}"
             )
+        if self.task is not None and self.task.rubbing:
+            text += f"; dry friction in {', '.join(self.task.rubbing[:3])}{', ...' if len(self.task.rubbing) > 3 else ''}"
+            text += f" was smoothed below {self.task.friction_speed or 0:.2g} rad/s or m/s, a larger friction_speed may help"
         if limits := self.at_limits():
             text += f"; at a limit for much of the time: {', '.join(f'{n} ({100 * part:.0f} %)' for n, part in limits[:4])}"
         raise NumericalError(
@@ -438,12 +443,19 @@ class Plan:
         assert self.task is not None
         return self.task.motor_joints
 
+    @cached_property
+    def _forces(self) -> np.ndarray:
+        """Forces of the motors that overcome all dry friction, also what the plan smoothed, within their limits."""
+        assert self.task is not None
+        limit = np.maximum(self.courses[0].phase.upper[self.task.columns.u], np.abs(self.u).max(0))
+        return np.clip(self.u + self.task.friction_left(self.courses[0].z), -limit, limit)
+
     def feedforward(self) -> tuple[PrescribedForce, ...]:
         """Return the motors' forces as components for `simulate` and `Loop`."""
         self._require()
         assert self.task is not None
         time, made = SX.sym("t"), []
-        forces = dict(zip(self.task.motors, (self._played(u)(time) for u in self.u.T)))
+        forces = dict(zip(self.task.motors, (self._played(u)(time) for u in self._forces.T)))
         for joint in self.joints:
             own = ca.vertcat(*(forces[k] for k in range(self.mechanism.nv)[self.mechanism.v_slice(joint)]))
             made.append(PrescribedForce(joint, ca.Function("forces", [time], [own])))
@@ -508,7 +520,7 @@ class Plan:
         used = np.abs(u).max(0)
         used = np.maximum(used, 0.1 * used.max() if used.any() else 1.0)
         tau = np.zeros((len(u), m.nv))
-        tau[:, self.task.motors] = u
+        tau[:, self.task.motors] = self._forces
         sizes = np.where(np.isfinite(limits), limits, used)
         return feedback_along(m, self.t, self.q, self.v, tau, self.joints, sizes, deviation)
 
@@ -630,6 +642,10 @@ class Plan:
             f"  cost {s.cost:.9g}, duration {self.t[-1]:.6g} s, {self.scheme.name} on {sum(map(len, self.meshes)) - len(self.meshes)} intervals",
             f"  estimated error of the states {self.error:.2g} of their sizes",
         ]
+        if self.task is not None and self.task.friction_speed is not None:
+            lines.append(
+                f'  dry friction is smoothed below a speed of {self.task.friction_speed:.2g} rad/s or m/s; it is stiff, "radau 3" suits it best'
+            )
         if self.converged and (limits := self.overload):
             lines.append(f"  limits between the points: {limits[0]}")
         if not self.converged:
@@ -760,43 +776,12 @@ def solve_problem(
         made._warn_of_overload()
         made._warn_of_obstacles()
         return made
-    meshes = [np.linspace(0.0, 1.0, n + 1) for n in counts]
-    program, layouts = transcribe(whole, meshes, chosen)
-    limits = {"tolerance": tolerance, "iterations": iterations, "time_limit": time_limit}
-    x = first_guess(whole, layouts)
-    if guess is not None:
-        for layout, other, phase in zip(layouts, guess.layouts, whole.phases):
-            x[layout.duration] = np.clip(guess.solution.x[other.duration], *phase.duration)
-    for k in range(ROUNDS + 1):
-        structure = None if options else Condensed.of(whole, layouts, chosen, program)
-        solution = _solved(program, structure, x, limits, options)
-        errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(whole.phases, layouts)]
-        worst = float(max(e.sum() for e in errors))
-        made = Plan(whole, solution, program, tuple(layouts), chosen, tuple(meshes), task, worst)
-        if error is None or not solution.converged:
-            break
-        jumps = [nodes_of(at, chosen) for at in made._switches()]
-        off = max(float(np.abs(mesh[:, None] - at).min(0).max(initial=0)) for mesh, at in zip(meshes, jumps))
-        if worst <= error and off <= JUMP:
-            break
-        if k == ROUNDS:
-            if worst > error:
-                _warn_of(worst, error)
-            else:
-                warnings.warn(
-                    f"plan: after {ROUNDS} refinements an input still jumps {off:.2g} of the duration away from the ends of all intervals; "
-                    "the cost is larger than the least by about the square of that. Expected more intervals to begin with",
-                    stacklevel=2,
-                )
-            break
-        finer = [
-            refined(mesh, e, error / len(e)) if worst > error else mesh for mesh, e in zip(meshes, errors)
-        ]
-        meshes = [with_nodes(mesh, at) for mesh, at in zip(finer, jumps)]
-        program, layouts = transcribe(whole, meshes, chosen)
-        x = _moved_to(made, layouts)
+    search = _Search(tolerance, iterations, time_limit, options)
+    made = _first_plan(whole, counts, chosen, search, task, guess)
+    if error is not None:
+        made = _refined(made, error, search)
     if overload is not None:
-        made = _within_limits(made, overload, limits, options)
+        made = _within_limits(made, overload, search)
     made._warn_of_chatter()
     made._warn_of_open_loops()
     made._warn_of_missing()
@@ -805,49 +790,119 @@ def solve_problem(
     return made
 
 
-def _within_limits(plan: Plan, most: float, limits: dict[str, Any], options: dict[str, Any] | None) -> Plan:
+@dataclass(frozen=True)
+class _Search:
+    """How a program is searched: tolerance, most iterations and seconds, options of ipopt."""
+
+    tolerance: float
+    iterations: int
+    time_limit: float
+    options: dict[str, Any] | None
+
+
+def _first_plan(
+    problem: Problem,
+    counts: Sequence[int],
+    chosen: Scheme,
+    search: _Search,
+    task: Task | None,
+    guess: Plan | None = None,
+) -> Plan:
+    """Return the plan on the first mesh."""
+    meshes = tuple(np.linspace(0.0, 1.0, n + 1) for n in counts)
+    program, layouts = transcribe(problem, meshes, chosen)
+    x = first_guess(problem, layouts)
+    if guess is not None:
+        for layout, other, phase in zip(layouts, guess.layouts, problem.phases):
+            x[layout.duration] = np.clip(guess.solution.x[other.duration], *phase.duration)
+    return _plan_on(problem, program, layouts, chosen, meshes, task, search, x)
+
+
+def _plan_on(
+    problem: Problem,
+    program: Program,
+    layouts: Sequence[Layout],
+    chosen: Scheme,
+    meshes: tuple[np.ndarray, ...],
+    task: Task | None,
+    search: _Search,
+    x: np.ndarray,
+) -> Plan:
+    """Return the plan on meshes, begun at unknowns x."""
+    structure = None if search.options else Condensed.of(problem, layouts, chosen, program)
+    solution = _solved(program, structure, x, search)
+    errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(problem.phases, layouts)]
+    worst = float(max(e.sum() for e in errors))
+    return Plan(problem, solution, program, tuple(layouts), chosen, meshes, task, worst)
+
+
+def _refined(plan: Plan, error: float, search: _Search) -> Plan:
+    """Return a plan on finer meshes, with nodes where inputs jump, until its estimated error is reached."""
+    made, problem, chosen = plan, plan.problem, plan.scheme
+    for k in range(ROUNDS + 1):
+        if not made.converged:
+            break
+        meshes, layouts, x = made.meshes, made.layouts, made.solution.x
+        jumps = [nodes_of(at, chosen) for at in made._switches()]
+        off = max(float(np.abs(mesh[:, None] - at).min(0).max(initial=0)) for mesh, at in zip(meshes, jumps))
+        if made.error <= error and off <= JUMP:
+            break
+        if k == ROUNDS:
+            if made.error > error:
+                _warn_of(made.error, error)
+            else:
+                warnings.warn(
+                    f"plan: after {ROUNDS} refinements an input still jumps {off:.2g} of the duration away from the ends of all intervals; "
+                    "the cost is larger than the least by about the square of that. Expected more intervals to begin with",
+                    stacklevel=3,
+                )
+            break
+        errors = [interval_errors(p, a, chosen, x) for p, a in zip(problem.phases, layouts)]
+        finer = [
+            refined(mesh, e, error / len(e)) if made.error > error else mesh
+            for mesh, e in zip(meshes, errors)
+        ]
+        meshes = tuple(with_nodes(mesh, at) for mesh, at in zip(finer, jumps))
+        program, new = transcribe(problem, meshes, chosen)
+        made = _plan_on(problem, program, new, chosen, meshes, made.task, search, _moved_to(made, new))
+    return made
+
+
+def _within_limits(plan: Plan, most: float, search: _Search) -> Plan:
     """Return a plan that keeps its limits between the points of the mesh, too, up to a part of them."""
-    made, program, phases = plan, plan.program, plan.problem.phases
-    kept = [np.ones((len(a.intervals), p.size)) for a, p in zip(made.layouts, phases)]
+    made, program, problem = plan, plan.program, plan.problem
+    kept = [np.ones((len(a.intervals), p.size)) for a, p in zip(made.layouts, problem.phases)]
     for k in range(DRAWS):
-        x, layouts, chosen = made.solution.x, made.layouts, made.scheme
-        loads = [interval_loads(p, a, chosen, x)[0] for p, a in zip(phases, layouts)]
+        x, layouts, chosen, meshes = made.solution.x, made.layouts, made.scheme, made.meshes
+        loads = [interval_loads(p, a, chosen, x)[0] for p, a in zip(problem.phases, layouts)]
         if not made.converged or max(each.max() for each in loads) <= 1 + most:
             break
         kept = [
             np.where(each > 1 + most / 2, part / np.maximum(each, 1.0), part)
             for part, each in zip(kept, loads)
         ]
-        meshes = made.meshes
         if k % CUT == CUT - 1:
             parts = [1 + (each.max(1) > 1 + most) for each in loads]
             meshes = tuple(cut(mesh, each) for mesh, each in zip(meshes, parts))
             kept = [part.repeat(each, axis=0) for part, each in zip(kept, parts)]
-            program, finer = transcribe(plan.problem, meshes, chosen)
+            program, finer = transcribe(problem, meshes, chosen)
             x, layouts = _moved_to(made, finer), tuple(finer)
-        narrow = drawn_in(program, phases, layouts, kept)
-        structure = None if options else Condensed.of(plan.problem, layouts, chosen, narrow)
-        solution = _solved(narrow, structure, x, limits, options)
-        errors = [interval_errors(p, a, chosen, solution.x) for p, a in zip(phases, layouts)]
-        worst = float(max(e.sum() for e in errors))
-        made = Plan(plan.problem, solution, narrow, layouts, chosen, meshes, plan.task, worst)
+        narrow = drawn_in(program, problem.phases, layouts, kept)
+        made = _plan_on(problem, narrow, layouts, chosen, meshes, plan.task, search, x)
     return made
 
 
-def _solved(
-    program: Program,
-    structure: Condensed | None,
-    x: np.ndarray,
-    limits: dict[str, Any],
-    options: dict[str, Any] | None,
-) -> Solution:
+def _solved(program: Program, structure: Condensed | None, x: np.ndarray, search: _Search) -> Solution:
     """Return the solution of a program from a guess: by its structure where it has one and that succeeds, else by ipopt."""
     begun = time.perf_counter()
-    found = None if structure is None else solve_condensed(program, structure, x, **limits)
+    limits = {"tolerance": search.tolerance, "iterations": search.iterations}
+    found = None
+    if structure is not None:
+        found = solve_condensed(program, structure, x, **limits, time_limit=search.time_limit)
     if found is not None:
         return found
-    left = max(limits["time_limit"] - (time.perf_counter() - begun), 1e-3)
-    return solve(program, x, **(limits | {"time_limit": left}), options=options)
+    left = max(search.time_limit - (time.perf_counter() - begun), 1e-3)
+    return solve(program, x, **limits, time_limit=left, options=search.options)
 
 
 def _require_positive(**settings: Any) -> None:
@@ -908,7 +963,10 @@ def plan(
     tolerance: float = 1e-6,
     iterations: int = 1000,
     time_limit: float = 600.0,
-    guess: Plan | None = None,
+    guess: Plan | Sequence[Any] | None = None,
+    restarts: int = 0,
+    seed: int = 0,
+    friction_speed: float | None = None,
     options: dict[str, Any] | None = None,
 ) -> Plan:
     """Return the best motion of a mechanism from rest to rest.
@@ -947,8 +1005,17 @@ def plan(
         limits hold at the points, and more than 0.02 between them is told.
     tolerance, iterations, time_limit
         Of the solver.
-    guess : Plan
-        Of a similar mechanism, such as a stiffer one: the search begins at its motion.
+    guess : Plan, or positions along the way
+        A plan of a similar mechanism, such as a stiffer one: the search begins at its motion. Or one or more positions between start and
+        goal, (k, nq), through which the first guess goes.
+    restarts : int
+        More searches, from guesses that go through positions at random; the best motion found is returned. A search ends at a local minimum, or,
+        from a symmetric guess, at a saddle.
+    seed : int
+        Of those positions.
+    friction_speed : float [rad/s or m/s]
+        Speed s about which dry friction of joints is smoothed, as c v / sqrt(v^2 + s^2). If not given 0.3 of the largest speed of the first guess, then 0.1
+        of it if that is found, too.
     options : dict
         More of ipopt's; see `solve_problem`.
     """
@@ -974,19 +1041,64 @@ def plan(
         _listed("obstacles", obstacles),
         _listed("keep", keep),
     )
-    return solve_problem(
-        task.phase(),
-        scheme_name=scheme,
-        intervals=intervals,
-        error=error,
-        overload=overload,
-        tolerance=tolerance,
-        iterations=iterations,
-        time_limit=time_limit,
-        task=task,
-        guess=guess,
-        options=options,
-    )
+    if friction_speed is not None:
+        _require_positive(friction_speed=friction_speed)
+        task = replace(task, friction_speed=float(friction_speed))
+    if guess is not None and not isinstance(guess, Plan):
+        task, guess = replace(task, via=_positions(mechanism, guess)), None
+    if not isinstance(restarts, int | np.integer) or restarts < 0:
+        raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
+    settings = {"scheme_name": scheme, "intervals": intervals, "tolerance": tolerance}
+    settings |= {"iterations": iterations, "time_limit": time_limit, "options": options}
+    stages = [task]
+    if task.rubbing and friction_speed is None and not scheme.startswith("riccati"):
+        stages = [replace(task, friction_speed=s) for s in _friction_speeds(task)]
+    if restarts or len(stages) > 1:
+        found = _best([stages[0], *_elsewhere(stages[0], restarts, seed)], guess, settings)
+        last = found if len(stages) == 1 or not found.converged else _best(stages[1:], found, settings)
+        task, guess = (last if last.converged else found).task, last if last.converged else found
+    assert task is not None
+    return solve_problem(task.phase(), error=error, overload=overload, task=task, guess=guess, **settings)
+
+
+def _positions(mechanism: Mechanism, given: Any) -> np.ndarray:
+    """Return positions along the way, (k, nq)."""
+    try:
+        rows = (
+            [given]
+            if isinstance(given, Mapping) or (np.ndim(given) == 1 and np.isscalar(given[0]))
+            else given
+        )
+        found = np.array([np.asarray(mechanism.positions(q), dtype=float) for q in rows])
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.ndim != 2 or found.shape[1] != mechanism.nq or isinstance(given, str):
+        raise InputError(
+            f"guess: found {given!r}; expected a Plan of a similar motion, or positions along the way, each of {mechanism.nq} numbers"
+        )
+    return found
+
+
+def _friction_speeds(task: Task) -> list[float]:
+    """Return the speeds about which dry friction is smoothed, first and last: parts of the largest of the motion, rounded to half decades, because other
+    numbers are other native code."""
+    top = task.top_speed or 1.0
+    return [float(10.0 ** (np.round(2 * np.log10(part * top)) / 2)) for part in SMOOTHED]
+
+
+def _elsewhere(task: Task, count: int, seed: int) -> list[Task]:
+    """Return the same task with other guesses."""
+    return [replace(task, via=via) for via in task.random_vias(count, seed)]
+
+
+def _best(tasks: Sequence[Task], guess: Plan | None, settings: Mapping[str, Any]) -> Plan:
+    """Return the cheapest motion of searches that differ by where they begin; the first one if none converged."""
+    found = []
+    for k, task in enumerate(tasks):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what is doubtful is told of the one that is taken
+            found.append(solve_problem(task.phase(), task=task, guess=None if k else guess, **settings))
+    return min((each for each in found if each.converged), key=lambda each: each.cost, default=found[0])
 
 
 def _listed(what: str, given: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -85,6 +85,10 @@ class Task:
         What the bodies keep away from.
     keep : sequence of Keep
         What frames keep to: `OnLine`, `InBox`, `Facing`.
+    friction_speed : float [rad/s or m/s]
+        Speed about which dry friction of the joints is smoothed in the equations, where it is above their own; theirs if not given.
+    via : sequence of positions
+        Through which the first guess goes.
     """
 
     mechanism: Mechanism
@@ -97,6 +101,42 @@ class Task:
     velocity: Mapping[str, float] | None = None
     obstacles: tuple[Clear, ...] = ()
     keep: tuple[Keep, ...] = ()
+    friction_speed: float | None = None
+    via: Any = ()
+
+    @cached_property
+    def smoothed(self) -> Mechanism:
+        """The mechanism whose equations are solved: with dry friction c v / sqrt(v^2 + s^2) of the wider speed s."""
+        m, s = self.mechanism, self.friction_speed
+        if s is None:
+            return m
+        wider = (
+            replace(c, coulomb_speed=max(s, value_of(c.coulomb_speed))) if any(values_of(c.coulomb)) else c
+            for c in m.description.connections
+        )
+        return m.from_description(replace(m.description, connections=tuple(wider)))
+
+    @cached_property
+    def rubbing(self) -> tuple[str, ...]:
+        """Joints with dry friction."""
+        return tuple(c.name for c in self.mechanism.description.connections if any(values_of(c.coulomb)))
+
+    def friction_left(self, z: np.ndarray) -> np.ndarray:
+        """Return what forces of the motors at the points, (points, motors), lack because dry friction was smoothed."""
+        if self.friction_speed is None:
+            return np.zeros((len(z), len(self.motors)))
+        c, still = self.columns, np.zeros((len(z), self.mechanism.nv))
+        own, wide = (
+            m.tree_inverse_dynamics(z[:, c.q], z[:, c.v], still) for m in (self.mechanism, self.smoothed)
+        )
+        return np.asarray(own - wide)[:, self.motors]
+
+    @cached_property
+    def top_speed(self) -> float:
+        """Largest speed of the first guess [rad/s or m/s]."""
+        T = float(np.sqrt(np.prod(span(self.duration))))
+        z = self._guess(self.first, self.last())(np.linspace(0, 1, 21), T)
+        return float(np.abs(z[:, self.columns.v]).max())
 
     @cached_property
     def columns(self) -> Columns:
@@ -452,7 +492,7 @@ class Task:
         m, c = self.mechanism, self.columns
         q, v, a = z[c.q], z[c.v], z[c.a]
         name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
-        residual = quantity(m, name)(q, v, a)
+        residual = quantity(self.smoothed, name)(q, v, a)
         for k, motor in enumerate(self.motors):
             residual[motor] -= z[c.u.start + k]
         parts = [residual]
@@ -514,10 +554,32 @@ class Task:
 
         return at
 
+    def random_vias(self, count: int, seed: int) -> list[np.ndarray]:
+        """Return positions half-way that lie at random about the straight way, within the limits of the joints, (1, nq) each.
+
+        They are as far from it as a quarter of the way of the joint that moves most, or farther.
+        """
+        m, first, last = self.mechanism, self.first, self.last()
+        whole = m.position_difference(first, last)
+        size = max(float(np.abs(whole).max()), 1e-3)
+        lower, upper = np.full(self.columns.size, -np.inf), np.full(self.columns.size, np.inf)
+        self._limits(lower, upper)
+        rigid = np.ones(m.nv)
+        rigid[self.modes[0]] = 0.0
+        made = []
+        for r in np.random.default_rng(seed).uniform(-1, 1, (count, m.nv)):
+            q = m.integrate_position(first, whole / 2 + rigid * size * r * (0.25 / np.abs(r).max() + 0.5))
+            made.append(np.clip(q, lower[self.columns.q], upper[self.columns.q])[None, :])
+        return made
+
     def _way(self, first: np.ndarray, last: np.ndarray) -> Callable[..., np.ndarray]:
         """Return the steps from the start at fractions of the way: straight, or through positions on the line of a frame."""
         m = self.mechanism
         steps = np.array([np.zeros(m.nv), m.position_difference(first, last)])
+        if len(self.via):
+            passed = [m.position_difference(first, self._position("guess", q)) for q in self.via]
+            steps = np.array([steps[0], *passed, steps[1]])
+            return CubicSpline(np.linspace(0, 1, len(steps)), steps)
         line = next((each for each in self.keep if each.way(2) is not None), None)
         if line is not None:
             points, q = line.way(WAYPOINTS), first

@@ -1,0 +1,72 @@
+"""Plans of joints with dry friction, as URDF files have it, and searches from other guesses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import articulus as art
+from articulus.errors import InputError
+from articulus.motion.trajectory import plan
+
+
+def light_wrist(coulomb: float) -> art.Mechanism:
+    """Return an arm whose wrist is as light as that of a Talos: 1 N m of friction stop it within microseconds."""
+    m = art.Mechanism("arm", gravity=(0, 0, 0))
+    Z = art.Revolute((0, 0, 1))
+    m.body("a", 2.0, (0.2, 0, 0), (0.03,) * 3).joint("ja", Z, "ground", "a", coulomb=coulomb)
+    m.body("b", 0.3, (0.02, 0, 0), (1e-3,) * 3).joint("jb", Z, "a", "b", at=(0.4, 0, 0), coulomb=coulomb)
+    return m.body("c", 0.1, (0.01, 0, 0), (2e-4,) * 3).joint(
+        "jc", Z, "b", "c", at=(0.1, 0, 0), coulomb=coulomb
+    )
+
+
+GIVEN = {"effort": {"ja": 30.0, "jb": 6.0, "jc": 4.0}, "intervals": 20}
+MOVE = [-0.3, 0.4, 0.1], [0.5, -0.6, 0.6]
+
+
+@pytest.mark.filterwarnings("ignore::articulus.errors.DoubtfulResult")  # 20 intervals do not resolve it
+@pytest.mark.parametrize("cost", ["effort", "time"])
+def test_dry_friction_is_smoothed_and_named(cost: str) -> None:
+    """A search that took all its iterations ends; friction costs what it costs along the way at least."""
+    T = 1.0 if cost == "effort" else (0.1, 5.0)
+    rough = plan(light_wrist(1.0), *MOVE, duration=T, cost=cost, scheme="radau 3", **GIVEN)
+    assert rough.converged
+    assert "dry friction is smoothed below" in str(rough)
+    smooth = plan(light_wrist(0.0), *MOVE, duration=T, cost=cost, scheme="radau 3", **GIVEN)
+    assert "friction" not in str(smooth)
+    assert rough.cost > smooth.cost
+    if cost == "effort":
+        work = np.trapezoid(np.einsum("ti,ti->t", rough.u, rough.v), rough.t)
+        rubbed = np.abs(np.subtract(*MOVE)).sum()  # 1 N m times the angles
+        # smoothed friction is lower where the motion is slow, quadrature has 3 points per interval
+        assert 0.75 * rubbed < work < 1.3 * rubbed
+
+
+@pytest.mark.filterwarnings("ignore::articulus.errors.DoubtfulResult")
+def test_forces_make_up_for_what_was_smoothed() -> None:
+    """Inverse dynamics with the joint's own friction along the planned motion, within the limits."""
+    m = light_wrist(0.5)
+    made = plan(m, *MOVE, duration=1.0, friction_speed=0.3, effort=100.0, intervals=20)
+    z, c = made.courses[0].z, made.task.columns
+    expected = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])
+    assert made._forces == pytest.approx(expected, abs=1e-4)  # what equations are solved to, over 100 N m
+    with pytest.raises(InputError, match="friction_speed: found 0"):
+        plan(m, *MOVE, duration=1.0, friction_speed=0)
+
+
+def test_restarts_and_positions_leave_a_saddle() -> None:
+    """180 degrees by three torques: the turn about one axis takes 2 sqrt(pi) s and is a saddle, the optimum 3.2431 s (Bilimoria & Wie 1993)."""
+    craft = art.Mechanism("craft", gravity=(0, 0, 0)).body("craft", 1.0, (0, 0, 0), (1, 1, 1))
+    craft.joint("turn", art.Spherical(), "ground", "craft")
+    given = {"duration": (1.0, 6.0), "cost": "time", "joints": ["turn"], "effort": 1.0, "intervals": 40}
+    given["overload"] = 0.3
+    ends = [1, 0, 0, 0], [0, 0, 0, 1]
+    assert plan(craft, *ends, **given).duration == pytest.approx(2 * np.sqrt(np.pi), rel=1e-3)
+    best = 3.2431 * (1 + 1e-3)  # 40 intervals, jumps inside of them
+    assert plan(craft, *ends, restarts=3, **given).duration < best
+    assert plan(craft, *ends, guess=[[0.6, 0.3, -0.3, 0.6]], **given).duration < best
+    with pytest.raises(InputError, match="guess: found 'left'"):
+        plan(craft, *ends, guess="left", **given)
+    with pytest.raises(InputError, match="restarts: found -1"):
+        plan(craft, *ends, restarts=-1, **given)
