@@ -4,10 +4,20 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from articulus.control import DesignLimits, fixed_order, optimal_projection
+from articulus.control import (
+    DesignLimits,
+    fixed_order,
+    h2norm,
+    h2syn,
+    hinfnorm,
+    hinfsyn,
+    optimal_projection,
+    sample,
+)
 from articulus.control.plant import Partition, of_matrices
 from articulus.control.synthesis.closed_loop import ClosedLoop
-from articulus.errors import InputError, NumericalError
+from articulus.control.synthesis.hinf_problem import without_feedthrough
+from articulus.errors import DoubtfulResult, InputError, NumericalError
 
 A = np.array([[0, 1.0, 0, 0], [-1, -0.01, 1, 0.01], [0, 0, 0, 1], [1, 0.01, -2, -0.02]])
 
@@ -90,3 +100,101 @@ def test_what_cannot_be_done_is_said():
         fixed_order(runaway, 0, commands=1, measured=1, h2=0, hinf=1, starts=2)
     with pytest.raises(InputError, match="start"):
         fixed_order(plant(), lambda p: (ca.SX(0, 0), ca.SX(0, 1), ca.SX(1, 0), p[0]), commands=1, measured=1)
+
+
+def with_feedthrough(model, d=0.3):
+    D = model.D.copy()
+    D[-1, -1] = d
+    return of_matrices(model.A, model.B, model.C, D, model.period)
+
+
+@pytest.mark.parametrize("period", [None, 0.4])
+@pytest.mark.parametrize("what", ["square", "peak", "decay", "damping"])
+def test_gradients_with_feedthrough_and_sampled(what, period):
+    """Against central differences, around a plant that passes commands on to the measured output at once."""
+    model = plant() if period is None else sample(plant(), period)
+    closed = ClosedLoop(Partition.of(with_feedthrough(model), 1, 1, "test"), 2)
+    rng = np.random.default_rng(1)
+    K = np.block([[0.0, 0.05 * rng.normal(size=(1, 2))], [0.05 * rng.normal(size=(2, 1)), -0.3 * np.eye(2)]])
+    assert closed.outside(K) < 0
+    call = {
+        "square": closed.square,
+        "peak": closed.peak,
+        "decay": lambda K: closed.pole(K, np.real, lambda s: 1.0),
+        "damping": lambda K: closed.pole(
+            K, lambda s: s.real / np.abs(s), lambda s: 1j * s.imag * s.conjugate() / abs(s) ** 3
+        ),
+    }[what]
+    slope = call(K)[1]
+    for i, j in ((1, 0), (0, 2), (2, 1)):
+        dK = np.zeros_like(K)
+        dK[i, j] = 1e-5
+        by = (call(K + dK)[0] - call(K - dK)[0]) / 2e-5
+        np.testing.assert_allclose(slope[i, j], by, rtol=1e-3, atol=1e-4 * np.abs(slope).max())
+
+
+def small(period=None, d=0.0):
+    """Return a mass on a spring with noise of force and sensor; position and command are errors."""
+    model = of_matrices(
+        [[0, 1.0], [-1, -0.2]],
+        [[0, 0, 0], [1.0, 0, 1.0]],
+        [[1.0, 0], [0, 0], [1.0, 0]],
+        [[0, 0, 0], [0, 0, 0.5], [0, 0.3, 0.0]],
+    )
+    return with_feedthrough(model if period is None else sample(model, period), d)
+
+
+@pytest.mark.parametrize("d", [0.0, 0.4])
+def test_full_order_of_a_sampled_plant_is_the_h2_optimum(d):
+    found = fixed_order(small(0.3, d), 2, commands=1, measured=1, starts=3, iterations=600)
+    best = h2syn(small(0.3, d), 1, 1)
+    np.testing.assert_allclose(
+        found.h2[0], best.norm, rtol=1e-4
+    )  # the search ends where its gain is 1e-9 of the objective
+    assert found.law.period == 0.3
+
+
+@pytest.mark.parametrize("period", [None, 0.3])
+def test_feedthrough_changes_nothing_that_can_be_reached(period):
+    """K (I + D22 K)^-1 around the plant with D22 is K around the plant without: the same norms."""
+    A, B, C, D = (np.array([[x]]) for x in (-0.5, 0.2, -0.3, 0.1 if period else 0.0))
+    there = without_feedthrough(A, B, C, D, np.array([[0.4]]))
+    plain, passing = (ClosedLoop(Partition.of(small(period, d), 1, 1, "test"), 1) for d in (0.0, 0.4))
+    K, other = np.block([[D, C], [B, A]]), np.block([[there[3], there[2]], [there[1], there[0]]])
+    for name in ("square", "peak"):
+        np.testing.assert_allclose(getattr(passing, name)(other)[0], getattr(plain, name)(K)[0], rtol=1e-7)
+
+
+def test_searches_that_end_early_are_told():
+    with pytest.warns(DoubtfulResult, match="still going down after 3 iterations"):
+        found = fixed_order(plant(), 2, commands=1, measured=1, starts=1, iterations=3)
+    assert found.finished == [False]
+    assert found.objective > 0
+
+
+def test_square_that_rounding_has_broken_is_not_taken():
+    """Gains of 1e8 beside a pole at -1e-9: the two Lyapunov equations no longer agree, and a negative square must not win."""
+    closed = ClosedLoop(Partition.of(plant(), 1, 1, "test"), 2)
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        K = 10.0 ** rng.uniform(-1, 9, size=(3, 3)) * rng.choice([-1, 1], size=(3, 3))
+        K[0, 0] = 0.0
+        value = closed.square(K)[0]
+        assert value > 0
+        if np.isfinite(value) and closed.outside(K) < 0:
+            np.testing.assert_allclose(value, float(h2norm(closed.model(K))) ** 2, rtol=1e-2)
+
+
+def test_objective_is_that_of_the_norms():
+    found = fixed_order(small(), 1, commands=1, measured=1, h2=0.5, hinf=2.0, starts=2)
+    square = 0.5 * found.h2[0] ** 2 + 2.0 * found.hinf[0] ** 2
+    np.testing.assert_allclose([found.objective, min(found.searches)], square, rtol=1e-6)
+    assert found.hinf[0] >= hinfsyn(small(), 1, 1).gamma * (1 - 1e-6)
+    np.testing.assert_allclose(
+        found.hinf[0], float(hinfnorm(found.closed.select(["u.0", "u.1"], ["y.0", "y.1"])))
+    )
+
+
+def test_start_that_is_not_finite_is_refused():
+    with pytest.raises(InputError, match="not finite"):
+        fixed_order(small(), 0, [np.nan], commands=1, measured=1, h2=0, hinf=1)

@@ -11,14 +11,22 @@ import scipy.linalg
 from articulus.control.analysis.norms import hinfnorm
 from articulus.control.plant import Partition, of_matrices
 from articulus.linear import LinearModel
+from articulus.numerics.lyapunov import Lyapunov
+
+BROKEN = 1e-4
+"""Difference of the two ways to compute the square of an H2 norm, over it, from which on rounding decides about it."""
 
 
 class ClosedLoop:
-    """Closed loop as a function of K: A = A0 + Bu K Cy, B = B0 + Bu K Dw, C = C0 + Dz K Cy, D = D0 + Dz K Dw."""
+    """Closed loop as a function of K: A = A0 + Bu K' Cy, B = B0 + Bu K' Dw, C = C0 + Dz K' Cy, D = D0 + Dz K' Dw.
+
+    K' = K (I - D22 K)^-1 is the controller with the plant's feedthrough from commands to measured outputs around it.
+    """
 
     def __init__(self, part: Partition, order: int):
         pad = scipy.linalg.block_diag
-        self.part = part
+        self.part, self.period = part, part.model.period
+        self.D22 = pad(part.D22, np.zeros((order, order))) if part.D22.any() else None
         self.A0 = pad(part.A, np.zeros((order, order)))
         self.Bu = pad(part.B2, np.eye(order)) if order else part.B2
         self.Cy = pad(part.C2, np.eye(order)) if order else part.C2
@@ -28,7 +36,12 @@ class ClosedLoop:
         self.Dw = np.vstack([part.D21, np.zeros((order, len(part.w)))])
         self.D0 = part.D11
 
+    def around(self, K: np.ndarray) -> np.ndarray:
+        """Return K (I - D22 K)^-1."""
+        return K if self.D22 is None else np.linalg.solve(np.eye(len(K)) - K @ self.D22, K)
+
     def of(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        K = self.around(K)
         left, right = self.Bu @ K, self.Dz @ K
         return (
             self.A0 + left @ self.Cy,
@@ -37,28 +50,43 @@ class ClosedLoop:
             self.D0 + right @ self.Dw,
         )
 
-    def back(self, dA: Any = 0.0, dB: Any = 0.0, dC: Any = 0.0, dD: Any = 0.0) -> np.ndarray:
+    def back(self, K: np.ndarray, dA: Any = 0.0, dB: Any = 0.0, dC: Any = 0.0, dD: Any = 0.0) -> np.ndarray:
         """Return the gradient by K from those by A, B, C, D."""
         n, w, z = len(self.A0), self.B0.shape[1], len(self.C0)
         dA, dB, dC, dD = (
             np.broadcast_to(x, s) for x, s in ((dA, (n, n)), (dB, (n, w)), (dC, (z, n)), (dD, (z, w)))
         )
-        return self.Bu.T @ (dA @ self.Cy.T + dB @ self.Dw.T) + self.Dz.T @ (dC @ self.Cy.T + dD @ self.Dw.T)
+        slope = self.Bu.T @ (dA @ self.Cy.T + dB @ self.Dw.T) + self.Dz.T @ (dC @ self.Cy.T + dD @ self.Dw.T)
+        if self.D22 is None:
+            return slope
+        left, right = np.eye(len(K)) - K @ self.D22, np.eye(K.shape[1]) - self.D22 @ K
+        return np.linalg.solve(left.T, np.linalg.solve(right, slope.T).T)
 
     def model(self, K: np.ndarray) -> LinearModel:
-        return of_matrices(*self.of(K))
+        return of_matrices(*self.of(K), self.period)
+
+    def outside(self, K: np.ndarray) -> float:
+        """Return the largest real part of the poles, or their largest size less one: negative where the loop is stable."""
+        values = np.linalg.eigvals(self.of(K)[0])
+        return float(np.max(values.real if self.period is None else np.abs(values) - 1.0, initial=-np.inf))
 
     def square(self, K: np.ndarray, rows: np.ndarray | None = None) -> tuple[float, np.ndarray]:
-        """Return the square of the H2 norm, of some errors only, and its gradient by K."""
+        """Return the square of the H2 norm, of some errors only, and its gradient by K; infinite where rounding leaves no digit of it."""
         A, B, C, D = self.of(K)
         C, D = (C, D) if rows is None else (C[rows], D[rows])
-        if np.abs(D).max(initial=0.0) > 1e-12:
+        sampled = self.period is not None
+        if not sampled and np.abs(D).max(initial=0.0) > 1e-12:
             return np.inf, np.zeros_like(K)
-        P = scipy.linalg.solve_continuous_lyapunov(A, -B @ B.T)
-        Q = scipy.linalg.solve_continuous_lyapunov(A.T, -C.T @ C)
-        dC = np.zeros_like(self.C0)
+        P, Q = Lyapunov(A, sampled).solve(B @ B.T), Lyapunov(A.T, sampled).solve(C.T @ C)
+        value, other = float(np.sum((C @ P) * C)), float(np.sum((Q @ B) * B))
+        if not abs(value - other) <= BROKEN * max(value, other) or value < 0.0:
+            return np.inf, np.zeros_like(K)
+        dC, dD = np.zeros_like(self.C0), np.zeros_like(self.D0)
         dC[slice(None) if rows is None else rows] = 2 * C @ P
-        return float(np.trace(C @ P @ C.T)), self.back(2 * Q @ P, 2 * Q @ B, dC)
+        if sampled:
+            dD[slice(None) if rows is None else rows] = 2 * D
+            return value + float(np.sum(D**2)), self.back(K, 2 * Q @ A @ P, 2 * Q @ B, dC, dD)
+        return value, self.back(K, 2 * Q @ P, 2 * Q @ B, dC)
 
     def peak(self, K: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the Hinf norm and its gradient by K, from the singular vectors at the peak."""
@@ -68,21 +96,29 @@ class ClosedLoop:
         A, B, C, D = self.of(K)
         if not np.isfinite(found.omega):
             U, s, Vh = np.linalg.svd(D)
-            return float(s[0]), self.back(dD=np.outer(U[:, 0], Vh[0]))
-        resolvent = np.linalg.inv(1j * found.omega * np.eye(len(A)) - A)
+            return float(s[0]), self.back(K, dD=np.outer(U[:, 0], Vh[0]))
+        at = 1j * found.omega if self.period is None else np.exp(1j * found.omega * self.period)
+        resolvent = np.linalg.inv(at * np.eye(len(A)) - A)
         U, s, Vh = np.linalg.svd(C @ resolvent @ B + D)
         u, v = U[:, 0], Vh[0].conj()
         left, right = (C @ resolvent).conj().T @ u, resolvent @ (B @ v)
         outer = [np.outer(a.conj(), b).real for a, b in ((left, right), (left, v), (u, right), (u, v))]
-        return float(s[0]), self.back(*outer)
+        return float(s[0]), self.back(K, *outer)
 
     def pole(
         self, K: np.ndarray, measure: Callable[[np.ndarray], np.ndarray], turn: Callable[[complex], complex]
     ) -> tuple[float, np.ndarray]:
-        """Return the largest of a measure of the poles, and its gradient by K; `turn` is its derivative (d/dx - j d/dy)."""
+        """Return the largest of a measure of the poles s, and its gradient by K; `turn` is its derivative (d/dx - j d/dy).
+
+        Of a sampled loop s = log(z) / period.
+        """
         A = self.of(K)[0]
         values, left, right = scipy.linalg.eig(A, left=True)
+        inner = np.ones(len(values))
+        if self.period is not None:
+            z = np.where(values == 0.0, np.finfo(float).tiny, values)
+            values, inner = np.log(z.astype(complex)) / self.period, 1.0 / (z * self.period)
         k = int(np.argmax(measure(values)))
         y, x = left[:, k], right[:, k]
         rate = np.outer(y.conj(), x) / (y.conj() @ x)
-        return float(measure(values)[k]), self.back((turn(complex(values[k])) * rate).real)
+        return float(measure(values)[k]), self.back(K, (turn(complex(values[k])) * inner[k] * rate).real)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 
 import numpy as np
 
@@ -15,23 +14,25 @@ def descend(
     function: Callable[[np.ndarray], tuple[float, np.ndarray]],
     x: np.ndarray,
     iterations: int,
-    deadline: float,
     enough: float = -np.inf,
-) -> tuple[np.ndarray, float]:
-    """Return a local minimum by the quasi-Newton method with a weak Wolfe line search; ends at `enough`, or at the deadline."""
+) -> tuple[np.ndarray, float, bool]:
+    """Return a local minimum by the quasi-Newton method with a weak Wolfe line search, its value, and whether it is one.
+
+    The search ends at `enough`, where nothing lower is found, or unfinished after so many iterations.
+    """
     value, slope = function(x)
     H = np.eye(x.size)
     idle = 0
     for _ in range(iterations):
-        if value <= enough or perf_counter() > deadline or not np.isfinite(value):
-            break
+        if value <= enough or not np.isfinite(value):
+            return x, value, True
         direction = -H @ slope
         if direction @ slope >= 0.0:
             H, direction = np.eye(x.size), -slope
         step = _weak_wolfe(function, x, value, slope, direction)
         if step is None:
             if np.array_equal(H, np.eye(x.size)):
-                break
+                return x, value, True
             H = np.eye(x.size)
             continue
         new, after, turned = step
@@ -45,8 +46,8 @@ def descend(
         idle = idle + 1 if value - after <= SMALL * abs(value) else 0
         x, value, slope = new, after, turned
         if idle >= 5:
-            break
-    return x, value
+            return x, value, True
+    return x, value, False
 
 
 def _weak_wolfe(

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from time import perf_counter
+from functools import cached_property, partial
 from typing import Any
 
 import casadi as ca
@@ -24,10 +23,12 @@ from articulus.control.modes import require_detectable, require_stabilizable
 from articulus.control.plant import Group, Partition
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
-from articulus.errors import InputError, NumericalError
+from articulus.errors import InputError, NumericalError, doubtful
 
 PENALTIES = (1.0, 10.0, 100.0)
 """Weights of violated constraints, one after the other, over the size of the objective at the start."""
+ENOUGH = 1e-6
+"""Decay rate, over that of the fastest pole of the plants, at which a search for stability has found it."""
 ALLOWED = 1e-3
 """Violation of a constraint, relative, up to which it counts as kept."""
 
@@ -68,7 +69,6 @@ def fixed_order(
     limits: DesignLimits | None = None,
     starts: int = 6,
     iterations: int = 300,
-    time_limit: float = 60.0,
     seed: int = 0,
 ) -> Design:
     """Return a controller of given order or structure with the least sum of W2 |T|_2^2 + Winf |T|_inf^2 over the plants.
@@ -78,7 +78,7 @@ def fixed_order(
     Parameters
     ----------
     plants : see `as_plant`, or a list of such
-        Conditions that the one controller shall serve; continuous, with the same names. No feedthrough from commands to measured.
+        Conditions that the one controller shall serve; all continuous or all with one period, with the same names.
     law : int or function
         Order of a controller without structure (all entries are free, but no gain past its states where that would let white noise of the
         sensors through to the errors); or the structure: a function of casadi.SX p that returns
@@ -92,34 +92,30 @@ def fixed_order(
     starts : int
         Searches, of which the best counts.
     iterations : int
-        Of each search at most.
-    time_limit : float [s]
-        After which the best so far is returned; so it is on Ctrl-C.
+        Of each search at most; on Ctrl-C the best so far is returned. A DoubtfulResult says so if the best search had not ended by then.
     seed : int
 
     Returns
     -------
     Design
-        For the first plant. Figures: `parameters`, `objective`, `h2`, `hinf` (norms, one per plant), `searches` (objective of each).
+        For the first plant. Figures: `parameters`, `objective`, `h2`, `hinf` (norms, one per plant), `searches` (objective of each), `finished`
+        (whether each ended at a minimum).
     """
     many = plants if isinstance(plants, list) else [plants]
     parts = [Partition.of(plant, commands, measured, "fixed_order") for plant in many]
+    if len({part.model.period for part in parts}) > 1:
+        raise InputError(
+            "fixed_order: found plants with several periods; expected all continuous, or all with one period"
+        )
     for part in parts:
-        if part.model.period is not None:
-            raise InputError(
-                "fixed_order: found a sampled plant; expected a continuous one (design for it, then `sample` the controller)"
-            )
-        if np.abs(part.D22).max(initial=0.0) > 0.0:
-            raise InputError(
-                "fixed_order: found feedthrough from commands to measured outputs; expected none"
-            )
         if not len(part.w) or not len(part.z):
             raise InputError(
                 "fixed_order: found no disturbances or no errors; expected inputs beside the commands, outputs beside the measured"
             )
         require_stabilizable(part.model, part.B2, "fixed_order", tuple(part.model.inputs[i] for i in part.u))
         require_detectable(part.model, part.C2, "fixed_order", tuple(part.model.outputs[i] for i in part.y))
-    direct = not (np.any(np.asarray(h2)) and any(p.D12.any() and p.D21.any() for p in parts))
+    white = parts[0].model.period is None and np.any(np.asarray(h2))
+    direct = not (white and any(p.D12.any() and p.D21.any() for p in parts))
     form = Form.of(law, len(parts[0].u), len(parts[0].y), direct)
     weights = [np.broadcast_to(np.asarray(x, dtype=float), len(parts)) for x in (h2, hinf)]
     problem = Problem(
@@ -132,17 +128,19 @@ def fixed_order(
     center = np.zeros(form.count) if start is None else np.asarray(start, dtype=float).ravel()
     if center.shape != (form.count,):
         raise InputError(f"fixed_order: found {center.size} parameters to start from; expected {form.count}")
-    if start is None and not isinstance(law, int):
+    if not np.isfinite(center).all():
+        raise InputError("fixed_order: found numbers in `start` that are not finite; expected finite ones")
+    if start is None and not isinstance(law, int | np.integer):
         raise InputError(
             "fixed_order: a structure was given without parameters to start from; expected `start`"
         )
     with threadpool_limits(1):
-        best, values = _searched(problem, center, start is None, starts, iterations, time_limit, seed)
-    return _design(parts, form, problem, best, values)
+        found = _searched(problem, center, start is None, starts, iterations, seed)
+        return _design(parts, form, problem, _best(problem, found, iterations), found)
 
 
 def _design(
-    parts: list[Partition], form: Form, problem: Problem, best: np.ndarray, values: list[float]
+    parts: list[Partition], form: Form, problem: Problem, best: np.ndarray, found: list[Search]
 ) -> Design:
     matrices = form.matrices(best)
     first = parts[0]
@@ -151,15 +149,19 @@ def _design(
     norms = [[float(norm(m)) for m in closed] for norm in (h2norm, hinfnorm)]
     violations = problem.violations(best)
     checks = [Check(what, off, ALLOWED, off <= ALLOWED) for what, off in violations.items()]
+    what = (
+        "largest real part of the poles" if first.model.period is None else "largest pole in size, less one"
+    )
     for i, c in enumerate(problem.closed[1:]):
-        worst = float(np.linalg.eigvals(c.of(form.gain(best))[0]).real.max())
-        checks.append(Check(f"largest real part of the poles, plant {i + 2}", worst, 0.0, worst < 0.0))
+        worst = c.outside(form.gain(best))
+        checks.append(Check(f"{what}, plant {i + 2}", worst, 0.0, worst < 0.0))
     figures = {
         "parameters": best,
         "objective": problem.objective(best)[0],
         "h2": norms[0],
         "hinf": norms[1],
-        "searches": values,
+        "searches": [search.value for search in found],
+        "finished": [search.finished for search in found],
     }
     return checked("fixed order", first.model, law, first.u, first.y, figures, checks)
 
@@ -233,8 +235,14 @@ class Problem:
     hinf: np.ndarray
     limits: DesignLimits
 
+    @cached_property
+    def speed(self) -> float:
+        """Size of the fastest pole of the plants [rad/s]."""
+        poles = [np.abs(c.part.model.poles) for c in self.closed]
+        return max((float(p[np.isfinite(p)].max(initial=0.0)) for p in poles), default=0.0) or 1.0
+
     def abscissa(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the largest real part of the poles of all plants."""
+        """Return the largest real part of the poles [rad/s] of all plants."""
         K = self.form.gain(x)
         found = [c.pole(K, np.real, lambda s: 1.0) for c in self.closed]
         value, slope = max(found, key=lambda pair: pair[0])
@@ -245,10 +253,12 @@ class Problem:
         K = self.form.gain(x)
         total, slope = 0.0, np.zeros_like(K)
         for c, w2, winf in zip(self.closed, self.h2, self.hinf):
-            if np.linalg.eigvals(c.of(K)[0]).real.max() >= 0.0:
+            if not c.outside(K) < 0.0:
                 return np.inf, np.zeros_like(x)
             if w2:
                 value, by = c.square(K)
+                if not np.isfinite(value):
+                    return np.inf, np.zeros_like(x)
                 total, slope = total + w2 * value, slope + w2 * by
             if winf:
                 value, by = c.peak(K)
@@ -256,6 +266,12 @@ class Problem:
                     return np.inf, np.zeros_like(x)
                 total, slope = total + winf * value**2, slope + 2 * winf * value * by
         return total, self.form.slope(x, slope)
+
+    def proved(self, x: np.ndarray) -> float:
+        """Return the objective by the norms that designs are judged by, which keep their digits where the search's do not."""
+        models = [c.model(self.form.gain(x)) for c in self.closed]
+        h2 = [w * float(h2norm(m)) ** 2 for m, w in zip(models, self.h2) if w]
+        return sum(h2) + sum(w * float(hinfnorm(m)) ** 2 for m, w in zip(models, self.hinf) if w)
 
     def constraints(self, x: np.ndarray) -> list[tuple[str, float, np.ndarray]]:
         """Return what is asked for, how far it is violated (relative, negative if kept), and the gradient by K."""
@@ -302,46 +318,72 @@ def _rows(part: Partition, name: str) -> np.ndarray:
 # the search
 
 
+@dataclass(frozen=True)
+class Search:
+    """Where a search ended: the parameters, the objective with what violated limits add, and whether it is a minimum."""
+
+    x: np.ndarray
+    value: float
+    finished: bool
+
+
 def _searched(
-    problem: Problem,
-    center: np.ndarray,
-    blank: bool,
-    starts: int,
-    iterations: int,
-    time_limit: float,
-    seed: int,
-) -> tuple[np.ndarray, list[float]]:
-    """Return the best of several searches, and the objective of each."""
-    rng, deadline = np.random.default_rng(seed), perf_counter() + time_limit
-    found: list[tuple[float, np.ndarray]] = []
-    furthest = np.inf
+    problem: Problem, center: np.ndarray, blank: bool, starts: int, iterations: int, seed: int
+) -> list[Search]:
+    """Return the searches that found controllers; their objectives are those that `proved` gives."""
+    rng = np.random.default_rng(seed)
+    found: list[Search] = []
+    furthest, unproved = np.inf, 0
     try:
         for k in range(max(starts, 1)):
             x = (
                 center * np.exp(1.5 * rng.normal(size=center.size) * (k > 0))
                 + rng.normal(size=center.size) * blank
             )
-            x, off = descend(problem.abscissa, x, iterations, deadline, enough=-1e-6)
+            x, off, _ = descend(problem.abscissa, x, iterations, enough=-ENOUGH * problem.speed)
             furthest = min(furthest, off)
             if off >= 0.0:
                 continue
             if not np.isfinite(scale := problem.objective(x)[0]):
-                raise InputError(
-                    "fixed_order: the H2 norm is infinite: white noise of the disturbances passes straight through to the errors (D of the "
-                    "closed loop is not zero); expected a strictly proper law, or h2=0"
-                )
+                if not np.isfinite(problem.proved(x)):
+                    raise InputError(
+                        "fixed_order: the H2 norm is infinite: white noise of the disturbances passes straight through to the errors (D of "
+                        "the closed loop is not zero); expected a strictly proper law, or h2=0"
+                    )
+                unproved += 1
+                continue
+            finished = True
             for weight in PENALTIES if problem.constraints(x) else (0.0,):
-                x, _ = descend(partial(problem.penalized, weight=weight * scale), x, iterations, deadline)
+                x, _, finished = descend(partial(problem.penalized, weight=weight * scale), x, iterations)
             late = max(problem.violations(x).values(), default=0.0)
-            found.append((problem.objective(x)[0] * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late), x))
-            if perf_counter() > deadline:
-                break
+            value = problem.proved(x) * (1.0 if late <= ALLOWED else 1.0 + 1e3 * late)
+            if np.isfinite(value):
+                found.append(Search(x, value, finished))
+            else:
+                unproved += 1
     except KeyboardInterrupt:
         if not found:
             raise
+    if not found and unproved:
+        raise NumericalError(
+            f"fixed_order: {unproved} searches ended where rounding leaves nothing of the norm: gains without bound, or a pole on the boundary "
+            "of stability; expected a limit of decay, a weight of the commands, or another structure"
+        )
     if not found:
         raise NumericalError(
             f"fixed_order: no controller of this form was found that stabilizes the plants; the nearest leaves a pole with the real part "
             f"{furthest:.4g}; expected a higher order, another structure or more starts"
         )
-    return min(found, key=lambda pair: pair[0])[1], [value for value, _ in found]
+    return found
+
+
+def _best(problem: Problem, found: list[Search], iterations: int) -> np.ndarray:
+    """Return the parameters of the best search; say so if it had not ended at a minimum."""
+    best = min(found, key=lambda search: search.value)
+    if not best.finished:
+        slope = problem.objective(best.x)[1]
+        doubtful(
+            f"fixed_order: the best search was still going down after {iterations} iterations (objective {best.value:.6g}, gradient "
+            f"{float(np.linalg.norm(slope)):.3g}); more iterations may find a better controller"
+        )
+    return best.x

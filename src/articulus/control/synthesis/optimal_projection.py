@@ -13,7 +13,6 @@ hold, which is checked.
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from articulus.control.plant import Group, Partition
 from articulus.control.riccati import riccati
 from articulus.control.synthesis.closed_loop import ClosedLoop
 from articulus.control.synthesis.descent import descend
-from articulus.control.synthesis.fixed_order import DesignLimits, Form, Problem
-from articulus.errors import InputError, NumericalError
+from articulus.control.synthesis.fixed_order import ENOUGH, DesignLimits, Form, Problem
+from articulus.errors import InputError, NumericalError, doubtful
 
 HOLDS = 1e-3
 """Residual of the four equations, relative, up to which they count as solved."""
@@ -40,7 +39,6 @@ def optimal_projection(
     commands: Group,
     measured: Group,
     iterations: int = 1000,
-    time_limit: float = 60.0,
 ) -> Design:
     """Return the controller of given order with the least H2 norm from disturbances to errors, and its projection.
 
@@ -52,7 +50,7 @@ def optimal_projection(
     order : int
         From 1 to that of the plant; there it is the LQG controller.
     commands, measured : names or counts
-    iterations, time_limit : int, float [s]
+    iterations : int
         Of the descent.
 
     Returns
@@ -100,12 +98,16 @@ def optimal_projection(
     x = K0.T[free.T]
     with threadpool_limits(1):
         if not np.isfinite(problem.objective(x)[0]):
-            x, off = descend(problem.abscissa, x, iterations, perf_counter() + time_limit, enough=-1e-6)
+            x, off, _ = descend(problem.abscissa, x, iterations, enough=-ENOUGH * problem.speed)
             if off >= 0:
                 raise NumericalError(
                     f"optimal_projection: no stabilizing controller of order {order} was found; expected a higher order"
                 )
-        x, value = descend(problem.objective, x, iterations, perf_counter() + time_limit)
+        x, value, finished = descend(problem.objective, x, iterations)
+    if not finished:
+        doubtful(
+            f"optimal_projection: the search was still going down after {iterations} iterations; more may find a better controller"
+        )
     A, B, C, D = form.matrices(x)
     tau, residuals = _equations(p, (A, B, C), (R1, R2, V1, V2))
     worst = float(max(residuals))
