@@ -238,3 +238,15 @@ def test_single_calls_from_many_threads():
     expected = k(x)
     with ThreadPoolExecutor(4) as workers:
         assert same_bits(np.array(list(workers.map(k, x))), expected)
+
+
+def test_numbers_beside_arrays_are_the_same_call():
+    """Python's and NumPy's floats for scalars, arrays for columns: the same bits as arrays alone, before and after the first call."""
+    x, t = ca.SX.sym("x", 3), ca.SX.sym("t")
+    built = kernel.compile(ca.Function("f", [x, t], [ca.sin(x) * t], ["x", "t"], ["y"]), ranks=((1, 0), (1,)))
+    at = np.array([0.1, 0.2, 0.3])
+    wanted = built(at, np.array(0.7))
+    for number in (0.7, np.float64(0.7), np.array(0.7)):
+        assert np.array_equal(built(at, number), wanted)
+    with pytest.raises(InputError):
+        built(0.7, at)

@@ -19,6 +19,8 @@ from .build import Source
 from .jit import host
 from .program import Shape
 
+SCALARS = (float, np.float64)
+"""Types of a number that calls with one state take without further ado."""
 HOLD_LOCK = 20_000  # flops below which a single call keeps the interpreter lock: releasing it costs more
 
 
@@ -98,7 +100,10 @@ class Kernel:
         single = getattr(self._local, "single", None)
         if single is not None and len(inputs) == self._count:
             for x, buffer, shape in zip(inputs, single.buffers, self.input_shapes):
-                if type(x) is not ndarray or x.shape != shape or x.dtype is not FLOAT:
+                if type(x) in SCALARS:
+                    if shape:
+                        break
+                elif type(x) is not ndarray or x.shape != shape or x.dtype is not FLOAT:
                     break
                 buffer[...] = x
             else:

@@ -68,6 +68,8 @@ class Mechanical:
         What G v' + gamma = 0 needs, (m,), at t, q and v; for consistent accelerations at the start.
     displace : callable
         From q and dq to the displaced position.
+    at_once : callable or None
+        Residual of the equations of motion, tangent, g and G at a point with by_v and by_vdot, where one call gives them all.
     """
 
     mass: Callable[[float, Array], Array]
@@ -78,6 +80,7 @@ class Mechanical:
     jacobian: Callable[[float, Array], Array] | None = None
     gamma: Callable[[float, Array, Array], Array] | None = None
     displace: Callable[[Array, Array], Array] = add
+    at_once: Callable[[Point, float, float], tuple[Array, Array, Array, Array]] | None = None
 
     def __post_init__(self) -> None:
         rows = {name: getattr(self, name) for name in ("constraint", "jacobian", "gamma")}
@@ -111,6 +114,9 @@ class Mechanical:
 
     def correction(self, at: Point, by_v: float, by_vdot: float, kept: None) -> tuple[Array, None]:
         """Return Newton's correction of the position, then that of the multipliers over by_vdot; nothing is kept."""
+        if self.at_once is not None:
+            residual, matrix, g, G = self.at_once(at, by_v, by_vdot)
+            return np.linalg.solve(saddle(matrix, G), -np.concatenate([residual / by_vdot, g])), None
         t, q, _, v, vdot, multipliers = at
         g, G = self.rows(t, q)
         residual = self.mass(t, q) @ vdot - self.force(t, q, v)

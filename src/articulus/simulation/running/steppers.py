@@ -37,6 +37,7 @@ from articulus.simulation.integrate import (
     StepControl,
 )
 from articulus.simulation.integrate.base import Integrator
+from articulus.simulation.integrate.mechanical import Point
 from articulus.simulation.integrate.sdirk import GAMMA
 from articulus.simulation.loop.components import BeamForces
 from articulus.simulation.loop.displacement import displacement
@@ -558,7 +559,7 @@ class _Terms:
         stiffness = ca.substitute(ca.jacobian(shifted, dq), dq, SX.zeros(d.nv))
         damping = -ca.jacobian(force, net.v)
         symbols = [*system.arguments, rate, multipliers]
-        parts = {"M": inertia, "f": force, "K": stiffness, "C": damping, "g": g, "G": G, "gamma": gamma}
+        parts = {"M": inertia, "f": force, "g": g, "G": G, "gamma": gamma}
         self._kernels = {
             name: native(
                 ca.Function(name, symbols, [ca.densify(x)], [*ARGUMENTS, "vdot", "multipliers"], ["out"])
@@ -566,7 +567,17 @@ class _Terms:
             for name, x in parts.items()
             if x.numel()
         }
-        self._displaced = native(displacement(d))
+        self._displaced = native(displacement(d)) if d.nq != d.nv else None
+        by_v, by_vdot = SX.sym("by_v"), SX.sym("by_vdot")
+        tangent = inertia + (by_v / by_vdot) * damping + stiffness / by_vdot
+        everything = ca.cse([ca.densify(SX(x)) for x in (balance, tangent, g, G) if x.numel()])
+        names = ["residual", "tangent", "g", "G"][: len(everything)]
+        into = [*ARGUMENTS, "vdot", "multipliers", "by_v", "by_vdot"]
+        self._newton = kernel.compile(
+            ca.Function("newton", [*symbols, by_v, by_vdot], everything, into, names),
+            finite=False,
+            ranks=((1, 1, 1, 1, 0, 0, 1, 1, 0, 0), (1, 2, 1, 2)[: len(everything)]),
+        )
 
     def problem(self, d: np.ndarray, p: np.ndarray, w: np.ndarray, h: float) -> Mechanical:
         """Return the mechanical system with these held values."""
@@ -579,16 +590,22 @@ class _Terms:
         ) -> np.ndarray:
             return np.asarray(self._kernels[name](np.concatenate([q, v, tail]), d, p, w, t, h, a, m))
 
-        closed = self.m > 0
+        closed, displaced = self.m > 0, self._displaced
+        blank = np.zeros(0), np.zeros((0, n))
+
+        def at_once(at: Point, by_v: float, by_vdot: float) -> tuple[np.ndarray, ...]:
+            c = np.concatenate([at.q, at.v, tail])
+            found = self._newton(c, d, p, w, at.t, h, at.vdot, at.multipliers, by_v, by_vdot)
+            return found if closed else (*found, *blank)
+
         return Mechanical(
             mass=lambda t, q: ask("M", t, q, rest).reshape(n, n),
             force=lambda t, q, v: ask("f", t, q, v).reshape(n),
-            stiffness=lambda t, q, v, a, m: ask("K", t, q, v, a, m).reshape(n, n),
-            damping=lambda t, q, v: ask("C", t, q, v).reshape(n, n),
             constraint=(lambda t, q: ask("g", t, q, rest).reshape(self.m)) if closed else None,
             jacobian=(lambda t, q: ask("G", t, q, rest).reshape(self.m, n)) if closed else None,
             gamma=(lambda t, q, v: ask("gamma", t, q, v).reshape(self.m)) if closed else None,
-            displace=lambda q, dq: np.ravel(self._displaced(q, dq)),
+            displace=(lambda q, dq: np.ravel(displaced(q, dq))) if displaced is not None else np.add,
+            at_once=at_once,
         )
 
 
