@@ -7,6 +7,7 @@ what remains behind it has no inertia makes the mass matrix singular, a negative
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -26,6 +27,13 @@ SINGULAR = 1e-9
 """Share of the inertia behind a degree of freedom that must remain when the joints behind it give way."""
 ROUNDING = 1e-13
 """Share of the terms of which the inertia along a degree of freedom is the sum that their rounding leaves of zero."""
+NOWHERE = np.eye(4)
+CROSS = np.array(
+    [[0, 0, 0, 0, 0, -1, 0, 1, 0], [0, 0, 1, 0, 0, 0, -1, 0, 0], [0, -1, 0, 1, 0, 0, 0, 0, 0]], dtype=float
+)
+"""w @ CROSS are the nine entries of the matrix of w x."""
+TURNS = 1e-9
+"""Angle below which a motion is a shift [rad]."""
 POSITIONS = 3
 """Random positions that are looked at."""
 
@@ -64,32 +72,40 @@ def felt_inertia(
     """
     rng = np.random.default_rng(0)
     least = dict.fromkeys((c.name for c in connections), np.inf)
-    for _ in range(POSITIONS):
-        shares = (
-            _coupled(bodies, connections, couplings, rng) if couplings else _shares(bodies, connections, rng)
-        )
-        for name, share in shares:
+    directions, pose = _directions(connections, rng)
+    if not couplings:
+        for name, shares in _shares(bodies, connections, directions, pose):
+            least[name] = min(least[name], float(shares.min()))
+        return least
+    for k in range(POSITIONS):
+        here = {name: [S[k] for S in held] for name, held in directions.items()}
+        there = {name: X[k] for name, X in pose.items()}
+        for name, share in _coupled(bodies, connections, couplings, here, there, rng):
             least[name] = min(least[name], share)
     return least
 
 
 def _shares(
-    bodies: Sequence[Body], connections: Sequence[Connection], rng: np.random.Generator
-) -> Iterator[tuple[str, float]]:
-    """Yield what each degree of freedom of a tree feels, by articulated bodies."""
-    directions, pose = _directions(connections, rng)
+    bodies: Sequence[Body],
+    connections: Sequence[Connection],
+    directions: dict[str, list[np.ndarray]],
+    pose: dict[str, np.ndarray],
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what each degree of freedom of a tree feels at all positions, (positions,), by articulated bodies."""
     articulated = {body.name: _inertia_at_ground(body, pose[body.name]) for body in bodies}
-    articulated["ground"] = np.zeros((6, 6))
+    articulated["ground"] = np.zeros((POSITIONS, 6, 6))
     rigid = {name: I.copy() for name, I in articulated.items()}
     for c in reversed(connections):
         P = articulated[c.child]
         for S, armature in reversed(list(zip(directions[c.name], _added_inertia(c)))):
-            U = P @ S
-            size = np.abs(S) @ np.abs(rigid[c.child]) @ np.abs(S) + armature
-            share = _share(S @ U + armature, S @ rigid[c.child] @ S + armature, size)
+            U = (P @ S[:, :, None])[:, :, 0]
+            felt = (S * U).sum(axis=1) + armature
+            held = (S[:, None] @ rigid[c.child] @ S[:, :, None])[:, 0, 0] + armature
+            size = (np.abs(S[:, None]) @ np.abs(rigid[c.child]) @ np.abs(S[:, :, None]))[:, 0, 0] + armature
+            share = _share(felt, held, size)
             yield c.name, share
-            if share > SINGULAR:
-                P = P - np.outer(U, U) / (S @ U + armature)
+            given_way = np.where(share > SINGULAR, felt, np.inf)  # elsewhere nothing is eliminated
+            P = P - U[:, :, None] * U[:, None] / given_way[:, None, None]
         articulated[c.parent] += P
         rigid[c.parent] += rigid[c.child]
 
@@ -98,10 +114,11 @@ def _coupled(
     bodies: Sequence[Body],
     connections: Sequence[Connection],
     couplings: Sequence[Coupling],
+    directions: dict[str, list[np.ndarray]],
+    pose: dict[str, np.ndarray],
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, float]]:
-    """Yield what each degree of freedom feels that follows no other one, by the mass matrix T^T M_tree T."""
-    directions, pose = _directions(connections, rng)
+    """Yield what each degree of freedom feels at one position that follows no other one, by the mass matrix T^T M_tree T."""
     tree, size = _tree_mass_matrix(bodies, connections, directions, pose)
     rows = {c.name: list(np.eye(len(tree))[at]) for c, at in zip(connections, _places(connections))}
     for c in couplings:
@@ -115,7 +132,7 @@ def _coupled(
     M, size = T.T @ tree @ T, np.abs(T).T @ size @ np.abs(T)
     held = np.diag(M).copy()
     for k in reversed(range(len(M))):
-        share = _share(M[k, k], held[k], size[k, k])
+        share = float(_share(M[k, k], held[k], size[k, k]))
         yield names[k], share
         if share > SINGULAR:
             M = M - np.outer(M[:, k], M[k]) / M[k, k]
@@ -166,9 +183,10 @@ def _columns(directions: list[np.ndarray]) -> np.ndarray:
     return np.array(directions).reshape(-1, 6).T
 
 
-def _share(felt: float, held: float, size: float) -> float:
+def _share(felt: np.ndarray, held: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return an inertia as a share of what is held, zero where it is rounding of terms of the given size."""
-    return float(felt / abs(held)) if abs(felt) > ROUNDING * size else 0.0
+    sure = np.abs(felt) > ROUNDING * size
+    return np.where(sure, felt, 0.0) / np.where(sure, np.abs(held), 1.0)
 
 
 def _singular(c: Connection, bodies: Sequence[Body]) -> Finding:
@@ -202,19 +220,57 @@ def _added_inertia(c: Connection) -> list[float]:
 def _directions(
     connections: Sequence[Connection], rng: np.random.Generator
 ) -> tuple[dict[str, list[np.ndarray]], dict[str, np.ndarray]]:
-    """Return the free directions of every joint about the ground origin, and the poses of the bodies."""
-    pose = {"ground": np.eye(4)}
+    """Return the free directions of every joint about the ground origin, (positions, 6), and the poses of the bodies, (positions, 4, 4)."""
+    pose = {"ground": np.tile(np.eye(4), (POSITIONS, 1, 1))}
     directions: dict[str, list[np.ndarray]] = {}
     for c in connections:
         X = pose[c.parent] @ c.at.matrix()
         directions[c.name] = []
         for part in _with_values(c.joint).elementary():
-            q = part.neutral() + 0.5 * rng.normal(size=part.nq)
-            X = X @ np.array(ca.DM(part.transform(SX(ca.DM(q))).matrix()))
-            columns = [np.array(ca.DM(S.column())).ravel() for S in part.motion_subspace()]
+            columns = _free_directions(part)
+            q = part.neutral() + 0.5 * rng.normal(size=(POSITIONS, part.nq))
+            if part.nq == 1:
+                X = X @ _screw(columns[0] * q)
+            elif part.nq:
+                X = X @ np.array([_transform(part)(row).full() for row in q])
             directions[c.name] += [_at_ground(X, S) for S in columns]
-        pose[c.child] = X @ np.linalg.inv(c.child_at.matrix())
+        at = c.child_at.matrix()
+        pose[c.child] = X if np.array_equal(at, NOWHERE) else X @ np.linalg.inv(at)
     return directions, pose
+
+
+@functools.lru_cache(maxsize=4096)
+def _free_directions(part: Joint) -> tuple[np.ndarray, ...]:
+    """Return the motions that an elementary joint leaves free, wherever it is, (6,) each."""
+    return tuple(np.array(ca.DM(S.column())).ravel() for S in part.motion_subspace())
+
+
+@functools.lru_cache(maxsize=64)
+def _transform(part: Joint) -> ca.Function:
+    """Return the transform of an elementary joint of several coordinates, q to 4 x 4."""
+    q = SX.sym("q", part.nq)
+    return ca.Function("transform", [q], [part.transform(q).matrix()])
+
+
+def _screw(motion: np.ndarray) -> np.ndarray:
+    """Return the poses, (rows, 4, 4), to which constant motions (rows, 6) lead in unit time (Murray, Li & Sastry 1994, eq. 2.36)."""
+    w, v = motion[:, :3], motion[:, 3:, None]
+    angle = np.sqrt((w * w).sum(axis=1))[:, None, None]
+    turns = angle > TURNS
+    safe = np.where(turns, angle, 1.0)
+    a = np.where(turns, np.sin(safe) / safe, 1.0)
+    b = np.where(turns, (1 - np.cos(safe)) / safe**2, 0.0)
+    c = np.where(turns, (1 - a) / safe**2, 0.0)
+    W = _cross(w)
+    X = np.tile(NOWHERE, (len(w), 1, 1))
+    X[:, :3, :3] += a * W + b * (W @ W)
+    X[:, :3, 3:] = v + b * (W @ v) + c * (W @ (W @ v))
+    return X
+
+
+def _cross(w: np.ndarray) -> np.ndarray:
+    """Return the matrices, (rows, 3, 3), of the cross products with vectors (rows, 3)."""
+    return (w @ CROSS).reshape(-1, 3, 3)
 
 
 def _with_values(joint: Joint) -> Joint:
@@ -225,15 +281,20 @@ def _with_values(joint: Joint) -> Joint:
 
 
 def _at_ground(X: np.ndarray, motion: np.ndarray) -> np.ndarray:
-    w, v = X[:3, :3] @ motion[:3], X[:3, :3] @ motion[3:]
-    return np.concatenate([w, v + np.cross(X[:3, 3], w)])
+    both = X[:, :3, :3] @ motion.reshape(2, 3).T
+    w, v = both[:, :, 0], both[:, :, 1]
+    return np.concatenate([w, v + (_cross(X[:, :3, 3]) @ w[:, :, None])[:, :, 0]], axis=1)
 
 
 def _inertia_at_ground(body: Body, X: np.ndarray) -> np.ndarray:
+    """Return the inertia of a body at poses (..., 4, 4) about the ground origin, (..., 6, 6)."""
     if body.modes is not None:  # about its own origin: only its presence counts here
-        return np.array(body.modes.rr0)
-    R, m = X[:3, :3], value_of(body.mass)
-    com = R @ np.array(values_of(body.com)) + X[:3, 3]
-    C = np.array([[0, -com[2], com[1]], [com[2], 0, -com[0]], [-com[1], com[0], 0]])
-    J = R @ body.inertia_matrix() @ R.T - m * C @ C
-    return np.block([[J, m * C], [-m * C, m * np.eye(3)]])
+        return np.tile(np.array(body.modes.rr0), (*X.shape[:-2], 1, 1))
+    R, m = X[..., :3, :3], value_of(body.mass)
+    com = R @ np.array(values_of(body.com)) + X[..., :3, 3]
+    C = _cross(com.reshape(-1, 3)).reshape(R.shape)
+    out = np.zeros((*X.shape[:-2], 6, 6))
+    out[..., :3, :3] = R @ body.inertia_matrix() @ np.swapaxes(R, -1, -2) - m * C @ C
+    out[..., :3, 3:], out[..., 3:, :3] = m * C, -m * C
+    out[..., 3:, 3:] = m * np.eye(3)
+    return out
