@@ -44,7 +44,7 @@ from articulus.control.robust.uncertain import UncertainModel, uncertain
 from articulus.control.sampled_response.grid import FrequencyGrid
 from articulus.control.sampled_response.spectral import spectral_factor
 from articulus.control.sampled_response.wiener_hopf import WienerHopf, wiener_hopf
-from articulus.control.sampling import sample
+from articulus.control.sampling import sample, unsample
 from articulus.control.second_order import second_order
 from articulus.control.synthesis.augw import augw, mixsyn
 from articulus.control.synthesis.decoupling import decoupling_pd
@@ -172,6 +172,7 @@ __all__ = [
     "two_sided",
     "tzero",
     "uncertain",
+    "unsample",
     "weighted_balred",
     "weighted_lqg",
     "wiener_hopf",

@@ -12,11 +12,13 @@ import numpy as np
 
 from articulus.errors import InputError, did_you_mean
 from articulus.linear.connect import appended, back, lower, places, product, select, total
+from articulus.linear.figures import bode, pole_map, step, step_response
 from articulus.linear.response import Transfer
 from articulus.model.late import registered
 
 if TYPE_CHECKING:
     import control
+    from matplotlib.figure import Figure
 
 Names = str | int | Sequence[str] | Sequence[int] | None
 """Inputs or outputs: a name, several, numbers, or what several names begin with; all for None."""
@@ -130,6 +132,41 @@ class LinearModel:
                 )
             chosen[field] = tuple(labels)
         return dataclasses.replace(self, **chosen)
+
+    # figures
+
+    @property
+    def zeros(self) -> np.ndarray:
+        """Transmission zeros [rad/s]; of a discrete model values of z. `control.tzero` tells more."""
+        return np.asarray(registered("tzero")(self).transmission)
+
+    def bode(self, omega: Any = None) -> Figure:
+        """Return a figure: gain and phase from each input to each output over frequency.
+
+        Parameters
+        ----------
+        omega : array, (n,) [rad/s]
+            A decade beyond the slowest and the fastest pole if not given.
+        """
+        return bode(self._alone(), omega)
+
+    def step(self, t: Any = None) -> Figure:
+        """Return a figure: the outputs after a unit step of each input; `step_response` has the numbers.
+
+        Parameters
+        ----------
+        t : array, (n,) [s]
+            Evenly spaced from 0 s on; until the slowest mode has died out if not given.
+        """
+        return step(self._alone(), t)
+
+    def step_response(self, t: Any) -> np.ndarray:
+        """Return the outputs after unit steps of each input, (n, ny, nu), at evenly spaced times t (n,) from 0 s on [s]."""
+        return step_response(self._alone(), np.asarray(t, dtype=float))
+
+    def plot(self) -> Figure:
+        """Return a figure: poles and transmission zeros in the complex plane."""
+        return pole_map(self._alone())
 
     # connections
 
