@@ -1,7 +1,7 @@
 """Balanced truncation by the square-root method (`balred`, `balmr`, `modred` in MATLAB).
 
 With Gramians P = R R' and Q = L L' and L'R = U S V', the states kept are those of the largest Hankel singular values S; the
-error is at most twice the sum of the others.
+error is at most twice the sum of the others, whether these are cut off or follow at once (Liu & Anderson 1989).
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from articulus.linear import LinearModel
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # many small steps: threads only wait for each other
-def balred(plant: Any, order: int | None = None, *, max_error: float | None = None) -> ReducedModel:
-    """Return a plant reduced by balanced truncation; poles that are not asymptotically stable stay.
+def balred(
+    plant: Any, order: int | None = None, *, max_error: float | None = None, match: str = "fast"
+) -> ReducedModel:
+    """Return a plant reduced in balanced coordinates; poles that are not asymptotically stable stay.
 
     Parameters
     ----------
@@ -30,10 +32,17 @@ def balred(plant: Any, order: int | None = None, *, max_error: float | None = No
         States of the reduced model.
     max_error : float
         Instead: the smallest order whose bound is at most this.
+    match : str
+        What stays exact: "fast", the response at infinite frequency: states are cut off (balanced truncation). "rest", the gain at rest:
+        states that are left out follow at once (singular perturbation; `balred` of MATLAB does this). Bounds are the same.
     """
-    return truncated("balred", plant, order, max_error, projected)
+    if match not in MATCHES:
+        raise InputError(f"balred: found match='{match}'; expected {' or '.join(map(repr, MATCHES))}")
+    return truncated("balred", plant, order, max_error, MATCHES[match])
 
 
+SMALLEST = 1e-13
+"""Hankel singular value over the largest below which a state cannot be balanced, and matters to nothing [-]."""
 Projection = Callable[[LinearModel, "Balance", int, str], LinearModel]
 
 
@@ -75,3 +84,26 @@ def projected(model: LinearModel, balance: Balance, k: int, method: str) -> Line
     root = np.sqrt(values[:k])
     left, right = balance.L @ balance.U[:, :k] / root, balance.R @ balance.Vt[:k].T / root
     return like(model, left.T @ model.A @ right, left.T @ model.B, model.C @ right, model.D)
+
+
+def residualized(model: LinearModel, balance: Balance, k: int, method: str) -> LinearModel:
+    """Return the model on the k states of the largest values, the others at rest under them: the gain at zero frequency stays."""
+    values = balance.values
+    whole = projected(
+        model, balance, int(np.count_nonzero(values > SMALLEST * values.max(initial=0.0))), method
+    )
+    kept, left = slice(0, k), slice(k, None)
+    at_rest = -whole.A[left, left] + (0.0 if model.period is None else np.eye(len(whole.A) - k))
+    follow = np.linalg.solve(at_rest, np.hstack([whole.A[left, kept], whole.B[left]]))
+    by_state, by_input = follow[:, :k], follow[:, k:]
+    return like(
+        model,
+        whole.A[kept, kept] + whole.A[kept, left] @ by_state,
+        whole.B[kept] + whole.A[kept, left] @ by_input,
+        whole.C[:, kept] + whole.C[:, left] @ by_state,
+        whole.D + whole.C[:, left] @ by_input,
+    )
+
+
+MATCHES: dict[str, Projection] = {"fast": projected, "rest": residualized}
+"""How states are left out, by what stays exact."""
