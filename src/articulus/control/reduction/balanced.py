@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.gramians import controllability_root, observability_root
 from articulus.control.reduction.reduced import ReducedModel, additive, divided, like, order_within, tail_sums
+from articulus.control.sampling import continuous, trapezoidal
 from articulus.errors import InputError
 from articulus.linear import LinearModel
 
@@ -92,17 +93,18 @@ def residualized(model: LinearModel, balance: Balance, k: int, method: str) -> L
     whole = projected(
         model, balance, int(np.count_nonzero(values > SMALLEST * values.max(initial=0.0))), method
     )
+    whole = continuous(whole)  # Gramians stay, and the bound holds for what follows at once in s
     kept, left = slice(0, k), slice(k, None)
-    at_rest = -whole.A[left, left] + (0.0 if model.period is None else np.eye(len(whole.A) - k))
-    follow = np.linalg.solve(at_rest, np.hstack([whole.A[left, kept], whole.B[left]]))
+    follow = -np.linalg.solve(whole.A[left, left], np.hstack([whole.A[left, kept], whole.B[left]]))
     by_state, by_input = follow[:, :k], follow[:, k:]
-    return like(
-        model,
+    small = like(
+        whole,
         whole.A[kept, kept] + whole.A[kept, left] @ by_state,
         whole.B[kept] + whole.A[kept, left] @ by_input,
         whole.C[:, kept] + whole.C[:, left] @ by_state,
         whole.D + whole.C[:, left] @ by_input,
     )
+    return small if model.period is None else trapezoidal(small, model.period)
 
 
 MATCHES: dict[str, Projection] = {"fast": projected, "rest": residualized}
