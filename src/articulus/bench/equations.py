@@ -57,7 +57,7 @@ def _row(
     G = C.T @ C / NOISE
 
     def rival() -> np.ndarray:
-        return slycot.sb02md(n, A.T.copy(), G.copy(), np.eye(n), kind)[0]
+        return slycot.sb02md(n, A.T.copy(), G.copy(), np.eye(n), kind, sort="S" if kind == "C" else "U")[0]
 
     found = call()
     X = found.covariance if isinstance(found, Estimator) else found.X
