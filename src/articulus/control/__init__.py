@@ -54,6 +54,7 @@ from articulus.control.synthesis.h2syn import h2syn
 from articulus.control.synthesis.hinfsyn import hinfsyn
 from articulus.control.synthesis.kalman import Estimator, kalman
 from articulus.control.synthesis.lqg import lqg
+from articulus.control.synthesis.lqi import lqi, lqry
 from articulus.control.synthesis.lqr import lqr
 from articulus.control.synthesis.ltr import ltru, ltry
 from articulus.control.synthesis.ncfsyn import ncfsyn
@@ -131,8 +132,10 @@ __all__ = [
     "kharitonov",
     "lqg",
     "lqgd",
+    "lqi",
     "lqr",
     "lqrd",
+    "lqry",
     "ltru",
     "ltry",
     "lyap",
