@@ -11,7 +11,7 @@ from articulus.control.design import law_of, static
 from articulus.control.plant import of_matrices
 from articulus.control.robust.allpass import interpolating
 from articulus.control.robust.hamiltonian import continuous, singular_frequencies
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 
 
 def plant(n, m, p, period=None, seed=3):
@@ -191,3 +191,30 @@ def test_hidden_crossings_do_not_make_a_certificate(monkeypatch: pytest.MonkeyPa
     assert found.everywhere
     assert found.margin < (1.25 - least) / 0.75
     assert found.margin > 0.99 * (1.25 - least) / 0.75
+
+
+@pytest.mark.parametrize("period", [None, 0.1])
+def test_constant_and_vanishing_systems(period):
+    """M = 1/2: perturbations below 2 are borne; M = 0, with and without states: all are."""
+    constant = robstab(of_matrices(*static(np.array([[0.5]])), period=period), [(1, 1)])
+    assert constant.everywhere
+    assert constant.margin == pytest.approx(2.0, rel=2e-3)
+    assert constant.lower == pytest.approx(0.5)
+    for plant in (
+        of_matrices(*static(np.zeros((1, 1))), period=period),
+        ([[-0.5]], [[0.0]], [[1.0]], [[0.0]], period),
+    ):
+        found = robstab(plant, [(1, 1)])
+        assert found.everywhere
+        assert found.margin == np.inf
+
+
+def test_work_not_time_decides():
+    """One mass on a spring, two real parameters: shown at all frequencies with few of them; with less work a doubt is told."""
+    model = uncertain(lambda p: ([[0, 1], [-p["k"] / 2, -0.2]], [[0], [1]], [[1, 0]]), {"k": (30.0, 70.0)})
+    found = robstab(model)
+    assert found.everywhere
+    assert len(found.omega) < 600
+    assert found.margin == pytest.approx(2.5, rel=2e-3)  # k becomes zero
+    with pytest.warns(DoubtfulResult, match="raise most"):
+        assert not robstab(model, most=1).everywhere

@@ -32,7 +32,7 @@ class Scalings:
     G: np.ndarray
 
 
-def upper(M: np.ndarray, structure: BlockStructure, enough: float = 0.0) -> Scalings:
+def upper(M: np.ndarray, structure: BlockStructure, enough: float | np.ndarray = 0.0) -> Scalings:
     """Return the least bounds that scalings give for square matrices M (f, n, n), or the first found below `enough`."""
     scale = np.exp(osborne(M, structure))
     N = scale[:, :, None] * M / scale[:, None, :]
@@ -44,7 +44,13 @@ def upper(M: np.ndarray, structure: BlockStructure, enough: float = 0.0) -> Scal
         (factor == 0)[None, :, None, None], conjugate @ E @ N[:, None], 1j * (E @ N[:, None] - conjugate @ E)
     )
     D0 = np.where((factor == 0)[:, None, None], E, 0.0)
-    x, ratios = least_ratio(P, D0, cones, np.tile(start, (len(M), 1)), np.maximum(enough / size, ZERO) ** 2)
+    x, ratios = least_ratio(
+        P,
+        D0,
+        cones,
+        np.tile(start, (len(M), 1)),
+        np.maximum(np.minimum(enough, 1e100 * size) / size, ZERO) ** 2,
+    )
     both = scale[:, :, None] * scale[:, None, :]
     D, G = (both * Basis(E[None]).sum(np.where(factor == kind, x, 0.0)) for kind in (0, 1))
     return Scalings(size * np.sqrt(np.maximum(ratios, 0.0)), D, G * size[:, None, None])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from articulus.control.analysis.scaling import scaled
 from articulus.control.analysis.stable import stable_poles
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
 LEVEL = 1e-3
 """Distance, over the peak, of the level that is shown to hold at all frequencies from the peak that was found."""
-MOST_INTERVALS = 400
+MOST_INTERVALS = 2000
+"""Intervals over which the level is shown, one beside the other, before what has been found is returned."""
 NEAR_AXIS = 0.05
 """Real part of an eigenvalue of a Hamiltonian, over its size, up to which it may belong on the axis."""
-HALVINGS = 6
-"""Of the distance to the next frequency, before the scalings are found anew at the end of what is shown."""
+HALVINGS, TURNS = 6, 40
+"""Halvings of the gaps before scalings are also found at their very ends, and how often gaps are filled at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +122,9 @@ class RobustStability:
         return figure
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # many small matrices: threads only wait for each other
 def robstab(
-    system: Any, blocks: Any = None, omega: Any = None, *, time_limit: float = 60.0
+    system: Any, blocks: Any = None, omega: Any = None, *, most: int = MOST_INTERVALS
 ) -> RobustStability:
     """Return how large perturbations a stable system bears, with the worst one confirmed by the poles it leads to.
 
@@ -137,8 +139,9 @@ def robstab(
         See `mussv`; not for an `UncertainModel`, which has its own.
     omega : array [rad/s]
         Grid; chosen from the poles if not given.
-    time_limit : float [s]
-        After it, and on Ctrl-C, what has been found is returned, with a warning unless all frequencies are covered.
+    most : int
+        Intervals of frequency after which, as on Ctrl-C, what has been found is returned, with a warning that not all frequencies are
+        covered. Work, not time: a busy machine changes no verdict.
     """
     model, structure, ranges, exact = _given(system, blocks)
     values, inside = stable_poles(model.A, model.period)
@@ -148,12 +151,12 @@ def robstab(
             f"robstab: found the eigenvalue {s:.6g} of M ({heaviest(model, s)}), which is not stable; expected a system that is "
             "stable without perturbation; close the loop first"
         )
-    search = _Search(scaled(model)[0], structure, time.monotonic() + time_limit)
+    search = _Search(scaled(model)[0], structure, most)
     try:
         search.add(_grid(model) if omega is None else np.unique(np.abs(np.asarray(omega, dtype=float))))
         for _ in range(4):
             search.refine()
-        everywhere = search.cover()
+        everywhere = not len(model.A) or search.cover()
     except KeyboardInterrupt:
         if not len(search.omega):
             raise
@@ -170,7 +173,7 @@ def robstab(
     elif not everywhere:
         doubtful(
             f"robstab: the bound {search.level:.4g} is shown at {len(search.omega)} frequencies, not between all of them; "
-            "raise time_limit"
+            "raise most"
         )
     return _result(search, corner, ranges, everywhere, exact)
 
@@ -199,6 +202,8 @@ def _given(
 
 def _grid(model: LinearModel, count: int = 120) -> np.ndarray:
     """Return frequencies: zero, a logarithmic grid around the poles, and each resonance with its flanks [rad/s]."""
+    if not len(model.A):  # constant: the same at all frequencies
+        return np.array([np.inf if model.period is None else 0.0])
     p = model.poles[np.isfinite(model.poles)]
     size = np.abs(p)[np.abs(p) > 0]
     low, high = (size.min(), size.max()) if len(size) else (1.0, 1.0)
@@ -216,8 +221,11 @@ def _grid(model: LinearModel, count: int = 120) -> np.ndarray:
 class _Search:
     """Frequencies looked at so far, with bounds; the level that is shown to hold."""
 
-    def __init__(self, model: LinearModel, structure: BlockStructure, deadline: float) -> None:
-        self.model, self.structure, self.deadline = model, structure, deadline
+    def __init__(self, model: LinearModel, structure: BlockStructure, most: int) -> None:
+        self.model, self.structure, self.most = model, structure, most
+        self.forms: dict[float, np.ndarray] = {}
+        self.shown: dict[float, tuple[float, float]] = {}
+        self.at_level = -1.0
         self.omega: np.ndarray = np.zeros(0)
         self.mu: Mu | None = None
         self.level = 0.0
@@ -259,13 +267,36 @@ class _Search:
         self.add(np.array(new))
 
     def cover(self) -> bool:
-        """Show that the level holds at all frequencies; raise it where it does not. Return whether that was completed."""
-        done, count = 0.0, 0
-        while np.isfinite(done):
-            if time.monotonic() > self.deadline or count > MOST_INTERVALS:
+        """Show that the level holds at all frequencies; raise it where it does not. Return whether that was completed.
+
+        All intervals around the frequencies so far are found; in every gap between them further frequencies are put, all at once.
+        """
+        if self.level == 0.0:  # nothing is fed back
+            return True
+        for turn in range(TURNS):
+            gaps = self._gaps()
+            if not gaps:
+                return True
+            if len(self.shown) >= self.most:
                 return False
-            done, count = self._step(done), count + 1
-        return True
+            new = [0.5 * (a + b) if np.isfinite(b) else 8.0 * a + 1.0 for a, b in gaps]
+            if turn >= HALVINGS:
+                new += [x for gap in gaps for x in gap if np.isfinite(x)]
+            self.add(np.array([self._frequency(x) for x in new]))
+        return False
+
+    def _gaps(self) -> list[tuple[float, float]]:
+        """Return the pieces between the intervals on which the level is shown, in the variable of `continuous`."""
+        done, gaps = 0.0, []
+        places = np.concatenate([[0.0], self._variable(self.omega), [np.inf]])
+        found = np.array([self._interval(k) for k in range(len(self.omega))])
+        # what rounding hides grows with the distance: scalings count up to the next frequencies only
+        found[:, 0], found[:, 1] = np.maximum(found[:, 0], places[:-2]), np.minimum(found[:, 1], places[2:])
+        for low, high in sorted(map(tuple, found)):
+            if low > done:
+                gaps.append((done, low))
+            done = max(done, high)
+        return gaps + ([(done, np.inf)] if np.isfinite(done) else [])
 
     def contradicted(self, corner: Corner) -> bool:
         """Raise the level above a perturbation that destabilizes at a frequency that was passed over; return whether it is shown."""
@@ -273,24 +304,6 @@ class _Search:
         shown = 1.0 / corner.size <= self.level and self.cover()
         self.level = max(self.level, (1.0 + LEVEL) / corner.size)
         return shown
-
-    def _step(self, done: float) -> float:
-        """Return up to where the level is shown to hold, beyond `done`, in the variable of `continuous`."""
-        places = self._variable(self.omega)
-        after = int(np.searchsorted(places, done, side="right"))
-        for k in (after + 1, after, after - 1):
-            if 0 <= k < len(places):
-                low, high = self._interval(k)
-                if low <= done < high:
-                    return high
-        x = float(places[after]) if after < len(places) and np.isfinite(places[after]) else 8.0 * done + 1.0
-        for halving in range(HALVINGS + 1):
-            x = done if halving == HALVINGS else 0.5 * (done + x)
-            self.add(np.array([self._frequency(x)]))
-            low, high = self._interval(int(np.argmin(np.abs(self._variable(self.omega) - x))))
-            if low <= done < high:
-                return high
-        return done
 
     def _variable(self, omega: np.ndarray) -> np.ndarray:
         """Return frequencies of the continuous model that stands for the model; infinite at the Nyquist frequency."""
@@ -304,21 +317,33 @@ class _Search:
 
     def _interval(self, k: int) -> tuple[float, float]:
         """Return the interval around a frequency of the grid on which its scalings show the level."""
+        omega = float(self.omega[k])
+        if self.level != self.at_level:
+            self.forms, self.shown, self.at_level = {}, {}, self.level
+        if omega not in self.shown:
+            place = float(self._variable(self.omega)[k])
+            try:
+                crossings = self._crossings(self._form(omega), place)
+            except np.linalg.LinAlgError:
+                self.shown[omega] = place, place
+                return place, place
+            below, above = crossings[crossings <= place], crossings[crossings > place]
+            self.shown[omega] = float(below.max(initial=0.0)), float(above.min(initial=np.inf))
+        return self.shown[omega]
+
+    def _form(self, omega: float) -> np.ndarray:
+        """Return the form of the scalings of a frequency at the level; those of all new frequencies are found at once."""
         assert self.mu is not None
-        place = float(self._variable(self.omega)[k])
-        half = 0.5 * (float(self.mu.upper[k]) + self.level)
-        response = self._response(self.omega[k : k + 1])
-        found = upper(
-            self.structure.padded(response), self.structure, half
-        )  # scalings in the midst hold longer than the best
-        D, G = self.structure.cut_form(found.D[0]), self.structure.cut_form(found.G[0])
-        form = np.block([[-D[0], 1j * G[1]], [-1j * G[1].conj().T, self.level**2 * D[2]]])
-        try:
-            crossings = self._crossings(form, place)
-        except np.linalg.LinAlgError:
-            return place, place
-        below, above = crossings[crossings <= place], crossings[crossings > place]
-        return float(below.max(initial=0.0)), float(above.min(initial=np.inf))
+        if omega not in self.forms:
+            new = np.flatnonzero([w not in self.forms for w in self.omega])
+            half = 0.5 * (self.mu.upper[new] + self.level)  # scalings in the midst hold longer than the best
+            square = self.structure.padded(self._response(self.omega[new]))
+            found = upper(square, self.structure, half)
+            for i, w in enumerate(self.omega[new]):
+                D, G = self.structure.cut_form(found.D[i]), self.structure.cut_form(found.G[i])
+                form = np.block([[-D[0], 1j * G[1]], [-1j * G[1].conj().T, self.level**2 * D[2]]])
+                self.forms[float(w)] = form
+        return self.forms[omega]
 
     def _crossings(self, form: np.ndarray, place: float) -> np.ndarray:
         """Return frequencies at which the form stops to be positive, the nearest to a place among them.
@@ -340,12 +365,11 @@ class _Search:
 
     def _edge(self, form: np.ndarray, good: float, bad: float) -> float:
         """Return the last frequency at which the form is positive, on the way from a good one to a bad one."""
-        for _ in range(HALVINGS * 4):
-            middle = 0.5 * (good + bad)
-            if positive(self.matrices, form, np.array([middle]))[0]:
-                good = middle
-            else:
-                bad = middle
+        for _ in range(7):  # a tenth each: seven digits
+            x = np.linspace(good, bad, 11)
+            fails = np.flatnonzero(~positive(self.matrices, form, x[1:-1]))
+            k = int(fails[0]) if len(fails) else 9
+            good, bad = float(x[k]), float(x[k + 1])
         return good
 
 
@@ -407,7 +431,7 @@ def _perturbed(
 
 def _confirmed(model: LinearModel, perturbation: LinearModel, omega: float) -> Check:
     """Return whether the perturbed system has a pole at the frequency; at infinite frequency, whether it has no solution."""
-    if not np.isfinite(omega):
+    if not np.isfinite(omega) or not len(model.A):
         loop = np.eye(len(model.D)) - model.D @ perturbation.D
         least = float(np.linalg.svd(loop, compute_uv=False)[-1])
         return Check(
