@@ -73,21 +73,18 @@ models: $(VENV)/.test build/robots
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml $(LOCK) | $(VENV)/bin/python
-	$(PIP) install -c $(LOCK) -e .
-	@touch $@
-
-# every extra set has its own stamp, so that a target installs only what it needs
-$(VENV)/.%: pyproject.toml $(LOCK) | $(VENV)/bin/python
-	$(PIP) install -c $(LOCK) -e ".[$*]"
+# every extra set has its own stamp, so that a target installs only what it needs: files with the hashes of $(LOCK), nothing else
+$(VENV)/.%: pyproject.toml $(LOCK) requirements/lock.py | $(VENV)/bin/python
+	$(BIN)/python requirements/lock.py select $* > $(VENV)/$*.txt
+	$(PIP) install --no-deps --require-hashes -r $(VENV)/$*.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 # the newest versions that pyproject.toml allows, of all that CI installs, in an environment of their own; then run .ci/run
 lock:
 	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip --quiet install -e ".[test,lint,docs,bench]"
-	(grep '^#' $(LOCK); build/lock/bin/python -m pip list --format=freeze --exclude-editable --exclude pip \
-		--exclude setuptools) > build/lock/ci.txt && mv build/lock/ci.txt $(LOCK)
+	build/lock/bin/python -m pip --quiet install hatchling editables -e ".[test,lint,docs,bench,cluster,slycot]"
+	build/lock/bin/python requirements/lock.py write
 
 clean:
 	rm -rf $(VENV) build docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +21,9 @@ EXTRAS = PROJECT["optional-dependencies"]
 LOCK = (ROOT / "requirements" / "ci.txt").read_text()
 PINS = {
     canonicalize_name(r.name): r
-    for r in map(Requirement, (line for line in LOCK.splitlines() if not line.startswith("#")))
+    for r in map(
+        Requirement, (line.split(" --hash")[0] for line in LOCK.splitlines() if not line.startswith("#"))
+    )
 }
 ASKED = [
     Requirement(text) for text in [*PROJECT["dependencies"], *(t for held in EXTRAS.values() for t in held)]
@@ -53,7 +58,31 @@ def test_what_the_packages_ask_for_is_pinned_too() -> None:
                 todo.append(each.name)
     assert "://" not in LOCK
     assert "@" not in LOCK
-    assert "--" not in LOCK
+
+
+def test_every_file_that_ci_installs_has_its_hash() -> None:
+    for line in LOCK.splitlines():
+        if not line.startswith("#"):
+            assert re.fullmatch(r"[a-z0-9-]+==[^ ]+( --hash=sha256:[0-9a-f]{64})+ # [a-z ]+", line), line[:80]
+
+
+@pytest.mark.parametrize("extra", sorted({"core", *EXTRAS} - {"fe"}))
+def test_the_lock_gives_each_extra_what_it_asks_for(extra: str) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "requirements" / "lock.py", "select", extra],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    given = {line.partition("==")[0] for line in done.stdout.splitlines()}
+    asked = [*PROJECT["dependencies"], *EXTRAS.get(extra, []), "hatchling"]
+    assert {canonicalize_name(Requirement(text).name) for text in asked} <= given
+
+
+def test_the_vendored_script_is_the_published_one() -> None:
+    """three.js as it is in the package: its digest is on the page, and its bytes give it."""
+    content = (ROOT / "src/articulus/browser/assets/three.min.js").read_bytes()
+    assert f"SHA-256 `{hashlib.sha256(content).hexdigest()}`" in PAGE
 
 
 @pytest.mark.parametrize("name", sorted({canonicalize_name(r.name) for r in ASKED}))
