@@ -116,7 +116,7 @@ def _within(values: Values, a: float, b: float, rounded: bool) -> list[float]:
         if rounded:
             if ends[1] - ends[0] > MOST:
                 return []
-            levels = list(range(int(np.ceil(ends[0])), int(np.floor(ends[1])) + 1))
+            levels = list(map(float, range(int(np.ceil(ends[0])), int(np.floor(ends[1])) + 1)))
         if slope == 0:
             return []
         places = [t[1] + (level - x[1]) / slope for level in levels]
@@ -128,7 +128,7 @@ def _within(values: Values, a: float, b: float, rounded: bool) -> list[float]:
         if not np.isfinite(x).all():
             return []
         if rounded:
-            levels = list(range(int(np.ceil(x.min())), int(np.floor(x.max())) + 1))[:MOST]
+            levels = list(map(float, range(int(np.ceil(x.min())), int(np.floor(x.max())) + 1)))[:MOST]
         spans = [
             (t[i], t[i + 1], level)
             for level in levels
