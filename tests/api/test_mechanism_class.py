@@ -386,7 +386,7 @@ def test_bad_numbers_are_refused_where_they_are_given(make, words):
 
 
 def test_wrong_mechanism_is_refused_when_asked():
-    m = art.Mechanism("m").body("b", -1.0, inertia=(1, 1, 1))
+    m = art.Mechanism("m").body("b", 1.0, inertia=(-1, 1, 1))
     with pytest.raises(art.ModelError) as error:
         _ = m.nv
     assert len(error.value.findings) == 2

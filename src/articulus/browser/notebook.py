@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from articulus.browser.export import replay_fragment
 from articulus.browser.picture import picture
 from articulus.dynamics.mechanism import Mechanism
-from articulus.model.mechanism.numbers import value_of
+from articulus.model.mechanism.inertias import body_mass
 
 if TYPE_CHECKING:
     from articulus.simulation.results.run import Run
@@ -30,7 +30,7 @@ def mechanism_html(mechanism: Mechanism) -> str:
     rows = [
         (
             c.child,
-            f"{value_of(body.mass):.6g}" if body.modes is None else "flexible",
+            f"{body_mass(body)[0]:.6g}" + ("" if body.modes is None else ", flexible"),
             c.name,
             c.joint.type_name,
             c.parent,

@@ -18,6 +18,7 @@ from articulus.browser.skeleton import Point, Shape
 from articulus.browser.solids import MESH_BYTES, PackedMesh, Solid, packed_meshes, solids
 from articulus.dynamics.mechanism import Mechanism
 from articulus.model.mechanism import GROUND, Body, Description, Distance, Frame, Visual
+from articulus.model.mechanism.inertias import body_mass
 from articulus.model.mechanism.pose import quaternion_of
 from articulus.model.mechanism.visual import box_corners
 
@@ -232,7 +233,7 @@ def outline(d: Description, body: str) -> np.ndarray:
     points = [skeleton.landmarks(d, body)]
     if body != GROUND:
         held = next(b for b in d.bodies if b.name == body)
-        _, centre = skeleton.mass_and_centre(held)
+        _, centre = body_mass(held)
         hub = skeleton.inboard(d, body)
         points.append(centre[None])
         if held.visuals:
@@ -265,7 +266,7 @@ def moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _body(d: Description, body: Body, colour: str, size: float, radius: dict[str, float]) -> SceneBody:
     c = d.inboard(body.name)
     at = c.child_at.matrix()
-    mass, _ = skeleton.mass_and_centre(body)
+    mass, _ = body_mass(body)
     shapes = (*skeleton.body_shapes(d, body, size, radius), *skeleton.rails(d, body.name, size, radius))
     axes = skeleton.joint_axes(c.joint, at)
     origin = (float(at[0, 3]), float(at[1, 3]), float(at[2, 3]))

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 
 from articulus.model.mechanism import GROUND, Body, Description, Frame, Joint, LoopJoint, PointOnPoint
-from articulus.model.mechanism.numbers import value_of, values_of
+from articulus.model.mechanism.inertias import body_mass
+from articulus.model.mechanism.numbers import values_of
 
 Kind = Literal["tube", "disc", "box", "ball"]
 Point = tuple[float, float, float]
@@ -86,18 +87,9 @@ def _body(d: Description, name: str) -> Body:
     return next(b for b in d.bodies if b.name == name)
 
 
-def mass_and_centre(body: Body) -> tuple[float, np.ndarray]:
-    """Return mass [kg] and centre of mass in the body frame, (3,) [m]; of a flexible body when it is undeformed."""
-    if body.modes is None:
-        return value_of(body.mass), np.array(values_of(body.com))
-    rr = body.modes.rr0
-    mass = float(rr[3, 3])
-    return mass, np.array([rr[2, 4], rr[0, 5], rr[1, 3]]) / mass if mass else np.zeros(3)
-
-
 def thickness(d: Description, size: float) -> dict[str, float]:
     """Return the radius of each body's tubes [m]: more for heavier bodies, less for those with short links."""
-    masses = {b.name: mass_and_centre(b)[0] for b in d.bodies}
+    masses = {b.name: body_mass(b)[0] for b in d.bodies}
     heaviest = max(masses.values()) or 1.0
     out = {}
     for name, mass in masses.items():
@@ -118,9 +110,9 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
     shapes = [*joint_shapes(c.joint, hinge, joint_radius), *closing_shapes(d, body.name, r)]
     if body.modes is None or not body.modes.stations:
         shapes += _links(d, body, size, r)
-    mass, centre = mass_and_centre(body)
+    mass, centre = body_mass(body)
     if mass:
-        total = sum(mass_and_centre(b)[0] for b in d.bodies)
+        total = sum(body_mass(b)[0] for b in d.bodies)
         ball = 0.06 * size * (mass / total) ** (1 / 3)
         shapes.append(Shape("ball", _point(centre), _point(centre), float(ball), "mass"))
     return tuple(shapes)
@@ -128,7 +120,7 @@ def body_shapes(d: Description, body: Body, size: float, radius: dict[str, float
 
 def _links(d: Description, body: Body, size: float, r: float) -> Iterator[Shape]:
     """Yield tubes from a body's hub to everything on it; a body with nothing on it reaches through its centre of mass."""
-    _, centre = mass_and_centre(body)
+    _, centre = body_mass(body)
     found = inboard(d, body.name)
     hub = centre if found is None else found
     ends = _distinct([p for p in outboard(d, body.name) if np.linalg.norm(p - hub) > SAME * size], size)

@@ -13,6 +13,7 @@ from articulus.cli.browser import drive, view
 from articulus.cli.campaign import campaign
 from articulus.cli.demo import demo
 from articulus.cli.info import info
+from articulus.cli.models import models
 from articulus.cli.plan import plan
 from articulus.cli.printing import new_console
 from articulus.cli.run import run
@@ -62,5 +63,5 @@ def _root(
     pass
 
 
-for _command in (info, run, plan, campaign, verify, bench, view, drive, demo):
+for _command in (info, models, run, plan, campaign, verify, bench, view, drive, demo):
     app.command()(_command)

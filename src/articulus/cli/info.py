@@ -38,10 +38,10 @@ def info(
 
 
 def _summary(mechanism: Mechanism) -> Text:
-    from articulus.model.mechanism.numbers import value_of
+    from articulus.model.mechanism.inertias import body_mass
 
     held = mechanism.description
-    mass = sum(value_of(b.mass) for b in held.bodies)
+    mass = sum(body_mass(b)[0] for b in held.bodies)
     counts = f"{len(held.bodies)} bodies, {len(held.connections)} joints, nq = {held.nq}, nv = {held.nv}"
     text = Text.assemble(
         (held.name, "bold"), f": {counts}, {mass:.6g} kg, gravity {_vector(held.gravity)} m/s^2"
@@ -66,9 +66,17 @@ def _kind(c: Connection) -> str:
 
 
 def _bodies(mechanism: Mechanism) -> Table:
-    table = new_table("bodies", "name", "mass [kg]", "centre of mass [m]", "Ixx Iyy Izz Ixy Ixz Iyz [kg m^2]")
+    from articulus.model.mechanism.inertias import body_mass
+
+    table = new_table("bodies", "name", "mass [kg]", "center of mass [m]", "Ixx Iyy Izz Ixy Ixz Iyz [kg m^2]")
     for b in mechanism.description.bodies:
-        table.add_row(b.name, _number(b.mass), _vector(b.com), _vector(b.inertia))
+        if b.modes is None:
+            table.add_row(b.name, _number(b.mass), _vector(b.com), _vector(b.inertia))
+        else:
+            mass, center = body_mass(b)
+            table.add_row(
+                b.name, _number(mass), _vector(center.tolist()), f"flexible, {len(b.modes.names)} modes"
+            )
     return table
 
 

@@ -142,6 +142,10 @@ def beam_body(
     With `root` "pinned" and `tip` "free" the frame follows the mean rotation of the beam about its root, with both "free"
     its mean motion.
     """
+    if not isinstance(tip, str):
+        raise InputError(
+            f"beam_body, tip: found {tip!r}; expected 'clamped', 'pinned' or 'free', how the tip is held. A mass at the tip is `tip_mass`"
+        )
     return varied(_beam_body, locals())
 
 

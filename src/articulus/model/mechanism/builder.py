@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from articulus.errors import Finding, InputError, did_you_mean
+from articulus.errors import Finding, InputError, ModelError, did_you_mean
 from articulus.model.mechanism.body import Body, Frame, six_of
 from articulus.model.mechanism.connection import Connection, Limits, Rotor
 from articulus.model.mechanism.constraint import Constraint, LoopJoint
@@ -17,7 +17,14 @@ from articulus.model.mechanism.description import STANDARD_GRAVITY, Description
 from articulus.model.mechanism.equipment import NO_EQUIPMENT, NamedState, State
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.modes import Modes
-from articulus.model.mechanism.numbers import Parameter, as_number, as_vector, values_of, with_values
+from articulus.model.mechanism.numbers import (
+    Parameter,
+    as_number,
+    as_vector,
+    value_of,
+    values_of,
+    with_values,
+)
 from articulus.model.mechanism.pose import Pose
 from articulus.model.mechanism.visual import Visual, as_visuals
 
@@ -114,6 +121,7 @@ class MechanismBuilder:
             massless,
             visuals=_checked(where, "visuals", as_visuals, visuals),
         )
+        _require_mass(body)
         self._bodies += (body,)
         return self._changed()
 
@@ -409,6 +417,12 @@ class MechanismBuilder:
     def neutral(self) -> Array:
         """Position at which every joint frame coincides with its parent's, but for those of coupled joints, (nq,)."""
         return self.description.neutral.copy()
+
+
+def _require_mass(body: Body) -> None:
+    """Raise ModelError for a mass below zero where it is given, not where the mechanism is first used."""
+    if value_of(body.mass) < 0:
+        raise ModelError([f for f in body.findings(f"body.{body.name}") if "mass" in f.where][:1])
 
 
 def _name(kind: str, name: Any) -> str:

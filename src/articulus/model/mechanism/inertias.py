@@ -11,6 +11,7 @@ from articulus.model.mechanism.body import GROUND, Body
 from articulus.model.mechanism.description import Description
 from articulus.model.mechanism.expression import evaluated
 from articulus.model.mechanism.modes import Modes
+from articulus.model.mechanism.numbers import value_of, values_of
 
 
 def total_mass(d: Description, p: np.ndarray) -> np.ndarray:
@@ -26,6 +27,15 @@ def total_mass(d: Description, p: np.ndarray) -> np.ndarray:
         if b.name not in still
     ]
     return np.asarray(sum(masses, np.zeros(p.shape[:-1])))
+
+
+def body_mass(body: Body) -> tuple[float, np.ndarray]:
+    """Return mass [kg] and center of mass in the body frame, (3,) [m]; that of a flexible body is where it is undeformed."""
+    if body.modes is None:
+        return value_of(body.mass), np.array(values_of(body.com))
+    rr = body.modes.rr0
+    mass = float(rr[3, 3])
+    return mass, np.array([rr[2, 4], rr[0, 5], rr[1, 3]]) / mass if mass else np.zeros(3)
 
 
 def _modal_mass(d: Description, modes: Modes, p: np.ndarray) -> Any:

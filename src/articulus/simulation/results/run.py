@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from articulus.linear import LinearModel, Ports
 
 
+ALWAYS_THERE = ("vdot", "u", "tau", "energy", "momentum")
+"""Signals that every run can report; a rollout keeps those that `outputs` names."""
+
+
 class Origin(Protocol):
     """How a run was made."""
 
@@ -213,6 +217,11 @@ class Run:
                     signal, values=part, labels=signal.labels[k : k + 1], unit=signal.units[k : k + 1]
                 )
         known = [*self.signals, *(column for s in self.signals.values() for column in s.columns)]
+        whole = str(name).split(".")[0]
+        if whole in ALWAYS_THERE and whole not in self.signals:
+            raise InputError(
+                f"no signal '{name}' in this run, which was asked for {', '.join(self.signals)} only; run it with outputs=['{whole}']"
+            )
         near = did_you_mean(str(name), known)
         raise InputError(
             f"no signal '{name}' in this run; {near if near.startswith('did') else did_you_mean('', self.signals)}"
@@ -365,6 +374,15 @@ class Run:
         from articulus.simulation.results.store import dataset
 
         return dataset(self)
+
+    def to_pandas(self) -> Any:
+        """Return all signals as a pandas DataFrame: a row per sample, a column per entry such as "q.lift"; needs pandas (extra `data`).
+
+        The index is the time [s], of a batch the run and the time; units are in `frame.attrs["units"]`.
+        """
+        from articulus.simulation.results.frame import data_frame
+
+        return data_frame(self)
 
     def save(self, path: StrPath) -> None:
         """Write everything to a netCDF4 file, whole or not at all; `Run.load` reads it. Needs the extra `data`."""

@@ -13,6 +13,7 @@ from articulus.simulation.loop.events import Event
 from articulus.simulation.results.run import Run
 from articulus.simulation.running.joint_limits import with_stops
 from articulus.simulation.running.loop import Controller, Loop
+from articulus.simulation.running.settings import refuse_unknown
 
 
 def simulate(
@@ -40,6 +41,7 @@ def simulate(
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
     limits: bool = False,
+    **unknown: Any,
 ) -> Run:
     """Return one run of a mechanism with its components.
 
@@ -100,6 +102,7 @@ def simulate(
     NumericalError
         The run could not go on; the text says when and why, `error.result` is the run so far.
     """
+    refuse_unknown(unknown)
     return Loop(mechanism, controller, with_stops(mechanism, components) if limits else components, loops).simulate(
         t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
         seed=seed, t0=t0, rtol=rtol, atol=atol, max_step=max_step, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,
@@ -132,6 +135,7 @@ def rollout(
     checkpoint_interval: float = 30.0,
     keep_checkpoint: bool = False,
     limits: bool = False,
+    **unknown: Any,
 ) -> Run:
     """Return many runs at once, vectorized and on all threads (`with art.kernel.threads(n)`).
 
@@ -149,6 +153,7 @@ def rollout(
     The other parameters are those of `simulate`. A run that fails stops alone: `run.status`, `run.failures`; so does one that an
     event ends. `run.events` says in which run each event happened.
     """
+    refuse_unknown(unknown)
     return Loop(mechanism, controller, with_stops(mechanism, components) if limits else components, loops).rollout(
         t_end, q0, v0, params=params, method=method, step=step, sample=sample, events=events, outputs=outputs, fixed=fixed,
         seed=seed, t0=t0, rtol=rtol, atol=atol, max_step=max_step, checkpoint=checkpoint, checkpoint_interval=checkpoint_interval,

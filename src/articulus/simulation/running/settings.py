@@ -94,11 +94,41 @@ class RunSettings:
     @staticmethod
     def of(t_end: float, given: dict[str, Any]) -> RunSettings:
         """Return the settings of keyword arguments; an unknown one is refused with the nearest name."""
-        known = [f.name for f in fields(RunSettings) if f.init]
-        for name in given:
-            if name not in known:
-                raise InputError(f"simulate: no setting '{name}'; {did_you_mean(name, known)}")
+        known = _settings()
+        refuse_unknown([name for name in given if name not in known])
         return RunSettings(t_end, **given)
+
+
+OTHER_WORDS = {
+    "dt": "step",
+    "h": "step",
+    "timestep": "step",
+    "duration": "t_end",
+    "T": "t_end",
+    "tf": "t_end",
+    "integrator": "method",
+    "solver": "method",
+    "tol": "rtol",
+    "x0": "q0 and v0",
+    "dt_out": "sample",
+    "save_every": "sample",
+}
+"""What users of other tools write, and the word here."""
+
+
+def _settings() -> list[str]:
+    return [f.name for f in fields(RunSettings) if f.init]
+
+
+def refuse_unknown(names: Iterable[str]) -> None:
+    """Raise InputError for the first of some names that are no settings, with the word that is likely meant."""
+    for name in names:
+        meant = (
+            f"it is called `{OTHER_WORDS[name]}` here"
+            if name in OTHER_WORDS
+            else did_you_mean(name, _settings())
+        )
+        raise InputError(f"simulate: no setting '{name}'; {meant}")
 
 
 def listed(name: str, given: Any) -> tuple:

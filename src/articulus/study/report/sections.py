@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.model.mechanism.expression import Varying, text_of
+from articulus.model.mechanism.inertias import body_mass
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.table import Table
@@ -251,9 +252,9 @@ def _short(text: str) -> str:
 def model(outcome: Outcome) -> Markup:
     """Return joints, bodies, constraints and parameters of the mechanism."""
     d = outcome.run.mechanism.description
-    masses = [value_of(b.mass) for b in d.bodies]
+    masses = [body_mass(b) for b in d.bodies]
     gravity = ", ".join(number(value_of(x)) for x in d.gravity)
-    text = f"{d.name}: {len(d.bodies)} bodies, {number(sum(masses))} kg, nq = {d.nq}, nv = {d.nv}, gravity ({gravity}) m/s²."
+    text = f"{d.name}: {len(d.bodies)} bodies, {number(sum(mass for mass, _ in masses))} kg, nq = {d.nq}, nv = {d.nv}, gravity ({gravity}) m/s²."
     joints = [
         (
             c.name,
@@ -265,7 +266,8 @@ def model(outcome: Outcome) -> Markup:
         for c in d.connections
     ]
     bodies = [
-        (b.name, number(m), ", ".join(number(value_of(x)) for x in b.com)) for b, m in zip(d.bodies, masses)
+        (b.name, number(mass), ", ".join(map(number, center.tolist())))
+        for b, (mass, center) in zip(d.bodies, masses)
     ]
     rows = [(c.name, c.type_name) for c in d.constraints]
     held = [(name, number(value)) for name, value in outcome.run.mechanism.parameters.items()]
@@ -279,7 +281,7 @@ def model(outcome: Outcome) -> Markup:
         ),
         _folded(
             len(bodies),
-            table("Bodies", ("body", "mass [kg]", "centre of mass [m]"), bodies, (1,)),
+            table("Bodies", ("body", "mass [kg]", "center of mass [m]"), bodies, (1,)),
             "bodies",
         ),
         _folded(len(rows), table("Constraints", ("constraint", "type"), rows), "constraints"),

