@@ -49,7 +49,7 @@ def _converted(plant: Any, method: str) -> LinearModel:
     if isinstance(plant, LinearModel):
         return plant
     if is_fraction(plant):
-        return of_matrices(*realized([[proper_fraction(*plant, where=method)]]))
+        return of_matrices(*realized([[proper_fraction(plant[0], plant[1], method)]]))
     if isinstance(plant, tuple | list):
         if not 2 <= len(plant) <= 5 or all(map(is_coefficients, plant)):
             raise InputError(

@@ -204,7 +204,7 @@ def lower(model: LinearModel, other: LinearModel) -> LinearModel:
 def appended(*models: LinearModel) -> LinearModel:
     """Return the models side by side; nameless signals are numbered through."""
     found = side_by_side(*models)
-    numbered = {
+    numbered: dict[str, Any] = {
         f"{kind}s": tuple(
             f"{letter}.{k}" if NAMELESS[kind].fullmatch(name) else name
             for k, name in enumerate(getattr(found, f"{kind}s"))
