@@ -216,5 +216,11 @@ def test_work_not_time_decides():
     assert found.everywhere
     assert len(found.omega) < 600
     assert found.margin == pytest.approx(2.5, rel=2e-3)  # k becomes zero
+    beam = (
+        [[0, 1, 0, 0], [-1, -0.02, 0, 0], [0, 0, 0, 1], [0, 0, -900, -0.6]],
+        [[0], [1], [0], [1]],
+        np.eye(4)[[0]],
+    )
     with pytest.warns(DoubtfulResult, match="raise most"):
-        assert not robstab(model, most=1).everywhere
+        assert not robstab(beam, [(1, 1)], omega=[0.5], most=1).everywhere
+    assert robstab(beam, [(1, 1)], omega=[0.5]).everywhere
