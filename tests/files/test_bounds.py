@@ -355,3 +355,16 @@ def test_a_screw_is_the_exponential_of_its_matrix() -> None:
         A = np.zeros((4, 4))
         A[:3, :3], A[:3, 3] = [[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]], v
         assert np.abs(X - expm(A)).max() < 1e-14  # rounding of numbers of size 1, of expm too
+
+
+def test_archives_are_counted_before_they_are_read() -> None:
+    import io
+    import zipfile
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("3D/3dmodel.model", bytes(257 << 20))
+    with pytest.raises(ModelError, match="an archive that holds 257 MB"):
+        parse_mesh(out.getvalue(), "a.3mf")
+    with pytest.raises(ModelError, match="no archive"):
+        parse_mesh(b"PK", "a.3mf")
