@@ -77,3 +77,35 @@ def test_design_goes_into_a_run():
 def test_bad_input_is_named(fields, message):
     with pytest.raises(InputError, match=message):
         art.simulate(ARM, 0.01, components=[LinearController(**fields)])
+
+
+@pytest.mark.parametrize("period", [None, 0.001])
+def test_integral_at_its_limit_does_not_wind_up(period):
+    """A step beyond what the motor can do at once: with back-calculation it overshoots less, and ends without error."""
+    arm = art.load("pendulum_chain", n=1)
+    inertia = float(arm.mass_matrix(np.zeros(1))[0, 0])
+    most = 2.0 * float(np.abs(arm.gravity(np.array([0.5]))[0])) + 1.5 * inertia
+    back_gain = -(1.0 if period is None else period) / (
+        0.5 * 32.0 * inertia
+    )  # the inverse of C over half a second
+    matrices = {
+        "A": [[0.0]] if period is None else [[1.0]],
+        "B": [[1.0, 0.0]] if period is None else [[period, 0.0]],
+        "C": [[-32.0 * inertia]],
+        "D": [[-32.0 * inertia, -10.0 * inertia]],
+    }
+    runs = []
+    for back in (None, [[back_gain]]):
+        law = LinearController(**matrices, y0=(0.5, 0.0), limit=most, back=back, period=period)
+        runs.append(art.simulate(arm, 12.0, q0=[-1.0], components=[law]))
+    free, held = runs
+    assert np.abs(held["linear_controller.output"]).max() <= most * (1 + 1e-12)
+    assert held.q.max() < free.q.max() - 0.01
+    assert abs(held.q[-1, 0] - 0.5) < 1e-2
+
+
+def test_back_calculation_needs_a_limit():
+    with pytest.raises(InputError, match="back"):
+        LinearController(A=[[0.0]], B=[[1.0]], C=[[1.0]], back=[[1.0]])
+    with pytest.raises(InputError, match="limit"):
+        LinearController(D=[[1.0]], limit=-1.0)

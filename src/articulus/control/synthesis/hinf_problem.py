@@ -80,7 +80,7 @@ class Side:
         n = len(self.A)
         H, scale = self.hamiltonian(gamma)
         found = stable_subspace(H)
-        return found and Subspace(found.basis[:n], found.basis[n:], found.T, scale)
+        return None if found is None else Subspace(found.basis[:n], found.basis[n:], found.T, scale)
 
     @cached_property
     def unbounded(self) -> RiccatiSolution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,8 +13,16 @@ from casadi import SX
 from articulus.errors import did_you_mean
 from articulus.model.mechanism.numbers import convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
-from articulus.simulation.loop.components.checks import sampling, wrong
-from articulus.simulation.loop.components.columns import as_in_time, as_matrix, at_time, matrix, plain
+from articulus.simulation.loop.components.checks import at_least, sampling, wrong
+from articulus.simulation.loop.components.columns import (
+    as_in_time,
+    as_matrix,
+    as_numbers,
+    at_time,
+    column,
+    matrix,
+    plain,
+)
 from articulus.simulation.loop.components.tracking import names
 
 if TYPE_CHECKING:
@@ -45,6 +54,10 @@ class LinearController(Controller):
         Position of the mechanism from which turns and shifts of ball and free joints are measured; neutral if not given.
     initial : numbers
         State at the start; one for all or one each.
+    limit : numbers [command]
+        Largest size of the commands, one for all or one each: beyond it they are held at it.
+    back : matrix, (n, m)
+        Back-calculation against windup: back (held u - u) is added to x' (sampled: to the next x) while commands are at their limits.
     period : number [s]
         Sampling period; continuous if not given.
     name : str
@@ -64,6 +77,8 @@ class LinearController(Controller):
         "rad or m", "position from which turns of ball and free joints are measured", size="nq", default=None
     )
     initial: Any = quantity("-", "state at the start", size="1 or n", default=0.0)
+    limit: Any = quantity("command", "largest size of the commands", size="1 or m", default=math.inf)
+    back: Any = quantity("-", "back-calculation at the limits", size="n x m", default=None)
     period: float | None = quantity("s", "sampling period; continuous if not given", default=None)
     name: str = "linear_controller"
 
@@ -78,8 +93,12 @@ class LinearController(Controller):
             object.__setattr__(self, "D", np.zeros((len(self.C), np.shape(self.B)[1])))
         convert(self, **dict.fromkeys([*given, "D"], as_matrix), measured=names, commands=names)
         convert(self, y0=as_in_time, u0=as_in_time, initial=plain)
+        convert(self, limit=as_numbers)
+        at_least(self, 0.0, limit=self.limit)
         if self.q0 is not None:
             convert(self, q0=plain)
+        if self.back is not None:
+            convert(self, back=as_matrix)
         sampling(self)
         m, p = len(self.D), len(self.D[0])
         n = len(self.A) if given else 0
@@ -87,6 +106,11 @@ class LinearController(Controller):
             rows = getattr(self, field)
             if (found := (len(rows), len(rows[0]))) != shape:
                 raise wrong(self, field, f"{found[0]} x {found[1]} numbers", f"{shape[0]} x {shape[1]}")
+        if self.back is not None:
+            if not given or not self._limited:
+                raise wrong(self, "back", "a matrix", "none without states and a limit of the commands")
+            if (found := (len(self.back), len(self.back[0]))) != (n, m):
+                raise wrong(self, "back", f"{found[0]} x {found[1]} numbers", f"{n} x {m}")
         if len(self.initial) not in (1, n):
             raise wrong(self, "initial", f"{len(self.initial)} numbers", f"1 or {n}")
 
@@ -107,20 +131,33 @@ class LinearController(Controller):
                 self, "measured", f"{y.numel()} numbers in {list(self.measured)}", f"{p}, the columns of D"
             )
         y = y - at_time(s, self, "y0", p)
-        u = ca.mtimes(matrix(s, self, "D", (m, p)), y)
-        if self.A is not None:
-            u = u + self._advanced(s, y)
+        u, u0 = ca.mtimes(matrix(s, self, "D", (m, p)), y), at_time(s, self, "u0", m)
+        if self.A is None:
+            u = self._held(s, u, u0)
+        else:
+            n = len(self.A)
+            start = self.initial * n if len(self.initial) == 1 else self.initial
+            x = (s.state if self.period is None else s.memory)("x", start)
+            wanted = u + ca.mtimes(matrix(s, self, "C", (m, n)), x)
+            u = self._held(s, wanted, u0)
+            A, B = matrix(s, self, "A", (n, n)), matrix(s, self, "B", (n, p))
+            rate = ca.mtimes(A, x) + ca.mtimes(B, y)
+            if self.back is not None:
+                rate = rate + ca.mtimes(matrix(s, self, "back", (n, m)), u - wanted)
+            (s.rate if self.period is None else s.remember)("x", rate)
         s.write("output", u)
-        s.command(self._placed(s, at_time(s, self, "u0", m) + u))
+        s.command(self._placed(s, u0 + u))
 
-    def _advanced(self, s: Scope, y: SX) -> SX:
-        """Return C x, and let the state go on under y."""
-        n, p, m = len(self.A), len(self.D[0]), len(self.D)
-        start = self.initial * n if len(self.initial) == 1 else self.initial
-        x = (s.state if self.period is None else s.memory)("x", start)
-        A, B = matrix(s, self, "A", (n, n)), matrix(s, self, "B", (n, p))
-        (s.rate if self.period is None else s.remember)("x", ca.mtimes(A, x) + ca.mtimes(B, y))
-        return ca.mtimes(matrix(s, self, "C", (m, n)), x)
+    @property
+    def _limited(self) -> bool:
+        return self.limit != (math.inf,)
+
+    def _held(self, s: Scope, u: SX, u0: SX) -> SX:
+        """Return u with u0 + u within the limits."""
+        if not self._limited:
+            return u
+        limit = column(s, self, "limit", u.numel())
+        return ca.fmin(ca.fmax(u0 + u, -limit), limit) - u0
 
     def _placed(self, s: Scope, u: SX) -> SX:
         """Return commands for everything that the run commands, zero where this controller does not."""
