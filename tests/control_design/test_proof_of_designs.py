@@ -150,3 +150,19 @@ def test_a_loop_is_held_by_the_commands_that_trim_finds() -> None:
     assert proof.checks[-1].passed  # all runs come back; margins are no matter of the operating point
     held = proof.loop.components[-1]
     assert held.u0[0] == pytest.approx(9.81 / 2 * np.cos(0.4))
+
+
+def test_margins_beside_poles_at_zero_are_not_judged_and_the_states_are_named():
+    """A good loop beside an axis that nothing holds: no FAIL beside numbers that satisfy their bounds."""
+    from articulus.control import margins
+    from articulus.control.plant import of_matrices
+    from articulus.control.proof.check import _linear_checks
+
+    A = np.diag([-1.0, 0.0])
+    closed = of_matrices(A, np.eye(2), np.eye(2), states=("q.arm", "q.base.wx"))
+    found = margins(([[-1.0]], [[1.0]], [[1.0]], [[0.0]]))
+    first, *rest = _linear_checks(closed, found, 2.0, 0.5, 2.0)
+    assert str(first).startswith("FAIL largest real part")
+    for check in rest:
+        assert not check.passed
+        assert str(check).endswith("not judged: poles at 0 in q.base.wx")

@@ -23,15 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked: what, the value found, the bound, and whether it holds."""
+    """One thing that was checked: what, the value found, the bound, whether it holds, or why that could not be judged."""
 
     what: str
     found: float
     bound: float
     passed: bool
+    not_judged: str = ""
 
     def __str__(self) -> str:
-        return f"{'ok  ' if self.passed else 'FAIL'} {self.what}: {self.found:.6g} (bound {self.bound:.6g})"
+        numbers = f"{self.what}: {self.found:.6g} (bound {self.bound:.6g})"
+        if self.not_judged:
+            return f"---- {numbers}, not judged: {self.not_judged}"
+        return f"{'ok  ' if self.passed else 'FAIL'} {numbers}"
 
 
 @dataclass(frozen=True, eq=False)

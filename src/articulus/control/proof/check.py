@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from articulus.control.analysis.margins import Margins, margins
-from articulus.control.analysis.stable import asymptotically_stable
+from articulus.control.analysis.stable import asymptotically_stable, stable_poles
 from articulus.control.connect import select
 from articulus.control.design import Check, Design
+from articulus.control.modes import heaviest
 from articulus.control.proof.spillover import Mode, modes_of
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import uncertain as uncertain_model
@@ -299,8 +300,10 @@ def _entry(run: Run, name: str) -> float:
 def _linear_checks(
     closed: LinearModel, found: Margins, gain: float, phase: float, peak: float
 ) -> list[Check]:
+    values, inside = stable_poles(closed.A, closed.period)
     slowest = float(closed.poles.real.max())
-    stable = slowest < 0.0  # of an unstable loop the numbers are no margins: none counts as passed
+    stable = bool(inside.all())  # of an unstable loop the numbers are no margins: none counts as passed
+    why = "" if stable else _reason(closed, values[~inside])
     least = float(min((c.gain_up for c in found.channels), default=np.inf))
     most = float(max((c.gain_down for c in found.channels), default=0.0))
     turn = float(min((c.phase for c in found.channels), default=np.inf))
@@ -308,14 +311,31 @@ def _linear_checks(
     worst = float(found.sensitivity.value)
     return [
         Check("largest real part of the poles of the full model [1/s]", slowest, 0.0, stable),
-        Check("gain may rise by the factor", least, gain, stable and least >= gain),
-        Check("gain may fall to the factor", most, 1 / gain, stable and most <= 1 / gain),
+        Check("gain may rise by the factor", least, gain, stable and least >= gain, why),
+        Check("gain may fall to the factor", most, 1 / gain, stable and most <= 1 / gain, why),
         Check(
-            "phase margin [deg]", float(np.degrees(turn)), float(np.degrees(phase)), stable and turn >= phase
+            "phase margin [deg]",
+            float(np.degrees(turn)),
+            float(np.degrees(phase)),
+            stable and turn >= phase,
+            why,
         ),
-        Check("delay margin [s]", late_by, 0.0, stable and late_by > 0.0),
-        Check("peak of the sensitivity", worst, peak, stable and worst <= peak),
+        Check("delay margin [s]", late_by, 0.0, stable and late_by > 0.0, why),
+        Check("peak of the sensitivity", worst, peak, stable and worst <= peak, why),
     ]
+
+
+def _reason(closed: LinearModel, poles: np.ndarray) -> str:
+    """Return which poles are not stable and in which states, for margins that mean nothing then."""
+    rest = 0.0 if closed.period is None else 1.0
+    small = 1e-6 * max(float(np.abs(np.linalg.eigvals(closed.A)).max(initial=0.0)), 1e-300)
+    still = np.abs(poles - rest) <= small
+    kinds = (("poles at 0", poles[still]), ("unstable poles", poles[~still]))
+    parts = []
+    for kind, some in kinds:
+        names = dict.fromkeys(name for s in some for name in heaviest(closed, complex(s)).split(", "))
+        parts += [f"{kind} in {', '.join(list(names)[:6])}"] if len(some) else []
+    return "; ".join(parts)
 
 
 def _spillover_checks(modes: Sequence[Mode]) -> list[Check]:
