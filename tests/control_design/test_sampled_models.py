@@ -89,3 +89,21 @@ def _outputs(model, u):
         rows.append(model.C @ x + model.D @ u[k])
         x = model.A @ x + model.B @ u[k]
     return np.array(rows)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_c_source_holds_commands_at_their_limit(tmp_path):
+    """An integrator under a constant input: u is held, and back-calculation keeps the state from winding up."""
+    law = of_matrices([[1.0]], [[0.1]], [[1.0]], [[0.0]], 0.1)
+    main = "\n#include <stdio.h>\nint main(void) { controller_state s; double y[1] = {1.0}, u[1]; controller_reset(&s);\n"
+    main += 'for (int i = 0; i < 100; i++) controller_step(&s, y, u); printf("%.17g %.17g", u[0], s.x[0]); return 0; }\n'
+    x = 0.0
+    for _ in range(100):
+        u = min(max(x, -2.0), 2.0)
+        x = x + 0.1 + 0.5 * (u - x)
+    (tmp_path / "a.c").write_text(c_source(law, limit=2.0, back=[[0.5]]) + main)
+    subprocess.run(["cc", "-std=c99", "-o", tmp_path / "a", tmp_path / "a.c"], check=True)
+    found = subprocess.run([tmp_path / "a"], check=True, capture_output=True, text=True).stdout.split()
+    np.testing.assert_allclose([float(v) for v in found], [2.0, x], rtol=1e-14)
+    with pytest.raises(InputError, match="without `limit`"):
+        c_source(law, back=[[1.0]])

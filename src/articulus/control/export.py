@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from articulus.errors import InputError
 from articulus.linear import LinearModel
 
 
-def c_source(law: LinearModel, name: str = "controller") -> str:
+def c_source(law: LinearModel, name: str = "controller", *, limit: Any = None, back: Any = None) -> str:
     """Return C99 source of a sampled controller: a state, `<name>_reset` and `<name>_step`, to be called once per period.
 
     It allocates nothing and calls nothing; numbers are printed so that they are read back bit by bit.
@@ -21,11 +22,20 @@ def c_source(law: LinearModel, name: str = "controller") -> str:
         Discrete, see `sample`.
     name : str
         Prefix of all names in the source.
+    limit : number or (m,)
+        Largest size of the commands u, which are held at it; no limit if not given.
+    back : (n, m)
+        Back-calculation against windup: back (held u - u) is added to the next state; see `LinearController`.
     """
     period = _sampled(law)
     n, p, m = len(law.A), len(law.inputs), len(law.outputs)
     if not (name.isidentifier() and name.isascii()):
         raise InputError(f"c_source: found the name '{name}'; expected letters, digits and underscores")
+    limits, returned = _limits(limit, back, n, m)
+    held = [
+        f"    if (u[{i}] > {x!r}) u[{i}] = {x!r}; else if (u[{i}] < {-x!r}) u[{i}] = {-x!r};"
+        for i, x in enumerate(limits)
+    ]
     lines = [
         f"/* {law.name or 'controller'}: {n} states, sampled every {period!r} s; call {name}_step once per period.",
         *(
@@ -49,11 +59,35 @@ def c_source(law: LinearModel, name: str = "controller") -> str:
         f"    double next[{max(n, 1)}] = {{0.0}};",
         *(f"    u[{i}] = {_sum((law.C[i], 's->x'), (law.D[i], 'y'))};" for i in range(m)),
         *(f"    next[{i}] = {_sum((law.A[i], 's->x'), (law.B[i], 'y'))};" for i in range(n)),
+        *(
+            [f"    double over[{m}];", f"    for (int i = 0; i < {m}; i++) over[i] = -u[i];"]
+            if len(returned)
+            else []
+        ),
+        *held,
+        *([f"    for (int i = 0; i < {m}; i++) over[i] += u[i];"] if len(returned) else []),
+        *(f"    next[{i}] += {_sum((row, 'over'))};" for i, row in enumerate(returned)),
         f"    for (int i = 0; i < {max(n, 1)}; i++) s->x[i] = next[i];",
         "}",
         "",
     ]
     return "\n".join(lines)
+
+
+def _limits(limit: Any, back: Any, n: int, m: int) -> tuple[list[float], np.ndarray]:
+    """Return the limits of the commands, (m,) or none, and the rows of back-calculation, (n, m) or none."""
+    if limit is None:
+        if back is not None:
+            raise InputError("c_source: found `back` without `limit`; expected both")
+        return [], np.zeros((0, m))
+    found = np.asarray(limit, dtype=float)
+    rows = np.zeros((0, m)) if back is None else np.asarray(back, dtype=float)
+    if found.shape not in ((), (m,)) or not (found >= 0.0).all() or rows.shape not in ((0, m), (n, m)):
+        raise InputError(
+            f"c_source: found limit of shape {found.shape} and back of shape {rows.shape}; expected numbers of at least 0, one or "
+            f"({m},), and ({n}, {m})"
+        )
+    return [float(x) for x in np.broadcast_to(found, m)], rows
 
 
 def difference_equation(law: LinearModel) -> tuple[np.ndarray, np.ndarray]:
