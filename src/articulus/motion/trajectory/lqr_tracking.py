@@ -42,6 +42,7 @@ def feedback_along(
     joints: Sequence[str],
     sizes: np.ndarray,
     deviation: float,
+    period: float | None = None,
 ) -> StateFeedback:
     """Return the feedback that keeps a mechanism on a motion.
 
@@ -57,6 +58,8 @@ def feedback_along(
         Force that each motor may spend.
     deviation : float
         Part of the extent of the motion at which the feedback may spend it.
+    period : float [s]
+        Of the controller; continuous if not given.
     """
     if mechanism.nq != mechanism.nv:
         raise InputError(
@@ -67,8 +70,7 @@ def feedback_along(
         raise InputError(
             f"track: found deviation = {deviation!r}; expected a part of the motion above zero, such as 0.05"
         )
-    fine = np.unique(np.concatenate([t, np.linspace(t[0], t[-1], POINTS)]))
-    q_fine, v_fine = _hermite(t, q, v, fine), _hermite(t, v, np.gradient(v, t, axis=0), fine)
+    fine, q_fine, v_fine = fine_motion(t, q, v)
     motors = [k for j in joints for k in range(mechanism.nv)[mechanism.v_slice(j)]]
     forces = np.column_stack([np.interp(fine, t, column) for column in tau.T])
     models = mechanism.linearize(*_on_loops(mechanism, q_fine, v_fine), forces)
@@ -87,11 +89,18 @@ def feedback_along(
     target = np.hstack([q_fine, v_fine])
     slopes = np.hstack([v_fine, np.gradient(v_fine, fine, axis=0)])
     return StateFeedback(
-        K=_matrix_function(fine, K, places),
-        x0=_column_function(fine, target, slopes),
+        K=matrix_function(fine, K, places),
+        x0=column_function(fine, target, slopes),
         joints=tuple(joints),
         name="track",
+        period=period,
     )
+
+
+def fine_motion(t: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return times at which gains are known, and positions and velocities of a motion there."""
+    fine = np.unique(np.concatenate([t, np.linspace(t[0], t[-1], POINTS)]))
+    return fine, _hermite(t, q, v, fine), _hermite(t, v, np.gradient(v, t, axis=0), fine)
 
 
 def _extent(mechanism: Mechanism, moved: np.ndarray) -> np.ndarray:
@@ -155,7 +164,7 @@ def _last(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, duration: 
         return Q * duration
 
 
-def _matrix_function(t: np.ndarray, K: np.ndarray, places: Sequence[int]) -> ca.Function:
+def matrix_function(t: np.ndarray, K: np.ndarray, places: Sequence[int]) -> ca.Function:
     """Return gains, linear between points and constant outside, as a function of time; columns besides `places` are zero."""
     now, (_, m, n) = SX.sym("t"), K.shape
     known = K[:, :, places].reshape(len(t), -1)
@@ -173,7 +182,7 @@ def _matrix_function(t: np.ndarray, K: np.ndarray, places: Sequence[int]) -> ca.
     return ca.Function("gains", [now], [whole])
 
 
-def _column_function(t: np.ndarray, y: np.ndarray, slope: np.ndarray) -> ca.Function:
+def column_function(t: np.ndarray, y: np.ndarray, slope: np.ndarray) -> ca.Function:
     """Return columns as a function of time: cubics with given values and slopes between points, constant outside."""
     now, h = SX.sym("t"), np.diff(t)[:, None]
     d0, d1, jump = h * slope[:-1], h * slope[1:], np.diff(y, axis=0)

@@ -23,6 +23,7 @@ from articulus.model.files.storage import write_text
 from articulus.model.mechanism import Spline
 from articulus.motion.trajectory.collocation import Layout, first_guess, transcribe
 from articulus.motion.trajectory.condensed import Condensed
+from articulus.motion.trajectory.follow import default_bandwidth, inertia_feedback, require_times, steps
 from articulus.motion.trajectory.interior import solve_condensed
 from articulus.motion.trajectory.ipopt import Solution, solve
 from articulus.motion.trajectory.lqr_tracking import feedback_along
@@ -450,12 +451,23 @@ class Plan:
         limit = np.maximum(self.courses[0].phase.upper[self.task.columns.u], np.abs(self.u).max(0))
         return np.clip(self.u + self.task.friction_left(self.courses[0].z), -limit, limit)
 
+    @cached_property
+    def _holding(self) -> np.ndarray:
+        """Forces of the motors that hold the end of the motion, (motors,); of closed loops the last ones of the plan."""
+        assert self.task is not None
+        if self.mechanism.constraint_names:
+            return np.asarray(self._forces[-1])
+        return np.asarray(self.mechanism.gravity(self.q[-1]))[self.task.motors]
+
     def feedforward(self) -> tuple[PrescribedForce, ...]:
-        """Return the motors' forces as components for `simulate` and `Loop`."""
+        """Return the motors' forces as components for `simulate` and `Loop`; after the motion they hold its end."""
         self._require()
         assert self.task is not None
         time, made = SX.sym("t"), []
-        forces = dict(zip(self.task.motors, (self._played(u)(time) for u in self._forces.T)))
+        forces = {
+            motor: ca.if_else(time > self.t[-1], hold, self._played(u)(time))
+            for motor, u, hold in zip(self.task.motors, self._forces.T, self._holding)
+        }
         for joint in self.joints:
             own = ca.vertcat(*(forces[k] for k in range(self.mechanism.nv)[self.mechanism.v_slice(joint)]))
             made.append(PrescribedForce(joint, ca.Function("forces", [time], [own])))
@@ -476,21 +488,31 @@ class Plan:
         return ca.Function("input", [time], [total])
 
     def track(
-        self, kp: Any = None, kd: Any = None, *, deviation: float = 0.05
+        self,
+        kp: Any = None,
+        kd: Any = None,
+        *,
+        bandwidth: float | None = None,
+        deviation: float | None = None,
+        period: float | None = None,
     ) -> tuple[PD | StateFeedback, tuple[PrescribedForce, ...]]:
         """Return a controller that keeps the mechanism on the motion, and the forces to go with it.
 
-        Use them as `simulate(arm, plan.duration, controller=controller, components=forces)`.
+        `follow` simulates with them. Where every degree of freedom has a motor, the feedback has gains in proportion to the inertia along the
+        motion and a bandwidth; else it is linear-quadratic.
 
         Parameters
         ----------
         kp : numbers [N m/rad or N/m]
-            Of a PD controller in the joints with motors. Without kp and kd: linear-quadratic feedback of all coordinates and velocities
-            with gains that change along the motion.
+            Of a PD controller in the joints with motors, in place of that.
         kd : numbers [N m s/rad or N s/m]
+        bandwidth : float [rad/s]
+            10 over the duration if not given, at most 0.2 over the period.
         deviation : float
-            Of the latter: part of the extent of the motion at which it may spend all that the motors can, or, without limits, the
-            largest planned force.
+            For linear-quadratic feedback: part of the extent of the motion at which it may spend all that the motors can, or, without limits, the
+            largest planned force; 0.05 if not given.
+        period : float [s]
+            Of the controller; continuous if not given.
         """
         self._require()
         m = self.mechanism
@@ -498,8 +520,14 @@ class Plan:
             raise InputError(
                 "track: found one of kp and kd; expected both, or none for linear-quadratic feedback"
             )
+        require_times(bandwidth=bandwidth, period=period)
+        assert self.task is not None
+        if kp is None and deviation is None and len(self.task.motors) == m.nv == m.nq:
+            w = bandwidth or default_bandwidth(self.duration, period)
+            return inertia_feedback(m, self.t, self.q, self.v, self.joints, w, period), self.feedforward()
         if kp is None:
-            return self._linear_quadratic(deviation), self.feedforward()
+            part = 0.05 if deviation is None else deviation
+            return self._linear_quadratic(part, period), self.feedforward()
         target, rate = [], []
         for joint in self.joints:
             q, v = self.q[:, m.q_slice(joint)], self.v[:, m.v_slice(joint)]
@@ -511,9 +539,46 @@ class Plan:
             target += [_spline(self.t, column) for column in q.T]
             rate += [_spline(self.t, column) for column in v.T]
         course = Course(tuple(target)), Course(tuple(rate))
-        return PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints), self.feedforward()
+        pd = PD(kp=kp, kd=kd, target=course[0], rate=course[1], joints=self.joints, period=period)
+        return pd, self.feedforward()
 
-    def _linear_quadratic(self, deviation: float) -> StateFeedback:
+    def follow(
+        self,
+        q0: Any = None,
+        v0: Any = None,
+        *,
+        mechanism: Mechanism | None = None,
+        period: float | None = None,
+        bandwidth: float | None = None,
+        **settings: Any,
+    ) -> Run:
+        """Return a simulation that follows the motion with feedback (`track`), from its start or another; steps end where the motion does.
+
+        Parameters
+        ----------
+        q0, v0 : positions, velocities
+            The planned start if not given.
+        mechanism : Mechanism
+            That moves, such as one with another payload; the planned one if not given.
+        period : float [s]
+            Of the controller; the run then ends with the first period after the motion. Continuous if not given.
+        bandwidth : float [rad/s]
+            Of the feedback; see `track`.
+        **settings
+            Of `simulate`.
+        """
+        from articulus.simulation.running import Loop
+
+        controller, forces = self.track(bandwidth=bandwidth, period=period)
+        w = bandwidth or default_bandwidth(self.duration, period)
+        end, step = steps(self.duration, w, period)
+        assert self.task is not None
+        chosen = {"step": step, "method": "rosenbrock" if self.task.rubbing else "rk4"} | settings
+        loop = Loop(mechanism or self.mechanism, controller=controller, components=list(forces))
+        start = self.q[0] if q0 is None else q0
+        return self.shown(loop.simulate(end, q0=start, v0=self.v[0] if v0 is None else v0, **chosen))
+
+    def _linear_quadratic(self, deviation: float, period: float | None = None) -> StateFeedback:
         m, phase, u = self.mechanism, self.courses[0].phase, self.u
         assert self.task is not None
         limits = phase.upper[self.task.columns.u]
@@ -522,7 +587,7 @@ class Plan:
         tau = np.zeros((len(u), m.nv))
         tau[:, self.task.motors] = self._forces
         sizes = np.where(np.isfinite(limits), limits, used)
-        return feedback_along(m, self.t, self.q, self.v, tau, self.joints, sizes, deviation)
+        return feedback_along(m, self.t, self.q, self.v, tau, self.joints, sizes, deviation, period)
 
     def run(self, **settings: Any) -> Run:
         """Return a simulation with the planned forces alone, from the planned start; by a tight adaptive method unless others are given.

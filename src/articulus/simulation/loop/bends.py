@@ -87,6 +87,8 @@ def _operands(function: ca.Function, given: Sequence[SX]) -> list[tuple[SX, bool
             work[outs[0]] = ca.vec(given[ins[0]])[ins[1]]
         elif op == ca.OP_CONST:
             work[outs[0]] = SX(function.instruction_constant(k))
+        elif op == ca.OP_CALL:  # a table that is looked up: not followed any further
+            work |= dict.fromkeys(outs, SX.nan())
         elif len(ins) == 1:
             x = work[ins[0]]
             if op in (ca.OP_FABS, ca.OP_SIGN, *ROUNDED):

@@ -1,0 +1,86 @@
+"""Following a motion: feedback of a bounded bandwidth along it, and a simulation whose steps end where the motion does.
+
+Where every degree of freedom has a motor, the gains are (M w^2 - dtau/dq, 2 M w) along the motion, with the inertia M and what forces of the motion change by
+per change of position, mostly gravity: deviations of all joints go to zero as those of one mass with two poles at -w, however light a wrist is. By default w settles a deviation within the motion, and stays below a part of what the period of
+a controller allows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from articulus.dynamics.mechanism import Mechanism
+from articulus.errors import InputError
+from articulus.motion.trajectory.lqr_tracking import column_function, fine_motion, matrix_function
+from articulus.simulation.loop.components.state_feedback import StateFeedback
+
+SETTLES = 10.0
+"""Bandwidth times the duration of the motion: exp(-10) (1 + 10) of a deviation is left, 5e-4."""
+SAMPLED = 0.2
+"""Largest bandwidth times the period of the controller."""
+STEP = 1e-3
+"""Longest step of the simulation [s]."""
+LOOKS = 200
+"""Least number of steps."""
+
+
+def default_bandwidth(duration: float, period: float | None) -> float:
+    """Return w [rad/s]."""
+    w = SETTLES / duration
+    return w if period is None else min(w, SAMPLED / period)
+
+
+def inertia_feedback(
+    m: Mechanism,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    joints: tuple[str, ...],
+    bandwidth: float,
+    period: float | None = None,
+) -> StateFeedback:
+    """Return feedback with gains in proportion to the inertia along a motion of a mechanism whose degrees of freedom all have motors.
+
+    Parameters
+    ----------
+    m : Mechanism
+    t, q, v : array, (points,), (points, nq), (points, nv)
+    joints : tuple of str
+        With motors.
+    bandwidth : float [rad/s]
+    period : float [s]
+        Of the controller; continuous if not given.
+    """
+    fine, q_fine, v_fine = fine_motion(t, q, v)
+    motors = [k for j in joints for k in range(m.nv)[m.v_slice(j)]]
+    a_fine = np.gradient(v_fine, fine, axis=0)
+    M = np.asarray(m.mass_matrix(q_fine))[:, motors]
+    stiffness = np.asarray(m.inverse_dynamics_derivatives(q_fine, v_fine, a_fine)[0])[:, motors]
+    K = np.concatenate([bandwidth**2 * M - stiffness, 2 * bandwidth * M], axis=2)
+    target, slopes = np.hstack([q_fine, v_fine]), np.hstack([v_fine, a_fine])
+    return StateFeedback(
+        K=matrix_function(fine, K, range(2 * m.nv)),
+        x0=column_function(fine, target, slopes),
+        joints=joints,
+        name="track",
+        period=period,
+    )
+
+
+def steps(duration: float, bandwidth: float, period: float | None) -> tuple[float, float]:
+    """Return when a simulation of a motion ends and its step [s]: a whole number of both steps and periods."""
+    longest = min(STEP, duration / LOOKS, 0.1 / bandwidth)
+    if period is None:
+        return duration, duration / math.ceil(duration / longest)
+    step = period / math.ceil(period / longest)
+    return math.ceil(duration / period - 1e-9) * period, step
+
+
+def require_times(**given: Any) -> None:
+    """Refuse settings that are neither None nor a number above zero."""
+    for name, value in given.items():
+        if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
+            raise InputError(f"follow: {name}: found {value!r}; expected a number above zero")
