@@ -141,3 +141,8 @@ def test_no_products_of_parameters_from_what_no_polynomial_follows():
     )
     assert a.repetitions["m"] == 1
     assert a.error < 1e-3
+
+
+def test_misspelt_parameter_of_a_function_is_named():
+    with pytest.raises(InputError, match=r"asks for the parameter 'k'; found ranges of kk"):
+        uncertain(lambda p: ([[0, 1], [-p["k"], -1]], [[0], [1]], [[1, 0]]), {"kk": (1, 2)})

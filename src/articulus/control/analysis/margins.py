@@ -334,7 +334,8 @@ class _Curve:
         """Return L at frequencies, (n, m, m)."""
         if self._transfer is None:
             return self.loop.response(w)
-        return self._transfer(1j * w if np.isinf(self.limit) else np.exp(1j * w * self.plain.period))
+        period = self.plain.period
+        return self._transfer(1j * w if period is None else np.exp(1j * w * period))
 
     def sensitivity(self, w: np.ndarray) -> np.ndarray:
         """Return S at frequencies, (n, m, m); zero where L is infinite."""

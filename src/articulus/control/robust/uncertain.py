@@ -268,7 +268,18 @@ def _sampler(
         raise InputError(
             f"uncertain: found {type(source).__name__}; expected a mechanism, a loop, or a function of a dict of parameters"
         )
-    return lambda delta: _plain(as_plant(source(values(delta)), "uncertain"))
+
+    def made(delta: np.ndarray) -> tuple[LinearModel, np.ndarray]:
+        try:
+            plant = source(values(delta))
+        except KeyError as missing:
+            name = str(missing.args[0]) if missing.args else "?"
+            raise InputError(
+                f"uncertain: the function asks for the parameter '{name}'; found ranges of {', '.join(box)}; {did_you_mean(name, list(box))}"
+            ) from None
+        return _plain(as_plant(plant, "uncertain"))
+
+    return made
 
 
 def _plain(model: LinearModel) -> tuple[LinearModel, np.ndarray]:
