@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from articulus.linear import LinearModel
 
 NEAR = 1e-3
-"""How far from a position its neighbour is at which constraint rows are counted again [rad, m]."""
+"""How far from a position its neighbour is at which constraint rows are counted again [rad, or over the mechanism's length]."""
 OPEN = 1e-6
-"""Residual of a constraint up to which a state passes for closed [m, rad; m/s, rad/s]."""
+"""Residual of a constraint up to which a state passes for closed [rad, or over the mechanism's length; rates over the largest speed]."""
 
 Array = np.ndarray
 
@@ -272,7 +272,9 @@ class Mechanism(CompiledMechanism, Editing):
         driven = None if actuators is None else self._driven_entries(what, actuators)
         free = np.eye(self.nv)
         if self.description.constraints and self.nv:
-            free = closed.free_motions(self.constraint_jacobian(q, t, params=params))
+            free = closed.free_motions(
+                self._plain_rows(self.constraint_jacobian(q, t, params=params), params)
+            )
         tau, missing = closed.least_forces(free, force, driven)
         closed.require_reached(what, missing, scale, self.v_names, f"actuators {list(actuators or ())}")
         return tau
@@ -294,7 +296,9 @@ class Mechanism(CompiledMechanism, Editing):
             return
         off = self.constraint_acceleration(q, v, vdot, t, params=params)
         still = self.constraint_acceleration(q, v, np.zeros(self.nv), t, params=params)
-        excess = np.abs(off) - OPEN * np.maximum(np.maximum(np.abs(still), np.abs(off - still)), 1.0)
+        scales = self.description.scales(params)
+        least = scales.row_sizes(self.constraint_jacobian(q, t, params=params)) / scales.time**2
+        excess = np.abs(off) - OPEN * np.maximum(np.maximum(np.abs(still), np.abs(off - still)), least)
         if not (excess <= 0).all():
             at = np.unravel_index(np.argmax(excess), excess.shape)
             raise InputError(
@@ -535,7 +539,11 @@ class Mechanism(CompiledMechanism, Editing):
         from articulus.dynamics import constrained as closed
 
         M, G = self.mass_matrix(q, params=params), self.constraint_jacobian(q, t, params=params)
-        return closed.constrained_inverse(M, G)[0]
+        return closed.constrained_inverse(M, self._plain_rows(G, params))[0]
+
+    def _plain_rows(self, G: Array, params: Params | None) -> Array:
+        """Return constraint rows (..., m, nv) over what is large in each (`mechanism.scales`): their lengths can be compared."""
+        return G / self.description.scales(params).row_sizes(G)[..., None]
 
     def tree_mass_matrix_inverse(self, q: Any, *, params: Params | None = None) -> Array:
         """Return M^-1 of the tree that is left when every loop is cut, (..., nv, nv)."""
@@ -593,7 +601,8 @@ class Mechanism(CompiledMechanism, Editing):
         by_q, by_v, M = self.tree_inverse_dynamics_derivatives(q, v, vdot, params=params)
         force, _, *rows = self.constraint_derivatives(q, v, vdot, multipliers, t, params=params)
         G = self.constraint_jacobian(q, t, params=params)
-        return closed.derivatives(M, G, (by_q, by_v), (force, *rows))
+        sizes = self.description.scales(params).row_sizes(G)[..., None]
+        return closed.derivatives(M, G / sizes, (by_q, by_v), (force, *(row / sizes for row in rows)))
 
     def tree_derivatives(
         self, q: Any, v: Any, tau: Any, *, params: Params | None = None
@@ -694,7 +703,7 @@ class Mechanism(CompiledMechanism, Editing):
         G, turning = self.constraint_jacobian(q0, t, params=params), self._ask("tangent_rate", (v0,))
         for q_k, G_k in zip(q0, G):
             self._doubt_singular(q_k, t, G_k, params)
-        found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows)
+        found = closed_models(labels, (turning, *tree, G, *rows), d.holonomic_rows, d.scales(params))
         return found.reshaped(points) if points else found[0]
 
     def _held(self, q: Array, v: Array, params: Params | None) -> tuple[Array, Array] | None:
@@ -717,35 +726,41 @@ class Mechanism(CompiledMechanism, Editing):
 
     def _require_closed(self, q: Array, v: Array, t: float, params: Params | None) -> None:
         """Raise InputError unless a state satisfies the constraints."""
+        scales = self.description.scales(params)
+        allowed = OPEN * scales.row_sizes(self.constraint_jacobian(q, t, params=params))
         off = {
-            "position": self.constraint_residual(q, t, params=params),
-            "velocity": self.constraint_rate(q, v, t, params=params),
+            "position": (self.constraint_residual(q, t, params=params), allowed),
+            "velocity": (self.constraint_rate(q, v, t, params=params), allowed * scales.speed(v)),
         }
-        for level, residual in off.items():
-            worst = int(np.argmax(np.abs(residual)))
-            if not abs(residual[worst]) <= OPEN:
+        for level, (residual, most) in off.items():
+            worst = int(np.argmax(np.abs(residual) / most))
+            if not abs(residual[worst]) <= most[worst]:
                 raise InputError(
                     f"linearize: the {level} leaves constraint '{self.constraint_names[worst]}' open by "
-                    f"{residual[worst]:.3g}; expected at most {OPEN:g}. articulus.assemble finds a state that closes it"
+                    f"{residual[worst]:.3g}; expected at most {most[worst]:.3g}. articulus.assemble finds a state that closes it"
                 )
 
     def _doubt_singular(self, q: Array, t: float, G: Array, params: Params | None) -> None:
         """Warn where the constraints have fewer independent rows than at a closed position close by."""
         from articulus.dynamics.loops.free_coordinates import rows_of_split, split, tangent
 
-        here, on_positions = split(G), self.description.holonomic_rows
+        scales, on_positions = self.description.scales(params), self.description.holonomic_rows
+        large, here = scales.displacement, split(scales.plain(G))
         if len(here.rows) == min(G.shape):
             return
         free = tangent(G, here)
-        shift = free @ np.random.default_rng(0).uniform(0.5, 1.0, free.shape[1])
-        x, off = self.integrate_position(q, NEAR * shift / np.abs(shift).max()), np.inf
+        shift = free @ (
+            np.random.default_rng(0).uniform(0.5, 1.0, free.shape[1]) * large[list(here.independent)]
+        )
+        x, off = self.integrate_position(q, NEAR * shift / np.abs(shift / large).max()), np.inf
         for _ in range(
             20
         ):  # Newton's method with least steps gains a factor of 4 near a singular position, from 1e-6
-            near = self.constraint_jacobian(x, t, params=params)
-            g = self.constraint_residual(x, t, params=params)[on_positions]
-            off = np.abs(g).max(initial=0.0)
-            x = self.integrate_position(x, -np.linalg.lstsq(near[on_positions], g, rcond=1e-9)[0])
+            G = self.constraint_jacobian(x, t, params=params)
+            near, g = scales.plain(G), self.constraint_residual(x, t, params=params) / scales.row_sizes(G)
+            off = np.abs(g[on_positions]).max(initial=0.0)
+            step = np.linalg.lstsq(near[on_positions], g[on_positions], rcond=1e-9)[0]
+            x = self.integrate_position(x, -large * step)
         there = len(rows_of_split(near))
         if off < 1e-12 and len(here.rows) < there:
             doubtful(

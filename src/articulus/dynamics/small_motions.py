@@ -11,6 +11,7 @@ from articulus.dynamics.loops.free_coordinates import following, split, tangent
 from articulus.dynamics.loops.null_space import Partition
 from articulus.errors import InputError
 from articulus.linear import LinearModel, LinearModels
+from articulus.model.mechanism.scales import Scales
 
 ILL_CONDITIONED = 1e6
 """Condition of the rows of dependent freedoms above which other freedoms should be the states."""
@@ -68,12 +69,15 @@ def open_model(labels: Labels, A: np.ndarray, B: np.ndarray) -> LinearModel:
     return labels.model(A, B, np.eye(2 * n), range(n), range(n))
 
 
-def partitions(G: np.ndarray, on_positions: np.ndarray) -> tuple[Partition, Partition]:
+def partitions(G: np.ndarray, on_positions: np.ndarray, scales: Scales) -> tuple[Partition, Partition]:
     """Return which displacements and which velocities are independent under constraint rows G."""
-    return split(G[on_positions]), split(G)
+    plain = scales.plain(G)
+    return split(plain[on_positions]), split(plain)
 
 
-def closed_models(labels: Labels, arrays: Sequence[np.ndarray], on_positions: np.ndarray) -> LinearModels:
+def closed_models(
+    labels: Labels, arrays: Sequence[np.ndarray], on_positions: np.ndarray, scales: Scales
+) -> LinearModels:
     """Return the models about some states, the independent freedoms of the first being states of all of them.
 
     Parameters
@@ -82,6 +86,8 @@ def closed_models(labels: Labels, arrays: Sequence[np.ndarray], on_positions: np
     arrays : sequence of arrays, (states, ...)
         What `closed_model` takes: turning, the three of the tree, G, the four of the rows.
     on_positions : array of bool, (m,)
+    scales : Scales
+        Of the mechanism.
 
     Raises
     ------
@@ -89,13 +95,16 @@ def closed_models(labels: Labels, arrays: Sequence[np.ndarray], on_positions: np
         There is no state, or one at which these freedoms are not independent.
     """
     models: list[LinearModel] = []
-    chosen = partitions(arrays[4][0], on_positions) if len(arrays[4]) else None
+    chosen = partitions(arrays[4][0], on_positions, scales) if len(arrays[4]) else None
     if chosen is None:
         raise InputError(
             "linearize: found no operating point; expected at least one for a mechanism with constraints"
         )
     for k, (turning, by_q, by_v, M, G, *rows) in enumerate(zip(*arrays)):
-        worst = max((p.condition(g) for p, g in zip(chosen, (G[on_positions], G)) if p.rows), default=1.0)
+        plain = scales.plain(G)
+        worst = max(
+            (p.condition(g) for p, g in zip(chosen, (plain[on_positions], plain)) if p.rows), default=1.0
+        )
         if k and not worst <= ILL_CONDITIONED:
             raise InputError(
                 f"linearize: at operating point {k} the states of the first one are not independent (condition {worst:.1e}, "

@@ -9,11 +9,13 @@ from articulus.dynamics.loops.null_space import Partition, independent_rows, par
 ROUNDED = 1e-10
 """Length of a constraint row over that of the longest below which it is taken as rounding [-]."""
 VANISHED = 1e-14
-"""Length of a constraint row up to which it is rounding, even if no other is longer [m, -]: sines of joint angles are not better known."""
+"""Length of a constraint row up to which it is rounding, even if no other is longer [-]: sines of joint angles are not better known."""
+DIGITS = 12
+"""Decimals of the rows at unit length that decide: which of two equally good freedoms is taken does not hang on rounding."""
 
 
 def split(G: np.ndarray) -> Partition:
-    """Return which rows and which freedoms are independent under G x = 0.
+    """Return which rows and which freedoms are independent under G x = 0; best of rows without units (`Scales.plain`).
 
     Rows count by direction, not by length; those shorter than ROUNDED of the longest, or than VANISHED, are zero but for
     rounding, as at a singular position.
@@ -30,7 +32,7 @@ def _directions(G: np.ndarray) -> np.ndarray:
     """Return the rows of G at unit length; zeros in place of those that are rounding."""
     length = np.linalg.norm(G, axis=1, keepdims=True)
     moves = length > max(ROUNDED * length.max(initial=0.0), VANISHED)
-    return np.where(moves, G, 0.0) / np.where(moves, length, 1.0)
+    return np.round(np.where(moves, G, 0.0) / np.where(moves, length, 1.0), DIGITS)
 
 
 def tangent(G: np.ndarray, p: Partition) -> np.ndarray:

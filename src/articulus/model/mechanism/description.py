@@ -8,8 +8,9 @@ import hashlib
 import heapq
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import Parameter, Vector, distinct, not_finite, parameters_in, quantity
 from articulus.model.mechanism.physical import Physical, physical
 from articulus.model.mechanism.regular import joints_without_inertia, singular_findings
+from articulus.model.mechanism.scales import Scales, scales
 from articulus.model.mechanism.visual import Strut, Visual
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -213,6 +215,16 @@ class Description:
     def physical(self) -> Physical:
         """Return what values of the parameters must keep."""
         return physical(self)
+
+    def scales(self, params: Mapping[str, Any] | None = None) -> Scales:
+        """Return the characteristic length, mass, time and energy, at values of the parameters."""
+        names = {p.name for p in self.parameters}
+        own = {name: value for name, value in (params or {}).items() if name in names}
+        return scales(self, own) if own else self._scales
+
+    @functools.cached_property
+    def _scales(self) -> Scales:
+        return scales(self)
 
     @functools.cached_property
     def quaternions(self) -> tuple[tuple[str, int], ...]:

@@ -73,6 +73,8 @@ class Rows:
         Of the position and of the velocity residuals by the parameters of the mechanism.
     holonomic : array of bool, (m,)
         Which are on positions.
+    plain : array, (m, nv) [-]
+        G without units (`Scales.plain`), by which free coordinates are chosen.
     """
 
     G: np.ndarray
@@ -80,6 +82,7 @@ class Rows:
     g_by_p: np.ndarray
     by_p: np.ndarray
     holonomic: np.ndarray
+    plain: np.ndarray
 
     def with_stopped(self, places: Sequence[int]) -> Rows:
         """Return the same with rows that hold velocities at some places."""
@@ -88,7 +91,8 @@ class Rows:
         parts = (np.eye(self.G.shape[1])[list(places)], *blank)
         old = (self.G, self.by_q, self.g_by_p, self.by_p)
         G, by_q, g_by_p, by_p = (np.vstack(pair) for pair in zip(old, parts))
-        return Rows(G, by_q, g_by_p, by_p, np.append(self.holonomic, np.ones(n, dtype=bool)))
+        plain = np.vstack([self.plain, parts[0]])
+        return Rows(G, by_q, g_by_p, by_p, np.append(self.holonomic, np.ones(n, dtype=bool)), plain)
 
 
 class LoopDerivatives:
@@ -233,7 +237,7 @@ class LoopDerivatives:
         *found, rates = _values(self._jacobian, len(x), np.hstack([x, inputs]), p, np.zeros(s.nw), t, h)
         kinematics = _values(self._kinematics, len(x), x[:, s.places["q"]], x[:, s.places["v"]])
         rows = self._constraints(x, p, t)
-        chosen = split(rows[0].G[rows[0].holonomic]), split(rows[0].G)
+        chosen = split(rows[0].plain[rows[0].holonomic]), split(rows[0].plain)
         out = []
         for k, each in enumerate(rows):
             _require_same(k, each, rows[0], chosen)
@@ -327,13 +331,15 @@ class LoopDerivatives:
             np.zeros((0, count)),
             np.zeros((0, count)),
             np.zeros(0, dtype=bool),
+            np.zeros((0, d.nv)),
         )
         out = [empty] * len(x)
         if s.closing is not None:
             found = _values(self._rows, len(x), x[:, s.places["q"]], x[:, s.places["v"]], t, p[:, :count])
             for k, holding in enumerate(map(self._holding, x)):
                 G, by_q, g_by_p, by_p = (m[k][holding] for m in found)
-                out[k] = Rows(G, by_q, g_by_p, by_p, d.holonomic_rows[holding])
+                plain = d.scales(dict(zip([q.name for q in d.parameters], p[k]))).plain(found[0][k])[holding]
+                out[k] = Rows(G, by_q, g_by_p, by_p, d.holonomic_rows[holding], plain)
         if s.network.stops:
             resting = x[:, s.nc :][:, s.held_places["resting"]] > 0
             out = [
@@ -427,7 +433,8 @@ def _require_same(k: int, rows: Rows, first: Rows, chosen: tuple[Partition, Part
             "first point. Linearize it by itself"
         )
     worst = max(
-        (p.condition(g) for p, g in zip(chosen, (rows.G[rows.holonomic], rows.G)) if p.rows), default=1.0
+        (p.condition(g) for p, g in zip(chosen, (rows.plain[rows.holonomic], rows.plain)) if p.rows),
+        default=1.0,
     )
     if not worst <= ILL_CONDITIONED:
         raise InputError(

@@ -4,8 +4,15 @@ With v = 0 at a fixed time, the unknowns are q, the states s of components and t
 
     v'(q, s, d) = 0,   s'(q, s, d) = 0,   d = r(q, s, d),   g(q) = 0
 
-r: all sampled components, one after the other; g: residuals of the constraints. Newton's method with exact derivatives. Commands u
+r: all sampled components, one after the other; g: residuals of the constraints. Newton's method with exact derivatives; where it
+does not get there, the way of a heavily damped motion, q' = v'(q, s, d) instead of q'' = v', with implicit steps that grow as the
+imbalance falls: it leads downhill, to a stable state of rest, and ends as Newton's method. Commands u
 may be unknown, too (`trim`): then joints move only as far as no commands can hold them, and v is what is given.
+
+What is out of balance counts in parts of what is large in its row: of an acceleration that which a large displacement brings about
+(`mechanism.scales`), of a loop the mechanism's length, of a component's rate what a large change of what it depends on makes.
+
+Source: Kelley & Keyes 1998 (pseudo-transient continuation).
 """
 
 from __future__ import annotations
@@ -28,6 +35,12 @@ from articulus.simulation.solve.assembly import SMALL_MOTION, least, modal_freed
 MARGIN = 1e-7
 """Real part of a pole over the size of the largest, below which it counts as not growing [-]: rounding splits double poles at zero by
 about the root of its own size."""
+FLOWING = 500
+"""Steps of the heavily damped motion after which the search gives up."""
+FASTER, SLOWER = 2.0, 5.0
+"""By what such a step grows after one that was taken, and shrinks after one that was not."""
+LONGEST, GROWTH = 0.1, 1.2
+"""Largest change of an unknown in such a step, over a large one, and largest growth of the imbalance [-]."""
 FIXED = ("outside", "active", "kept", "resting", "push")
 """Held values that are no state of a component."""
 
@@ -137,10 +150,15 @@ class Rest:
         """
         q = self.c[self.system.places["q"]]
         x = np.concatenate([q, self.c[self._own], self.d[self._held], self.p[self.commands]])
-        wanted = tolerance * max(1.0, np.abs(self.residual(x)).max(initial=0.0))
-        x, history = newton(x, self.residual, self.step, self.moved, wanted)
-        left = np.abs(self.residual(x))
-        if not left.max(initial=0.0) <= wanted:
+        start, sizes = x, self.sizes(x)[0]
+        x, history = newton(x, self.residual, self.step, self.moved, tolerance, sizes)
+        if not self.commands and not self._balanced(x, sizes, tolerance):
+            x = self._flow(start, sizes, tolerance)
+            x, again = newton(x, self.residual, self.step, self.moved, tolerance, sizes)
+            history = history + again
+        left, allowed = np.abs(self.residual(x)), tolerance * np.maximum(sizes, self.sizes(x)[0])
+        if not (left <= allowed).all():
+            worst = int((left / allowed).argmax())
             states = [name for name, at in (self.own | self.held).items() for _ in range(at.stop - at.start)]
             labels = [
                 *(f"v'.{name}" for name in self.mechanism.v_names),
@@ -151,8 +169,8 @@ class Rest:
                 ("trim", "commands that hold it") if self.commands else ("equilibrium", "state of rest")
             )
             raise NumericalError(
-                f"{method}: the loop around '{self.mechanism.name}' is out of balance by {left.max():.3g} after "
-                f"{len(history) - 1} steps, most in {labels[int(left.argmax())]}; expected at most {wanted:.3g}. There may be no {none}; try "
+                f"{method}: the loop around '{self.mechanism.name}' is out of balance by {left[worst]:.3g} after "
+                f"{len(history) - 1} steps, most in {labels[worst]}; expected at most {allowed[worst]:.3g}. There may be no {none}; try "
                 "another estimate"
             )
         self._put(x)
@@ -192,23 +210,97 @@ class Rest:
         g = self.mechanism.constraint_residual(x[: self.mechanism.nq], self.t, params=self.params)
         return np.append(balance, g)
 
-    def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        """Return the Newton step: displacement (nv), changes of states, held values and commands."""
+    def derivative(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivative of the balance (v', s', d - r), and that of the constraints, by displacements, states, held values and commands."""
         self._put(x)
         m, places = self.mechanism, self.system.places
         _, by_c, by_d, *by_p = (np.array(y) for y in self._balance(self.c, self.d, self.p, *self._rest))
         E = np.array(self._position_rate(self.c[places["q"]], self.c[places["v"]]))
-        J = [by_c[:, places["q"]] @ E, by_c[:, self._own], by_d[:, self._held]]
-        J = np.hstack([*J, *(by[:, self.commands] for by in by_p)])
+        parts = [by_c[:, places["q"]] @ E, by_c[:, self._own], by_d[:, self._held]]
+        J = np.hstack([*parts, *(by[:, self.commands] for by in by_p)])
         G = m.constraint_jacobian(x[: m.nq], self.t, params=self.params)
-        rows = np.hstack([G, np.zeros((len(G), J.shape[1] - m.nv))])[m.description.holonomic_rows]
-        kept = np.append(np.ones(len(J), dtype=bool), m.description.holonomic_rows)
-        every, others = np.vstack([J, rows]), np.ones(J.shape[1] - m.nv, dtype=bool)
+        return J, np.hstack([G, np.zeros((len(G), J.shape[1] - m.nv))])
+
+    def sizes(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is large in each row of the balance and of the constraints, and what is a large change of each unknown.
+
+        A large displacement is known; from it follows what is a large acceleration, from that what is a large change of a
+        component's state, and so on along the rows in which they meet.
+        """
+        nv = self.mechanism.nv
+        J, G = self.derivative(x)
+        scales = self.mechanism.description.scales(self.params)
+        unknowns = np.concatenate([scales.displacement, np.zeros(J.shape[1] - nv)])
+        sliding = scales.displacement == scales.length
+        places = self.c[self.system.places["q"]]
+        if len(places) == nv:  # what slides far beyond the size of its bodies: masses on ropes
+            unknowns[:nv] = np.where(sliding, np.maximum(unknowns[:nv], np.abs(places)), unknowns[:nv])
+        rows = np.zeros(len(J))
+        for _ in range(1 + J.shape[1] - nv):
+            rows = np.maximum(rows, np.abs(J * unknowns).max(axis=1, initial=0.0))
+            met = np.abs(J) / np.where(rows > 0, rows, np.inf)[:, None]
+            strongest = met.max(axis=0, initial=0.0)
+            fresh = (unknowns == 0) & (strongest > 0)
+            if not fresh.any():
+                break
+            unknowns[fresh] = 1 / strongest[fresh]
+        unknowns[unknowns == 0] = 1.0
+        rows = np.maximum(rows, np.abs(J * unknowns).max(axis=1, initial=0.0))
+        rate = np.sqrt((rows[:nv] / unknowns[:nv]).max(initial=0.0)) or 1.0
+        n = self._own.size
+        least = unknowns[nv : nv + n + self._held.size].copy()
+        least[:n] *= rate  # what rounds a kink off is no rate of a state
+        rows[nv : nv + len(least)] = np.maximum(rows[nv : nv + len(least)], least)
+        residual = np.abs(self.residual(x)[: len(J)])
+        rows = np.where(rows > 0, rows, np.where(residual > 0, residual, 1.0))
+        return np.append(rows, scales.row_sizes(G[:, :nv])), unknowns
+
+    def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
+        """Return the Newton step: displacement (nv), changes of states, held values and commands."""
+        return self._step(x, residual, np.inf)
+
+    def _step(self, x: np.ndarray, residual: np.ndarray, span: float) -> np.ndarray:
+        """Return the implicit step of the heavily damped motion over a span [s^2]; an infinite one is Newton's."""
+        J, G = self.derivative(x)
+        held = len(J) - self._held.size
+        J[:held] -= np.eye(*J.shape)[:held] / span
+        J[held:] += np.eye(*J.shape)[held:] / span
+        on_positions = self.mechanism.description.holonomic_rows
+        kept = np.append(np.ones(len(J), dtype=bool), on_positions)
+        rows, unknowns = self.sizes(x)
+        every, others = np.vstack([J, G[on_positions]]), np.ones(J.shape[1] - self.mechanism.nv, dtype=bool)
         moving = np.append(self._moving, others)
         if not self.commands:
-            return least(every, -residual[kept], moving)
-        joints = np.append(~modal_freedoms(m), ~others)
-        return _least_moved(every, -residual[kept], moving & joints, moving & ~joints)
+            return least(every, -residual[kept], moving, rows[kept], unknowns)
+        joints = np.append(~modal_freedoms(self.mechanism), ~others)
+        plain = every * unknowns / rows[kept][:, None]
+        return unknowns * _least_moved(plain, -residual[kept] / rows[kept], moving & joints, moving & ~joints)
+
+    def _balanced(self, x: np.ndarray, sizes: np.ndarray, tolerance: float) -> bool:
+        return bool((np.abs(self.residual(x)) <= tolerance * np.maximum(sizes, self.sizes(x)[0])).all())
+
+    def _flow(self, x: np.ndarray, sizes: np.ndarray, tolerance: float) -> np.ndarray:
+        """Return where the heavily damped motion leads: near to a stable state of rest, if there is one downhill.
+
+        A step is as long as the imbalance does not grow by it, and takes nothing further than a tenth of what is large.
+        """
+        r, nv = self.residual(x), self.mechanism.nv
+        unknowns, coarse = self.sizes(x)[1], sizes.copy()
+        coarse[:nv] = unknowns[:nv] * (sizes[:nv] / unknowns[:nv]).max(initial=0.0)
+        span = 1 / (coarse[:nv] / unknowns[:nv]).max(initial=SMALL_MOTION)
+        for _ in range(FLOWING):
+            by = self._step(x, r, span)
+            there = self.moved(x, by)
+            found = self.residual(there)
+            near = np.abs(by / unknowns).max(initial=0.0) <= LONGEST
+            left, before = np.linalg.norm(found / coarse), np.linalg.norm(r / coarse)
+            if not (near and left <= GROWTH * before):
+                span /= SLOWER
+                continue
+            x, r, span = there, found, span * FASTER
+            if (np.abs(r / sizes) <= np.sqrt(tolerance)).all():
+                break
+        return x
 
     def moved(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
         """Return x after a step."""

@@ -61,7 +61,8 @@ def assemble(
 
     Each step solves G step = -g with the smallest step (pseudo-inverse), is halved as long as it makes the residual
     worse, and moves the position by `integrate_position`; the velocity is then corrected by the smallest change that
-    satisfies G v + g_t = 0. Convergence is quadratic. Flexible bodies keep the shape that is given, unless the loops
+    satisfies G v + g_t = 0. Convergence is quadratic. Lengths count in parts of the mechanism's own
+    (`mechanism.scales`), angles in radians. Flexible bodies keep the shape that is given, unless the loops
     can be closed by bending them only.
 
     Parameters
@@ -75,8 +76,8 @@ def assemble(
         Joints whose coordinates and velocities stay as they are given, and flexible bodies that keep their shape.
     t : float [s]
         Time, for prescribed motions.
-    tolerance : float [m, rad; m/s, rad/s]
-        Largest residual that passes.
+    tolerance : float [-]
+        Largest residual that passes: of angles [rad], of lengths over the mechanism's own; of rates over the largest speed.
     params : dict of parameter name to number
 
     Raises
@@ -111,25 +112,28 @@ def _assembled(
 ) -> Assembly:
     """Return the state that is reached with the degrees of freedom that may move."""
     names, on_positions = mechanism.constraint_names, mechanism.description.holonomic_rows
+    scales = mechanism.description.scales(params)
+    sizes = scales.row_sizes(mechanism.constraint_jacobian(position, t, params=params))
 
     def residual(x: np.ndarray) -> np.ndarray:
         return mechanism.constraint_residual(x, t, params=params)
 
     def step(x: np.ndarray, g: np.ndarray) -> np.ndarray:
         G = mechanism.constraint_jacobian(x, t, params=params)[on_positions]
-        return least(G, -g[on_positions], moving)
+        return least(G, -g[on_positions], moving, sizes[on_positions], scales.displacement)
 
     def moved(x: np.ndarray, by: np.ndarray) -> np.ndarray:
         return mechanism.integrate_position(x, by)
 
-    position, history = newton(position, residual, step, moved, tolerance)
-    _require(mechanism, "position", residual(position), tolerance, fixed)
+    position, history = newton(position, residual, step, moved, tolerance, sizes)
+    _require(mechanism, "position", residual(position), tolerance * sizes, fixed)
     G = mechanism.constraint_jacobian(position, t, params=params)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
-    velocity = velocity + least(G, -off, moving)
+    speed = max(np.abs(velocity / scales.displacement).max(initial=0.0), np.abs(off / sizes).max(initial=0.0))
+    velocity = velocity + least(G, -off, moving, sizes, scales.displacement)
     off = mechanism.constraint_rate(position, velocity, t, params=params)
-    _require(mechanism, "velocity", off, tolerance * (1 + np.abs(velocity).max(initial=0.0)), fixed)
-    kept = rows_of_split(G)
+    _require(mechanism, "velocity", off, tolerance * speed * sizes, fixed)
+    kept = rows_of_split(scales.plain(G))
     redundant = tuple(names[k] for k in range(len(names)) if k not in kept)
     return Assembly(position, velocity, history, len(kept), redundant, mechanism.nv - len(kept))
 
@@ -141,7 +145,8 @@ def independent_rows(
 
     By QR with pivoting of the rows, each scaled to unit length; a row counts as dependent when 1e-9 of it is left.
     """
-    rows = rows_of_split(mechanism.constraint_jacobian(q, t, params=params))
+    scales = mechanism.description.scales(params)
+    rows = rows_of_split(scales.plain(mechanism.constraint_jacobian(q, t, params=params)))
     return tuple(mechanism.constraint_names[k] for k in sorted(rows))
 
 
@@ -151,22 +156,27 @@ def newton(
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
     moved: Callable[[np.ndarray, np.ndarray], np.ndarray],
     tolerance: float,
+    sizes: np.ndarray | float = 1.0,
 ) -> tuple[np.ndarray, tuple[float, ...]]:
-    """Return where Newton steps lead, and the largest residual on the way; ends when it shrinks no more."""
+    """Return where Newton steps lead, and the largest residual on the way; ends when it shrinks no more.
+
+    `sizes` are what is a large residual of each row: residuals over them are compared with each other and with the tolerance.
+    """
     r = residual(x)
     history = [float(np.abs(r).max(initial=0.0))]
     for _ in range(STEPS):
         if history[-1] == 0.0:
             break
-        by = step(x, r)
+        by, left = step(x, r), np.linalg.norm(r / sizes)
         for halving in range(HALVINGS):
             there = moved(x, by * 0.5**halving)
             found = residual(there)
-            if np.linalg.norm(found) < np.linalg.norm(r):
+            if np.linalg.norm(found / sizes) < left:
                 break
         else:
             break
-        rounded = history[-1] <= tolerance and np.linalg.norm(found) > 0.1 * np.linalg.norm(r)
+        near = np.abs(r / sizes).max() <= tolerance
+        rounded = near and np.linalg.norm(found / sizes) > 0.1 * left
         x, r = there, found
         history.append(float(np.abs(r).max(initial=0.0)))
         if rounded:
@@ -174,11 +184,23 @@ def newton(
     return x, tuple(history)
 
 
-def least(A: np.ndarray, b: np.ndarray, moving: np.ndarray) -> np.ndarray:
-    """Return the smallest x with A x = b (least squares) that leaves what is not moving at zero."""
+def least(
+    A: np.ndarray,
+    b: np.ndarray,
+    moving: np.ndarray,
+    rows: np.ndarray | None = None,
+    columns: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return the smallest x with A x = b (least squares) that leaves what is not moving at zero.
+
+    `rows` and `columns` are the sizes in which b and x are measured: what has different units becomes comparable.
+    """
     x = np.zeros(A.shape[1])
     if A.size and moving.any():
-        x[moving] = np.linalg.lstsq(A[:, moving], b, rcond=SMALL_MOTION)[0]
+        rows = np.ones(len(A)) if rows is None else rows
+        columns = np.ones(len(x)) if columns is None else columns
+        plain = A[:, moving] * columns[moving] / rows[:, None]
+        x[moving] = columns[moving] * np.linalg.lstsq(plain, b / rows, rcond=SMALL_MOTION)[0]
     return x
 
 
@@ -207,16 +229,16 @@ def modal_freedoms(mechanism: Mechanism) -> np.ndarray:
 
 
 def _require(
-    mechanism: Mechanism, level: str, residual: np.ndarray, tolerance: float, fixed: Sequence[str]
+    mechanism: Mechanism, level: str, residual: np.ndarray, allowed: np.ndarray, fixed: Sequence[str]
 ) -> None:
     """Raise NumericalError that names the constraint that is open most, if one is."""
-    if np.abs(residual).max(initial=0.0) <= tolerance:
+    if (np.abs(residual) <= allowed).all():
         return
-    worst = int(np.argmax(np.abs(residual)))
+    worst = int(np.argmax(np.where(np.abs(residual) <= allowed, 0.0, np.abs(residual))))
     hint = f" with {', '.join(map(repr, fixed))} held" if fixed else ""
     raise NumericalError(
         f"assemble: '{mechanism.name}' cannot be closed{hint}: {level} constraint '{mechanism.constraint_names[worst]}' stays "
-        f"open by {abs(residual[worst]):.3g}; expected at most {tolerance:.3g}. The parts may not reach each other, or the "
+        f"open by {abs(residual[worst]):.3g}; expected at most {allowed[worst]:.3g}. The parts may not reach each other, or the "
         "estimate may be too far off"
     )
 

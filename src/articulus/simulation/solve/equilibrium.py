@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,11 @@ import numpy as np
 from articulus.dynamics.loops.free_coordinates import split, tangent
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
+from articulus.model.mechanism.scales import Scales
 from articulus.simulation.solve.assembly import SMALL_MOTION, assemble, least, newton, one_state
+
+ROUNDING = 1e-12
+"""Part of the largest force, both times a large displacement, below which a force is rounding of it [-]."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ def equilibrium(
 
     Newton's method on bias(q, 0) + G' lambda = tau and g(q, t) = 0 with exact derivatives; steps that make the
     residual worse are halved. Motions that meet no force at all (a free body without gravity) stay as estimated.
+    Forces count in parts of the largest that acts along the same degree of freedom, or that a large displacement
+    (`mechanism.scales`: 1 rad, the mechanism's own length) would bring about; open loops in parts of that length.
 
     Parameters
     ----------
@@ -67,7 +74,7 @@ def equilibrium(
     t : float [s]
         Time at which prescribed motions are held.
     tolerance : float [-]
-        Largest force out of balance, over the largest joint force at the estimate (or 1).
+        Largest force out of balance and largest residual of a loop, both over what is large in that row.
     params : dict of parameter name to number
 
     Raises
@@ -81,14 +88,11 @@ def equilibrium(
     if mechanism.description.constraints:
         start = assemble(mechanism, start, t=t, params=params).q
     x = balance.begin(start)
-    wanted = tolerance * max(
-        1.0, np.abs(forces).max(initial=0.0), np.abs(balance.gravity(x)).max(initial=0.0)
-    )
-    x, history = newton(x, balance.residual, balance.step, balance.moved, wanted)
-    balance.require(x, wanted, len(history) - 1)
-    stiffness = balance.stiffness(x)
-    slack = SMALL_MOTION * np.abs(stiffness).max(initial=0.0)
-    return Equilibrium(*balance.split(x), bool((stiffness >= -slack).all()), stiffness, history)
+    sizes = balance.sizes(x)
+    x, history = newton(x, balance.residual, balance.step, balance.moved, tolerance, sizes)
+    balance.require(x, tolerance * np.maximum(sizes, balance.sizes(x)), len(history) - 1)
+    stiffness, stable = balance.stiffness(x)
+    return Equilibrium(*balance.split(x), stable, stiffness, history)
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,10 @@ class _Balance:
     tau: np.ndarray
     t: float
     params: Mapping[str, Any] | None
+
+    @functools.cached_property
+    def scales(self) -> Scales:
+        return self.mechanism.description.scales(self.params)
 
     def split(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return x[: self.mechanism.nq], x[self.mechanism.nq :]
@@ -117,8 +125,23 @@ class _Balance:
         """Return x with the multipliers that balance best."""
         x = np.concatenate([q, np.zeros(len(self.mechanism.constraint_names))])
         G = self.jacobian(x)
-        x[self.mechanism.nq :] = least(G.T, self.tau - self.gravity(x), np.ones(len(G), dtype=bool))
+        large = self.scales.displacement
+        pull = G * large / self.scales.row_sizes(G)[:, None]
+        moving = np.ones(len(G), dtype=bool)
+        x[self.mechanism.nq :] = least(
+            pull.T, (self.tau - self.gravity(x)) * large, moving
+        ) / self.scales.row_sizes(G)
         return x
+
+    def sizes(self, x: np.ndarray) -> np.ndarray:
+        """Return what is large in each row: forces that act or that a large displacement brings about, and residuals."""
+        n, large, G = self.mechanism.nv, self.scales.displacement, self.jacobian(x)
+        acting = [self.gravity(x), self.tau, *(G * self.split(x)[1][:, None])]
+        forces = np.maximum.reduce([np.abs(f) for f in acting])
+        stiff = np.abs(self.derivative(x)[:n, :n] * large).max(axis=1, initial=0.0)
+        forces = np.maximum(forces, stiff)
+        largest = (forces * large).max(initial=0.0) or 1.0
+        return np.concatenate([np.maximum(forces, ROUNDING * largest / large), self.scales.row_sizes(G)])
 
     def residual(self, x: np.ndarray) -> np.ndarray:
         q, multipliers = self.split(x)
@@ -137,30 +160,53 @@ class _Balance:
         return np.block([[K, G.T], [G, np.zeros((len(G), len(G)))]])
 
     def step(self, x: np.ndarray, residual: np.ndarray) -> np.ndarray:
-        return least(self.derivative(x), -residual, np.ones(len(residual), dtype=bool))
+        columns = self._columns(x)
+        return least(
+            self.derivative(x), -residual, np.ones(len(residual), dtype=bool), self.sizes(x), columns
+        )
+
+    def _columns(self, x: np.ndarray) -> np.ndarray:
+        """Return what is a large change of each unknown: displacements, and multipliers that balance the largest force."""
+        n, large = self.mechanism.nv, self.scales.displacement
+        sizes = self.sizes(x)
+        energy = (sizes[:n] * large).max(initial=0.0)
+        return np.concatenate([large, energy / sizes[n:]])
 
     def moved(self, x: np.ndarray, by: np.ndarray) -> np.ndarray:
         (q, multipliers), n = self.split(x), self.mechanism.nv
         return np.concatenate([self.mechanism.integrate_position(q, by[:n]), multipliers + by[n:]])
 
-    def stiffness(self, x: np.ndarray) -> np.ndarray:
-        """Return the eigenvalues of the stiffness against displacements that the constraints allow."""
+    def stiffness(self, x: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Return the eigenvalues of the stiffness against displacements that the constraints allow, and whether none is negative.
+
+        The sign is judged where displacements are measured in large ones: no unit of a coordinate hides the stiffness of another.
+        """
         n = self.mechanism.nv
         K = self.derivative(x)
         G = K[n:, :n]
-        Z = np.linalg.qr(tangent(G, split(G)))[0]
-        reduced = Z.T @ K[:n, :n] @ Z
-        return np.linalg.eigvalsh((reduced + reduced.T) / 2)
+        T = tangent(G, split(self.scales.plain(G)))
+        large = self.scales.displacement
+        plain = _reduced(large[:, None] * K[:n, :n] * large, T / large[:, None])
+        slack = SMALL_MOTION * np.abs(plain).max(initial=0.0)
+        return _reduced(K[:n, :n], T), bool((plain >= -slack).all())
 
-    def require(self, x: np.ndarray, wanted: float, steps: int) -> None:
-        """Raise NumericalError unless the forces balance."""
+    def require(self, x: np.ndarray, allowed: np.ndarray, steps: int) -> None:
+        """Raise NumericalError unless the forces balance and the loops are closed."""
         left = self.residual(x)
-        if np.abs(left).max(initial=0.0) <= wanted:
+        if (np.abs(left) <= allowed).all():
             return
         m = self.mechanism
         labels = (*(f"joint force '{name}'" for name in m.v_names), *m.constraint_names)
+        worst = int(np.argmax(np.abs(left) / np.where(allowed > 0, allowed, np.finfo(float).tiny)))
         raise NumericalError(
-            f"equilibrium: '{m.name}' is out of balance by {np.abs(left).max():.3g} after {steps} steps, most in "
-            f"{labels[int(np.argmax(np.abs(left)))]}; expected at most {wanted:.3g}. There may be no position of rest "
+            f"equilibrium: '{m.name}' is out of balance by {abs(left[worst]):.3g} after {steps} steps, most in "
+            f"{labels[worst]}; expected at most {allowed[worst]:.3g}. There may be no position of rest "
             "with these forces; try another estimate"
         )
+
+
+def _reduced(K: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues of a stiffness within the span of T, smallest first."""
+    Z = np.linalg.qr(T)[0]
+    reduced = Z.T @ K @ Z
+    return np.linalg.eigvalsh((reduced + reduced.T) / 2)

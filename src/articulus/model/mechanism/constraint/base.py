@@ -87,6 +87,10 @@ class Constraint(abc.ABC):
     def row_names(self, description: Description) -> tuple[str, ...]:
         """Suffixes that name the rows, as many as there are; empty for a row that needs none."""
 
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        """Whether each row is an angle (or a rate of one), else a length; None where nobody knows what it is."""
+        return (False,) * len(self.row_names(description))
+
     @abc.abstractmethod
     def residual(self, k: Kinematics) -> SX:
         """Return the rows; they may use the velocity only when the constraint is not holonomic."""

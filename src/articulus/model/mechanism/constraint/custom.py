@@ -41,6 +41,9 @@ class CustomConstraint(Constraint):
     def row_names(self, description: Description) -> tuple[str, ...]:
         return numbered(self.function.rows)
 
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        return (None,) * self.function.rows
+
     def residual(self, k: Kinematics) -> SX:
         return self.function(k.q, k.t)
 

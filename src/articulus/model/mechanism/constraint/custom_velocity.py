@@ -42,6 +42,9 @@ class CustomVelocityConstraint(Constraint):
     def row_names(self, description: Description) -> tuple[str, ...]:
         return numbered(self.function.rows)
 
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        return (None,) * self.function.rows
+
     def residual(self, k: Kinematics) -> SX:
         return self.function(k.q, k.v, k.t)
 

@@ -39,6 +39,9 @@ class FrameCoordinates(Constraint):
     def row_names(self, description: Description) -> tuple[str, ...]:
         return tuple(f"{frame}.{coordinate}" for frame, coordinate in self.rows)
 
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        return tuple(what not in LENGTHS for _, what in self.rows)
+
     def residual(self, k: Kinematics) -> SX:
         return ca.vertcat(*(_coordinate(k, frame, what) for frame, what in self.rows))
 

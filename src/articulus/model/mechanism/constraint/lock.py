@@ -43,6 +43,9 @@ class Lock(Constraint):
     def row_names(self, description: Description) -> tuple[str, ...]:
         return description.joint_type(self.joint).velocity_names
 
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        return description.joint_type(self.joint).rotational
+
     def residual(self, k: Kinematics) -> SX:
         values = ca.vertcat(*map(k.number, self.values))
         return k.joint_type(self.joint).difference(values, k.coordinates(self.joint))

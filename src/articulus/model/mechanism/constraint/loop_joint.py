@@ -17,6 +17,9 @@ from articulus.model.mechanism.pose import Pose
 if TYPE_CHECKING:
     from articulus.model.mechanism.description import Description
 
+TURNING = ("tilt", "turn", "cross")
+"""How the names of closure rows that are angles begin."""
+
 
 @dataclass(frozen=True)
 class LoopJoint(Constraint):
@@ -56,6 +59,9 @@ class LoopJoint(Constraint):
 
     def row_names(self, description: Description) -> tuple[str, ...]:
         return self.joint.closure_names
+
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        return tuple(name.startswith(TURNING) for name in self.joint.closure_names)
 
     def residual(self, k: Kinematics) -> SX:
         between = k.relative(self.parent, self.child)

@@ -47,6 +47,10 @@ class Prescribed(Constraint):
     def row_names(self, description: Description) -> tuple[str, ...]:
         return ("",)
 
+    def turning(self, description: Description) -> tuple[bool | None, ...]:
+        kind = description.joint_type(self.joint)
+        return (kind.rotational[kind.coordinate_names.index(self.coordinate) - (kind.nq - kind.nv)],)
+
     def residual(self, k: Kinematics) -> SX:
         index = k.joint_type(self.joint).coordinate_names.index(self.coordinate)
         return k.coordinates(self.joint)[index] - self.motion.value(k)
