@@ -679,6 +679,10 @@ class Mechanism(CompiledMechanism, Editing):
         v0 = self._points("v", self.velocities(v), self.nv)
         u0 = None if u is None else self._points("u", self.velocities(u, "u"), self.nv)
         d = self.description
+        if d.flexible:
+            from articulus.dynamics.flexible import validity
+
+            validity.look(self, "linearize", q0, v0, params)
         units = (
             d.velocity_units("rad", "m", "-"),
             d.velocity_units("rad/s", "m/s", "1/s"),

@@ -217,14 +217,37 @@ class Description:
         return physical(self)
 
     def scales(self, params: Mapping[str, Any] | None = None) -> Scales:
-        """Return the characteristic length, mass, time and energy, at values of the parameters."""
-        names = {p.name for p in self.parameters}
-        own = {name: value for name, value in (params or {}).items() if name in names}
+        """Return the characteristic length, mass, time and energy.
+
+        At values of the parameters, as far as they change the length; where they do not, at those that they start from.
+        """
+        own = (
+            {name: value for name, value in (params or {}).items() if name in self._sizing} if params else {}
+        )
         return scales(self, own) if own else self._scales
 
     @functools.cached_property
     def _scales(self) -> Scales:
         return scales(self)
+
+    def position_sizes(self, scales: Scales) -> np.ndarray:
+        """Return what is a large change of each entry of q, (nq,): as of displacements; 1 for parts of a quaternion."""
+        out = []
+        for c in self.connections:
+            v = self.v_slices[c.name]
+            own, modes = scales.displacement[v], scales.displacement[self.mode_slices(c.child)[0]]
+            if c.joint.nq != c.joint.nv:
+                own = np.append(np.ones(4), own[3:])
+            out += [own, modes]
+        return np.concatenate([np.zeros(0), *out])
+
+    @functools.cached_property
+    def _sizing(self) -> frozenset[str]:
+        """The parameters that change the characteristic length."""
+        twice = {p.name: 2 * p.value if p.value else 1.0 for p in self.parameters}
+        return frozenset(
+            n for n, value in twice.items() if scales(self, {n: value}).length != self._scales.length
+        )
 
     @functools.cached_property
     def quaternions(self) -> tuple[tuple[str, int], ...]:

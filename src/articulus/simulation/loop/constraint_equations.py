@@ -253,6 +253,12 @@ class Closing:
         largest = [ca.mmax(ca.fabs(on * x)) if x.numel() else SX(0) for x in off]
         return ca.Function("residual", [tree.q, tree.v, self.t, self.active, tree.p], [ca.vertcat(*largest)])
 
+    def residuals(self) -> ca.Function:
+        """(q, v, t, active, p) -> the position and the velocity residual of every row, zero for rows that do not hold."""
+        tree, on = self.tree, self._on()
+        rows = [on * (self.rows.g - self._kept), on * self.rows.rate]
+        return ca.Function("residuals", [tree.q, tree.v, self.t, self.active, tree.p], rows)
+
     def power(self) -> ca.Function:
         """(q, t, p, multipliers) -> power of the constraints [W]: -lambda' G v = lambda' g_t, that of prescribed motions."""
         tree = self.tree

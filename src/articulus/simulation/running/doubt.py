@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from articulus.dynamics.flexible import validity
 from articulus.errors import doubtful
+from articulus.model.mechanism import Description
 from articulus.simulation.integrate import method as find_method
 from articulus.simulation.loop.equations import PROJECTED
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import Doubt
-from articulus.simulation.running import dry_friction, failures
+from articulus.simulation.running import dry_friction, failures, resolution
 from articulus.simulation.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
 
 if TYPE_CHECKING:
@@ -25,11 +27,13 @@ ENERGY = 0.01
 """Energy unaccounted for over the energy at play (the largest kinetic energy or change of any kind) [-]. Resolved runs of the library and of the tests stay below 1e-3; at one
 percent of the energy, speeds are wrong by half a percent and phases by more."""
 ENERGY_FLOOR = 1e-9
-"""Energy below which nothing is said [J], and the share of the largest energy: what rounding and the absolute tolerance of
-adaptive methods (1e-10 m under 10 N) leave."""
+"""Share of the largest energy, or of the mechanism's weight times its length, below which nothing is said [-]: what rounding and the
+absolute tolerance of adaptive methods leave."""
+STILL = 1e-13
+"""Motion in a step, over the mechanism's length, that is but rounding [-]: the energy of it is none."""
 CONSTRAINT = 1e-5
-"""Residual of the constraints [m, rad; for velocities: over the largest speed, at least 1]. Each step ends with a projection, which
-leaves 1e-9 or less unless the loops are near a singular position."""
+"""Residual of the constraints [rad, or over the mechanism's length; for velocities: also over the largest speed]. Each step ends with a
+projection, which leaves 1e-9 or less unless the loops are near a singular position."""
 PROJECTION = 0.01
 """Energy that the projection onto the constraints added or took in all, over the energy at play [-]: as `ENERGY`."""
 REJECTED = 0.1
@@ -43,6 +47,8 @@ DIAGNOSED = 3
 """Doubtful runs of a batch for which the cause is looked for: the worst."""
 BURST = 0.05
 """Part of the time in which half of the error arises, up to which it counts as a burst [-]."""
+VIBRATION = 0.05
+"""Share of its amplitude that a vibration loses or gains by the method alone [-]; five hundredths are ten of its energy, far above `ENERGY` of the whole."""
 STIFF = 1.0
 """Step times the fastest rate of the equations from which an explicit method is not accurate any more [-]; at 2 to 3 it is unstable."""
 FRICTION = 2.0
@@ -50,6 +56,7 @@ FRICTION = 2.0
 come to rest jumps to and fro."""
 SINGULAR = 1e-3
 """Fall of the smallest singular value of the constraint Jacobian, against its median, that counts as a singular position [-]."""
+VIBRATION_FIGURE = "amplitude that a vibration loses or gains by the method"
 FRICTION_FIGURE = "step over the time in which dry friction brings a joint to rest"
 
 
@@ -69,6 +76,8 @@ class _Evidence:
         Kinetic, potential, input, dissipated, balance.
     constraint : array, (rows, n, 2), optional
         Largest residual in position and in velocity.
+    least : float [J]
+        Energy of the mechanism (`mechanism.scales`) below which nothing is said.
     """
 
     rows: np.ndarray
@@ -76,11 +85,12 @@ class _Evidence:
     samples: np.ndarray
     energy: np.ndarray
     constraint: np.ndarray | None
+    least: float = 0.0
 
     @functools.cached_property
     def floor(self) -> np.ndarray:
         """Energy below which nothing is said, (rows,) [J]."""
-        return ENERGY_FLOOR * np.maximum(1.0, _largest(self.energy[..., :4]))
+        return np.maximum(self.least, ENERGY_FLOOR * _largest(self.energy[..., :4]))
 
     @functools.cached_property
     def at_play(self) -> np.ndarray:
@@ -92,7 +102,8 @@ class _Evidence:
     def share(self, energy: np.ndarray) -> np.ndarray:
         """Return the largest size of energies (rows, n) over what is at play, (rows,); 0 below the floor."""
         size = _largest(energy)
-        return np.where(size > self.floor, size / self.at_play, 0.0)
+        at_play = np.where(self.at_play > 0, self.at_play, 1.0)
+        return np.where(size > self.floor, size / at_play, 0.0)
 
 
 def find(
@@ -120,19 +131,16 @@ def find(
     worst = np.max([value / limit for value, limit in over.values()], axis=0)
     beyond = np.flatnonzero(worst > 1)
     told = set(beyond[np.argsort(-worst[beyond])][:DIAGNOSED].tolist())
-    causes = {i: _cause(runner, evidence, i) for i in told}
-    return tuple(
-        Doubt(
-            int(good[i]),
-            figure,
-            float(value[i]),
-            limit,
-            past.cause(i) if figure == PAST_LIMITS else causes.get(i, ""),
-        )
-        for i in beyond.tolist()
-        for figure, (value, limit) in over.items()
-        if value[i] > limit
-    )
+    out = []
+    for i in beyond.tolist():
+        mine = [(name, float(value[i]), limit) for name, (value, limit) in over.items() if value[i] > limit]
+        own = {name: past.cause(i) if name == PAST_LIMITS else validity.cause(name) for name, *_ in mine}
+        cause = _cause(runner, evidence, i) if i in told and None in own.values() else ""
+        out += [
+            Doubt(int(good[i]), name, value, limit, own[name] or cause if i in told or name == PAST_LIMITS else "")
+            for name, value, limit in mine
+        ]
+    return tuple(out)
 
 
 def warn(name: str, doubts: tuple[Doubt, ...], rows: int) -> None:
@@ -170,7 +178,10 @@ def _evidence(
         t, samples = t[at], samples[:, at]
         w = np.zeros((len(samples), t.size, system.nw))
         found = Outputs(system, names).values(samples, p, w, t, runner.h)
-    return _Evidence(good, t, samples, found["energy"], found.get("constraint"))
+    scales = system.description.scales(dict(zip((x.name for x in system.network.parameters), p.T)))
+    still = scales.mass * (STILL * scales.length / runner.h) ** 2
+    least = max(ENERGY_FLOOR * scales.energy, still)
+    return _Evidence(good, t, samples, found["energy"], found.get("constraint"), least)
 
 
 def _looked_at(runner: Runner) -> np.ndarray:
@@ -185,20 +196,59 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
     """Yield name, value of each run and limit."""
     yield "energy balance error over the energy at play", (evidence.share(evidence.energy[..., 4]), ENERGY)
     if evidence.constraint is not None:
-        speed = _largest(evidence.samples[..., runner.engine.system.places["v"]])
         projected = evidence.samples[..., runner.engine.system.places[PROJECTED]]
         yield (
             "energy moved by the return onto the constraints over the energy at play",
             (evidence.share(projected), PROJECTION),
         )
-        yield "constraint residual in position", (_largest(evidence.constraint[..., 0]), CONSTRAINT)
-        yield (
-            "constraint residual in velocity over the largest speed",
-            (_largest(evidence.constraint[..., 1]) / np.maximum(1.0, speed), CONSTRAINT),
-        )
+        position, velocity = _residuals(runner, evidence)
+        yield "constraint residual in position", (position, CONSTRAINT)
+        yield "constraint residual in velocity over the largest speed", (velocity, CONSTRAINT)
     if _explicit(runner) and dry_friction.present(runner.engine.system):
         yield FRICTION_FIGURE, (_friction(runner, evidence), FRICTION)
+    if not find_method(runner.method).controls_error:
+        yield VIBRATION_FIGURE, (_vibration(runner, evidence), VIBRATION)
+    yield from _validity(runner, evidence)
     yield "rejected steps over evaluations", (runner.rejected_shares()[evidence.rows], REJECTED)
+
+
+def _residuals(runner: Runner, evidence: _Evidence) -> tuple[np.ndarray, np.ndarray]:
+    """Return the largest residuals in position and in velocity of each run, (rows,) [rad, or over the mechanism's length; over the largest speed].
+
+    What runs report is the largest of all rows, lengths and angles alike; rows are looked at one by one only where that could be too much.
+    """
+    system, found = runner.engine.system, evidence.constraint
+    assert found is not None
+    scales = system.description.scales()
+    v = evidence.samples[..., system.places["v"]]
+    speed = np.maximum(_largest(v / scales.displacement), 1 / scales.time)
+    least = min(1.0, scales.length)
+    position, velocity = _largest(found[..., 0]) / least, _largest(found[..., 1]) / (least * speed)
+    doubtful = np.maximum(position, velocity) > CONSTRAINT
+    if np.isnan(scales.rows).any():  # rows of unknown kind count as they are
+        doubtful, position, velocity = np.zeros_like(doubtful), position * least, velocity * least
+    for i in np.flatnonzero(doubtful):
+        position[i], velocity[i] = _residuals_of(runner, evidence, int(i))
+        velocity[i] /= speed[i]
+    return position, velocity
+
+
+def _residuals_of(runner: Runner, evidence: _Evidence, i: int) -> tuple[float, float]:
+    """Return the largest residuals of run i, each row over what is large in it."""
+    system = runner.engine.system
+    assert system.closing is not None
+    sizes = system.description.scales().rows
+    at = np.unique(np.linspace(0, len(evidence.t) - 1, SAMPLES).round().astype(int))
+    states, model = evidence.samples[i, at], runner.p[evidence.rows[i]][: len(system.description.parameters)]
+    ask, out = system.closing.residuals(), []
+    for state, t in zip(states, evidence.t[at]):
+        c, d = np.split(state, [system.nc])
+        active = np.concatenate(
+            [d[system.held_places[n]] for n in ("active", "kept") if n in system.held_places]
+        )
+        rows = ask(c[system.places["q"]], c[system.places["v"]], t, active, model)
+        out.append([float(np.abs(np.array(x).ravel() / sizes).max(initial=0.0)) for x in rows])
+    return tuple(np.fmax.reduce(np.array(out), axis=0).tolist())  # type: ignore[return-value]
 
 
 def _explicit(runner: Runner) -> bool:
@@ -216,6 +266,56 @@ def _friction(runner: Runner, evidence: _Evidence) -> np.ndarray:
         q, v = (evidence.samples[i, :, system.places[name]] for name in "qv")
         out[i] = h * dry_friction.rate(system, q, v, runner.p[evidence.rows[i]], evidence.t[0], h)
     return out
+
+
+def _vibration(runner: Runner, evidence: _Evidence) -> np.ndarray:
+    """Return the share of its amplitude by which the method changes a vibration that takes part, (rows,) [-]; of the runs that `_friction` looks at."""
+    system, out = runner.engine.system, np.zeros(len(evidence.rows))
+    method, number = find_method(runner.method), runner.first_run + evidence.rows
+    groups = _groups(system.description)
+    for i in np.flatnonzero((number < SAMPLES // 4) | (number % (4 * EVERY) == 0)):
+        states = evidence.samples[i]
+        moved = np.fmax.reduce(np.abs(states - states[0])[:, system.places["q"]], axis=0)
+        ranges = _ranges(system.description, moved, groups)
+        p, k = runner.p[evidence.rows[i]], len(states) // 2
+        chosen = states[[0]] if k == 0 or np.isnan(states[k]).any() else states[[0, k]]
+        out[i] = resolution.lost(system, method, chosen, ranges, p, evidence.t[0], runner.h, runner.k)
+    return out
+
+
+def _groups(d: Description) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the places in v and in q of each joint and of the modes of each flexible body."""
+    out = []
+    for c in d.connections:
+        for v, q in ((d.v_slices[c.name], d.q_slices[c.name]), d.mode_slices(c.child)):
+            out.append((np.arange(v.start, v.stop), np.arange(q.start, q.stop)))
+    return out
+
+
+def _ranges(d: Description, moved: np.ndarray, groups: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return how far each joint and flexible body moves, for each of its degrees of freedom, (nv,)."""
+    large, out = d.scales().displacement, np.zeros(d.nv)
+    shares = moved / d.position_sizes(d.scales())
+    for v, q in groups:
+        out[v] = large[v] * shares[q].max(initial=0.0)
+    return out
+
+
+def _validity(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[np.ndarray, float]]]:
+    """Yield how far modal bodies are bent and spun, where a body can be."""
+    system = runner.engine.system
+    if not system.description.flexible:
+        return
+    q, v = (evidence.samples[..., system.places[name]] for name in "qv")
+    for body, share in validity.deflections(system.description, q).items():
+        yield validity.deflection_figure(body), (_largest(share), validity.DEFLECTION)
+    for body, share in validity.most_spins(system.description, v).items():
+        found = _largest(share)
+        for i in np.flatnonzero(found > validity.SPIN):
+            there = ~np.isnan(v[i]).any(axis=-1)
+            own = dict(zip((x.name for x in system.description.parameters), runner.p[evidence.rows[i]]))
+            found[i] = validity.spin(runner.mechanism, body, q[i][there], v[i][there], own).max(initial=0.0)
+        yield validity.spin_figure(body), (found, validity.SPIN)
 
 
 # the likely cause

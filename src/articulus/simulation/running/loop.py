@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from articulus.dynamics.flexible import validity
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
@@ -288,6 +289,7 @@ class Loop:
         require_derivatives(system, setup.outside)
         c, d, p = begun(setup)
         resting = None if c[:, system.places["v"]].any() else self.mechanism
+        self._look("linearize", setup, c, p)
         found = linear_models_about(system, step, np.hstack([c, d]), p, t, inputs, outputs, opened, resting)
         return found[0] if single else found
 
@@ -356,6 +358,7 @@ class Loop:
         if residuals is None:
             residuals = rest.find(tolerance)
         x = np.concatenate([rest.c, rest.d])
+        self._look("equilibrium", setup, rest.c[None], p[None])
 
         def linearized(
             inputs: tuple[str, ...], outputs: tuple[str, ...] | None, opened: tuple[str, ...]
@@ -363,6 +366,12 @@ class Loop:
             return linear_models_about(system, step, x[None], p[None], t, inputs, outputs, opened)[0]
 
         return rest.found(linearized, residuals)
+
+    def _look(self, what: str, setup: Specification, c: np.ndarray, p: np.ndarray) -> None:
+        """Warn of states (rows, nc) for which the flexible bodies are not made."""
+        places, own = setup.system.places, setup.system.description.parameters
+        params = {x.name: p[:, k] for k, x in enumerate(own)}
+        validity.look(self.mechanism, what, c[:, places["q"]], c[:, places["v"]], params)
 
     def _beams_at_rest(self, rest: Rest, p: np.ndarray, t: float, step: float) -> tuple[float, ...] | None:
         """Move the position of a loop with beams of large deflection to rest; None for other loops."""

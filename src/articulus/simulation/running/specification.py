@@ -40,9 +40,9 @@ from articulus.simulation.solve.assembly import assemble, independent_rows, movi
 CONTACTS_NOTED = "note on contacts"
 """Kind of a finding of a model file that has shapes that touch."""
 ADMISSIBLE = 1e-9
-"""Residual of the constraints up to which an initial state is taken as it is [m, rad; m/s, rad/s]."""
+"""Residual of the constraints up to which an initial state is taken as it is [rad, or over the mechanism's length; rates over the largest speed]."""
 MOVED = 0.01
-"""Change of an initial position, or of a velocity over 1 and the largest one, above which closing warns [-]."""
+"""Change of an initial position, over a large displacement, or of a velocity, over the largest one, above which closing warns [-]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,17 +174,18 @@ class Specification:
         own = {x.name for x in holding.description.parameters}
         names = [x.name for x in system.network.parameters]
         given = [{name: x for name, x in zip(names, row) if name in own} for row in p]
+        t0 = self.settings.t0
         for row, params in enumerate(given):
-            off = np.abs(holding.constraint_residual(q[row], self.settings.t0, params=params)).max(
-                initial=0.0
+            scales = holding.description.scales(params)
+            allowed = ADMISSIBLE * (
+                scales.row_sizes(holding.constraint_jacobian(q[row], t0, params=params))
+                if np.isnan(scales.rows).any()
+                else scales.rows
             )
-            fast = np.abs(holding.constraint_rate(q[row], v[row], self.settings.t0, params=params)).max(
-                initial=0.0
-            )
-            if max(off, fast) > ADMISSIBLE:
-                found = assemble(
-                    holding, q[row], v[row], self.settings.fixed, self.settings.t0, params=params
-                )
+            off = np.abs(holding.constraint_residual(q[row], t0, params=params))
+            fast = np.abs(holding.constraint_rate(q[row], v[row], t0, params=params))
+            if not ((off <= allowed).all() and (fast <= allowed * scales.speed(v[row])).all()):
+                found = assemble(holding, q[row], v[row], self.settings.fixed, t0, params=params)
                 q[row], v[row] = found.q, found.v
         moved = {name: np.abs(c - before)[:, system.places[name]] for name in "qv"}
         if max(change.max(initial=0.0) for change in moved.values()) > 0:
@@ -203,12 +204,15 @@ class Specification:
 
     def _warn_of(self, moved: Mapping[str, np.ndarray], before: np.ndarray, c: np.ndarray) -> None:
         """Warn when a start that was given is not the one that the run has."""
+        d = self.mechanism.description
+        scales = d.scales(self.params)
+        large = {"q": d.position_sizes(scales), "v": scales.displacement}
+        large["v"] = large["v"] * scales.speed(before[:, self.system.places["v"]])
         for name, given in (("q", self.q0), ("v", self.v0)):
-            at = self.system.places[name]
-            allowed = MOVED * (1.0 if name == "q" else max(1.0, np.abs(before[:, at]).max(initial=0.0)))
-            if given is None or not moved[name].max(initial=0.0) > allowed:
+            at, share = self.system.places[name], moved[name] / large[name]
+            if given is None or not share.max(initial=0.0) > MOVED:
                 continue
-            row, k = np.unravel_index(moved[name].argmax(), moved[name].shape)
+            row, k = np.unravel_index(share.argmax(), share.shape)
             labels = self.mechanism.description.coordinate_names()
             label = f" ({labels[k]})" if len(labels) == at.stop - at.start else ""
             where = "" if self.single else f" in run {self.settings.first_run + row}"

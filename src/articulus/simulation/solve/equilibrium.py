@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from articulus.dynamics.flexible import validity
 from articulus.dynamics.loops.free_coordinates import split, tangent
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
@@ -92,6 +93,7 @@ def equilibrium(
     x, history = newton(x, balance.residual, balance.step, balance.moved, tolerance, sizes)
     balance.require(x, tolerance * np.maximum(sizes, balance.sizes(x)), len(history) - 1)
     stiffness, stable = balance.stiffness(x)
+    validity.look(mechanism, "equilibrium", balance.split(x)[0], None, params)
     return Equilibrium(*balance.split(x), stable, stiffness, history)
 
 
