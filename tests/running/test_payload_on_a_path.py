@@ -132,6 +132,9 @@ def carrier() -> art.Mechanism:
     return ship
 
 
+@pytest.mark.filterwarnings(
+    "ignore::articulus.errors.DoubtfulResult"
+)  # bent by a third of its length: laws hold for the equations
 def test_a_payload_on_a_flexible_boom_of_a_free_platform_keeps_momentum() -> None:
     """Nothing acts from outside: momentum stays zero, and the common centre of mass where it was."""
     ship = carrier()
@@ -146,6 +149,9 @@ def test_a_payload_on_a_flexible_boom_of_a_free_platform_keeps_momentum() -> Non
     assert run.q[-1, at] == pytest.approx([0.1], abs=1e-9)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::articulus.errors.DoubtfulResult"
+)  # bent by a third of its length: laws hold for the equations
 def test_fixed_steps_keep_their_order_where_the_motion_begins_and_ends() -> None:
     """The prescribed acceleration jumps at both ends; RK4 at half the step has a 16th of the error in momentum."""
     ship, errors = carrier(), []

@@ -41,6 +41,8 @@ REJECTED = 0.1
 attempts. Where it is exceeded, most of the work goes into jumps or kinks that no error estimate sees rightly."""
 SAMPLES = 16
 """Samples that are looked at in a batch, or where a run does not report its energy, evenly chosen: a rollout pays little."""
+ROW_BY_ROW = 1000
+"""Samples of a doubtful run at which constraint rows are looked at one by one."""
 EVERY = 64
 """Runs of many that are looked at for dry friction, beside the first SAMPLES: every so many."""
 DIAGNOSED = 3
@@ -206,7 +208,7 @@ def _figures(runner: Runner, evidence: _Evidence) -> Iterator[tuple[str, tuple[n
         yield "constraint residual in velocity over the largest speed", (velocity, CONSTRAINT)
     if _explicit(runner) and dry_friction.present(runner.engine.system):
         yield FRICTION_FIGURE, (_friction(runner, evidence), FRICTION)
-    if not find_method(runner.method).controls_error:
+    if resolution.ACCELERATION in runner.outputs.names and not find_method(runner.method).controls_error:
         yield VIBRATION_FIGURE, (_vibration(runner, evidence), VIBRATION)
     yield from _validity(runner, evidence)
     yield "rejected steps over evaluations", (runner.rejected_shares()[evidence.rows], REJECTED)
@@ -238,7 +240,7 @@ def _residuals_of(runner: Runner, evidence: _Evidence, i: int) -> tuple[float, f
     system = runner.engine.system
     assert system.closing is not None
     sizes = system.description.scales().rows
-    at = np.unique(np.linspace(0, len(evidence.t) - 1, SAMPLES).round().astype(int))
+    at = np.unique(np.linspace(0, len(evidence.t) - 1, ROW_BY_ROW).round().astype(int))
     states, model = evidence.samples[i, at], runner.p[evidence.rows[i]][: len(system.description.parameters)]
     ask, out = system.closing.residuals(), []
     for state, t in zip(states, evidence.t[at]):
@@ -277,9 +279,10 @@ def _vibration(runner: Runner, evidence: _Evidence) -> np.ndarray:
         states = evidence.samples[i]
         moved = np.fmax.reduce(np.abs(states - states[0])[:, system.places["q"]], axis=0)
         ranges = _ranges(system.description, moved, groups)
-        p, k = runner.p[evidence.rows[i]], len(states) // 2
-        chosen = states[[0]] if k == 0 or np.isnan(states[k]).any() else states[[0, k]]
-        out[i] = resolution.lost(system, method, chosen, ranges, p, evidence.t[0], runner.h, runner.k)
+        p = runner.p[evidence.rows[i]]
+        out[i] = resolution.lost(
+            runner.outputs, method, states[0], ranges, p, evidence.t[0], runner.h, runner.k
+        )
     return out
 
 

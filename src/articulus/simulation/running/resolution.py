@@ -13,8 +13,9 @@ import math
 
 import numpy as np
 
+from articulus.model.mechanism import Description
 from articulus.simulation.integrate import Method, SecondOrder, SecondOrderMethod
-from articulus.simulation.loop.functions import System
+from articulus.simulation.loop.outputs import Outputs
 
 Array = np.ndarray
 
@@ -22,104 +23,93 @@ PART = 0.05
 """Motion of a coordinate by a mode, over the range of its joint or flexible body in the run, from which the mode takes part [-]."""
 SMALLEST = 1e-6
 """Motion by a mode, over what is large for the coordinate, below which it is not looked at [-]."""
-VIBRATES = 0.1
-"""Velocity over frequency and displacement of a mode from which it is a motion, not turning axes alone [-]."""
-MOST_WORK = 3_000_000
-"""Operations for the derivatives of the rates beyond which nothing is looked at: some 10 ms."""
+WORTH = 1e-3
+"""Error of the fastest mode that there can be below which no mode is looked at [-]."""
+MOST = 100
+"""Degrees of freedom up to which it is looked."""
 DIFFERENCE = 1e-6
-"""Step of differences, over the size of a state [-]."""
+"""Step of differences, over what is large for the coordinate [-]."""
+ACCELERATION = "vdot"
+"""Signal from which the derivatives are taken: of runs that report it, whose code is there already."""
 
 
 def lost(
-    system: System, method: object, states: Array, ranges: Array, p: Array, t: float, h: float, steps: int
+    outputs: Outputs, method: object, state: Array, ranges: Array, p: Array, t: float, h: float, steps: int
 ) -> float:
     """Return the largest share of its amplitude by which the method changes a vibration that takes part [-]; 0 where nothing is known.
 
+    Rotations of ball and free joints count as free of springs.
+
     Parameters
     ----------
-    system : System
+    outputs : Outputs
+        What the run reports, accelerations among it.
     method : Integrator
-    states : array, (n, logged)
+    state : array, (logged,)
         At which it is looked.
     ranges : array, (nv,)
         Of the displacements of each joint and flexible body in the run.
     p : array
         Parameters.
     t, h : float [s]
-        Time of the states, and step.
+        Time of the state, and step.
     steps : int
         Of the run.
     """
-    if not isinstance(method, (Method, SecondOrderMethod)):
+    d = outputs.system.description
+    if not isinstance(method, (Method, SecondOrderMethod)) or not 0 < d.nv <= MOST:
         return 0.0
-    sizes = state_sizes(system)
-    work = system.rhs.n_instructions() if system.rhs.is_a("SXFunction") else MOST_WORK
-    if work * (1 + system.nc) > MOST_WORK:
-        return 0.0
-    return max((_lost(system, method, x, ranges, sizes, p, t, h, steps) for x in states), default=0.0)
-
-
-def state_sizes(system: System) -> Array:
-    """Return what is a large change of each continuous state, (nc,); 1 for those of components."""
-    d, out = system.description, np.ones(system.nc)
     scales = d.scales()
-    out[system.places["q"]] = d.position_sizes(scales)
-    out[system.places["v"]] = scales.displacement / scales.time
-    return out
-
-
-def _lost(
-    system: System,
-    method: object,
-    x: Array,
-    ranges: Array,
-    sizes: Array,
-    p: Array,
-    t: float,
-    h: float,
-    steps: int,
-) -> float:
-    """Return the same at one state."""
-    c, d = np.split(x, [system.nc])
-    step = DIFFERENCE * np.maximum(np.abs(c), sizes)
-    columns = np.column_stack([c, c[:, None] + np.diag(step)])
-    found = np.array(system.rhs(columns, d, p, np.zeros(system.nw), t, h))
-    rate, J = found[:, 0], (found[:, 1:] - found[:, :1]) / step
-    kept = [k for name in ("q", "v") for k in range(system.places[name].start, system.places[name].stop)]
-    J = J[np.ix_(kept, kept)] * sizes[kept] / sizes[kept][:, None]
-    if not np.isfinite(J).all() or _at_most(method, J, h, steps) < 1e-3:
+    large = scales.displacement
+    J, rate = _equations(outputs, state, p, t, h)
+    if not np.isfinite(J).all() or _at_most(method, J, h, steps) < WORTH:
         return 0.0
     from scipy.linalg import eig  # slow to import
 
     values, left, right = eig(J, left=True, right=True)
     norms = np.einsum("ik,ik->k", left.conj(), right)
-    worst, nq, nv = 0.0, system.description.nq, system.description.nv
-    position = _displacements(system)
+    worst = 0.0
     for k in np.flatnonzero(values.imag > 0):
         error = _error(method, complex(values[k]), h, steps)
         if error <= worst or abs(norms[k]) < 1e-8:
             continue
-        excursion = (left[:, k].conj() @ (rate[kept] / sizes[kept])) / (norms[k] * values[k])
-        motion = 2 * np.abs(right[:, k] * excursion) * sizes[kept]
-        by_v = motion[nq:] / abs(values[k])
-        displaced = position @ motion[:nq]
-        large = system.description.scales().displacement
-        takes_part = (by_v > PART * ranges) & (by_v > SMALLEST * large) & (by_v > VIBRATES * displaced)
-        if takes_part.any():
+        excursion = (left[:, k].conj() @ rate) / (norms[k] * values[k])
+        motion = 2 * np.abs(right[d.nv :, k] * excursion) * scales.time**-1 / abs(values[k])
+        if ((motion > PART * ranges / large) & (motion > SMALLEST)).any():
             worst = error
     return worst
 
 
-def _displacements(system: System) -> Array:
-    """Return which entries of q belong to each entry of v, (nv, nq); none for joints with quaternions."""
-    d = system.description
-    out = np.zeros((d.nv, d.nq))
-    for connection in d.connections:
-        q, v = d.q_slices[connection.name], d.v_slices[connection.name]
-        if connection.joint.nq == connection.joint.nv:
-            out[range(v.start, v.stop), range(q.start, q.stop)] = 1.0
-        modes_v, modes_q = d.mode_slices(connection.child)
-        out[range(modes_v.start, modes_v.stop), range(modes_q.start, modes_q.stop)] = 1.0
+def _equations(outputs: Outputs, state: Array, p: Array, t: float, h: float) -> tuple[Array, Array]:
+    """Return J and x' of x' = J x about a state, x small displacements and velocities over what is large for them."""
+    system, d = outputs.system, outputs.system.description
+    scales = d.scales()
+    large, fast = scales.displacement, scales.displacement / scales.time
+    place_of = _positions(d)
+    at_q, at_v = system.places["q"].start, system.places["v"].start
+    shifted = np.tile(state, (1 + 2 * d.nv, 1))
+    for k, place in enumerate(place_of):
+        if place is not None:
+            shifted[1 + k, at_q + place] += DIFFERENCE * large[k]
+        shifted[1 + d.nv + k, at_v + k] += DIFFERENCE * fast[k]
+    n = len(shifted)
+    found = outputs.values(shifted[None], p[None], np.zeros((1, n, system.nw)), np.full(n, t), h)[
+        ACCELERATION
+    ][0]
+    slopes = (found[1:] - found[0]).T / DIFFERENCE / fast[:, None]
+    J = np.vstack([np.hstack([np.zeros((d.nv, d.nv)), np.eye(d.nv) / scales.time]), slopes])
+    return J, np.concatenate([state[system.places["v"]] / large, found[0] / fast])
+
+
+def _positions(d: Description) -> list[int | None]:
+    """Return the place in q of each entry of v; None for those of joints with quaternions."""
+    out: list[int | None] = []
+    for c in d.connections:
+        q, v = d.q_slices[c.name], d.v_slices[c.name]
+        plain = c.joint.nq == c.joint.nv
+        out += [*range(q.start, q.stop)] if plain else [None] * (v.stop - v.start)
+        modes = d.mode_slices(c.child)[1]
+        out += range(modes.start, modes.stop)
     return out
 
 
