@@ -93,7 +93,7 @@ def feet() -> list[Contact]:
             dissipation=1.0,
             friction=FRICTION,
             shear=1e4,
-            settling=2e-3,
+            shear_damping=2e-3,
         )
         for leg in LEGS
     ]

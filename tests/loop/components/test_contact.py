@@ -157,7 +157,7 @@ def test_resistance_to_rolling_holds_a_ball() -> None:
     With N = m g cos and the moment r N the ball gets 5/7 g (sin - cos r / R).
     """
     k, r = 1e8, 0.006
-    c = Contact(Sphere("b", 0.1), Plane(), k, 20.0, 0.5, shear=1e4, settling=0.02, rolling=r)
+    c = Contact(Sphere("b", 0.1), Plane(), k, 20.0, 0.5, shear=1e4, shear_damping=0.02, rolling=r)
     ball = art.Mechanism("ball", gravity=(art.Parameter("gx", 0.0), 0, art.Parameter("gz", -G)))
     ball.body("b", 1.0, inertia=(0.004,) * 3).joint("free", art.Free(), "ground", "b")
     angles = np.array([0.05, 0.1])
@@ -361,7 +361,11 @@ def test_blocks_on_each_other_on_a_slope_hold() -> None:
     heights = [size / 2 - deep[0], 3 * size / 2 - deep[0] - deep[1]]
     q = np.concatenate([[1.0, 0, 0, 0, 0, 0, z] for z in heights])
     c = Contacts(
-        (Box("low", (0.3, 0.3, size)), Box("top", (0.2, 0.2, size)), Plane()), k, 20.0, 0.5, settling=5e-3
+        (Box("low", (0.3, 0.3, size)), Box("top", (0.2, 0.2, size)), Plane()),
+        k,
+        20.0,
+        0.5,
+        shear_damping=5e-3,
     )
     run = art.simulate(m, 14.0, q, components=[c], step=5e-4, sample=0.1)
     later = run.q[run.t >= 4.0]
@@ -378,7 +382,7 @@ def test_rolling_balls_come_to_rest() -> None:
     """A ball on a plane slows down by g r / (R (1 + 2/5)) with resistance r at radius R, then rests."""
     m, R, r, v = art.Mechanism("ball"), 0.05, 1e-3, 0.2
     m.body("ball", 1.0, inertia=(0.4 * R**2,) * 3).joint("free", art.Free(), "ground", "ball")
-    c = Contacts((Sphere("ball", R), Plane()), 1e6, 20.0, 0.5, settling=0.02, rolling=r)
+    c = Contacts((Sphere("ball", R), Plane()), 1e6, 20.0, 0.5, shear_damping=0.02, rolling=r)
     q = np.array([1.0, 0, 0, 0, 0, 0, R - (G / 1e6) ** (2 / 3)])
     slowing = G * r / (1.4 * R)
     run = art.simulate(m, 5.0, q, [0, v / R, 0, v, 0, 0], components=[c], step=5e-4, sample=0.1)
@@ -389,3 +393,22 @@ def test_rolling_balls_come_to_rest() -> None:
         m, 0.3, q, [0, v / R, 0, v, 0, 0], components=[c], method="rosenbrock", rtol=1e-8, sample=0.1
     )
     assert exact.q[-1] == pytest.approx(run.q[3], abs=1e-6)  # that of RK4 with steps of 0.5 ms
+
+
+@pytest.mark.parametrize("damping", [1e-3, 4e-3])
+def test_vibrations_of_a_stuck_block_die_out_as_described(damping):
+    """m x'' + k T x' + k x = 0 of a mass on its bristle: the amplitude falls by exp(-k T t / (2 m)), so that a larger T settles sooner."""
+    mass, k = 2.0, 1e5
+    m = art.Mechanism("block").body("slide", massless="guide").body("b", mass, inertia=(1e-2,) * 3)
+    m.joint("x", art.Prismatic((1, 0, 0)), "ground", "slide").joint(
+        "z", art.Prismatic((0, 0, 1)), "slide", "b"
+    )
+    touch = Contact(Sphere("b", 0.05), Plane(), 1e6, 0.5, 0.5, shear=k, shear_damping=damping)
+    depth = (mass * 9.81 / 1e6) ** (2 / 3)
+    run = art.simulate(
+        m, 0.05, q0=[0, 0.05 - depth], v0=[0.005, 0], components=[touch], method="rosenbrock", step=2.5e-4
+    )
+    stored = 0.5 * mass * run.v[:, 0] ** 2 + 0.5 * k * run.q[:, 0] ** 2
+    late = run.t > 0.01
+    slope = np.polyfit(run.t[late], np.log(stored[late]), 1)[0]
+    assert slope == pytest.approx(-k * damping / mass, rel=0.05)  # 5 %: the energy falls in waves

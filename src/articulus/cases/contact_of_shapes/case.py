@@ -60,7 +60,7 @@ def on_slope(angle: float, t_end: float) -> art.Run:
         dissipation=100.0,
         friction=FRICTION,
         shear=1e4,
-        settling=5e-3,
+        shear_damping=5e-3,
     )
     return simulate(
         body(angle, 5e-3), t_end, [1, 0, 0, 0, 0, 0, 0.05 - deep], components=[slope], step=2e-4, sample=0.01
@@ -71,7 +71,13 @@ def rolling() -> float:
     """Return the acceleration of a ball of radius 0.1 m in its last half second, when vibrations are over."""
     deep = (GRAVITY * np.cos(0.3) / STIFFNESS) ** (2 / 3)
     slope = Contact(
-        Sphere("b", 0.1), Plane(), STIFFNESS, dissipation=100.0, friction=FRICTION, shear=1e4, settling=5e-3
+        Sphere("b", 0.1),
+        Plane(),
+        STIFFNESS,
+        dissipation=100.0,
+        friction=FRICTION,
+        shear=1e4,
+        shear_damping=5e-3,
     )
     run = simulate(
         body(0.3, 0.004), 1.0, [1, 0, 0, 0, 0, 0, 0.1 - deep], components=[slope], step=2e-4, sample=0.01

@@ -46,8 +46,9 @@ class Contact(Disturbance):
     shear : number [N/m]
         Stiffness along the surface while the contact holds. Not given: 0.01 m^0.5 times k, the stiffness across it at a depth
         of 0.04 mm.
-    settling : number [s]
-        Time in which vibrations along the surface die out and a bristle without load straightens.
+    shear_damping : number [s]
+        Damping along the surface over its stiffness there: the time in which a bristle without load straightens. Vibrations of a
+        mass m that sticks fall to 1/e within 2 m / (shear * shear_damping): the larger it is, the sooner.
     rolling : number [m]
         Largest moment against rolling and spinning, per normal force.
     name : str
@@ -64,7 +65,7 @@ class Contact(Disturbance):
     dissipation: Number = quantity("s/m", "loss of the contact", default=0.0)
     friction: Number = quantity("-", "coefficient of friction", default=0.0)
     shear: Number | None = quantity("N/m", "stiffness along the surface", default=None)
-    settling: Number = quantity("s", "time in which vibrations along the surface die out", default=1e-3)
+    shear_damping: Number = quantity("s", "damping along the surface over its stiffness", default=1e-3)
     rolling: Number = quantity("m", "moment against rolling per normal force", default=0.0)
     name: str = ""
 
@@ -83,9 +84,9 @@ class Contact(Disturbance):
                 f"a {self.first.type_name}",
                 "a solid shape; planes and height fields are second",
             )
-        numbers = ("stiffness", "dissipation", "friction", "settling", "rolling")
+        numbers = ("stiffness", "dissipation", "friction", "shear_damping", "rolling")
         convert(self, **dict.fromkeys(numbers, as_number))
-        positive(self, stiffness=self.stiffness, settling=self.settling)
+        positive(self, stiffness=self.stiffness, shear_damping=self.shear_damping)
         if self.shear is not None:
             convert(self, shear=as_number)
             positive(self, shear=self.shear)
@@ -124,7 +125,7 @@ class Contact(Disturbance):
 
     def _law(self, s: Scope) -> Law:
         k, a, mu, T, rolling = map(
-            s.number, (self.stiffness, self.dissipation, self.friction, self.settling, self.rolling)
+            s.number, (self.stiffness, self.dissipation, self.friction, self.shear_damping, self.rolling)
         )
         shear = SHEAR * k if self.shear is None else s.number(self.shear)
         return Law(k, a, mu, shear, T, rolling, s.number(self.first.bound))  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ class Contacts(Disturbance):
         Of `articulus.simulation.loop.contact`, solids, planes and height fields in any order.
     stiffness, dissipation, friction : numbers [N/m^1.5, s/m, -]
         As in `Contact`, of every pair.
-    shear, settling, rolling : numbers [N/m, s, m]
+    shear, shear_damping, rolling : numbers [N/m, s, m]
         As in `Contact`.
     slip_speed : number [m/s]
         v_s, at which friction without states has reached 71 percent. Not given: friction holds.
@@ -53,7 +53,7 @@ class Contacts(Disturbance):
     dissipation: Number = quantity("s/m", "loss of each contact", default=0.0)
     friction: Number = quantity("-", "coefficient of friction", default=0.0)
     shear: Number | None = quantity("N/m", "stiffness along the surface", default=None)
-    settling: Number = quantity("s", "time in which vibrations along the surface die out", default=1e-3)
+    shear_damping: Number = quantity("s", "damping along the surface over its stiffness", default=1e-3)
     rolling: Number = quantity("m", "moment against rolling per normal force", default=0.0)
     slip_speed: Number | None = quantity(
         "m/s", "speed at which friction without states has reached 71 percent", default=None
@@ -70,9 +70,9 @@ class Contacts(Disturbance):
                 raise wrong(self, "shapes", repr(shape), "shapes, such as Sphere('ball', 0.02)")
         convert(
             self,
-            **dict.fromkeys(("stiffness", "dissipation", "friction", "settling", "rolling"), as_number),
+            **dict.fromkeys(("stiffness", "dissipation", "friction", "shear_damping", "rolling"), as_number),
         )
-        positive(self, stiffness=self.stiffness, settling=self.settling)
+        positive(self, stiffness=self.stiffness, shear_damping=self.shear_damping)
         for name in ("shear", "slip_speed"):
             if getattr(self, name) is not None:
                 convert(self, **{name: as_number})
@@ -157,7 +157,7 @@ class Contacts(Disturbance):
 
     def _law(self, s: Scope) -> SX:
         k, a, mu, T, rolling = map(
-            s.number, (self.stiffness, self.dissipation, self.friction, self.settling, self.rolling)
+            s.number, (self.stiffness, self.dissipation, self.friction, self.shear_damping, self.rolling)
         )
         shear = SHEAR * k if self.shear is None else s.number(self.shear)
         slow = SX(1) if self.slip_speed is None else s.number(self.slip_speed)

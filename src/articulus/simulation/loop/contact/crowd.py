@@ -22,7 +22,7 @@ from articulus.simulation.loop.contact.solid import Touch, sizes_of, solid
 STATE = 18
 """Numbers of a moving shape: origin, angular velocity, velocity, axes column by column; ground axes."""
 LAW = 7
-"""Numbers of the law: stiffness, dissipation, friction, shear, settling, rolling, slip speed."""
+"""Numbers of the law: stiffness, dissipation, friction, shear, shear_damping, rolling, slip speed."""
 SIZES = {"sphere": 1, "capsule": 2, "box": 4, "cylinder": 3, "plane": 0, "height_field": 0}
 SOLID = ("sphere", "capsule", "box", "cylinder")
 ACCOUNT = 3

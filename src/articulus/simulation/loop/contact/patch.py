@@ -39,7 +39,7 @@ class Law:
     dissipation: SX
     friction: SX
     shear: SX
-    settling: SX
+    shear_damping: SX
     rolling: SX
     size: SX
 
@@ -108,7 +108,7 @@ def held_states(friction: bool, rolling: bool, several: bool) -> dict[str, int]:
 
 def resistance(at: Patch, first: Moving, second: Moving, law: Law, states: dict[str, SX]) -> Resistance:
     """Return what the bristles do whose states are given; "stick" and "roll" are in the axes of the second shape."""
-    n, mu, T = at.normal, law.friction, law.settling
+    n, mu, T = at.normal, law.friction, law.shear_damping
     force, moment, lost, rates = SX.zeros(3), SX.zeros(3), SX(0), dict[str, SX]()
     v = first.velocity(at.centre) - second.velocity(at.centre)
     w = first.omega - second.omega
