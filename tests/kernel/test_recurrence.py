@@ -193,15 +193,15 @@ def test_a_row_fails_alone(rows: int) -> None:
 
 
 def test_a_row_beyond_the_bound_fails() -> None:
-    """Doubled from 1, 2^49 is the last power below the bound: step 49 fails; a row at zero goes on."""
-    assert 2.0**49 < BOUND < 2.0**50
+    """Doubled from 1, 2^498 is the last power below the bound: step 498 fails; a row at zero goes on."""
+    assert 2.0**498 < BOUND < 2.0**499
     x = np.zeros((3, NX))
     x[1, 2] = 1.0
-    failed, log = np.full(3, NEVER), np.zeros((3, 80, NX))
+    failed, log = np.full(3, NEVER), np.zeros((3, 560, NX))
     loop = kernel.recurrence("breaking", breaking, NX)
-    loop.on(x, np.zeros(NP), np.zeros((80, NW)), failed, log, periods=(1,))(0, 80)
-    assert list(failed) == [NEVER, 49, NEVER]
-    assert x[1, 2] == 2.0**49
+    loop.on(x, np.zeros(NP), np.zeros((560, NW)), failed, log, periods=(1,))(0, 560)
+    assert list(failed) == [NEVER, 498, NEVER]
+    assert x[1, 2] == 2.0**498
 
 
 def test_a_failed_row_stays_so_in_later_calls() -> None:

@@ -30,7 +30,7 @@ def arm() -> art.Mechanism:
 
 
 def last_good_step(growth: float, damping: float) -> int:
-    """Return the step at which v = growth^k, or the work of the damper, h c v^2 summed, passes 1e15."""
+    """Return the step at which v = growth^k, or the work of the damper, h c v^2 summed, passes the bound."""
     v, work, k = 1.0, 0.0, 0
     while max(abs(growth * v), work + 0.01 * damping * v**2) <= BOUND:
         v, work, k = growth * v, work + 0.01 * damping * v**2, k + 1

@@ -34,8 +34,9 @@ from .writer import Writer
 
 WORDS = ("x", "xs", "p", "ps", "w", "ws", "wstep", "log", "ls", "lstep", "failed", "fs", "start", "stop", "every", "closing")  # fmt: skip
 
-BOUND = 1e15
-"""Size of a state element beyond which the row has failed: what diverges is stopped before it overflows."""
+BOUND = 1e150
+"""Size of a state element beyond which the row has failed: what diverges is stopped before its square overflows. No unit of a state and no
+size of a mechanism comes near it."""
 
 
 @dataclass(frozen=True)

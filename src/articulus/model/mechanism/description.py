@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import Finding, InputError, ModelError, UnsupportedOperation, did_you_mean
+from articulus.errors import (
+    Finding,
+    InputError,
+    ModelError,
+    MovedStart,
+    UnsupportedOperation,
+    did_you_mean,
+    doubtful,
+)
 from articulus.model.mechanism.body import GROUND, Body, Frame
 from articulus.model.mechanism.connection import Connection
 from articulus.model.mechanism.constraint import Constraint, references
@@ -35,6 +43,12 @@ MAX_BODIES = 20_000
 _PARAMETER_VALUE = re.compile(r"(?<=', )value=[^)]*(?=\))")
 
 Locate = Callable[[str], str]
+
+
+UNIT = 1e-15
+"""Distance of the length of a quaternion from 1 up to which it stays as it is [-]."""
+ROUNDED_QUATERNION = 1e-3
+"""The same up to which nothing is said: digits of a file or of a print [-]."""
 
 
 def _nowhere(path: str) -> str:
@@ -255,6 +269,24 @@ class Description:
         return tuple(
             (c.name, self.q_slices[c.name].start) for c in self.connections if c.joint.nq != c.joint.nv
         )
+
+    def with_unit_quaternions(self, q: np.ndarray, what: str) -> np.ndarray:
+        """Return positions (..., nq) with quaternions of unit length; warn of those that were not rotations but for rounding."""
+        out = q
+        for joint, at in self.quaternions:
+            norm = np.linalg.norm(q[..., at : at + 4], axis=-1, keepdims=True)
+            off = np.abs(norm - 1)
+            if not off.max(initial=0.0) > UNIT:
+                continue
+            out = q.copy() if out is q else out
+            out[..., at : at + 4] /= np.where(norm > 0, norm, 1.0)
+            if off.max() > ROUNDED_QUATERNION:
+                doubtful(
+                    f"{what}: '{self.name}', joint '{joint}': found a quaternion of length {norm.ravel()[off.argmax()]:.6g}; expected 1. It "
+                    "was divided by its length; likely the order of its numbers (w, x, y, z) or a rotation vector in its place",
+                    MovedStart,
+                )
+        return out
 
     def require_rotations(self, q: np.ndarray) -> None:
         """Raise InputError that names the joint whose quaternion is zero in positions (..., nq)."""

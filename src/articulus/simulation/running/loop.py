@@ -31,6 +31,7 @@ from articulus.simulation.loop.functions import System, native
 from articulus.simulation.loop.linear_model import asked_signals, linear_models, names_of, require_derivatives
 from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.loop.python_controller import PythonController
+from articulus.simulation.loop.stuck_friction import look_at_friction
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.signal import Signal
 from articulus.simulation.running.checkpoint import require_place
@@ -363,6 +364,7 @@ class Loop:
         def linearized(
             inputs: tuple[str, ...], outputs: tuple[str, ...] | None, opened: tuple[str, ...]
         ) -> LinearModel:
+            look_at_friction(system, rest.c[None], p[None])
             return linear_models_about(system, step, x[None], p[None], t, inputs, outputs, opened)[0]
 
         return rest.found(linearized, residuals)
@@ -372,6 +374,8 @@ class Loop:
         places, own = setup.system.places, setup.system.description.parameters
         params = {x.name: p[:, k] for k, x in enumerate(own)}
         validity.look(self.mechanism, what, c[:, places["q"]], c[:, places["v"]], params)
+        if what == "linearize":
+            look_at_friction(setup.system, c, p)
 
     def _beams_at_rest(self, rest: Rest, p: np.ndarray, t: float, step: float) -> tuple[float, ...] | None:
         """Move the position of a loop with beams of large deflection to rest; None for other loops."""

@@ -30,7 +30,7 @@ from articulus.simulation.running.resting import ADHESION
 
 BLOCK = 64
 """Steps after which runs that were stopped by events are together with the others again."""
-BEYOND = 1e30
+BEYOND = 1e200
 """Added to a state that shall stop: larger than `kernel.march.BOUND`."""
 
 

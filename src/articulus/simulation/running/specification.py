@@ -237,6 +237,7 @@ def _initial(
     q = _state("q0", q0, mechanism.neutral, single)
     v = _state("v0", v0, np.zeros(mechanism.nv), single)
     mechanism.description.require_rotations(q[0] if single else q)
+    q = mechanism.description.with_unit_quaternions(q, "q0")
     given = dict(params or {})
     columns = []
     for parameter in system.network.parameters:

@@ -89,6 +89,7 @@ def assemble(
     dependent coordinates.
     """
     position = one_state("q", mechanism.positions(q), mechanism.nq)
+    position = mechanism.description.with_unit_quaternions(position, "assemble")
     velocity = one_state("v", mechanism.velocities(v), mechanism.nv)
     moving = moving_freedoms(mechanism, fixed)
     modes = modal_freedoms(mechanism)

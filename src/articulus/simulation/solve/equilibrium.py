@@ -85,6 +85,7 @@ def equilibrium(
     """
     forces = one_state("tau", mechanism.velocities(tau, "tau"), mechanism.nv)
     start = one_state("q", mechanism.positions(q), mechanism.nq)
+    start = mechanism.description.with_unit_quaternions(start, "equilibrium")
     balance = _Balance(mechanism, forces, t, params)
     if mechanism.description.constraints:
         start = assemble(mechanism, start, t=t, params=params).q

@@ -95,6 +95,7 @@ def inverse_kinematics(
         raise InputError(
             f"argument 'q' has shape {start.shape}; expected ({mechanism.nq},), or (..., {mechanism.nq})"
         )
+    start = mechanism.description.with_unit_quaternions(start, "inverse_kinematics")
     lead = _lead(goals, start.shape[:-1])
     x = np.broadcast_to(start, (*lead, mechanism.nq)).reshape(math.prod(lead), mechanism.nq).copy()
     search = _Search(mechanism, goals, lead, moving_freedoms(mechanism, fixed, "inverse_kinematics"), params)
