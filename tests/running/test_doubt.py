@@ -162,3 +162,54 @@ def test_a_projection_that_works_too_much():
 
 def test_limits_are_ordered():
     assert 0 < doubt.ENERGY_FLOOR < doubt.CONSTRAINT < doubt.ENERGY <= doubt.PROJECTION < 1
+
+
+@pytest.mark.parametrize(("step", "ok"), [(1e-3, True), (0.02, False)])
+def test_a_small_vibration_beside_a_large_energy(step, ok):
+    """16 Hz beside a wheel of 1e5 J: at 2 rad a step rk4 leaves nothing of it (|R(2i)| = 0.745), at 0.1 rad all."""
+    m = (
+        art.Mechanism("craft", gravity=(0, 0, 0))
+        .body("wheel", 100.0, inertia=(5, 5, 10))
+        .body("p", 1.0, inertia=(1, 1, 1))
+    )
+    m.joint("w", art.Revolute((0, 0, 1)), "ground", "wheel")
+    m.joint("x", art.Prismatic((1, 0, 0)), "ground", "p", stiffness=1e4)
+    start = {"q0": [0, 0.01], "v0": [150.0, 0], "step": step}
+    if ok:
+        assert art.simulate(m, 2.0, **start).ok
+    else:
+        with pytest.warns(DoubtfulResult, match="amplitude that a vibration loses"):
+            assert not art.simulate(m, 2.0, **start).ok
+
+
+def test_a_modal_body_bent_beyond_its_validity():
+    """A cantilever of 1 m with EI = 2 N m^2 under its weight of 9.81 N: tip w L^4 / (8 EI) = 0.61 m."""
+    from articulus import structure
+
+    body = structure.beam_body(1.0, EI=2.0, mass_per_length=1.0, modes=2, planes="z", damping=0.05)
+    m = art.Mechanism("m").flexible("b", body).body("base", 1.0, inertia=(1, 1, 1))
+    m.joint("s", art.Revolute((0, 1, 0)), "ground", "base", stiffness=1e6, damping=1e3)
+    m.joint("w", art.Fixed(), "base", "b")
+    with pytest.warns(DoubtfulResult, match="deflection of 'b' over its length"):
+        rest = art.equilibrium(m)
+    with pytest.warns(DoubtfulResult, match="deflection of 'b' over its length"):
+        m.linearize(q=rest.q)
+    with pytest.warns(DoubtfulResult, match="deflection of 'b' over its length"):
+        assert not art.simulate(m, 0.2, q0=rest.q, step=1e-3).ok
+
+
+def test_a_start_with_a_quaternion_of_another_length():
+    m = art.Mechanism("free").body("b", 1.0, inertia=(1, 1, 1)).joint("f", art.Free(), "ground", "b")
+    with pytest.warns(art.errors.MovedStart, match="quaternion of length 2"):
+        run = art.simulate(m, 0.01, q0=[2.0, 0, 0, 0, 0, 0, 0])
+    assert run.q[0, 0] == 1.0
+
+
+def test_stuck_friction_in_a_linear_model():
+    arm = art.Mechanism("arm").body("l", 2.0, (0.25, 0, 0), (0.01, 0.05, 0.05))
+    arm.joint("j", art.Revolute((0, 1, 0)), "ground", "l", stiffness=50.0)
+    loop = art.Loop(
+        arm, components=[art.components.JointFriction("j", coulomb=1.0, stiffness=1e3, damping=5.0)]
+    )
+    with pytest.warns(DoubtfulResult, match="sticks under"):
+        loop.equilibrium([0.11]).linearize()

@@ -91,7 +91,7 @@ class Closing:
     def masses(self) -> SX:
         """The mass that every row feels at a general position, (m,)."""
         d = self.description
-        q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv)
+        q = np.random.default_rng(0).uniform(0.1, 1.0, d.nv) * d.scales().displacement
         start = displacement(d)(d.neutral, q)
         p = [value_of(x) for x in d.parameters]
         if self._by_branches:

@@ -1,0 +1,110 @@
+"""Mechanisms that differ only in size behave alike: results over the scales of length, mass and time are the same numbers.
+
+Scales are powers of two, so that the products are exact and only sums round differently; gravity scales as length over time squared.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import articulus as art
+
+RY, RZ, X = art.Revolute((0, 1, 0)), art.Revolute((0, 0, 1)), art.Prismatic((1, 0, 0))
+SIZES = [(-30, -20, 0), (-20, -20, -10), (-10, 10, -5), (0, 0, 0), (10, 20, 3), (20, 30, 10)]
+"""Powers of two: 1e-9 m to 1e6 m, 1 mg to 1e9 kg, 1 ms to 1000 s."""
+
+
+def four_bar(length: float, mass: float, time: float) -> art.Mechanism:
+    m = art.Mechanism("four bar", gravity=(0, 0, -9.81 * length / time**2))
+    parts = (
+        ("crank", "ground", (0, 0, 0), (0, 0, 0.3), 1.0),
+        ("coupler", "crank", (0, 0, 0.6), (0.5, 0, 0), 2.0),
+        ("rocker", "ground", (1, 0, 0), (0, 0, 0.5), 1.5),
+    )
+    for name, parent, at, com, n in parts:
+        m.body(name, n * mass, np.array(com) * length, (0.1 * n * mass * length**2,) * 3)
+        m.joint(name, RY, parent, name, at=np.array(at) * length)
+    return m.loop("pin", RY, "coupler", "rocker", at=(1.1 * length, 0, 0), child_at=(0, 0, length))
+
+
+def slider_crank(length: float, mass: float, time: float) -> art.Mechanism:
+    m = art.Mechanism("slider crank", gravity=(0, 0, -9.81 * length / time**2))
+    moment = (0.05 * mass * length**2,) * 3
+    m.body("crank", mass, (0.1 * length, 0, 0), moment).body("rod", mass, (0.3 * length, 0, 0), moment)
+    m.body("slider", mass, inertia=moment)
+    m.joint("c", RZ, "ground", "crank").joint("p", RZ, "crank", "rod", at=(0.2 * length, 0, 0))
+    m.joint("x", X, "ground", "slider", stiffness=3.0 * mass / time**2)
+    return m.loop("pin", RZ, "rod", "slider", at=(0.6 * length, 0, 0))
+
+
+def scaled(size) -> tuple[float, float, float]:
+    return tuple(2.0**k for k in size)
+
+
+def of_slider(L: float) -> np.ndarray:
+    """Units of the coordinates of the slider crank."""
+    return np.array([1.0, 1.0, L])
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_assembly(size):
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        closed = art.assemble(slider_crank(L, M, T), [0.3, -0.4, 1.6 * L], fixed=["c"])
+        found.append(np.append(closed.q / of_slider(L), closed.rank))
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_equilibrium(size):
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        m = four_bar(L, M, T)
+        q = art.assemble(m, [0.4, 0.0, 0.3], fixed=["crank"]).q
+        alone, looped = art.equilibrium(m, q), art.Loop(m).equilibrium(q, step=1e-3 * T)
+        for rest in (alone.q, looped.q):
+            assert np.abs(m.constraint_residual(rest)).max() <= 1e-12 * L
+        assert looped.q == pytest.approx(alone.q, abs=1e-8)
+        found.append(np.concatenate([alone.q, alone.stiffness * T**2 / (M * L**2), [alone.stable]]))
+    assert found[0] == pytest.approx(found[1], abs=1e-8)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+def test_runs_and_linear_models(size, method):
+    found, poles = [], []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        m = slider_crank(L, M, T)
+        begin = art.assemble(m, [0.3, -0.4, 0.79 * L], [1 / T, 0, 0], fixed=["c"])
+        run = art.simulate(m, 0.1 * T, q0=begin.q, v0=begin.v, step=0.001 * T, method=method)
+        assert run.ok
+        found.append(run.q / of_slider(L))
+        poles.append(np.sort_complex(m.linearize(q=run.q[0]).poles * T))
+    assert found[0] == pytest.approx(found[1], abs=1e-7)
+    assert poles[0] == pytest.approx(poles[1], abs=1e-7 * np.abs(poles[1]).max())
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_a_start_that_is_moved_is_told(size):
+    L, M, T = scaled(size)
+    with pytest.warns(art.errors.MovedStart):
+        art.simulate(slider_crank(L, M, T), 0.01 * T, q0=[0.3, -0.4, 1.6 * L], fixed=["c"], step=0.005 * T)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_steps_that_lose_energy_are_told(size):
+    """An oscillator with one radian a step loses its amplitude under rk4, whatever its size."""
+    L, M, T = scaled(size)
+    m = art.Mechanism("oscillator", gravity=(0, 0, 0)).body("b", M, (0.1 * L, 0, 0), (M * L**2,) * 3)
+    m.joint("x", X, "ground", "b", stiffness=M / T**2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not art.simulate(m, 200 * T, q0=[0.1 * L], step=T).ok
+
+
+def test_a_state_of_great_energy_is_no_divergence():
+    """1e6 m and 1e15 kg: the work of the damper passes 1e15 J in the first second."""
+    m = art.Mechanism("world").body("b", 1e15, (1e5, 0, 0), (1e27,) * 3)
+    m.joint("j", RY, "ground", "b", damping=1e24)
+    assert art.simulate(m, 1.0, v0=[0.1], step=0.01).ok
