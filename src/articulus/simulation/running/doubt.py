@@ -139,7 +139,13 @@ def find(
         own = {name: past.cause(i) if name == PAST_LIMITS else validity.cause(name) for name, *_ in mine}
         cause = _cause(runner, evidence, i) if i in told and None in own.values() else ""
         out += [
-            Doubt(int(good[i]), name, value, limit, own[name] or cause if i in told or name == PAST_LIMITS else "")
+            Doubt(
+                int(good[i]),
+                name,
+                value,
+                limit,
+                own[name] or cause if i in told or name == PAST_LIMITS else "",
+            )
             for name, value, limit in mine
         ]
     return tuple(out)
