@@ -11,11 +11,12 @@ from typer.testing import CliRunner
 
 import articulus as art
 from articulus.cli.commands import app
-from articulus.errors import ModelError
+from articulus.errors import DoubtfulResult, ModelError
 from articulus.motion.trajectory import Ball, Clear, Facing, FeedbackPlan, Hull, InBox, OnLine, load_plan
 from articulus.study.plans import parse_task, read_task, run_task
+from articulus.study.plans import report as plan_page
 from articulus.study.plans.reader import GOAL, HEAD, HULL, KEEPS, OBSTACLES, SOLVE, TASK, TOP
-from articulus.study.plans.report import doubts
+from articulus.study.plans.report import doubts, plan_report
 from articulus.study.plans.runner import solve_task
 
 ROOT = Path(__file__).parents[2]
@@ -172,7 +173,10 @@ def test_all_mistakes_are_told_with_their_lines() -> None:
         assert words in told[line]
 
 
-def test_a_task_without_a_motion_says_what_is_not_kept(tmp_path: Path) -> None:
+def test_a_task_without_a_motion_says_what_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a section that cannot be written does not take the others along."""
     text = EXAMPLE[1].replace('duration = ["0.1 s", "9 s"]', "duration = 0.2").replace("time = 1.0, ", "")  # type: ignore[index]
     text += "iterations = 60\n"
     outcome = run_task(parse_task(text), tmp_path)
@@ -181,6 +185,16 @@ def test_a_task_without_a_motion_says_what_is_not_kept(tmp_path: Path) -> None:
     assert "No motion found" in report
     assert "Not kept" in report
     assert not (tmp_path / "around_the_post.forces.csv").exists()
+
+    def broken(plan: object) -> None:
+        raise ZeroDivisionError("a section & its defect")
+
+    monkeypatch.setattr(plan_page, "_limits", broken)
+    with pytest.warns(DoubtfulResult, match="the section 'Limits' could not be written"):
+        text = plan_report(outcome)
+    assert "ZeroDivisionError: a section &amp; its defect" in text
+    for title in ("Result", "Not kept", "Motion and forces", "Task"):
+        assert f">{title}</h2>" in text
 
 
 def test_a_coarse_mesh_is_doubted() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,16 @@ import numpy as np
 
 from articulus.browser import replay_fragment
 from articulus.study.report.charts import drawing
-from articulus.study.report.markup import Markup, element, joined, number, readable, section, table
+from articulus.study.report.markup import (
+    Markup,
+    element,
+    joined,
+    number,
+    readable,
+    section,
+    table,
+    written_or_told,
+)
 from articulus.study.report.page import page_text
 
 if TYPE_CHECKING:
@@ -32,17 +42,19 @@ CURVES = 12
 def plan_report(outcome: PlanOutcome) -> str:
     """Return the report as one HTML text that loads nothing."""
     task = outcome.task
-    parts = {
-        "Result": _result(outcome),
-        "Not kept": _violations(outcome),
-        "Proof by simulation": _proof(outcome),
-        "Motion and forces": _plots(outcome.plan),
-        "Limits": _limits(outcome.plan),
-        "Task": _task(outcome),
+    writers: dict[str, Callable[[], Markup]] = {
+        "Result": lambda: _result(outcome),
+        "Not kept": lambda: _violations(outcome),
+        "Proof by simulation": lambda: _proof(outcome),
+        "Motion and forces": lambda: _plots(outcome.plan),
+        "Limits": lambda: _limits(outcome.plan),
+        "Task": lambda: _task(outcome),
     }
+    anchors = {title: title.lower().replace(" ", "-") for title in writers}
+    parts = {title: written_or_told(title, anchors, write) for title, write in writers.items()}
     return page_text(
         parts,
-        {title: title.lower().replace(" ", "-") for title in parts},
+        anchors,
         kicker="articulus plan",
         title=task.name,
         replay="" if outcome.run is None else replay_fragment(outcome.run, title=task.name),
