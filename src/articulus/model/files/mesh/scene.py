@@ -9,8 +9,6 @@ from __future__ import annotations
 import importlib
 import io
 import re
-import struct
-import zipfile
 from pathlib import PurePath
 from typing import Any
 
@@ -18,11 +16,11 @@ import numpy as np
 
 from articulus.errors import Finding, ModelError
 from articulus.model.files.mesh.beside import Beside
-from articulus.model.files.mesh.gltf_sizes import MAX_BYTES, require_bounded
+from articulus.model.files.mesh.gltf_sizes import require_bounded
 from articulus.model.files.mesh.texture import painted, reduced
 from articulus.model.mechanism.visual import MAX_TRIANGLES, Mesh
 
-SCENES = (".dae", ".glb", ".gltf", ".3mf", ".off")
+SCENES = (".dae", ".glb", ".gltf", ".off")
 """Suffixes that are read here."""
 GREY = (178, 178, 178)
 """Colour of a part without one, beside parts that have some."""
@@ -57,8 +55,6 @@ def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
     suffix = PurePath(name).suffix.lower()
     if suffix in (".glb", ".gltf"):
         require_bounded(content, name)
-    if suffix == ".3mf":
-        _require_bounded_archive(content, name)
     if suffix == ".dae" and _DECLARED.search(content):
         raise ModelError(Finding(name, "a document type or an entity", "plain COLLADA"))
     try:
@@ -68,17 +64,8 @@ def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
         )
         return [_part(part, X) for part, X in _parts(scene)]
     except ImportError as error:
-        hint = (
-            "Install them: pip install lxml networkx."
-            if suffix == ".3mf"
-            else 'Install it: pip install "articulus[mesh]".'
-        )
-        packages = {".3mf": "packages lxml and networkx"}
-        missing = (
-            f"the package {error.name}"
-            if error.name
-            else f"the {packages.get(suffix, 'package that reads it')}"
-        )
+        missing = f"the package {error.name}" if error.name else "the package that reads it"
+        hint = 'Install it: pip install "articulus[mesh]".'
         raise ModelError(Finding(name, f"a {suffix} file without {missing}", "that package", hint)) from None
     except Exception as error:  # noqa: BLE001  (readers of foreign formats raise anything)
         raise ModelError(
@@ -88,18 +75,6 @@ def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
                 f"a {suffix} file",
             )
         ) from None
-
-
-def _require_bounded_archive(content: bytes, name: str) -> None:
-    """Raise ModelError for an archive that would grow beyond MAX_BYTES; members are never read beyond what they say here."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, ValueError, OSError, LookupError, struct.error) as error:
-        raise ModelError(Finding(name, f"no archive ({error})"[:200], "a .3mf file")) from None
-    if size > MAX_BYTES:
-        found = f"an archive that holds {size / 2**20:.0f} MB"
-        raise ModelError(Finding(name, found, f"at most {MAX_BYTES >> 20} MB", "Make the mesh coarser."))
 
 
 class _Resolver:
