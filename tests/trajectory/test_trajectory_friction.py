@@ -70,3 +70,10 @@ def test_restarts_and_positions_leave_a_saddle() -> None:
         plan(craft, *ends, guess="left", **given)
     with pytest.raises(InputError, match="restarts: found -1"):
         plan(craft, *ends, restarts=-1, **given)
+
+
+def test_a_way_that_is_too_long_for_a_speed_limit_is_refused_at_once() -> None:
+    with pytest.raises(
+        InputError, match=r"velocity: found the limit 0.5 .* of joint1, which has 1 .* expected at least 1"
+    ):
+        plan(art.load("two_link"), [0, 0], [1.0, 0.1], duration=1.0, velocity=0.5)

@@ -277,7 +277,7 @@ class Plan:
 
         Limits hold at the points; between them the polynomials of the scheme may exceed them. Give `overload` to `plan` to prevent it.
         """
-        found = []
+        found: list[Overload] = []
         for course, layout in zip(self.courses, self.layouts):
             found += overloads(course.phase, layout, self.scheme, self.solution.x, float(course.t[0]))
         return tuple(sorted(found, key=lambda each: -each.ratio))
@@ -829,8 +829,8 @@ def solve_problem(
         if guess is not None:
             given = [guess.solution.x[layout.duration] for layout in guess.layouts]
             durations = [float(np.clip(T, *phase.duration)) for T, phase in zip(given, whole.phases)]
-        search = Search(tolerance, iterations, time_limit, options, durations)
-        level = solve_weak(whole, counts, search, error=error, rounds=ROUNDS)
+        elements = Search(tolerance, iterations, time_limit, options, durations)
+        level = solve_weak(whole, counts, elements, error=error, rounds=ROUNDS)
         made = Plan(
             whole, level.solution, level.program, level.layouts, chosen, level.meshes, task, level.error
         )
@@ -960,7 +960,7 @@ def _within_limits(plan: Plan, most: float, search: _Search) -> Plan:
 def _solved(program: Program, structure: Condensed | None, x: np.ndarray, search: _Search) -> Solution:
     """Return the solution of a program from a guess: by its structure where it has one and that succeeds, else by ipopt."""
     begun = time.perf_counter()
-    limits = {"tolerance": search.tolerance, "iterations": search.iterations}
+    limits: dict[str, Any] = {"tolerance": search.tolerance, "iterations": search.iterations}
     found = None
     if structure is not None:
         found = solve_condensed(program, structure, x, **limits, time_limit=search.time_limit)
@@ -1109,21 +1109,23 @@ def plan(
     if friction_speed is not None:
         _require_positive(friction_speed=friction_speed)
         task = replace(task, friction_speed=float(friction_speed))
-    if guess is not None and not isinstance(guess, Plan):
-        task, guess = replace(task, via=_positions(mechanism, guess)), None
+    begun: Plan | None = guess if isinstance(guess, Plan) else None
+    if guess is not None and begun is None:
+        task = replace(task, via=_positions(mechanism, guess))
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
-    settings = {"scheme_name": scheme, "intervals": intervals, "tolerance": tolerance}
+    settings: dict[str, Any] = {"scheme_name": scheme, "intervals": intervals, "tolerance": tolerance}
     settings |= {"iterations": iterations, "time_limit": time_limit, "options": options}
     stages = [task]
     if task.rubbing and friction_speed is None and not scheme.startswith("riccati"):
         stages = [replace(task, friction_speed=s) for s in _friction_speeds(task)]
     if restarts or len(stages) > 1:
-        found = _best([stages[0], *_elsewhere(stages[0], restarts, seed)], guess, settings)
-        last = found if len(stages) == 1 or not found.converged else _best(stages[1:], found, settings)
-        task, guess = (last if last.converged else found).task, last if last.converged else found
-    assert task is not None
-    return solve_problem(task.phase(), error=error, overload=overload, task=task, guess=guess, **settings)
+        begun = _best([stages[0], *_elsewhere(stages[0], restarts, seed)], begun, settings)
+        if len(stages) > 1 and begun.converged:
+            last = _best(stages[1:], begun, settings)
+            begun = last if last.converged else begun
+        task = begun.task or task
+    return solve_problem(task.phase(), error=error, overload=overload, task=task, guess=begun, **settings)
 
 
 def _positions(mechanism: Mechanism, given: Any) -> np.ndarray:

@@ -296,6 +296,8 @@ class Task:
         first, last = self.first, self.last()
         self._require_closed("start", first)
         self._require_closed("goal", last)
+        if not self.goals and not self._turning:
+            self._require_time(last - first, upper[c.v], duration[1])
         start, end = (lower.copy(), upper.copy()), self._ended(lower, upper, last)
         _fix(start, c.q, first, range(m.nq))
         _fix(start, c.v, np.zeros(m.nv), range(m.nv))
@@ -344,6 +346,16 @@ class Task:
                     f"mechanism: found the constraint '{name}', which changes with time; expected closed loops and others that do not. "
                     "Motions that are given over time (Prescribed, PrescribedPoint) have no place in a plan yet"
                 )
+
+    def _require_time(self, way: np.ndarray, speed: np.ndarray, duration: float) -> None:
+        """Refuse a way that is longer than the limit of a speed times the longest duration."""
+        share = np.abs(way) / (speed * duration)
+        if share.max(initial=0.0) > 1 + ALLOWED:
+            k = int(share.argmax())
+            raise InputError(
+                f"velocity: found the limit {speed[k]:.4g} rad/s or m/s of {self.mechanism.v_names[k]}, which has {abs(way[k]):.4g} rad or m to go "
+                f"within {duration:.4g} s; expected at least {abs(way[k]) / duration:.4g}, or {abs(way[k]) / speed[k]:.4g} s"
+            )
 
     def _require_closed(self, where: str, q: np.ndarray) -> None:
         """Refuse an end at which closed loops are open: they would stay so on the way."""
