@@ -1,4 +1,4 @@
-"""`art.simulate` and the other late functions are plain functions, whichever of their modules was imported first."""
+"""`art.simulate`, `art.campaign.run` and the other late functions are plain functions, whichever of their modules was imported first."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ for name, first in {functions}.items():
     ), name
     assert pickle.loads(pickle.dumps(found)) is found, name
     assert getattr(art, name) is found, name
+assert type(art.campaign) is types.ModuleType
+assert type(art.campaign.run) is types.FunctionType
+assert next(iter(inspect.signature(art.campaign.run).parameters)) == "study"
+assert pickle.loads(pickle.dumps(art.campaign.run)) is art.campaign.run
 """
 
 
@@ -35,6 +39,7 @@ FIRST = (
     "import articulus.simulation.running, articulus.simulation.solve.equilibrium",
     "import articulus.simulation.solve.inverse_kinematics, articulus.simulation.solve.assembly, articulus.simulation.loop.events",
     "from articulus import simulate; import articulus.simulation.running.calls",
+    "import articulus.study.campaign.calls, articulus.study.campaign.explore, articulus.study.campaign.search",
     "from articulus import *",
 )
 EACH_IN_A_FORK = """

@@ -68,7 +68,7 @@ def test_runs_that_events_stop_do_not_depend_on_their_company(method: str) -> No
 
 def test_a_seed_that_varies_is_the_seed_of_the_run() -> None:
     """A run with seed s draws what `simulate` draws with seed s; two runs of the same seed differ by their other inputs only."""
-    result = art.campaign(STUDY.replace("METHOD", ""), runs=3, vary={"seed": [7]})
+    result = art.campaign.run(STUDY.replace("METHOD", ""), runs=3, vary={"seed": [7]})
     run = result.replay(2)
     study = result.campaign.study
     same = study.loop.simulate(0.1, sample=0.01, events=study.events, seed=7)
@@ -102,9 +102,9 @@ def test_runs_that_fail_say_why_and_do_not_change_the_others() -> None:
 def test_runs_that_would_all_be_the_same_are_refused() -> None:
     """Noise makes runs differ; without it something has to vary."""
     text = STUDY.replace("METHOD", "")
-    assert np.unique(art.campaign(text, runs=3, vary={}).table.figures["rate"]).size == 3
+    assert np.unique(art.campaign.run(text, runs=3, vary={}).table.figures["rate"]).size == 3
     with pytest.raises(InputError, match="found 3 runs in which nothing varies, and no noise"):
-        art.campaign(text.replace('noise = "0.1 deg/s"\n', ""), runs=3, vary={})
+        art.campaign.run(text.replace('noise = "0.1 deg/s"\n', ""), runs=3, vary={})
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(
         InputError, match=r"scheduler: found no answer from tcp://127\.0\.0\.1:1 within 0\.5 s"
     ):
-        art.campaign(STUDY.replace("METHOD", ""), runs=2, scheduler="tcp://127.0.0.1:1")
+        art.campaign.run(STUDY.replace("METHOD", ""), runs=2, scheduler="tcp://127.0.0.1:1")
 
 
 DOUBTFUL = """

@@ -96,9 +96,9 @@ def blind(folder: str) -> None:
 
 
 def test_workers_without_the_folder_give_the_same_bits(study: Path, cluster: Any, tmp_path: Path) -> None:
-    here = art.campaign(study, output=tmp_path / "here")
+    here = art.campaign.run(study, output=tmp_path / "here")
     cluster.run(blind, str(study.parents[1]))
-    there = art.campaign(study, output=tmp_path / "there", scheduler=cluster.scheduler.address)
+    there = art.campaign.run(study, output=tmp_path / "there", scheduler=cluster.scheduler.address)
     assert there.digest() == here.digest()
     assert not here.table.failed.any()
     assert not list(cluster.elsewhere.rglob("*.urdf"))  # removed from the workers
@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     """kill -9 with chunks in its hands: no run is lost, none counted twice, every bit is that of the undisturbed campaign."""
     from articulus.study.campaign.cluster import Cluster
 
-    here = art.campaign(study, output=tmp_path / "here")
+    here = art.campaign.run(study, output=tmp_path / "here")
     victim = next(iter(cluster.run(os.getpid).values()))
     real, tasks = Cluster.submit, []
 
@@ -124,7 +124,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     monkeypatch.setattr(driver, "FIRST_CHUNK", 4)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
     monkeypatch.setattr(driver, "LEAST_CHUNK_SECONDS", 0.0)
-    there = art.campaign(study, output=tmp_path / "there", scheduler=cluster.scheduler.address)
+    there = art.campaign.run(study, output=tmp_path / "there", scheduler=cluster.scheduler.address)
     assert len(tasks) > 4
     assert victim not in cluster.run(os.getpid).values()
     assert there.digest() == here.digest()
@@ -170,11 +170,11 @@ def test_a_file_by_its_absolute_path_has_to_be_there(study: Path, cluster: Any, 
     course = study.parent / "course.csv"
     text = study.read_text().replace("course.csv", str(course))
     study.write_text(text)
-    seen = art.campaign(study, scheduler=cluster.scheduler.address, output=tmp_path / "seen")
-    assert seen.digest() == art.campaign(study, output=tmp_path / "here").digest()
+    seen = art.campaign.run(study, scheduler=cluster.scheduler.address, output=tmp_path / "seen")
+    assert seen.digest() == art.campaign.run(study, output=tmp_path / "here").digest()
     cluster.run(blind, str(study.parents[1]))
     with pytest.raises(InputError, match=r"scheduler: .*course\.csv"):
-        art.campaign(study, scheduler=cluster.scheduler.address)
+        art.campaign.run(study, scheduler=cluster.scheduler.address)
 
 
 def test_a_parcel_is_laid_out_as_the_folder_and_removed(study: Path, tmp_path: Path) -> None:
@@ -307,8 +307,8 @@ def _answer(port: int, path: str) -> int | None:
 
 def test_a_campaign_on_a_local_cluster_gives_the_same_bits(study: Path, tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    here = art.campaign(study, output=tmp_path / "here")
-    there = art.campaign(study, output=tmp_path / "there", scheduler="local", workers=1)
+    here = art.campaign.run(study, output=tmp_path / "here")
+    there = art.campaign.run(study, output=tmp_path / "there", scheduler="local", workers=1)
     assert there.digest() == here.digest()
 
 
@@ -318,4 +318,4 @@ def test_without_certificates_no_local_cluster(study: Path, tmp_path: Path, monk
 
     monkeypatch.setattr(distributed.Security, "temporary", missing)
     with pytest.raises(InputError, match=r"found no package 'cryptography'.*articulus\[cluster\]"):
-        art.campaign(study, output=tmp_path / "c", scheduler="local", workers=1)
+        art.campaign.run(study, output=tmp_path / "c", scheduler="local", workers=1)

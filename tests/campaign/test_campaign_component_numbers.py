@@ -103,7 +103,7 @@ def test_numbers_with_units_are_those_without() -> None:
     plain = _read("servo.kd", [40.0, 50.0]).inputs(0, 4)["servo.kd"]
     given = _read("servo.kd", ["40 N m s/rad", "0.05 kN m s/rad"]).inputs(0, 4)["servo.kd"]
     assert np.allclose(plain, given, rtol=1e-15, atol=0)
-    times = art.campaign(ARM, vary={"latch.level": ["20 ms", "0.03 s"]}, sampler="grid").table.ended
+    times = art.campaign.run(ARM, vary={"latch.level": ["20 ms", "0.03 s"]}, sampler="grid").table.ended
     assert np.allclose(times, [0.02, 0.03, 0.02, 0.03], rtol=0, atol=1e-9)  # where the event is found
 
 
@@ -113,11 +113,11 @@ def test_numbers_with_units_are_those_without() -> None:
 )
 def test_a_field_that_is_not_in_si_units_takes_numbers_in_its_own(written: str, given: list) -> None:  # type: ignore[type-arg]
     """A pound-force per square inch is 4.4482216152605 N / (25.4 mm)^2 = 6894.757293168361 Pa."""
-    result = art.campaign(DRIVE.replace("SUPPLY", written), vary={"drive.supply": given})
+    result = art.campaign.run(DRIVE.replace("SUPPLY", written), vary={"drive.supply": given})
     alone = [
-        art.campaign(DRIVE.replace("SUPPLY", str(x)), runs=1, vary={"q.hinge1": [0.0]}).table.figures["turn"][
-            0
-        ]
+        art.campaign.run(DRIVE.replace("SUPPLY", str(x)), runs=1, vary={"q.hinge1": [0.0]}).table.figures[
+            "turn"
+        ][0]
         for x in (2000, 3000)
     ]
     assert np.allclose(result.table.inputs["drive.supply"], [2000, 3000], rtol=1e-14, atol=0)

@@ -104,7 +104,7 @@ def test_a_plain_bound_to_the_end(tmp_path: Path) -> None:
 
 
 def test_a_section_that_fails_does_not_take_the_report_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = art.campaign(STUDY.replace("BOUND", "0.25"))
+    result = art.campaign.run(STUDY.replace("BOUND", "0.25"))
 
     def broken(content: object) -> None:
         raise ZeroDivisionError("a section & its defect")
@@ -145,7 +145,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study and its finished campaign."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "s.toml").write_text(STUDY.replace("BOUND", "0.25"))
-    art.campaign(folder / "s.toml")
+    art.campaign.run(folder / "s.toml")
     return folder
 
 
@@ -176,7 +176,7 @@ def test_every_flipped_bit_of_a_shard_is_noticed_and_run_again(finished: Path, t
         if k < 2:
             shutil.copy(finished / "s.toml", place / "s.toml")
             with pytest.warns(DoubtfulResult, match="1 of its shards gone or damaged"):
-                again = art.campaign(place / "s.toml")
+                again = art.campaign.run(place / "s.toml")
             assert again.digest() == whole
 
 

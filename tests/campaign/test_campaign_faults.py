@@ -59,7 +59,7 @@ work.run_rows = run_rows
 @pytest.fixture(scope="module")
 def whole() -> art.campaign.Result:
     """The undisturbed campaign."""
-    return art.campaign(STUDY)
+    return art.campaign.run(STUDY)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_poisoned_runs_are_found_and_set_aside(whole: art.campaign.Result, poiso
     monkeypatch.setattr(driver.Driver, "_cut", _two)
     monkeypatch.setattr(driver, "ATTEMPTS", 1)
     poison("5:kill,17:raise,30:memory")
-    result = art.campaign(STUDY, workers=2)
+    result = art.campaign.run(STUDY, workers=2)
     table, bad = result.table, [5, 17, 30]
     good = np.setdiff1d(np.arange(32), bad)
     assert np.flatnonzero(table.failed).tolist() == bad
@@ -127,7 +127,7 @@ def test_workers_killed_from_outside_cost_nothing(
             os.kill(self.pids[-1], signal.SIGKILL)
 
     monkeypatch.setattr(Processes, "submit", submit)
-    assert art.campaign(STUDY, workers=1).table.same(whole.table)
+    assert art.campaign.run(STUDY, workers=1).table.same(whole.table)
     assert len(killed) == 2
 
 
@@ -159,10 +159,10 @@ def test_chunks_that_fail_at_random_cost_nothing(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("articulus.study.campaign.run.How.made", lambda how, planned, scale: Unlucky())
+    monkeypatch.setattr("articulus.study.campaign.calls.How.made", lambda how, planned, scale: Unlucky())
     monkeypatch.setattr(driver, "FIRST_CHUNK", 2)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
-    assert art.campaign(STUDY).table.same(whole.table)
+    assert art.campaign.run(STUDY).table.same(whole.table)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -176,7 +176,7 @@ def test_a_killed_driver_is_resumed(tmp_path: Path, whole: art.campaign.Result, 
         "driver.FIRST_CHUNK, driver.CHUNK_SECONDS, driver.SHARD_ROWS = 8, 0.0, 16\n"
         "def tell(progress):\n"
         "    if progress.done >= 24: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"art.campaign({str(study)!r}, output={str(place)!r}, workers={workers}, tell=tell)\n"
+        f"art.campaign.run({str(study)!r}, output={str(place)!r}, workers={workers}, tell=tell)\n"
     )
     dead = subprocess.run(
         [sys.executable, "-c", script],
@@ -185,7 +185,7 @@ def test_a_killed_driver_is_resumed(tmp_path: Path, whole: art.campaign.Result, 
     )
     assert dead.returncode == -signal.SIGKILL
     assert 0 < len(art.campaign.show(place).table) < 32
-    assert art.campaign(study, output=place).table.same(whole.table)
+    assert art.campaign.run(study, output=place).table.same(whole.table)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -203,7 +203,7 @@ def test_a_clock_that_jumps_changes_nothing(
     def tell(progress: driver.Progress) -> None:
         told.append((progress.done, progress.rate, progress.remaining))
 
-    result = art.campaign(STUDY, workers=workers, output=tmp_path / "c", tell=tell)
+    result = art.campaign.run(STUDY, workers=workers, output=tmp_path / "c", tell=tell)
     spent = time.monotonic() - began
     assert result.table.same(whole.table)
     assert ((result.table.seconds >= 0) & (result.table.seconds < spent)).all()

@@ -53,7 +53,7 @@ correlation = [[1, 0.5], [0.5, 1]]
 def test_groups_go_from_the_file_to_the_report(tmp_path):
     (tmp_path / "sat.toml").write_text(MODEL)
     (tmp_path / "study.toml").write_text(STUDY)
-    result = art.campaign(tmp_path / "study.toml")
+    result = art.campaign.run(tmp_path / "study.toml")
     t = result.table
     q = np.stack([t.inputs[f"q.base.q{c}"] for c in "wxyz"])
     np.testing.assert_allclose(np.linalg.norm(q, axis=0), 1, atol=1e-12)

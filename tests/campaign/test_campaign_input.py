@@ -85,7 +85,7 @@ def test_figures_that_would_not_be_what_was_asked_for_are_refused(figure: Any, m
 
 def test_figures_at_both_ends_of_a_run_are_taken() -> None:
     ends = {"begin": {"signal": "q.joint1", "at": 0}, "finish": {"signal": "q.joint1", "at": "0.1 s"}}
-    result = art.campaign(STUDY, figures=ends, vary={"q.joint1": [0.25]})
+    result = art.campaign.run(STUDY, figures=ends, vary={"q.joint1": [0.25]})
     assert (result.table.figures["begin"] == 0.25).all()
     assert (
         result.table.figures["finish"] == [run["q.joint1"][-1] for run in map(result.replay, range(4))]
@@ -102,15 +102,15 @@ def test_several_names_need_a_distribution_of_several_numbers() -> None:
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("mine")
     with pytest.raises(InputError, match=r"found a file; expected a new folder"):
-        art.campaign(STUDY, output=tmp_path / "c")
+        art.campaign.run(STUDY, output=tmp_path / "c")
     assert (tmp_path / "c").read_text() == "mine"
 
 
 def test_a_changed_study_says_which_table_and_a_hypercube_how_many_runs(tmp_path: Path) -> None:
     vary = {"q.joint1": {"uniform": [0, 1]}}
-    art.campaign(STUDY, vary=vary, sampler="latin hypercube", output=tmp_path / "c")
+    art.campaign.run(STUDY, vary=vary, sampler="latin hypercube", output=tmp_path / "c")
     changed = STUDY.replace("400 N m", "410 N m")
     with pytest.raises(InputError, match=r"differs in: study: \[component\]; expected"):
-        art.campaign(changed, vary=vary, sampler="latin hypercube", output=tmp_path / "c")
+        art.campaign.run(changed, vary=vary, sampler="latin hypercube", output=tmp_path / "c")
     with pytest.raises(InputError, match=r"latin hypercube of 4 runs then, latin hypercube of 8 runs now"):
-        art.campaign(STUDY, 8, vary=vary, sampler="latin hypercube", output=tmp_path / "c")
+        art.campaign.run(STUDY, 8, vary=vary, sampler="latin hypercube", output=tmp_path / "c")

@@ -22,6 +22,7 @@ from websockets.sync.client import connect
 
 from articulus.cli.commands import app
 from articulus.study.campaign import Campaign, Result, driver, shards, show, work
+from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.figures import scales
 from articulus.study.campaign.here import Here
 from articulus.study.campaign.ledger import Ledger
@@ -29,7 +30,6 @@ from articulus.study.campaign.page import CampaignPage
 from articulus.study.campaign.page.cells import CELLS, Cells
 from articulus.study.campaign.page.watch import Watch
 from articulus.study.campaign.pilot import Pilot
-from articulus.study.campaign.run import campaign
 from articulus.study.campaign.statistics import joint_rate, judged, summary
 from browser.browser import PATIENCE, chromium, kept
 from browser.viewer.served import foreign
@@ -262,7 +262,7 @@ def test_the_page_sends_states_and_a_last_one(folder: Path) -> None:
 
 def test_the_page_keeps_a_campaign_that_leaves_nothing_behind() -> None:
     """Nobody but the page holds the results, whose folder goes with them."""
-    page = campaign(STUDY).view(browser=False, wait=False)
+    page = run_campaign(STUDY).view(browser=False, wait=False)
     gc.collect()
     place = page.watch.folder
     state = page.watch.look()

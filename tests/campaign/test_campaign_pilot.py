@@ -39,7 +39,7 @@ def test_the_scale_is_three_times_as_wide_as_the_first_runs(
 ) -> None:
     monkeypatch.setattr(driver, "FIRST_CHUNK", chunk)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
-    result = art.campaign(STUDY, output=tmp_path / "c")
+    result = art.campaign.run(STUDY, output=tmp_path / "c")
     q = np.array([result.replay(i)["q.hinge1"] for i in range(24)])
     low, high = q.min(axis=0), q.max(axis=0)
     with np.load(tmp_path / "c" / driver.SCALE) as scale:
@@ -49,7 +49,7 @@ def test_the_scale_is_three_times_as_wide_as_the_first_runs(
 
 
 def test_a_first_run_that_raises_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, real = art.campaign(STUDY), work._runs
+    whole, real = art.campaign.run(STUDY), work._runs
 
     def poisoned(campaign: Any, first: int, varied: Any, count: int, *rest: Any) -> Any:
         if first <= 3 < first + count:
@@ -57,7 +57,7 @@ def test_a_first_run_that_raises_is_set_aside(monkeypatch: pytest.MonkeyPatch) -
         return real(campaign, first, varied, count, *rest)
 
     monkeypatch.setattr(work, "_runs", poisoned)
-    result = art.campaign(STUDY)
+    result = art.campaign.run(STUDY)
     assert np.flatnonzero(result.table.failed).tolist() == [3]
     assert "poisoned" in result.table.texts[3]
     others = np.arange(24) != 3
@@ -72,8 +72,8 @@ def test_first_runs_that_all_raise_end_the_campaign_or_are_set_aside(monkeypatch
 
     monkeypatch.setattr(work, "_runs", poisoned)
     with pytest.raises(art.NumericalError, match=r"not one could.*poisoned"):
-        art.campaign(STUDY)
-    assert art.campaign(STUDY, runs=4).table.failed.all()
+        art.campaign.run(STUDY)
+    assert art.campaign.run(STUDY, runs=4).table.failed.all()
 
 
 def test_many_samples_are_computed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ def test_many_samples_are_computed_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(work, "_runs", watched)
     monkeypatch.setattr(work, "PIECE_BYTES", 1)
-    art.campaign(STUDY)
+    art.campaign.run(STUDY)
     assert max(most) <= work.host().lanes
 
 

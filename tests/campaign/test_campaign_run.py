@@ -75,7 +75,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole(study: Path) -> art.campaign.Result:
     """All runs at once."""
-    return art.campaign(study)
+    return art.campaign.run(study)
 
 
 def test_every_run_has_a_row(whole: art.campaign.Result) -> None:
@@ -95,7 +95,7 @@ def test_bits_do_not_depend_on_chunks_and_threads(
 ) -> None:
     """Sizes that fill no vector, single runs among them; noise, inputs, energies and bands included."""
     monkeypatch.setattr(driver.Driver, "_cut", lambda self, queue, *rest: _cut(queue, chunk))
-    cut = art.campaign(STUDY, threads=threads)
+    cut = art.campaign.run(STUDY, threads=threads)
     assert cut.table.same(whole.table)
     assert cut.digest() == whole.digest()
     band, other = cut.bands()["q.joint1"], whole.bands()["q.joint1"]
@@ -118,7 +118,7 @@ def test_bits_do_not_depend_on_the_pieces_of_a_chunk(
     counts: list[int] = []
     real = work._rows
     monkeypatch.setattr(work, "_rows", lambda *given: [counts.append(given[2]), real(*given)][1])
-    cut = art.campaign(STUDY)
+    cut = art.campaign.run(STUDY)
     assert len(counts) > 4  # two chunks, each of some vectors: the first runs, then all
     assert sum(counts) == 2 * 40
     assert cut.digest() == whole.digest()
@@ -166,15 +166,15 @@ def test_bands_hold_the_share_of_runs_they_say(whole: art.campaign.Result) -> No
 def test_resume_and_extension(
     tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = art.campaign(STUDY, runs=15, output=tmp_path / "c")
+    first = art.campaign.run(STUDY, runs=15, output=tmp_path / "c")
     assert first.complete
     shards = len(list((tmp_path / "c").glob("shard_*.h5")))
     with monkeypatch.context() as nothing:  # that nothing is left is known without reading the study
         nothing.setattr("articulus.study.campaign.design.Campaign.read", None)
-        again = art.campaign(STUDY, runs=15, output=tmp_path / "c")
+        again = art.campaign.run(STUDY, runs=15, output=tmp_path / "c")
     assert len(list((tmp_path / "c").glob("shard_*.h5"))) == shards
     assert again.table.same(first.table)
-    more = art.campaign(STUDY, runs=40, output=tmp_path / "c")
+    more = art.campaign.run(STUDY, runs=40, output=tmp_path / "c")
     assert more.table.same(whole.table)
 
 
@@ -183,15 +183,15 @@ def test_a_lost_shard_is_run_again_and_a_torn_ledger_rebuilt(
 ) -> None:
     place = tmp_path / "c"
     for runs in (10, 25, 40):
-        art.campaign(STUDY, runs=runs, output=place)
+        art.campaign.run(STUDY, runs=runs, output=place)
     (place / "shard_000001.h5").unlink()
     with pytest.warns(DoubtfulResult, match=r"1 of its shards gone or damaged \(shard_000001.h5\)"):
-        assert art.campaign(STUDY, output=place).table.same(whole.table)
+        assert art.campaign.run(STUDY, output=place).table.same(whole.table)
     ledger = place / "ledger.sqlite"
     for end in ("-wal", "-shm"):
         Path(f"{ledger}{end}").unlink(missing_ok=True)
     ledger.write_bytes(ledger.read_bytes()[:5000] + b"torn" * 1000)
-    assert art.campaign(STUDY, output=place).table.same(whole.table)
+    assert art.campaign.run(STUDY, output=place).table.same(whole.table)
     base = sqlite3.connect(ledger)
     assert base.execute("SELECT SUM(count) FROM ranges").fetchone() == (40,)
     base.close()
@@ -200,14 +200,14 @@ def test_a_lost_shard_is_run_again_and_a_torn_ledger_rebuilt(
 @pytest.mark.parametrize("how", ["empty", "gone"])
 def test_a_ledger_that_is_lost_is_written_again_from_the_shards(tmp_path: Path, whole, how: str) -> None:  # type: ignore[no-untyped-def]
     place = tmp_path / "c"
-    art.campaign(STUDY, output=place)
+    art.campaign.run(STUDY, output=place)
     before = sorted(place.glob("shard_*"))
     for end in ("", "-wal", "-shm"):
         (place / f"ledger.sqlite{end}").unlink(missing_ok=True)
     if how == "empty":
         (place / "ledger.sqlite").write_bytes(b"")
     assert len(art.campaign.show(place).table) == 40
-    assert art.campaign(STUDY, output=place).table.same(whole.table)
+    assert art.campaign.run(STUDY, output=place).table.same(whole.table)
     assert sorted(place.glob("shard_*")) == before  # nothing was run again
 
 
@@ -223,13 +223,13 @@ def test_what_was_tried_again_with_success_outlives_the_ledger(
 
     with monkeypatch.context() as patch:
         patch.setattr(work, "_rows", poisoned)
-        first = art.campaign(STUDY, output=place)
+        first = art.campaign.run(STUDY, output=place)
     assert np.flatnonzero(first.table.failed).tolist() == [7]
-    assert art.campaign(STUDY, output=place, retry_failed=True).table.same(whole.table)
+    assert art.campaign.run(STUDY, output=place, retry_failed=True).table.same(whole.table)
     before = sorted(place.glob("shard_*"))
     for end in ("", "-wal", "-shm"):
         (place / f"ledger.sqlite{end}").unlink(missing_ok=True)
-    again = art.campaign(STUDY, output=place)
+    again = art.campaign.run(STUDY, output=place)
     assert again.table.same(whole.table)
     assert again.table.texts == {}
     assert sorted(place.glob("shard_*")) == before
@@ -243,26 +243,26 @@ def test_figures_that_some_runs_do_not_reach_are_shown_of_the_others(tmp_path: P
     )
     given = {"sampler": "grid", "requirements": [], "keep": {}, "bands": []}
     given["figures"] = {"late": {"signal": "v.joint1", "at": "80 ms"}}
-    art.campaign(text, 4, vary={"stop.level": [0.02, 0.2]}, output=tmp_path / "c", **given)
+    art.campaign.run(text, 4, vary={"stop.level": [0.02, 0.2]}, output=tmp_path / "c", **given)
     shown = CliRunner().invoke(app, ["campaign", "show", str(tmp_path / "c"), "--no-report"]).stdout
     (line,) = [x for x in shown.splitlines() if "late" in x]
     assert "nan" not in line
     one = art.campaign.show(tmp_path / "c").table.figures["late"]
     assert np.isnan(one).tolist() == [True, False, True, False]
     assert f"{one[1]:.6g}" in line
-    art.campaign(text, 2, vary={"stop.level": [0.02, 0.03]}, output=tmp_path / "d", **given)
+    art.campaign.run(text, 2, vary={"stop.level": [0.02, 0.03]}, output=tmp_path / "d", **given)
     shown = CliRunner().invoke(app, ["campaign", "show", str(tmp_path / "d"), "--no-report"]).stdout
     (line,) = [x for x in shown.splitlines() if "late" in x]
     assert line.count("–") == 3
 
 
 def test_a_second_driver_changes_nothing(tmp_path: Path) -> None:
-    art.campaign(STUDY, runs=4, output=tmp_path / "c")
+    art.campaign.run(STUDY, runs=4, output=tmp_path / "c")
     before = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir() if p.is_file()}
     with driver.Folder(tmp_path / "c").locked():
         for more in ({"runs": 8}, {"runs": 4, "requirements": []}):
             with pytest.raises(InputError, match=r"another process that works on this campaign"):
-                art.campaign(STUDY, output=tmp_path / "c", **more)
+                art.campaign.run(STUDY, output=tmp_path / "c", **more)
     after = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir() if p.is_file()}
     assert {n for n in before if before[n] != after[n]} <= {driver.LOCK}  # `locked` above empties it
 
@@ -273,13 +273,13 @@ def test_a_driver_that_is_killed_while_it_claims_its_folder_can_begin_again(tmp_
         "import os, signal, articulus as art\n"
         "from articulus.model.files import storage\n"
         "storage.os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"art.campaign({STUDY!r}, runs=4, output={str(place)!r})\n"
+        f"art.campaign.run({STUDY!r}, runs=4, output={str(place)!r})\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     killed = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert list(place.iterdir())
-    assert len(art.campaign(STUDY, runs=4, output=place).table) == 4
+    assert len(art.campaign.run(STUDY, runs=4, output=place).table) == 4
 
 
 def test_the_command_line_shows_figures_in_the_unit_of_their_requirement(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_the_command_line_shows_figures_in_the_unit_of_their_requirement(tmp_pat
         "bare": {"signal": "q.joint1", "at": "start"},
     }
     given = {"vary": {"q.joint1": ["30 deg"]}, "keep": {}, "figures": figures}
-    art.campaign(STUDY, 2, requirements=["turn of joint 1 < 45 deg"], output=tmp_path / "c", **given)
+    art.campaign.run(STUDY, 2, requirements=["turn of joint 1 < 45 deg"], output=tmp_path / "c", **given)
     shown = CliRunner().invoke(app, ["campaign", "show", str(tmp_path / "c"), "--no-report"]).stdout
     rows = {line.split("  ")[0].strip(): line.split()[-4:] for line in shown.splitlines() if line.strip()}
     assert rows["turn of joint 1"] == ["deg", "30", "30", "30"]
@@ -296,7 +296,7 @@ def test_the_command_line_shows_figures_in_the_unit_of_their_requirement(tmp_pat
 
 
 def test_a_shard_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    art.campaign(STUDY, output=tmp_path / "c")
+    art.campaign.run(STUDY, output=tmp_path / "c")
     (shard,) = (tmp_path / "c").glob("shard_*")
     shard.write_bytes(shard.read_bytes()[:100])
     result = art.campaign.show(tmp_path / "c")
@@ -310,7 +310,7 @@ def test_notes_are_few_however_many_chunks(monkeypatch: pytest.MonkeyPatch) -> N
     """Each chunk tells which of its runs was moved most; one of them is enough."""
     monkeypatch.setattr(driver, "FIRST_CHUNK", 8)
     monkeypatch.setattr(driver, "CHUNK_SECONDS", 0.0)
-    result = art.campaign(
+    result = art.campaign.run(
         """
 schema = 1
 [study]
@@ -332,7 +332,7 @@ step = "1 ms"
 
 def test_a_doubtful_run_says_so_once_when_it_is_replayed() -> None:
     hard = STUDY.replace("400 N m s/rad", "-900 N m s/rad").replace('t_end = "0.1 s"', 't_end = "2 s"')
-    result = art.campaign(hard, runs=16)
+    result = art.campaign.run(hard, runs=16)
     (index, *_) = np.flatnonzero(result.table.doubts)
     with pytest.warns(DoubtfulResult) as told:
         run = result.replay(int(index))
@@ -343,17 +343,17 @@ def test_a_doubtful_run_says_so_once_when_it_is_replayed() -> None:
 
 def test_another_campaign_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "c"
-    art.campaign(STUDY, runs=4, output=place)
+    art.campaign.run(STUDY, runs=4, output=place)
     before = {p.name: p.read_bytes() for p in place.iterdir() if p.is_file()}
     with pytest.raises(InputError, match=r"differs in: seed; expected the same one"):
-        art.campaign(STUDY, runs=4, seed=9, output=place)
+        art.campaign.run(STUDY, runs=4, seed=9, output=place)
     with pytest.raises(InputError, match=r"differs in: study"):
-        art.campaign(STUDY.replace("400 N m s/rad", "410 N m s/rad"), runs=4, output=place)
+        art.campaign.run(STUDY.replace("400 N m s/rad", "410 N m s/rad"), runs=4, output=place)
     settings = json.loads((place / "campaign.json").read_text())
     settings["identity"]["processor"] = "another"
     (place / "campaign.json").write_text(json.dumps(settings))
     with pytest.raises(InputError, match=r"processor \(another then, .* now\)"):
-        art.campaign(STUDY, runs=6, output=place)
+        art.campaign.run(STUDY, runs=6, output=place)
     after = {p.name: p.read_bytes() for p in place.iterdir() if p.is_file()}
     assert {n: b for n, b in before.items() if n.startswith("shard")} == {
         n: b for n, b in after.items() if n.startswith("shard")
@@ -361,7 +361,7 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="found a folder with other files"):
-        art.campaign(STUDY, runs=4, output=tmp_path / "full")
+        art.campaign.run(STUDY, runs=4, output=tmp_path / "full")
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_another_campaign_is_refused(tmp_path: Path) -> None:
 )
 def test_bad_input(given: dict, text: str) -> None:
     with pytest.raises((InputError, ModelError), match=text):
-        art.campaign(STUDY, **({"runs": 4} | given))
+        art.campaign.run(STUDY, **({"runs": 4} | given))
 
 
 def test_a_run_that_raises_is_set_aside_and_the_others_count(
@@ -406,7 +406,7 @@ def test_a_run_that_raises_is_set_aside_and_the_others_count(
         return real(campaign, first, count, scale)
 
     monkeypatch.setattr(work, "run_rows", poisoned)
-    result = art.campaign(STUDY, output=tmp_path / "c")
+    result = art.campaign.run(STUDY, output=tmp_path / "c")
     table, others = result.table, np.arange(40) != 13
     assert len(table) == 40
     assert table.failed.tolist() == (~others).tolist()
@@ -414,7 +414,7 @@ def test_a_run_that_raises_is_set_aside_and_the_others_count(
     assert np.array_equal(table.figures["rate"][others], whole.table.figures["rate"][others])
     assert table.inputs["q.joint1"][13] == whole.table.inputs["q.joint1"][13]
     monkeypatch.undo()
-    again = art.campaign(STUDY, output=tmp_path / "c", retry_failed=True)
+    again = art.campaign.run(STUDY, output=tmp_path / "c", retry_failed=True)
     assert again.table.same(whole.table)
     assert (again.bands()["q.joint1"].values == whole.bands()["q.joint1"].values).all()
 
@@ -427,13 +427,13 @@ def test_a_study_that_cannot_run_at_all_ends_the_campaign(monkeypatch: pytest.Mo
     with pytest.raises(
         NumericalError, match=r"the first 16 runs could not be run and not one could; .*ValueError: never"
     ):
-        art.campaign(STUDY)
+        art.campaign.run(STUDY)
 
 
 def test_a_full_disk_keeps_what_was_written(
     tmp_path: Path, whole: art.campaign.Result, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    art.campaign(STUDY, runs=20, output=tmp_path / "c")
+    art.campaign.run(STUDY, runs=20, output=tmp_path / "c")
 
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
@@ -441,11 +441,11 @@ def test_a_full_disk_keeps_what_was_written(
     monkeypatch.setattr(driver.shards, "_sync_folder", full)
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
-        art.campaign(STUDY, output=tmp_path / "c")
+        art.campaign.run(STUDY, output=tmp_path / "c")
     monkeypatch.undo()
     assert len(art.campaign.show(tmp_path / "c").table) == 20
     assert not list((tmp_path / "c").glob("*.tmp"))
-    assert art.campaign(STUDY, output=tmp_path / "c").table.same(whole.table)
+    assert art.campaign.run(STUDY, output=tmp_path / "c").table.same(whole.table)
 
 
 def test_command_line(study: Path, tmp_path: Path, whole: art.campaign.Result) -> None:
@@ -483,43 +483,43 @@ def test_the_table_as_a_file(tmp_path: Path, whole: art.campaign.Result) -> None
 
 def test_a_changed_file_of_the_study_is_refused(tmp_path: Path) -> None:
     """Model and tables of values are read from files; a campaign knows them by their content."""
-    model = Path(art.__file__).parent / "library" / "two_link.toml"
+    model = Path(art.__file__).parent / "model" / "library" / "two_link.toml"
     (tmp_path / "model.toml").write_text(model.read_text())
     (tmp_path / "gains.csv").write_text("kp\n800\n900\n")
     study = tmp_path / "arm.toml"
     text = STUDY.replace('model = "two_link"', 'model = "model.toml"')
     study.write_text(text.replace("{uniform = [800, 1000]}", '{table = "gains.csv", column = "kp"}'))
-    first = art.campaign(study, runs=4)
+    first = art.campaign.run(study, runs=4)
     assert set(np.unique(first.table.inputs["servo.kp"])) <= {800.0, 900.0}
     assert sorted(Path(p).name for p in first.settings["files"]) == ["gains.csv", "model.toml"]
-    art.campaign(study, runs=6)
+    art.campaign.run(study, runs=6)
     (tmp_path / "model.toml").write_text(model.read_text() + "\n")
     with pytest.raises(InputError, match=r"model\.toml has changed since the campaign began"):
-        art.campaign(study, runs=8)
+        art.campaign.run(study, runs=8)
     with pytest.raises(InputError, match=r"model\.toml has changed since the campaign began"):
         art.campaign.show(first.folder).replay(0)
 
 
 def test_a_study_that_lies_elsewhere_has_to_read_the_same_files(tmp_path: Path) -> None:
     """The text of the study is the same; its model is not, or is: the folder is refused, or taken, wherever the first study is."""
-    model = (Path(art.__file__).parent / "library" / "two_link.toml").read_text()
+    model = (Path(art.__file__).parent / "model" / "library" / "two_link.toml").read_text()
     for name, text in (("a", model), ("b", model.replace("mass = 10", "mass = 11", 1)), ("c", model)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.toml").write_text(text)
         (tmp_path / name / "arm.toml").write_text(STUDY.replace('model = "two_link"', 'model = "model.toml"'))
-    first = art.campaign(tmp_path / "a" / "arm.toml", runs=4, output=tmp_path / "out")
+    first = art.campaign.run(tmp_path / "a" / "arm.toml", runs=4, output=tmp_path / "out")
     for runs in (4, 6):
         with pytest.raises(InputError, match=r"b/model\.toml is another file since the campaign began"):
-            art.campaign(tmp_path / "b" / "arm.toml", runs=runs, output=tmp_path / "out")
+            art.campaign.run(tmp_path / "b" / "arm.toml", runs=runs, output=tmp_path / "out")
     (tmp_path / "a").rename(tmp_path / "moved")
-    more = art.campaign(tmp_path / "c" / "arm.toml", runs=6, output=tmp_path / "out")
+    more = art.campaign.run(tmp_path / "c" / "arm.toml", runs=6, output=tmp_path / "out")
     assert np.array_equal(more.table.figures["turn"][:4], first.table.figures["turn"])
     assert np.array_equal(more.replay(5)["q.joint1"][:1], more.table.inputs["q.joint1"][5:])
 
 
 def test_a_table_outlives_the_variable_of_its_campaign(whole: art.campaign.Result) -> None:
     """The folder of a study that was given as text goes when nobody can ask for its rows any more."""
-    table = art.campaign(STUDY, runs=4).table
+    table = art.campaign.run(STUDY, runs=4).table
     gc.collect()
     assert np.array_equal(table.figures["rate"], whole.table.figures["rate"][:4])
     place = table._folder
@@ -533,22 +533,22 @@ def test_nothing_is_given_beside_a_campaign() -> None:
     planned = art.campaign.Campaign.read(STUDY)
     for given in ({"runs": 4}, {"seed": 9}, {"vary": {"servo.kp": [1, 2]}}):
         with pytest.raises(InputError, match=rf"found {next(iter(given))} beside a Campaign"):
-            art.campaign(planned, **given)  # type: ignore[arg-type]
+            art.campaign.run(planned, **given)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="found vary beside a Campaign"):
         art.campaign.worst_case(planned, "rate", vary={"servo.kp": [1, 2]})
 
 
 def test_fewer_runs_of_a_finished_campaign(tmp_path: Path) -> None:
     """They are there with the others; unless one of them is lost, or the design of fewer runs is another one."""
-    art.campaign(STUDY, runs=12, output=tmp_path / "c")
-    assert len(art.campaign(STUDY, runs=5, output=tmp_path / "c").table) == 12
+    art.campaign.run(STUDY, runs=12, output=tmp_path / "c")
+    assert len(art.campaign.run(STUDY, runs=5, output=tmp_path / "c").table) == 12
     ledger = driver.Folder(tmp_path / "c").ledger()
     ledger.forget([3])
     ledger.close()
-    assert (art.campaign(STUDY, runs=5, output=tmp_path / "c").table.index == np.arange(12)).all()
-    art.campaign(STUDY, runs=12, sampler="latin hypercube", output=tmp_path / "l")
+    assert (art.campaign.run(STUDY, runs=5, output=tmp_path / "c").table.index == np.arange(12)).all()
+    art.campaign.run(STUDY, runs=12, sampler="latin hypercube", output=tmp_path / "l")
     with pytest.raises(InputError, match=r"differs in: sampler"):
-        art.campaign(STUDY, runs=5, sampler="latin hypercube", output=tmp_path / "l")
+        art.campaign.run(STUDY, runs=5, sampler="latin hypercube", output=tmp_path / "l")
 
 
 def test_a_finished_campaign_is_known_by_every_number_and_their_order(tmp_path: Path) -> None:
@@ -556,15 +556,15 @@ def test_a_finished_campaign_is_known_by_every_number_and_their_order(tmp_path: 
     gains = np.linspace(800, 1000, 1500)
     other = gains.copy()
     other[700] += 1
-    art.campaign(STUDY, runs=4, vary={"servo.kp": gains}, output=tmp_path / "c")
+    art.campaign.run(STUDY, runs=4, vary={"servo.kp": gains}, output=tmp_path / "c")
     with pytest.raises(InputError, match=r"differs in: axes"):
-        art.campaign(STUDY, runs=4, vary={"servo.kp": other}, output=tmp_path / "c")
+        art.campaign.run(STUDY, runs=4, vary={"servo.kp": other}, output=tmp_path / "c")
     two = {"q.joint1": [0.5, 0.6], "servo.kp": [800, 900]}
-    art.campaign(STUDY, runs=4, vary=two, output=tmp_path / "o")
+    art.campaign.run(STUDY, runs=4, vary=two, output=tmp_path / "o")
     with pytest.raises(InputError, match=r"differs in: axes"):
-        art.campaign(STUDY, runs=4, vary=dict(reversed(two.items())), output=tmp_path / "o")
+        art.campaign.run(STUDY, runs=4, vary=dict(reversed(two.items())), output=tmp_path / "o")
     both = {("q.joint1", "q.joint2"): art.campaign.Rows(((0.5, 0.1), (0.6, 0.2)))}
-    assert len(art.campaign(STUDY, runs=4, vary=both, output=tmp_path / "t").table) == 4
+    assert len(art.campaign.run(STUDY, runs=4, vary=both, output=tmp_path / "t").table) == 4
 
 
 def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.campaign.Result) -> None:
@@ -606,4 +606,4 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.c
     assert spent / max(before, slowness()) < 2.0
     assert process.returncode == 130
     assert f"interrupted: 16 of 40 runs are kept in {place}" in said.replace("\n", "")
-    assert art.campaign(study, output=place).table.same(whole.table)
+    assert art.campaign.run(study, output=place).table.same(whole.table)

@@ -101,7 +101,7 @@ def test_library_models_have_a_largest_size(name: str) -> None:
             art.load(name, n=n)
     text = STUDY.replace("pendulum_chain", name).replace("n = 1", "n = 100000000")
     with pytest.raises(ModelError, match="at most 10000"):
-        art.campaign(text + '[campaign]\nruns = 2\nfigures = {t = "q.hinge1"}\n')
+        art.campaign.run(text + '[campaign]\nruns = 2\nfigures = {t = "q.hinge1"}\n')
 
 
 # names and numbers
@@ -125,7 +125,7 @@ def test_names_that_no_file_has(tmp_path: Path) -> None:
         lambda: art.load(tmp_path / f"{long}.toml"),
         lambda: art.load_run(tmp_path / f"{long}.nc"),
         lambda: art.campaign.show(tmp_path / long),
-        lambda: art.campaign(STUDY, runs=2, output=tmp_path / long),
+        lambda: art.campaign.run(STUDY, runs=2, output=tmp_path / long),
         lambda: art.simulate(arm, 0.01, checkpoint=tmp_path / long),
         lambda: arm.save(tmp_path / f"{long}.toml"),
         lambda: art.load("\ud800.toml"),
@@ -217,7 +217,7 @@ def test_campaign_folders_that_are_damaged(tmp_path: Path) -> None:
         + '[campaign]\nruns = 4\nbands = ["q.hinge1"]\nfigures = {t = "q.hinge1"}\n[campaign.vary]\n"q.hinge1" = {uniform = [0, 1]}\n'
     )
     place = tmp_path / "c"
-    whole = art.campaign(text, output=place)
+    whole = art.campaign.run(text, output=place)
     digest, values = whole.digest(), whole.bands()["q.hinge1"].values
     settings = place / "campaign.json"
     held = json.loads(settings.read_text())
@@ -240,7 +240,7 @@ def test_campaign_folders_that_are_damaged(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"scale\.npz: found a file that cannot be read"):
             art.campaign.show(place).bands()
     with pytest.warns(DoubtfulResult, match="found again from the first runs"):
-        more = art.campaign(text, runs=6, output=place)
+        more = art.campaign.run(text, runs=6, output=place)
     assert len(more.table) == 6
     (place / "scale.npz").write_bytes(scale)
     assert np.isfinite(values).all()

@@ -55,13 +55,13 @@ def test_a_campaign_of_a_loop(tmp_path: Path) -> None:
     }
     loop = _loop()
     path = loop.save_study(tmp_path / "arm.toml", 0.1, q0=[0.0, 0.7])
-    study = art.campaign(path, **asked)
-    short = art.campaign(loop, t_end=0.1, q0=[0.0, 0.7], **asked)
-    kept = art.campaign(loop, t_end=0.1, q0=[0.0, 0.7], output=tmp_path / "kept.campaign", **asked)
+    study = art.campaign.run(path, **asked)
+    short = art.campaign.run(loop, t_end=0.1, q0=[0.0, 0.7], **asked)
+    kept = art.campaign.run(loop, t_end=0.1, q0=[0.0, 0.7], output=tmp_path / "kept.campaign", **asked)
     assert (tmp_path / "kept.toml").is_file()
-    of_run = art.campaign(loop.simulate(0.1, [0.0, 0.7]), **asked)
+    of_run = art.campaign.run(loop.simulate(0.1, [0.0, 0.7]), **asked)
     assert short.digest() == study.digest() == kept.digest() == of_run.digest()
-    more = art.campaign(
+    more = art.campaign.run(
         loop, t_end=0.1, q0=[0.0, 0.7], output=tmp_path / "kept.campaign", **(asked | {"runs": 20})
     )
     assert len(more.table) == 20
@@ -70,7 +70,7 @@ def test_a_campaign_of_a_loop(tmp_path: Path) -> None:
     gc.collect()
     assert not folder.exists()
     with pytest.raises(InputError, match=r"kept\.toml: found a file with another content"):
-        art.campaign(loop, t_end=0.2, output=tmp_path / "kept.campaign", **asked)
+        art.campaign.run(loop, t_end=0.2, output=tmp_path / "kept.campaign", **asked)
 
 
 def test_what_has_no_form_in_a_file(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_what_has_no_form_in_a_file(tmp_path: Path) -> None:
     own = art.Loop(arm, controller=lambda t, q, v: -q)
     for call in (
         lambda: own.save_study(tmp_path / "a.toml", 0.1),
-        lambda: art.campaign(own, runs=2, t_end=0.1, figures={"turn": "q.joint1"}),
+        lambda: art.campaign.run(own, runs=2, t_end=0.1, figures={"turn": "q.joint1"}),
     ):
         with pytest.raises(InputError, match="is a Python function"):
             call()
@@ -87,9 +87,9 @@ def test_what_has_no_form_in_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in \.toml"):
         loop.save_study(tmp_path / "a.txt", 0.1)
     with pytest.raises(InputError, match="found a Loop without t_end"):
-        art.campaign(loop, runs=2)
+        art.campaign.run(loop, runs=2)
     with pytest.raises(InputError, match="found t_end beside a Run"):
-        art.campaign(loop.simulate(0.01), runs=2, t_end=0.1)
+        art.campaign.run(loop.simulate(0.01), runs=2, t_end=0.1)
     with pytest.raises(InputError, match="found a batch of 2 runs"):
         loop.rollout(0.01, np.zeros((2, 2))).save_study(tmp_path / "a.toml")
     with pytest.raises(UnsupportedOperation, match="save_study: this run was put together by hand"):

@@ -23,8 +23,8 @@ from articulus.bench.models import chain
 from articulus.bench.row import Bar, Row
 from articulus.bench.rows import AGREE, Effort, difference, differs, raced
 from articulus.bench.timing import Contender, race
+from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.design import Campaign
-from articulus.study.campaign.run import campaign
 
 N = 7
 STEP = 1e-3
@@ -59,7 +59,7 @@ MILLION = """
 import resource, sys
 from pathlib import Path
 import articulus as art
-result = art.campaign(sys.argv[1], runs=int(sys.argv[2]), output=sys.argv[3])
+result = art.campaign.run(sys.argv[1], runs=int(sys.argv[2]), output=sys.argv[3])
 assert result.complete
 status = Path("/proc/self/status")  # ru_maxrss counts the process that started this one, too
 found = [line.split()[1] for line in status.read_text().splitlines() if line[:6] == "VmHWM:"] if status.exists() else []
@@ -101,7 +101,7 @@ def _study(folder: Path, runs: int, steps: int, end: float | None = None) -> Pat
 def _campaign(study: Path, runs: int, **how: Any) -> None:
     """Run a campaign from the study to the table on the disk."""
     with TemporaryDirectory(prefix="articulus-bench-", dir=study.parent) as folder:
-        campaign(study, runs, output=Path(folder) / "c", **how)
+        run_campaign(study, runs, output=Path(folder) / "c", **how)
 
 
 def _bare(plan: Any, runs: int, steps: int) -> Any:

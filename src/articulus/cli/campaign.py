@@ -154,7 +154,7 @@ def campaign(
         text = f"{place}: all {done:,} runs are done; nothing is left. They are shown by: {shown}"
         new_console().print(text, soft_wrap=True)
         return
-    from articulus.study.campaign.run import campaign as run_campaign
+    from articulus.study.campaign.calls import run as run_campaign
 
     try:
         with _stoppable(), _page(place, page, browser), _bar() as tell:

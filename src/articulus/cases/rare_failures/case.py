@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 import articulus as art
-from articulus.study.campaign.run import campaign
+from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.sensitivity import sobol_indices
 from articulus.study.campaign.statistics import judged
 
@@ -55,12 +55,12 @@ def asked(deviations: float) -> dict[str, Any]:
 
 
 def rate_of(deviations: float) -> Any:
-    result = campaign(**asked(deviations), runs=RUNS)
+    result = run_campaign(**asked(deviations), runs=RUNS)
     (found,) = judged(result.campaign.requirements, result.table.figures)
     return found.rate
 
 
 def indices() -> list[float]:
-    result = campaign(**asked(1.5), runs=6 * 2048, sampler="saltelli")
+    result = run_campaign(**asked(1.5), runs=6 * 2048, sampler="saltelli")
     found = sobol_indices(result.campaign.points, result.table.figures["place"], result.campaign.names)
     return [*found.first, *found.total]

@@ -1,16 +1,12 @@
-"""From one run to a million: what varies, how it runs, what is kept, what comes out.
-
-The package can be called: `articulus.campaign(study, runs=1000)` is `articulus.study.campaign.run.campaign`.
-"""
+"""From one run to a million: what varies, how it runs, what is kept, what comes out: `articulus.campaign.run(study, runs=1000)`."""
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from articulus.study.campaign.calls import run
     from articulus.study.campaign.design import Campaign
     from articulus.study.campaign.distributions import (
         Attitude,
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     from articulus.study.campaign.table import Table
 
 _LATE = {
+    "calls": ("run",),
     "design": ("Campaign",),
     "distributions": (
         "Attitude",
@@ -60,6 +57,7 @@ __all__ = [
     "Table",
     "Uniform",
     "failure_probability",
+    "run",
     "run_until",
     "show",
     "worst_case",
@@ -78,15 +76,3 @@ def show(folder: Any) -> Result:
     from articulus.study.campaign.result import Result
 
     return Result(folder)
-
-
-class _Callable(ModuleType):
-    """A module that runs a campaign when it is called."""
-
-    def __call__(self, *args: Any, **given: Any) -> Result:
-        from articulus.study.campaign.run import campaign
-
-        return campaign(*args, **given)
-
-
-sys.modules[__name__].__class__ = _Callable

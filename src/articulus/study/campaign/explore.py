@@ -14,14 +14,14 @@ from articulus.errors import InputError
 from articulus.model.files.storage import StrPath
 from articulus.simulation.results.run import Run
 from articulus.study.campaign import work
+from articulus.study.campaign.calls import default_folder, require_as_planned
+from articulus.study.campaign.calls import run as run_campaign
 from articulus.study.campaign.chosen import Chosen
 from articulus.study.campaign.design import Campaign
 from articulus.study.campaign.distributions import Rows
 from articulus.study.campaign.driver import Tell
 from articulus.study.campaign.figures import Requirement
 from articulus.study.campaign.result import Result
-from articulus.study.campaign.run import campaign as run_campaign
-from articulus.study.campaign.run import default_folder, require_as_planned
 from articulus.study.campaign.search import METHODS, TAIL, Worst
 from articulus.study.campaign.search import worst_case as search_worst
 from articulus.study.campaign.sequential import Stopping
@@ -100,7 +100,7 @@ def worst_case(
     tell : callable
         Called with a `Progress` now and then.
     given :
-        Keys of the table [campaign], as of `articulus.study.campaign`.
+        Keys of the table [campaign], as of `articulus.campaign.run`.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def run_until(
     Parameters
     ----------
     study, output, given :
-        As of `articulus.study.campaign`, with everything that it takes. Runs that are there already are used.
+        As of `articulus.campaign.run`, with everything that it takes. Runs that are there already are used.
     above, width, confidence, first, most :
         See `articulus.study.campaign.sequential.Stopping`.
     """

@@ -31,7 +31,7 @@ from articulus.study.campaign.result import Result
 from articulus.study.campaign.work import SET_ASIDE
 
 
-def campaign(
+def run(
     study: StrPath | Campaign | Loop | Run,
     runs: int | None = None,
     *,
@@ -87,7 +87,7 @@ def campaign(
         here = Path(tempfile.mkdtemp(prefix="articulus-campaign-")) if output is None else None
         try:
             written = _written(study, as_path(output) if here is None else here / "loop.campaign", given)
-            result = campaign(
+            result = run(
                 written, runs, output=written.with_suffix(".campaign") if here else output, threads=threads, workers=workers,
                 scheduler=scheduler, time_limit=time_limit, memory=memory, retry_failed=retry_failed, tell=tell, **given,
             )  # fmt: skip
@@ -182,7 +182,7 @@ def default_folder(study: StrPath) -> Path:
 
 @dataclass(frozen=True)
 class How:
-    """Where a campaign runs; see `campaign` for what each means."""
+    """Where a campaign runs; see `run` for what each means."""
 
     threads: int | None = None
     workers: int = 0
