@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from articulus.control import hinfnorm, hinfsyn
+from articulus.control import hinfnorm, hinfsyn, mixsyn
 from articulus.control.connect import select
 from articulus.errors import DoubtfulResult, InputError
 
@@ -115,7 +115,14 @@ def test_causes_are_named():
         hinfsyn((lost, np.vstack([B, np.zeros((1, 5))]), np.hstack([C, np.ones((6, 1))]), D), 2, 2)
     integrator = ([[0.0]], [[0.0, 1, 1]], [[0.0], [1]], [[0.0, 0, 1], [1, 0, 0]])
     with pytest.raises(InputError, match=r"zero of P12 .* at 0 rad/s"):
-        hinfsyn(integrator, 1, 1)
+        hinfsyn(integrator, 1, 1, shift=0.0)
+    with pytest.warns(DoubtfulResult, match=r"zero of P12 .* at 0 rad/s.*axis was moved"):
+        design = hinfsyn(integrator, 1, 1)
+    # a constant disturbance at the input is answered by the opposite command: no less than 1
+    assert 1.0 <= design.gamma <= 1.02
+    undisturbed = ([[0.0]], [[0.0, 1]], [[0.0], [1]], [[0.0, 1], [1, 0]])  # any small gain will do
+    with pytest.raises(InputError, match=r"zero of P12 .* at 0 rad/s"):
+        hinfsyn(undisturbed, 1, 1)
 
 
 def test_time_limit_gives_the_best_so_far():
@@ -191,3 +198,70 @@ def test_plants_without_states_and_errors_that_can_be_zero():
     assert design.gamma == pytest.approx(min(norm(k) for k in np.linspace(-2, 2, 4001)), rel=1e-5)
     unreached = ([[-1.0]], [[0.0, 1]], [[1.0], [0]], [[0.0, 1], [1, 0]])
     assert hinfsyn(unreached, 1, 1).gamma == 0.0
+
+
+SHAPE = ([0.5, 1.0], [1.0, 1e-3]), 0.1
+"""Weights of the sensitivity and of the command."""
+
+
+def rigid(damping):
+    """A double integrator, both poles at -damping."""
+    return ([[-damping, 1.0], [0.0, -damping]], [[0.0], [1.0]], [[1.0, 0.0]], [[0.0]])
+
+
+def oscillator(damping):
+    return ([[0.0, 1.0], [-4.0, -damping]], [[0.0], [1.0]], [[1.0, 0.0]], [[0.0]])
+
+
+def mixed_gain(system, design, omega):
+    """|[W1 S; W2 K S]| of the plant as it is, from its own transfer function."""
+    A, B, C, _ = map(np.array, system)
+    g = (C @ np.linalg.solve(1j * omega[:, None, None] * np.eye(2) - A, B[None].astype(complex)))[:, 0, 0]
+    k = design.law.response(omega)[:, 0, 0]
+    S = 1.0 / (1.0 - g * k)
+    w1 = np.polyval(SHAPE[0][0], 1j * omega) / np.polyval(SHAPE[0][1], 1j * omega)
+    return np.hypot(np.abs(w1 * S), np.abs(SHAPE[1] * k * S))
+
+
+@pytest.mark.parametrize("kind", [rigid, oscillator])
+def test_poles_on_the_axis_reach_the_limit_of_damped_plants(kind):
+    """Mixed sensitivity of plants without damping: the limit of gamma of damped ones, kept by the true plant; the shift is told."""
+    with pytest.warns(DoubtfulResult, match=r"imaginary axis was moved by \S+ rad/s"):
+        design = mixsyn(kind(0.0), *SHAPE)
+    assert 0 < design.shift < 1e-2
+    assert design.poles.real.max() < -design.shift
+    omega = np.unique(np.concatenate([np.logspace(-5, 5, 2001), 2.0 + np.linspace(-0.1, 0.1, 2000)]))
+    assert mixed_gain(kind(0.0), design, omega).max() <= design.gamma * (1 + 1e-9)
+    damped = mixsyn(kind(0.01), *SHAPE, relax=1e-4).gamma
+    assert design.gamma == pytest.approx(damped, rel=0.03)  # of a damping small beside the loop
+
+
+def test_poles_of_the_loop_are_left_of_a_given_shift():
+    """The shift is a degree of stability, and gamma of the plant as it is is at most that along the line."""
+    design = mixsyn(rigid(0.0), ([0.5, 1.0], [1.0, 0.5]), 0.1, shift=0.2)
+    assert design.poles.real.max() < -0.2
+    line = select(design.closed, [0], [0, 1])
+    s = -0.2 + 1j * np.logspace(-3, 3, 400)
+    moved = (
+        line.C @ np.linalg.solve(s[:, None, None] * np.eye(len(line.A)) - line.A, line.B[None] + 0j) + line.D
+    )
+    along = np.linalg.norm(moved, axis=(1, 2)).max()
+    assert design.gamma <= along * (1 + 1e-9)
+    with pytest.raises(InputError, match="shift >= 0"):
+        mixsyn(rigid(0.0), *SHAPE, shift=-1.0)
+
+
+def test_sampled_double_integrator():
+    T = 0.1
+    plant = ([[1.0, T], [0.0, 1.0]], [[T * T / 2], [T]], [[1.0, 0.0]], [[0.0]], T)
+    with pytest.warns(DoubtfulResult, match="imaginary axis was moved"):
+        design = mixsyn(plant, 1.0, 0.1)
+    assert np.abs(np.linalg.eigvals(design.closed.A)).max() < 1.0
+    assert np.isfinite(design.gamma)
+
+
+def test_riccati_solution_that_is_infinite_at_a_gamma_of_the_search():
+    """A double integrator with a large W3: X1 became exactly singular in the search, and numpy's error came through."""
+    with pytest.warns(DoubtfulResult, match="imaginary axis was moved"):
+        design = mixsyn(rigid(0.0), ([0.5, 1], [1, 0.01]), 0.3, 10.0)
+    assert design.gamma == pytest.approx(9.95037, rel=0.03)  # of the plant with poles at -1e-3

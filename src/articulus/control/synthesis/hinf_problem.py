@@ -6,6 +6,7 @@ Limebeer & Chiang 1989), so that it exists at the optimum, where its order falls
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +29,12 @@ ROUNDING = 1e-9
 """Negative eigenvalue of a Riccati solution, over its scale, that rounding can account for."""
 
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+class ZeroOnAxis(InputError):
+    """A zero of P12 or P21 on the imaginary axis; `scale` is the middle size of the poles of a closed loop of the problem [rad/s]."""
+
+    scale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -156,7 +163,12 @@ class Subspace:
 
     @cached_property
     def X(self) -> np.ndarray:
-        found = self.scale * np.linalg.solve(self.X1.T, self.X2.T)
+        try:
+            found = self.scale * np.linalg.solve(self.X1.T, self.X2.T)
+        except np.linalg.LinAlgError:  # X is infinite at this gamma: as large as rounding leaves it
+            found = self.scale * np.linalg.solve(
+                self.X1.T + np.finfo(float).eps * np.eye(len(self.X1)), self.X2.T
+            )
         return 0.5 * (found + found.T)
 
     @cached_property
@@ -186,6 +198,8 @@ class Problem:
     su, sy : arrays
         The plant's u = su u~ and y~ = sy y.
     D22 : array
+    shift : float [rad/s]
+        The problem is that of the plant P(s - shift): its closed loop at the imaginary axis is that of the plant left of it.
     """
 
     state: Side
@@ -193,11 +207,13 @@ class Problem:
     su: np.ndarray
     sy: np.ndarray
     D22: np.ndarray
+    shift: float = 0.0
 
     @staticmethod
-    def of(parts: Partition, method: str) -> Problem:
+    def of(parts: Partition, method: str, shift: float = 0.0) -> Problem:
         """Return the problem of a continuous plant; raise InputError naming what no controller can overcome."""
         model = scaled(parts.model)[0]
+        model = dataclasses.replace(model, A=model.A + shift * np.eye(len(model.A)))
         p = Partition(model, parts.w, parts.u, parts.z, parts.y)
         names = tuple(model.inputs[i] for i in p.u), tuple(model.outputs[i] for i in p.y)
         require_stabilizable(model, p.B2, method, names[0])
@@ -218,9 +234,9 @@ class Problem:
             estimate,
             method,
             "P21 (disturbances to measured)",
-            "noise is missing there; add some (of mixsyn: the plant has a pole there; move it slightly to the left)",
+            "noise is missing there; add some (of mixsyn: the plant has a pole there, and nothing disturbs its input)",
         )
-        return Problem(state, estimate, su, sy.T, p.D22)
+        return Problem(state, estimate, su, sy.T, p.D22, shift)
 
     @cached_property
     def h2_norm(self) -> float:
@@ -300,7 +316,8 @@ class Problem:
         return self.of_plant(*explicit(E, E @ x.T - Bk @ seen, Bk, F[m1:] - Dk @ seen, Dk, singular))
 
     def of_plant(self, A: np.ndarray, B: np.ndarray, C: np.ndarray, D: np.ndarray) -> Matrices:
-        """Return a controller of this problem for the plant as given: its units of u and y, its D22."""
+        """Return a controller of this problem for the plant as given: its place of the axis, its units of u and y, its D22."""
+        A = A - self.shift * np.eye(len(A))
         return without_feedthrough(A, B @ self.sy, self.su @ C, self.su @ D @ self.sy, self.D22)
 
 
@@ -374,6 +391,9 @@ def _no_zeros(side: Side, method: str, what: str, hint: str) -> None:
     for s in doubtful[doubtful.imag >= 0]:
         pencil = np.block([[side.A - 1j * s.imag * np.eye(n), side.B2], [side.C1, side.D12]])
         if np.linalg.svd(pencil, compute_uv=False)[-1] < 1e-9 * np.linalg.norm(pencil, 2):
-            raise InputError(
+            error = ZeroOnAxis(
                 f"{method}: found a zero of {what} on the imaginary axis, at {s.imag:.6g} rad/s; expected none; {hint}"
             )
+            felt = np.abs(values)[np.abs(values) > 1e-7 * size]
+            error.scale = float(np.exp(np.mean(np.log(felt)))) if len(felt) else 1.0
+            raise error

@@ -1,4 +1,9 @@
-"""Hinf controllers by two Riccati equations (`hinfsyn` in MATLAB; `hinf`, `hinfgama`, `hinfopt` of older toolboxes)."""
+"""Hinf controllers by two Riccati equations (`hinfsyn` in MATLAB; `hinf`, `hinfgama`, `hinfopt` of older toolboxes).
+
+Of plants with poles or zeros on the imaginary axis that the errors or disturbances do not see (rigid bodies, undamped modes) the axis is
+moved to the left a little (Chiang & Safonov 1992). The closed loop is then designed on the line Re s = -shift. It has no pole right
+of that line, so that its gain on the axis itself is at most that on the line: what is promised holds for the plant as it is.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from articulus.control.connect import close, select
 from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.plant import Group, Partition
 from articulus.control.sampling import continuous, trapezoidal
-from articulus.control.synthesis.hinf_problem import Problem, Subspace
+from articulus.control.synthesis.hinf_problem import Problem, Subspace, ZeroOnAxis
 from articulus.errors import InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
 
@@ -25,6 +30,10 @@ ACHIEVED = 1e-6
 """Relative excess of the closed loop's norm over gamma that rounding may cause."""
 SINGULAR = (1e-6, 1e-13)
 """Relative singular values below which states of the controller are eliminated; the second is tried where the first is not right."""
+SHIFTS = 0.3 * 10.0 ** -np.arange(0.0, 4.5, 0.5)
+"""Shifts of the imaginary axis, over the middle size of the poles of a closed loop, largest first; smaller ones lose the digits of X and Y."""
+COST = 1e-2
+"""Relative change of the least gamma from one shift to the next, below which the larger of them is taken."""
 
 
 @threadpool_limits.wrap(
@@ -37,6 +46,7 @@ def hinfsyn(
     *,
     gamma: float | None = None,
     relax: float = 0.0,
+    shift: float | None = None,
     tolerance: float = 1e-8,
     time_limit: float = 60.0,
 ) -> Design:
@@ -54,6 +64,12 @@ def hinfsyn(
     relax : float
         Design for (1 + relax) times the optimum. At the optimum the closed loop is all-pass, the controller has very fast
         poles or loses order, and gains nothing: 0.01 to 0.1 give a controller that can be built.
+    shift : float [rad/s]
+        All poles of the closed loop are to be left of -shift; the least norm is then that of the gain along the line Re s = -shift, which
+        is never below that along the imaginary axis. If not given: 0, but for plants with a pole or a zero on the axis that errors
+        or disturbances do not see (a rigid body in `mixsyn`). Of these the largest shift is taken that costs about a hundredth of
+        gamma; a warning tells it, because poles of the closed loop often stay near -2 shift. Of a sampled plant: of the plane of the
+        bilinear transformation.
     tolerance : float
         Relative, of the optimum.
     time_limit : float [s]
@@ -63,22 +79,49 @@ def hinfsyn(
     -------
     Design
         Figures: `gamma`, the norm of the closed loop, computed from it; `gamma_optimal`, the least one (None if gamma was
-        given); `limit`, the existence test that fails below the optimum. The checks hold the existence tests of Chiang & Safonov 1989.
+        given); `limit`, the existence test that fails below the optimum; `shift` [rad/s] of the imaginary axis. The checks hold the existence tests of Chiang & Safonov 1989.
     """
     parts = Partition.of(plant, commands, measured, "hinfsyn")
     if not len(parts.w) or not len(parts.z):
         raise InputError(
             f"hinfsyn: found {len(parts.w)} disturbances and {len(parts.z)} errors beside commands and measured outputs; expected at least one each"
         )
-    if relax < 0 or (gamma is not None and not gamma > 0):
-        raise InputError(f"hinfsyn: found gamma = {gamma}, relax = {relax}; expected gamma > 0, relax >= 0")
+    if relax < 0 or (gamma is not None and not gamma > 0) or (shift is not None and not shift >= 0):
+        raise InputError(
+            f"hinfsyn: found gamma = {gamma}, relax = {relax}, shift = {shift}; expected gamma > 0, relax >= 0, shift >= 0"
+        )
     without_period = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
-    problem = Problem.of(without_period, "hinfsyn")
+    try:
+        problem = Problem.of(without_period, "hinfsyn", shift or 0.0)
+    except ZeroOnAxis as error:
+        if shift is not None:
+            raise
+        problem = _off_axis(without_period, error, time_limit)
     if gamma is not None:
         return _at_given(parts, problem, gamma)
     best, limit, complete = optimum(problem, tolerance, time_limit)
-    figures = {"gamma_optimal": best, "limit": limit, "complete": complete}
+    figures = {"gamma_optimal": best, "limit": limit, "complete": complete, "shift": problem.shift}
     return _near(parts, problem, best, relax, figures)
+
+
+def _off_axis(parts: Partition, cause: ZeroOnAxis, time_limit: float) -> Problem:
+    """Return the problem with the largest shift of the imaginary axis that costs little; raise the cause if gamma has no limit."""
+    last: tuple[Problem, float] | None = None
+    for shift in SHIFTS * cause.scale:
+        try:
+            problem = Problem.of(parts, "hinfsyn", float(shift))
+            least = optimum(problem, 1e-4, time_limit)[0]
+        except (InputError, NumericalError):  # a weight decays more slowly, or another zero is there now
+            continue
+        if last is not None and abs(last[1] - least) <= COST * least:
+            doubtful(
+                f"{cause}; the imaginary axis was moved by {last[0].shift:.4g} rad/s for the design: poles of the closed loop may stay as slow as "
+                f"{-2 * last[0].shift:.4g} rad/s, and gamma is about {max(last[1] / least - 1, 0):.1%} above its limit; "
+                "give `shift` for other poles, or add a disturbance or weight that sees the pole"
+            )
+            return last[0]
+        last = problem, least
+    raise cause
 
 
 def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[float, str, bool]:
@@ -156,7 +199,7 @@ def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
         )
     law, norm = _law(parts, problem, gamma, x, y)
     check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
-    figures = {"gamma": norm, "gamma_optimal": None, "limit": None}
+    figures = {"gamma": norm, "gamma_optimal": None, "limit": None, "shift": problem.shift}
     return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
 
 
