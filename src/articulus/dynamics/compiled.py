@@ -75,7 +75,8 @@ class CompiledMechanism(MechanismBuilder, Named):
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
         key = (name, frames, wrenches)
         if key not in self._functions:
-            self._functions[key] = quantities.differentiable(self.description, name, frames, wrenches)
+            with native.heed_interrupts():
+                self._functions[key] = quantities.differentiable(self.description, name, frames, wrenches)
         return self._functions[key]
 
     def kernel(self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()) -> Kernel:

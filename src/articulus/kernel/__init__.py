@@ -15,6 +15,7 @@ from . import march, program
 from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
+from .interrupts import heed_interrupts
 from .pool import threads
 from .program import Ranks
 from .recurrence import NEVER, Passage, Recurrence
@@ -28,6 +29,7 @@ __all__ = [
     "Recurrence",
     "cached",
     "compile",
+    "heed_interrupts",
     "instructions",
     "recurrence",
     "threads",

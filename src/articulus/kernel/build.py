@@ -12,6 +12,7 @@ from typing import Protocol
 import casadi as ca
 
 from . import cache, jit
+from .interrupts import heed_interrupts
 from .program import Signature
 from .target import Target
 
@@ -63,7 +64,8 @@ class Source:
         text = cache.load(fields)
         if text is not None:
             return _signature(json.loads(text))
-        signature = self._built().signature
+        with heed_interrupts():
+            signature = self._built().signature
         cache.store(fields, json.dumps(asdict(signature)).encode())
         return signature
 
@@ -78,8 +80,9 @@ class Source:
                 fields = self._fields(str(lanes))
                 code = cache.load(fields)
                 if code is None:
-                    text = self._built().text(jit.host(lanes))
-                    code = jit.compile_object(text, self._hurried and len(text) > LONG_TEXT)
+                    with heed_interrupts():
+                        text = self._built().text(jit.host(lanes))
+                        code = jit.compile_object(text, self._hurried and len(text) > LONG_TEXT)
                     cache.store(fields, code)
                 self._native[lanes] = jit.Native(code, lanes)
             return self._native[lanes]

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
+from articulus.kernel import heed_interrupts
 from articulus.motion.trajectory.problem import Constraint, Phase, Problem
 from articulus.motion.trajectory.program import Block, Part, Program
 from articulus.motion.trajectory.schemes import Scheme
@@ -55,6 +56,7 @@ class Layout:
         return self.duration + 1
 
 
+@heed_interrupts()
 def transcribe(
     problem: Problem, meshes: Sequence[np.ndarray], scheme: Scheme
 ) -> tuple[Program, list[Layout]]:

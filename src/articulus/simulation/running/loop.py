@@ -17,6 +17,7 @@ from articulus.dynamics.flexible import validity
 from articulus.dynamics.loops.forms import DEFAULT
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
+from articulus.kernel import heed_interrupts
 from articulus.linear import LinearModel, LinearModels
 from articulus.model.late import registered
 from articulus.model.mechanism import Description, Parameter
@@ -92,6 +93,7 @@ class Loop:
         """The equations without events."""
         return self.equations()
 
+    @heed_interrupts()
     def equations(self, events: Sequence[Event] = ()) -> System:
         """Return the equations, with places for what the given events hold."""
         inside, outside = self._split
