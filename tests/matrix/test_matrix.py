@@ -48,6 +48,7 @@ from articulus.simulation.loop.components import (
     GroundContact,
     HydraulicCylinder,
     HydraulicRotary,
+    InputShaper,
     JointFriction,
     JointRate,
     JointSensor,
@@ -126,6 +127,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
         Prescribed("course", "swing", Polynomial((0.1, 0.3))), ("swing",), frequency=20.0
     ),
     PrescribedCommand: lambda m: PrescribedCommand("boom", 3.0),
+    InputShaper: lambda m: InputShaper((0.0, 0.002), (0.5, 0.5), 0.001, before=1.0),
     Torque: lambda m: Torque("boom", limit=3.0),
     LinearDrive: lambda m: LinearDrive(
         ("boom", "stick"), (1.0, -2.0), gain=3.0, stiffness=2.0, damping=1.0, lower=-50.0, upper=50.0

@@ -67,8 +67,8 @@ class Shaper:
         """Time by which a command becomes longer [s]."""
         return self.times[-1]
 
-    def shaped(self, t: Any, command: Any, period: float | None = None) -> np.ndarray:
-        """Return the shaped command at the times of the given one, which holds its first value before them.
+    def shaped(self, t: Any, command: Any, period: float | None = None, *, before: Any = None) -> np.ndarray:
+        """Return the shaped command at the times of the given one.
 
         Parameters
         ----------
@@ -77,13 +77,23 @@ class Shaper:
             Linear between the times.
         period : float [s]
             Of a digital controller: impulses are moved to its multiples, split between the two nearest.
+        before : float or array, (m,)
+            The command before t[0]: 0 for one that jumps from rest to its first value. The first value if not given.
         """
         t, y = np.asarray(t, dtype=float), np.asarray(command, dtype=float)
         columns = y.reshape(len(y), -1)
+        try:
+            earlier = np.broadcast_to(
+                columns[0] if before is None else np.asarray(before, dtype=float), columns.shape[1:]
+            )
+        except ValueError:
+            raise InputError(
+                f"shaped: found before {before!r}; expected a number, or one for each of the {columns.shape[1]} columns of the command"
+            ) from None
         out = np.zeros_like(columns)
         for delay, a in self._on_grid(period):
             for k in range(columns.shape[1]):
-                out[:, k] += a * np.interp(t - delay, t, columns[:, k])
+                out[:, k] += a * np.interp(t - delay, t, columns[:, k], left=earlier[k])
         return out.reshape(y.shape)
 
     def _on_grid(self, period: float | None) -> list[tuple[float, float]]:

@@ -46,6 +46,7 @@ from articulus.simulation.loop.components import (
     GroundContact,
     HydraulicCylinder,
     HydraulicRotary,
+    InputShaper,
     JointFriction,
     JointRate,
     JointSensor,
@@ -63,6 +64,7 @@ from articulus.simulation.loop.components import (
     Pseudolink,
     RateGyro,
     RateLimit,
+    ReactionWheel,
     ResolvedRate,
     Saturation,
     SecondOrderActuator,
@@ -123,6 +125,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
         "boom", supply=7000.0, gear=545.0, damping=1e5, pressure_feedback=1e-5
     ),
     ProofMass: lambda: ProofMass("wrist", mass=1.0, stroke=0.1, stop_stiffness=10.0),
+    ReactionWheel: lambda: ReactionWheel("wrist", inertia=0.01, largest_speed=50.0, friction=0.01),
     PiezoPair: lambda: PiezoPair("near", "far", gain=0.01, voltage=50.0),
     FirstOrderActuator: lambda: FirstOrderActuator("boom", bandwidth=3.0),
     SecondOrderActuator: lambda: SecondOrderActuator("boom", bandwidth=3.0),
@@ -130,6 +133,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     DeadBand: lambda: DeadBand("boom", 0.1),
     RateLimit: lambda: RateLimit("boom", 1.0),
     PrescribedCommand: lambda: PrescribedCommand("boom", 3.0),
+    InputShaper: lambda: InputShaper((0.0, 0.03), (0.5, 0.5), 0.02),
     PrescribedForce: lambda: PrescribedForce("boom", 3.0),
     FrameWrench: lambda: FrameWrench("wrist", (1, 2, 3, 4, 5, 6)),
     WhiteNoise: lambda: WhiteNoise(1.0, joint="boom"),
@@ -268,7 +272,7 @@ def test_a_component_is_frozen_and_its_numbers_have_a_unit_and_a_meaning(kind: t
 def test_numbers_may_be_parameters(kind: type) -> None:
     """The first number of a component, written as a parameter, is one of the run's parameters."""
     component = EXAMPLES[kind]()
-    fixed = {"axis", "normal", "pressures", "period", "delay", "initial"} | (
+    fixed = {"axis", "normal", "pressures", "period", "delay", "delays", "initial", "before"} | (
         {"length"} if kind is Winch else set()
     )
     for f in dataclasses.fields(component):

@@ -75,6 +75,9 @@ class Scope(Protocol):
     def command(self, value: SX) -> None:
         """Add to the commands of all actuators, (nu,): one per degree of freedom where the run has no actuators."""
 
+    def replace_commands(self, places: Sequence[int], value: SX) -> None:
+        """Put values, (len(places),), in the place of the commands so far; commands of later controllers are added to them."""
+
     @property
     def commands(self) -> SX:
         """Return the sum of all commands so far, (nu,)."""

@@ -58,6 +58,8 @@ class Effects:
     modal: dict[str, SX] = field(default_factory=dict)
     """Forces on the modes of flexible bodies."""
     command: SX | None = None
+    replaced: tuple[int, ...] = ()
+    """Places of the commands that its command replaces; it is added to the others."""
     gaps: list[Callable[[], list[tuple[SX, Any]]]] = field(default_factory=list)
     """What gives gaps and sizes."""
     account: Account | None = None
@@ -208,7 +210,9 @@ class Network:
         self.effects.append(effects)
         self.signals |= effects.signals
         if effects.command is not None:
-            self.commands = self.commands + effects.command
+            kept = [0.0 if k in effects.replaced else 1.0 for k in range(len(self.command_names))]
+            before = ca.DM(kept) * self.commands if effects.replaced else self.commands
+            self.commands = before + effects.command
 
     def _command(self) -> bool:
         """Hand the commands over from controllers to actuators, through the port "u" if there is one."""
@@ -487,6 +491,12 @@ class _Scope:
                               f"{', '.join(self.network.command_names)}")  # fmt: skip
         before = self.effects.command
         self.effects.command = SX(value) if before is None else before + value
+
+    def replace_commands(self, places: Sequence[int], value: SX) -> None:
+        placed = SX.zeros(len(self.network.command_names))
+        placed[list(places)] = value
+        self.effects.replaced = tuple(places)
+        self.command(placed)
 
     def commanded(self) -> SX:
         return self.network.commands[self.network.command_names.index(self.component.name)]

@@ -25,6 +25,7 @@ from articulus.simulation.loop.components.frame_wrench import FrameWrench
 from articulus.simulation.loop.components.ground_contact import GroundContact
 from articulus.simulation.loop.components.hydraulic_cylinder import HydraulicCylinder
 from articulus.simulation.loop.components.hydraulic_rotary import HydraulicRotary
+from articulus.simulation.loop.components.input_shaper import InputShaper
 from articulus.simulation.loop.components.joint_friction import JointFriction
 from articulus.simulation.loop.components.joint_rate import JointRate
 from articulus.simulation.loop.components.joint_sensor import JointSensor
@@ -86,6 +87,7 @@ CONTROLLERS = (
     ResolvedRate,
     ServoConstraints,
     PrescribedCommand,
+    InputShaper,
 )
 ACTUATORS = (
     Torque,
@@ -161,6 +163,7 @@ __all__ = [
     "GroundContact",
     "HydraulicCylinder",
     "HydraulicRotary",
+    "InputShaper",
     "JointFriction",
     "JointRate",
     "JointSensor",
