@@ -166,3 +166,62 @@ def test_margins_beside_poles_at_zero_are_not_judged_and_the_states_are_named():
     for check in rest:
         assert not check.passed
         assert str(check).endswith("not judged: poles at 0 in q.base.wx")
+
+
+def slider(**sensor):
+    """A mass of 2 kg on a rail, with an encoder and a controller of its position and speed."""
+    cart = art.Mechanism("cart", gravity=(0, 0, 0))
+    cart.body("mass", 2.0, (0, 0, 0), (0.1, 0.1, 0.1))
+    cart.joint("rail", art.Prismatic((1, 0, 0)), "ground", "mass")
+    encoder = c.JointSensor(("rail",), name="encoder")
+    law = c.LinearController(
+        D=[[-40.0, -8.0]],
+        measured=("encoder.q", "encoder.v"),
+        commands=("force",),
+        name="controller",
+    )
+    parts = [c.Measured(encoder, **sensor) if sensor else encoder, c.Torque("rail", name="force"), law]
+    return art.Loop(cart, components=parts)
+
+
+def test_a_sensor_that_rounds_has_margins_and_is_named():
+    """The slope of a staircase is zero: there were no margins, for a reason that was none. With a gain of one: those without rounding."""
+    plain = art.control.run_margins(slider().simulate(0.5, [0.1], step=1e-3))
+    found = art.control.run_margins(slider(resolution=1e-4).simulate(0.5, [0.1], step=1e-3))
+    assert "'encoder' (resolution 0.0001) counts as a gain of one" in found.note
+    assert plain.note.count("rounding") == 0
+    for ours, theirs in zip(found.margins.channels, plain.margins.channels):
+        assert ours.phase == pytest.approx(theirs.phase, rel=1e-9)
+        assert ours.delay == pytest.approx(theirs.delay, rel=1e-9)
+    # one channel rounds, the other does not: the loop has a gain, but not that of the controller
+    half = art.control.run_margins(slider(resolution=[1e-4, 0.0]).simulate(0.5, [0.1], step=1e-3))
+    assert half.margins.channels[0].phase == pytest.approx(plain.margins.channels[0].phase, rel=1e-9)
+    varied = slider(resolution=art.Parameter("step", 1e-4)).simulate(0.5, [0.1], step=1e-3)
+    assert art.control.run_margins(varied).margins.channels[0].delay == pytest.approx(
+        plain.margins.channels[0].delay, rel=1e-9
+    )
+
+
+def test_check_of_a_loop_whose_sensor_rounds(design):
+    loop = link(2)
+    parts = [c.Measured(p, resolution=1e-4) if p.name == "encoder" else p for p in loop.components]
+    rounds = art.control.check(art.Loop(loop.mechanism, components=parts), design)
+    smooth = art.control.check(loop, design)
+    assert rounds.passed, str(rounds)
+    np.testing.assert_allclose(
+        np.sort_complex(rounds.closed.poles), np.sort_complex(smooth.closed.poles), rtol=1e-6
+    )
+
+
+def test_tables_in_html_say_what_was_not_judged():
+    from articulus.control import Check
+    from articulus.control.proof.check import Proof
+
+    rows = (
+        Check("a", 1.0, 2.0, False, "poles at 0 in <x>"),
+        Check("b", 1.0, 2.0, False),
+        Check("c", 1.0, 2.0, True),
+    )
+    text = Proof(rows, None, None, None, ())._repr_html_()
+    assert "not judged: poles at 0 in &lt;x&gt;" in text
+    assert text.count("fails") == 1

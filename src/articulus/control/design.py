@@ -31,6 +31,13 @@ class Check:
     passed: bool
     not_judged: str = ""
 
+    @property
+    def verdict_html(self) -> str:
+        """The verdict for a table in HTML."""
+        if self.not_judged:
+            return f"not judged: {html.escape(self.not_judged)}"
+        return "ok" if self.passed else "<b>fails</b>"
+
     def __str__(self) -> str:
         numbers = f"{self.what}: {self.found:.6g} (bound {self.bound:.6g})"
         if self.not_judged:
@@ -121,7 +128,7 @@ class Design:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(c.what)}</td><td>{c.found:.6g}</td><td>{c.bound:.6g}</td><td>{'ok' if c.passed else 'fails'}</td></tr>"
+            f"<tr><td>{html.escape(c.what)}</td><td>{c.found:.6g}</td><td>{c.bound:.6g}</td><td>{c.verdict_html}</td></tr>"
             for c in self.checks
         )
         head = html.escape(str(self).split("\n  ok")[0]).replace("\n", "<br>")

@@ -16,6 +16,7 @@ from articulus.control.analysis.stable import asymptotically_stable, stable_pole
 from articulus.control.connect import select
 from articulus.control.design import Check, Design
 from articulus.control.modes import heaviest
+from articulus.control.proof.rounding import unrounded
 from articulus.control.proof.spillover import Mode, modes_of
 from articulus.control.robust.robstab import RobustStability, robstab
 from articulus.control.robust.uncertain import uncertain as uncertain_model
@@ -86,7 +87,7 @@ class Proof:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(c.what)}</td><td>{c.found:.6g}</td><td>{c.bound:.6g}</td><td>{'ok' if c.passed else '<b>fails</b>'}</td></tr>"
+            f"<tr><td>{html.escape(c.what)}</td><td>{c.found:.6g}</td><td>{c.bound:.6g}</td><td>{c.verdict_html}</td></tr>"
             for c in self.checks
         )
         modes = "".join(
@@ -129,7 +130,8 @@ def check(
     Parameters
     ----------
     plant : Mechanism, or Loop without a controller
-        With all bodies, modes, sensors, actuators and their limits.
+        With all bodies, modes, sensors, actuators and their limits. In poles and margins the resolution of a sensor counts as a gain of
+        one; the runs have it as it is.
     controller : Design or LinearModel
         u = K y, sign included; inputs and outputs are names of signals and commands of the plant (those of its linear model).
     q : array, (nq,)
@@ -173,8 +175,9 @@ def check(
     settings: dict[str, Any] = {"step": step, "params": params}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # told already
-        closed = loop.linearize(q0, **settings)
-        cut = loop.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
+        smooth = dataclasses.replace(loop, components=unrounded(loop.components))
+        closed = smooth.linearize(q0, **settings)
+        cut = smooth.linearize(q0, inputs=("u",), outputs=("u",), opened=("u",), **settings)
     driven = [i for i, name in enumerate(cut.inputs) if _bare(name) in {_bare(o) for o in law.outputs}]
     cut = select(cut, driven, [cut.outputs.index(cut.inputs[i]) for i in driven])
     with warnings.catch_warnings():
@@ -186,7 +189,7 @@ def check(
     checks = [*_linear_checks(closed, found, gain, phase, peak), *_spillover_checks(modes)]
     batch = robust = None
     if uncertain:
-        robust, more = _robust(loop, q0, uncertain, params, step)
+        robust, more = _robust(smooth, q0, uncertain, params, step)
         checks += more
     if deviations is not None:
         _doubt_step(step, alone if law.period is not None else closed.poles)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from articulus.control.analysis.margins import Margins, margins
 from articulus.control.connect import select
+from articulus.control.proof.rounding import resolutions, unrounded
 from articulus.errors import ArticulusError, DoubtfulResult
 from articulus.linear import LinearModel
 from articulus.simulation.loop.component import Controller
+from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.functions import System
 from articulus.simulation.results import Run
 from articulus.simulation.running.origin import Simulated
 
@@ -36,7 +40,7 @@ class RunMargins:
     reason : str
         Why there are no margins; empty if there are.
     note : str
-        What to keep in mind: the mechanism moves at that time.
+        What to keep in mind: the mechanism moves at that time, or sensors round what they measure.
     """
 
     t: float
@@ -66,7 +70,8 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     """Return the margins of a run's controller about a state of it: gain, phase, delay, disk, sensitivity peaks.
 
     The loop is cut open at the commands ("u"); sampled controllers count with their period, actuators and sensors are part of the
-    loop. Commands that nothing feeds back to are left out. Where the closed loop is not stable there are no margins.
+    loop. Commands that nothing feeds back to are left out. Where the closed loop is not stable there are no margins. The resolution of
+    a sensor counts as a gain of one (its slope is zero or infinite), which a note tells: the numbers hold for motions of many steps.
 
     Parameters
     ----------
@@ -81,12 +86,16 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     t = float(run.t[-1] if at is None else at)
     if isinstance(origin, Simulated) and not _controlled(origin):
         return RunMargins(t, None, None, NO_CONTROLLER, "")
+    rounding = resolutions(origin.setup.system.network.components) if isinstance(origin, Simulated) else {}
+    if isinstance(origin, Simulated) and rounding:
+        origin = _unrounded(origin)
     try:
-        closed = run.linear(at, index)
-        cut = run.linear(at, index, inputs=("u",), outputs=("u",), opened=("u",))
+        closed = origin.linear(run, at, index, ("tau",), None, ())
+        cut = origin.linear(run, at, index, ("u",), ("u",), ("u",))
     except ArticulusError as error:
         return RunMargins(t, None, None, str(error), "")
-    loop, note = _fed_back(cut), _motion(run, closed.t, index)
+    loop = _fed_back(cut)
+    note = "; ".join(filter(None, [_motion(run, closed.t, index), _steps(rounding)]))
     if loop is None:
         reason = "at this state no command depends on what it does: nothing is measured, or the commands are at their limits"
         return RunMargins(closed.t, closed, None, reason, note)
@@ -106,6 +115,33 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
 def _controlled(origin: Simulated) -> bool:
     parts = origin.setup.system.network.components
     return origin.setup.outside is not None or any(isinstance(c, Controller) for c in parts)
+
+
+def _unrounded(origin: Simulated) -> Simulated:
+    """Return the same with sensors of endless resolution; states and parameters stay where they are."""
+    system, setup = origin.setup.system, origin.setup
+    net = system.network
+    smooth = Network(
+        net.description,
+        unrounded(net.components),
+        bool(net.outside.numel()),
+        net.stops,
+        as_found=net.as_found,
+    )
+    names = [each.name for each in net.parameters]
+    places = [names.index(each.name) for each in smooth.parameters]
+    setup = dataclasses.replace(setup, system=System(smooth, system.form.name))
+    return dataclasses.replace(origin, setup=setup, p=origin.p[:, places])
+
+
+def _steps(rounding: Mapping[str, str]) -> str:
+    """Return a sentence on sensors that round."""
+    if not rounding:
+        return ""
+    told = ", ".join(f"'{name}' (resolution {step})" for name, step in rounding.items())
+    return (
+        f"the rounding of {told} counts as a gain of one: about rest the loop may go to and fro by such steps"
+    )
 
 
 def _fed_back(cut: LinearModel) -> LinearModel | None:
