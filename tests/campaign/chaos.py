@@ -59,7 +59,18 @@ SMALL = (
 
 def command(study: Path, place: Path, *more: str) -> list[str]:
     """Return the command that runs the campaign."""
-    return [sys.executable, "-c", SMALL, "campaign", str(study), "--output", str(place), "--no-report", *more]
+    return [
+        sys.executable,
+        "-c",
+        SMALL,
+        "campaign",
+        "run",
+        str(study),
+        "--output",
+        str(place),
+        "--no-report",
+        *more,
+    ]
 
 
 def children(pid: int) -> list[int]:

@@ -85,7 +85,7 @@ def test_a_plain_bound_to_the_end(tmp_path: Path) -> None:
     """Every consumer of a requirement takes a plain bound of several digits: command line, show, report, page, searches."""
     study = tmp_path / "s.toml"
     study.write_text(STUDY.replace("BOUND", "0.25"))
-    ran = command("campaign", str(study))
+    ran = command("campaign", "run", str(study))
     assert ran.returncode == 0, ran.stderr
     assert "turn < 0.25" in ran.stdout
     assert "report:" in ran.stdout
@@ -130,7 +130,7 @@ def test_doubtful_runs_are_told_with_their_reasons(tmp_path: Path) -> None:
     text = STUDY.replace("BOUND", "1000").replace('step = "1 ms"', 'step = "0.25 s"')
     text = text.replace('"0.1 s"', '"20 s"').replace("runs = 64", "runs = 8")
     study.write_text(text.replace("[-1, 1]", "[2.8, 3.1]").replace("[run]", '[run]\nmethod = "rk4"'))
-    ran = command("campaign", str(study), "--no-report")
+    ran = command("campaign", "run", str(study), "--no-report")
     assert ran.returncode == 0, ran.stderr
     assert "8 runs are doubtful" in ran.stdout
     assert ": energy" in ran.stdout

@@ -125,7 +125,7 @@ def test_ctrl_c_during_a_search(tmp_path):
         "    done.append(count)\n"
         "    return real(campaign, first, count, scale)\n"
         "work.run_rows = slow\n"
-        f"main(['campaign', {str(study)!r}, '--worst-case', 'place', '--runs', '96'])\n"
+        f"main(['campaign', 'worst-case', {str(study)!r}, 'place', '--runs', '96'])\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -143,7 +143,7 @@ def test_ctrl_c_during_a_search(tmp_path):
     assert process.returncode == 130
     assert "interrupted after 64 runs; they are kept in" in said
     assert "Worst so far: place = 1." in said
-    again = CliRunner().invoke(app, ["campaign", str(study), "--worst-case", "place", "--runs", "96"])
+    again = CliRunner().invoke(app, ["campaign", "worst-case", str(study), "place", "--runs", "96"])
     assert again.exit_code == 0, again.output
     assert "after 96 runs" in " ".join(again.output.split())
 
@@ -171,19 +171,21 @@ def test_the_command_line_answers_the_same_questions(tmp_path):
     study = tmp_path / "slide.toml"
     study.write_text(STUDY + CAMPAIGN)
 
-    def said(*options):
-        found = CliRunner().invoke(app, ["campaign", str(study), *options])
+    def said(command, *options):
+        found = CliRunner().invoke(app, ["campaign", command, str(study), *options])
         assert found.exit_code == 0, found.output
         return " ".join(found.output.split())
 
-    worst = said("--worst-case", "place < 1.35 m", "--runs", "320")
+    worst = said("worst-case", "place < 1.35 m", "--runs", "320")
     assert "missed: 1." in worst
     assert "v.slide" in worst
-    assert "missed with probability 0.00" in said("--rare", "place", "--runs", "1000")  # 0.00135
-    assert "pass rate above 0.9" in said("--until", "0.9")
+    assert "missed with probability 0.00" in said("rare", "place", "--runs", "1000")  # 0.00135
+    assert "pass rate above 0.9" in said("until", "--above", "0.9")
+    assert "pass rate known to 0.2" in said("until", "--width", "0.2")
     assert (tmp_path / "slide.campaign").is_dir()
-    refused = CliRunner().invoke(app, ["campaign", str(study), "--worst-case", "place", "--workers", "2"])
-    assert "found --workers with --worst-case or --rare" in str(refused.exception or refused.output)
+    refused = CliRunner().invoke(app, ["campaign", "worst-case", str(study), "place", "--workers", "2"])
+    assert refused.exit_code == 2
+    assert "No such option" in refused.stderr
 
 
 def test_stopping_needs_independent_runs_and_a_requirement():

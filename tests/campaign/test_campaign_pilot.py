@@ -100,7 +100,7 @@ def test_ctrl_c_is_heard_while_the_first_runs_are_computed(tmp_path: Path) -> No
         "    print('busy', flush=True)\n"
         "    hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)  # native code of minutes, which no signal ends\n"
         "work._runs = busy\n"
-        f"main(['campaign', {str(tmp_path / 'p.toml')!r}])\n"
+        f"main(['campaign', 'run', {str(tmp_path / 'p.toml')!r}])\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script],

@@ -145,9 +145,9 @@ def test_noise_that_is_in_every_total_index_is_told():
 
 def test_the_command_has_what_the_study_does_not_say():
     held = content(sampler="sobol")
-    assert held.command(None) == "articulus campaign lift.toml --runs 1200 --seed 1 --sampler sobol"
+    assert held.command(None) == "articulus campaign run lift.toml --runs 1200 --seed 1 --sampler sobol"
     held.campaign.text = '[campaign]\nseed = 1\nsampler = "sobol"'
-    assert held.command(None) == "articulus campaign lift.toml --runs 1200"
+    assert held.command(None) == "articulus campaign run lift.toml --runs 1200"
     held.campaign.sampler = "latin hypercube"
     assert held.command(None).endswith("--runs 1200 --sampler 'latin hypercube'")
 

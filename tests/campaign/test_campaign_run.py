@@ -450,11 +450,11 @@ def test_a_full_disk_keeps_what_was_written(
 
 def test_command_line(study: Path, tmp_path: Path, whole: art.campaign.Result) -> None:
     runner, place = CliRunner(), tmp_path / "c"
-    ran = runner.invoke(app, ["campaign", str(study), "--runs", "12", "--output", str(place)])
+    ran = runner.invoke(app, ["campaign", "run", str(study), "--runs", "12", "--output", str(place)])
     assert ran.exit_code == 0, ran.output
     assert "12 of 12 runs done, 0 without figures" in ran.output
     assert "turn < 0.610865238 rad" in ran.output
-    status = runner.invoke(app, ["campaign", str(study), "--output", str(place), "--status"])
+    status = runner.invoke(app, ["campaign", "status", str(place)])
     assert "12 of 12 runs done, complete" in status.output
     shown = runner.invoke(app, ["campaign", "show", str(place)])
     assert "rate" in shown.output
@@ -587,7 +587,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_is_done(tmp_path: Path, whole: art.c
         "    take(self, rows)\n"
         "    taken.release()\n"
         "work.run_rows, driver.Driver._take = slow, told\n"
-        f"main(['campaign', {str(study)!r}, '--output', {str(place)!r}])\n"
+        f"main(['campaign', 'run', {str(study)!r}, '--output', {str(place)!r}])\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(

@@ -44,6 +44,20 @@ def test_help_lists_the_commands(articulus):
     assert all(word in out for word in ("info", "run", "verify", "bench", "demo", "--version"))
 
 
+def test_campaign_has_commands_of_its_own(articulus, tmp_path):
+    code, out, _ = articulus("campaign", "--help")
+    assert code == 0
+    assert all(word in out for word in ("run", "show", "status", "worst-case", "rare", "until"))
+    for command in ("run", "worst-case", "rare", "until"):
+        assert "--output" in articulus("campaign", command, "--help")[1], command
+    code, _, err = articulus("campaign", "arm.toml", "--runs", "10")
+    assert code == 2
+    assert "articulus campaign run arm.toml" in " ".join(err.replace("│", "").split())
+    code, _, err = articulus("campaign", "status", str(tmp_path / "arm.toml"))
+    assert code == 2
+    assert "found no campaign" in err
+
+
 def test_version_names_what_code_depends_on(articulus):
     code, out, _ = articulus("--version")
     assert code == 0

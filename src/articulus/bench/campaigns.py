@@ -256,6 +256,7 @@ def large(effort: Effort) -> Iterator[Row]:
             "-m",
             "articulus",
             "campaign",
+            "run",
             str(study),
             "--runs",
             str(runs),

@@ -1,19 +1,23 @@
-"""`articulus campaign` with runs that it chooses itself: worst case, rare failures, until sure."""
+"""`articulus campaign worst-case`, `rare` and `until`: what they print of runs that are chosen on the way."""
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from articulus.cli.printing import new_console, new_table
 
+if TYPE_CHECKING:
+    from articulus.study.campaign.statistics import Rate
+
 
 def print_worst_case(
-    study: str, requirement: str, runs: int | None, method: str, given: dict[str, Any]
+    study: Path, requirement: str | None, runs: int, method: str, given: dict[str, Any]
 ) -> None:
     """Search the worst case of a requirement and print it."""
     from articulus.study.campaign.explore import worst_case
 
-    found = worst_case(study, requirement, runs=2000 if runs is None else runs, method=method, **given)
+    found = worst_case(study, requirement, runs=runs, method=method, **given)
     console = new_console()
     how = "kept, also in the worst run that was found" if found.kept else "missed"
     unit, size = found.requirement.written
@@ -27,29 +31,35 @@ def print_worst_case(
     console.print(table)
 
 
-def print_rare(study: str, requirement: str, runs: int | None, given: dict[str, Any]) -> None:
+def print_rare(study: Path, requirement: str | None, runs: int, given: dict[str, Any]) -> None:
     """Print the probability that a requirement is missed."""
     from articulus.study.campaign.explore import failure_probability
 
-    found = failure_probability(study, requirement, runs_per_level=2000 if runs is None else runs, **given)
+    found = failure_probability(study, requirement, runs_per_level=runs, **given)
     low, high = found.bounds
     new_console().print(
-        f"{requirement}: missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}, "
+        f"{requirement or 'requirement'}: missed with probability {found.probability:.3g}, 95 % bounds about {low:.2g} to {high:.2g}, "
         f"from {found.runs:,} runs on {len(found.levels)} level{'' if len(found.levels) == 1 else 's'}",
         soft_wrap=True,
     )
 
 
-def print_until(study: str, above: float, runs: int | None, given: dict[str, Any]) -> None:
-    """Run until the pass rate is certainly above or below a number, and print it."""
+def print_until(
+    study: Path, above: float | None, width: float | None, runs: int, given: dict[str, Any]
+) -> None:
+    """Run until the pass rate is certainly above or below a number, or known to a width, and print it."""
     from articulus.study.campaign.explore import run_until
 
-    most = 1_000_000 if runs is None else runs
-    found = run_until(study, above=above, first=min(64, most), most=most, **given)
+    found = run_until(study, above=above, width=width, first=min(64, runs), most=runs, **given)
     rate = found.rate
-    answer = "above" if rate.low > above else "below" if rate.high < above else "not told from"
     new_console().print(
-        f"pass rate {answer} {above:g}: {rate.passed:,} of {rate.runs:,} runs, 95 % bounds {rate.low:.6g} to {rate.high:.6g} "
+        f"pass rate {_answer(rate, above, width)}: {rate.passed:,} of {rate.runs:,} runs, 95 % bounds {rate.low:.6g} to {rate.high:.6g} "
         f"(for all looks together); results: {found.result.folder}",
         soft_wrap=True,
     )
+
+
+def _answer(rate: Rate, above: float | None, width: float | None) -> str:
+    if above is None:
+        return f"{'known' if rate.high - rate.low <= (width or 0) else 'not known'} to {width:g}"
+    return f"{'above' if rate.low > above else 'below' if rate.high < above else 'not told from'} {above:g}"

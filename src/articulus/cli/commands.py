@@ -10,7 +10,7 @@ from rich.text import Text
 
 from articulus.cli.bench import bench
 from articulus.cli.browser import drive, view
-from articulus.cli.campaign import campaign
+from articulus.cli.campaign import campaigns
 from articulus.cli.demo import demo
 from articulus.cli.info import info
 from articulus.cli.models import models
@@ -63,5 +63,6 @@ def _root(
     pass
 
 
-for _command in (info, models, run, plan, campaign, verify, bench, view, drive, demo):
+for _command in (info, models, run, plan, verify, bench, view, drive, demo):
     app.command()(_command)
+app.add_typer(campaigns)

@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shlex
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -178,7 +179,8 @@ class Folder:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise InputError(
-                    f"{self.path}: found another process that works on this campaign; expected none. `--status` tells how far it is"
+                    f"{self.path}: found another process that works on this campaign; expected none. "
+                    f"`articulus campaign status {shlex.quote(str(self.path))}` tells how far it is"
                 ) from None
             file.truncate(0)
             yield

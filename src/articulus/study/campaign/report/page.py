@@ -88,7 +88,7 @@ class Content:
                 for k, (x, usual) in others.items()
                 if x != written.get(k, usual)
             ]
-            return f"articulus campaign {shlex.quote(c.name)} --runs {c.runs}{''.join(more)}"
+            return f"articulus campaign run {shlex.quote(c.name)} --runs {c.runs}{''.join(more)}"
         return f"articulus campaign show {shlex.quote(self.folder)} --run {index}"
 
 
