@@ -85,6 +85,26 @@ def test_runs_and_linear_models(size, method):
     assert poles[0] == pytest.approx(poles[1], abs=1e-7 * np.abs(poles[1]).max())
 
 
+@pytest.mark.parametrize("method", ["dormand_prince", "rosenbrock", "cvodes", "idas"])
+def test_adaptive_runs(method):
+    """With the tolerances that are usual: as many evaluations for a mechanism of any size (the steps of SUNDIALS are not counted)."""
+    found, cost = [], []
+    for size in ((0, 0, 0), SIZES[0], SIZES[-1]):
+        L, M, T = scaled(size)
+        m = slider_crank(L, M, T)
+        begin = art.assemble(m, [0.3, -0.4, 0.79 * L], [1 / T, 0, 0], fixed=["c"])
+        run = art.simulate(
+            m, 0.5 * T, q0=begin.q, v0=begin.v, step=0.05 * T, method=method, outputs=("vdot",)
+        )
+        assert run.ok
+        assert len(run.meta["settings"]["atol"]["q"]) == m.nq
+        found.append(run.q / of_slider(L))
+        cost.append(run.statistics["evaluations"])
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], abs=1e-7)  # rtol 1e-8 for a step, some tens of steps
+    assert max(cost) <= 1.3 * min(cost)
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_a_start_that_is_moved_is_told(size):
     L, M, T = scaled(size)

@@ -33,7 +33,8 @@ class Settings:
     sample : float or None [s]
     seed : int
     t0 : float [s]
-    rtol, atol : float
+    rtol : float
+    atol : float or None
     max_step : float or None [s]
     checkpoint_interval : float [s]
         Wall-clock time between checkpoints.
@@ -50,7 +51,7 @@ class Settings:
     seed: int = 0
     t0: float = 0.0
     rtol: float = 1e-8
-    atol: float = 1e-10
+    atol: float | None = None
     max_step: float | None = None
     checkpoint_interval: float = 30.0
     fixed: tuple[str, ...] = ()

@@ -20,6 +20,8 @@ Limit = Callable[[float, np.ndarray, np.ndarray], float]
 
 SAFETY, GROWTH, SHRINKAGE, MEMORY = 0.9, 10.0, 0.2, 0.04
 """Constants of the step control; Hairer, Nørsett & Wanner 1993, section II.4."""
+FIRST = 1e-3
+"""Step with which the curvature at the start is probed where the size of the state tells nothing, over the interval [-]."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,12 +183,12 @@ class Adaptive(Integrator):
                 f"{self.name}: the derivative at the start, t = {t0:g} s, is not finite: {slope}"
             )
         d0, d1 = control.norm(x, x), control.norm(slope, x)
-        h = 0.01 * d0 / d1 if min(d0, d1) > 1e-5 else 1e-6
+        h = 0.01 * d0 / d1 if min(d0, d1) > 1e-5 else FIRST * abs(t1 - t0)
         h = math.copysign(min(h, abs(t1 - t0), control.max_step), t1 - t0)
         ahead = np.asarray(self.derivative(problem)(t0 + h, x + h * slope), dtype=float)
         d2 = control.norm(ahead - slope, x) / abs(h)
         largest = max(d1, d2)
-        guess = (0.01 / largest) ** (1 / self.error_order) if largest > 1e-15 else max(1e-6, abs(h) * 1e-3)
+        guess = (0.01 / largest) ** (1 / self.error_order) if largest > 1e-15 else abs(h)
         size = max(control.min_step, min(100 * abs(h), guess, control.max_step))
         h = math.copysign(min(size, abs(t1 - t0)), h)
         return AdaptiveState(t0, x, h, memory=memory, statistics=cost + Statistics(evaluations=1))

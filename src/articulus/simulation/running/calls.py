@@ -35,7 +35,7 @@ def simulate(
     seed: int = 0,
     t0: float = 0.0,
     rtol: float = 1e-8,
-    atol: float = 1e-10,
+    atol: float | None = None,
     max_step: float | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,
@@ -81,8 +81,12 @@ def simulate(
         Of all noise.
     t0 : float [s]
         Start.
-    rtol, atol : float
-        Tolerances of adaptive methods.
+    rtol : float
+        Error of a step of adaptive methods over the size of a state.
+    atol : float
+        Error of a step that is allowed in any state whatever its size. Where it is not given, 1e-10 of what is large for each: 1 rad, the
+        characteristic length of the mechanism (`mechanism.description.scales()`), these over its characteristic time. Motions that are
+        far smaller than the mechanism, such as vibrations of nanometres of a body of a metre, ask for a smaller one.
     max_step : float [s]
         Longest step that adaptive methods may try. They do not step over contacts, stops, cables that become taut, tables, and
         jumps of functions of time by themselves.
@@ -129,7 +133,7 @@ def rollout(
     seed: int = 0,
     t0: float = 0.0,
     rtol: float = 1e-8,
-    atol: float = 1e-10,
+    atol: float | None = None,
     max_step: float | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_interval: float = 30.0,

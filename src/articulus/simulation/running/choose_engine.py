@@ -15,6 +15,7 @@ from articulus.simulation.running.native_events import NativeEventEngine
 from articulus.simulation.running.numeric_engine import NumericEngine
 from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.steppers import stepper_of
+from articulus.simulation.running.tolerance import absolute
 
 
 def engine_for(
@@ -35,7 +36,9 @@ def engine_for(
             f"method '{method.name}' keeps its constraints; expected another, such as rk4 or dormand_prince, for the event "
             f"'{switches[0].name}'"
         )
-    control = StepControl(s.rtol, s.atol, max_step=math.inf if s.max_step is None else s.max_step)
+    control = StepControl(
+        s.rtol, absolute(system, s.atol), max_step=math.inf if s.max_step is None else s.max_step
+    )
     steppers = {rows: kind(system, method, h, control, rows) for rows in dict.fromkeys(independent)}
     numeric = NumericEngine(system, [steppers[rows] for rows in independent], h, s.steps, events)
     native = not single and kind.native_loop(system, method, h) is not None

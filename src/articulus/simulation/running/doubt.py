@@ -19,6 +19,7 @@ from articulus.simulation.results.signal import Signal
 from articulus.simulation.results.status import Doubt
 from articulus.simulation.running import dry_friction, failures, resolution
 from articulus.simulation.running.joint_limits import DEPTH, PAST_LIMITS, limit_excess
+from articulus.simulation.running.tolerance import SHARE
 
 if TYPE_CHECKING:
     from articulus.simulation.running.runner import Runner
@@ -354,7 +355,7 @@ def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
             )
     where = f"most of it arises near t = {evidence.t[worst]:.4g} s: an impact, a stop or a fast phase of the motion that the "
     if kind in ("adaptive", "casadi"):
-        remedy = f"the tolerances (rtol {runner.settings['rtol']:g}, atol {runner.settings['atol']:g}) are too loose"
+        remedy = f"the tolerances (rtol {runner.settings['rtol']:g}, atol {_tolerance(runner)}) are too loose"
         resolved = "tolerances do not resolve"
     elif kind == "implicit":
         remedy = f"the step of {runner.h:.3g} s is too large, or the numerical damping of the method takes the energy"
@@ -363,6 +364,12 @@ def _cause(runner: Runner, evidence: _Evidence, i: int) -> str:
         remedy = f"the step of {runner.h:.3g} s is too large: halve it and compare"
         resolved = "step does not resolve"
     return where + resolved if _burst(arises) else remedy
+
+
+def _tolerance(runner: Runner) -> str:
+    """Return the absolute tolerance in words."""
+    given = runner.settings["atol"]
+    return f"{given:g}" if isinstance(given, float) else f"{SHARE:g} of what is large for each state"
 
 
 def _burst(arises: np.ndarray) -> bool:

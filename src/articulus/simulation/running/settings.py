@@ -29,8 +29,11 @@ class RunSettings:
         Time between samples; every step if not given.
     method : str
         Integration method; see `articulus.simulation.integrate.ALL_METHODS`.
-    rtol, atol : float
-        Tolerances of adaptive methods.
+    rtol : float
+        Error of a step of adaptive methods over the size of a state.
+    atol : float, optional
+        Error of a step that is allowed in any state; where it is not given, 1e-10 of what is large for each, by the scales of the
+        mechanism (`running.tolerance`).
     max_step : float, optional [s]
         Longest step that adaptive methods may try; they know by themselves of contacts, stops and inputs that jump.
     events : sequence of Event
@@ -55,7 +58,7 @@ class RunSettings:
     sample: float | None = None
     method: str = "rk4"
     rtol: float = 1e-8
-    atol: float = 1e-10
+    atol: float | None = None
     max_step: float | None = None
     events: tuple[Event, ...] = ()
     outputs: tuple[str, ...] | None = None
@@ -81,7 +84,7 @@ class RunSettings:
         else:
             put(self, "seed", whole("seed", self.seed))
         put(self, "first_run", whole("first_run", self.first_run))
-        for name in ("rtol", "atol"):
+        for name in ("rtol", "atol") if self.atol is not None else ("rtol",):
             if number(name, getattr(self, name)) < 0:
                 raise InputError(f"{name}: found {getattr(self, name)!r}; expected a tolerance, not below 0")
         put(self, "fixed", (self.fixed,) if isinstance(self.fixed, str) else tuple(self.fixed))

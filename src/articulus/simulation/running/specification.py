@@ -35,6 +35,7 @@ from articulus.simulation.running.runner import LOG_BYTES, Runner
 from articulus.simulation.running.servo_start import look_at_servos
 from articulus.simulation.running.settings import RunSettings
 from articulus.simulation.running.steppers import stepper_of
+from articulus.simulation.running.tolerance import told
 from articulus.simulation.solve.assembly import assemble, independent_rows, moving_freedoms
 
 CONTACTS_NOTED = "note on contacts"
@@ -145,7 +146,7 @@ class Specification:
             "controller": self.outside.name if self.outside else "",
             "events": [description(e) for e in self.settings.events],
             "rtol": self.settings.rtol,
-            "atol": self.settings.atol,
+            "atol": told(self.system, self.settings.atol),
             **({} if self.settings.max_step is None else {"max_step": self.settings.max_step}),
             "fixed": list(self.settings.fixed),
         }

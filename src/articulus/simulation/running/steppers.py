@@ -45,12 +45,14 @@ from articulus.simulation.loop.functions import ARGUMENTS, System, native
 from articulus.simulation.running.asking import Ask, alone
 from articulus.simulation.running.ball_joint_problem import BallJointProblem, equations_of
 from articulus.simulation.running.native_engine import INSIDE, NativeEngine
+from articulus.simulation.running.tolerance import SHARE, descriptor_sizes
 
 if TYPE_CHECKING:
     from articulus.simulation.running.beam_problem import BeamEquations
 
-RETURN = 5e-4
-"""Time in which what is off the constraints falls to 1/e, for solvers without a projection of their own [s]."""
+RETURN = 0.5, 1.5e-3
+"""Time in which what is off the constraints falls to 1/e, for solvers without a projection of their own, over the distance of grid points and over
+the mechanism's characteristic time; the shorter one counts [-]."""
 MOST_PASSAGES = 256
 """Passages of a solver that are kept until their states are handed out: one for each run of a batch."""
 
@@ -274,7 +276,7 @@ class SundialsStepper(Stepper):
 
     The solver goes on without a restart over as many steps of the grid as the engine says are free of stops. It has no
     place for a projection between its own steps, so that the equations carry one: c' = f(c) + (on the constraints - c) /
-    RETURN. Whatever is off dies out; nothing changes for states that are on the constraints.
+    time of return. Whatever is off dies out; nothing changes for states that are on the constraints.
 
     Remembers how many steps the present passage has and how many are done, when it began and from where; the states of
     a passage are found at once and handed out step by step. A resumed run finds them again, with the same bits.
@@ -285,8 +287,12 @@ class SundialsStepper(Stepper):
     def __init__(
         self, system: System, method: Any, h: float, control: StepControl, independent: Sequence[int]
     ):
-        given = type(method)(rtol=control.rtol, atol=control.atol)
+        plain = np.ndim(control.atol) == 0  # the solvers take one tolerance: states are in units of theirs
+        self._sizes = np.ones(system.nc) if plain else control.atol / SHARE
+        given = type(method)(rtol=control.rtol, atol=control.atol if plain else SHARE)
         super().__init__(system, given, h, control, independent)
+        scales = system.description.scales()
+        self._return = min(RETURN[0] * h, RETURN[1] * scales.time)
         self.extra = 3 + system.nc
         self._solvers: dict[int, Any] = {}
         self._passages: OrderedDict[tuple, np.ndarray] = OrderedDict()
@@ -365,27 +371,28 @@ class SundialsStepper(Stepper):
                 t = max(t, jump + math.ulp(jump))
             elif abs(jump - t1) <= 1e-9 * self.h:
                 t1 = min(t1, jump - 4 * math.ulp(jump))
-        return np.asarray(self._solvers[n](t, t1, c, np.concatenate([d, p, w])))
+        found = self._solvers[n](t, t1, c / self._sizes, np.concatenate([d, p, w]))
+        return np.asarray(found) * self._sizes
 
     def _prepared(self, n: int) -> Any:
-        """Return the solver with n outputs: (t, t1, c, given) -> states, (n, nc)."""
+        """Return the solver with n outputs: (t, t1, c, given) -> states, (n, nc), these in units of their sizes."""
         system = self.system
-        c, d, p, w, t = symbols = [ca.MX.sym(name, k) for name, k in zip(ARGUMENTS[:-1], system.sizes)]
-        back = ca.MX.zeros(system.nc)
+        x, d, p, w, t = [ca.MX.sym(name, k) for name, k in zip(ARGUMENTS[:-1], system.sizes)]
+        c, back = x * self._sizes, ca.MX.zeros(system.nc)
         if system.correction is not None:
-            back = (system.correction(c, d, p, w, t, self.h) - c) / RETURN
-        return self._solver(symbols, back, [(k + 1) / n for k in range(n)])
+            back = (system.correction(c, d, p, w, t, self.h) - c) / self._return
+        return self._solver(x, [c, d, p, w, t], back, [(k + 1) / n for k in range(n)])
 
     def _bounded(self, n: int) -> Any:
         """Return the method with its longest step as a part of n steps of the grid."""
         longest = self._control.max_step / (n * self.h)
         return dataclasses.replace(self._method, longest=longest if longest < 1 else 0.0)
 
-    def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
-        """Return the solver of the equations with `back` added to the rates, at the symbols c, d, p, w, t."""
-        c, d, p, w, t = symbols
-        rate = self.system.rhs(*symbols, self.h) + back
-        rhs = ca.Function("rhs", [t, c, ca.vertcat(d, p, w)], [rate])
+    def _solver(self, x: ca.MX, state: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
+        """Return the solver for x, c in units of their sizes, with `back` added to the rates; `state` is c, d, p, w, t."""
+        _, d, p, w, t = state
+        rate = (self.system.rhs(*state, self.h) + back) / self._sizes
+        rhs = ca.Function("rhs", [t, x, ca.vertcat(d, p, w)], [rate])
         return self._bounded(len(outputs)).prepare(rhs, outputs)
 
 
@@ -394,13 +401,19 @@ class IdasStepper(SundialsStepper):
 
     chooses_rows = True
 
-    def _solver(self, symbols: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
-        c, d, p, w, t = symbols
+    def _solver(self, x: ca.MX, state: list[ca.MX], back: ca.MX, outputs: list[float]) -> Any:
+        _, d, p, w, t = state
         z = ca.MX.sym("z", self.system.description.nv + len(self._rows))
-        rate, balance = self.system.descriptor(self._rows)(*symbols, self.h, z)
-        dae = ca.Function("dae", [t, c, z, ca.vertcat(d, p, w)], [rate + back, balance])
+        plain = np.ndim(self._control.atol) == 0
+        sizes, balances = (np.ones(z.numel()),) * 2 if plain else descriptor_sizes(self.system, self._rows)
+        rate, balance = self.system.descriptor(self._rows)(*state, self.h, z * sizes)
+        dae = ca.Function(
+            "dae", [t, x, z, ca.vertcat(d, p, w)], [(rate + back) / self._sizes, balance / balances]
+        )
         solve = self._bounded(len(outputs)).prepare(dae, outputs)
-        return lambda t0, t1, c0, g0: solve(t0, t1, c0, self._consistent(t0, c0, g0), g0)[0]
+        return lambda t0, t1, x0, g0: solve(
+            t0, t1, x0, self._consistent(t0, x0 * self._sizes, g0) / sizes, g0
+        )[0]
 
     @functools.cached_property
     def _accelerations(self) -> kernel.Kernel:
