@@ -130,6 +130,7 @@ def test_placement_on_a_beam_refuses() -> None:
         PiezoLayers(0.0, 0.01, 70e9, 2e-4, 63e9, 120e-12)
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*does not rest")  # what layers push does not depend on the weight
 def test_candidates_push_as_the_component_does(arm: art.Mechanism) -> None:
     """Bay, PiezoPair and the linear model of a run with the component agree."""
     pair = LAYERS.pair("first", "second", name="pair")
@@ -147,6 +148,9 @@ def test_candidates_push_as_the_component_does(arm: art.Mechanism) -> None:
     np.testing.assert_allclose(np.delete(push, places), 0.0, atol=1e-12)
 
 
+@pytest.mark.filterwarnings(
+    "ignore:(?s).*over its length"
+)  # a soft arm under its weight: both sides are of the same equations
 def test_locked_modes_are_those_of_small_motion_about_rest(arm: art.Mechanism) -> None:
     """Against the eigenvalues of the linear model with both joints cut out, at the deflection by weight."""
     found = locked_modes(arm, {"base": 0.2, "elbow": 0.7})

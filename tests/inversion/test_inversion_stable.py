@@ -320,6 +320,9 @@ def test_a_motion_too_nonlinear_for_picard_is_told() -> None:
 # mechanisms and regulators
 
 
+@pytest.mark.filterwarnings(
+    "ignore:(?s).*over its first frequency"
+)  # the link of the source is ruthless; inverse and run have the same equations
 def test_flexible_link_follows_its_tip_in_a_run_of_its_own() -> None:
     """The torque of the inversion in `simulate`, Runge-Kutta at 0.25 ms, from rest: the tip is where it should be.
 
