@@ -33,7 +33,7 @@ def test_forward_dynamics_obeys_the_constraints():
     vdot = m.forward_dynamics(Q, V, TAU)
     assert_allclose(vdot, m.closed_dynamics(Q, V, TAU)[0], rtol=0)
     forces, _ = m.constraint_forces(Q, V, TAU)
-    assert_allclose(m.tree_inverse_dynamics(Q, V, vdot), TAU + forces, rtol=1e-9)
+    assert_allclose(m.tree.inverse_dynamics(Q, V, vdot), TAU + forces, rtol=1e-9)
     for ask in (m.function, m.kernel):
         with pytest.raises(art.InputError, match="closed_dynamics"):
             ask("forward_dynamics")
@@ -84,7 +84,7 @@ def test_a_rolling_disc_loses_no_energy():
     state = art.assemble(m, estimate, [0.5, 4.0, 0.3, 0, 0, 0])
     assert (state.rank, state.freedoms) == (3, 3)
     vdot = m.forward_dynamics(state.q, state.v, np.zeros(6))
-    M, weight = m.mass_matrix(state.q), m.tree_gravity(state.q)
+    M, weight = m.mass_matrix(state.q), m.tree.gravity(state.q)
     gyroscopic = m.bias(state.q, state.v) - weight
     assert abs(vdot @ M @ state.v + gyroscopic @ state.v + weight @ state.v) < 1e-9
 

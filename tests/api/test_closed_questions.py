@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -67,7 +69,7 @@ def test_forward_of_inverse(name):
     G = m.constraint_jacobian(q)
     assert_allclose(np.linalg.lstsq(G.T, found, rcond=1e-9)[0], 0, atol=1e-8)
     assert_allclose(found, tau - np.linalg.pinv(G, rcond=1e-9) @ (G @ tau), atol=1e-8 * np.abs(tau).max())
-    assert np.abs(m.tree_inverse_dynamics(q, v, vdot) - found).max() > 1e-3
+    assert np.abs(m.tree.inverse_dynamics(q, v, vdot) - found).max() > 1e-3
 
 
 def test_one_motor_drives_a_four_bar():
@@ -138,7 +140,7 @@ def test_inverse_mass_matrix(name):
     moved = [m.forward_dynamics(q, v, tau, wrenches={body: w}) for w in (push, 0 * push)]
     A = [m.acceleration(body, q, v, x) for x in moved]
     assert_allclose(m.operational_inertia(body, q) @ push, A[0] - A[1], atol=1e-7 * np.abs(A[0]).max())
-    assert_allclose(m.tree_mass_matrix_inverse(q), M_inverse, atol=1e-9 * np.abs(M_inverse).max())
+    assert_allclose(m.tree.mass_matrix_inverse(q), M_inverse, atol=1e-9 * np.abs(M_inverse).max())
 
 
 @pytest.mark.parametrize("name", LINKAGES)
@@ -231,7 +233,7 @@ def test_singular_position():
     assert np.linalg.matrix_rank(W, tol=1e-6 * np.abs(W).max()) == 2
     assert_allclose(m.constraint_jacobian(flat) @ W, 0, atol=1e-8 * np.abs(W).max())
     tau = m.gravity(flat)
-    assert_allclose(m.mass_matrix_inverse(flat) @ (tau - m.tree_gravity(flat)), 0, atol=1e-7)
+    assert_allclose(m.mass_matrix_inverse(flat) @ (tau - m.tree.gravity(flat)), 0, atol=1e-7)
     assert all(np.isfinite(x).all() for x in m.derivatives(flat, np.zeros(3), tau))
 
 
@@ -241,18 +243,60 @@ def test_names_of_the_tree():
     tree._changed()
     q, v, x = np.array([0.3, -0.1, 0.2]), np.array([1.0, 0.2, -0.4]), np.array([0.5, 1.0, -1.0])
     for name in ("inverse_dynamics", "derivatives", "inverse_dynamics_derivatives"):
-        mine, other = getattr(m, f"tree_{name}")(q, v, x), getattr(tree, name)(q, v, x)
+        mine, other = getattr(m.tree, name)(q, v, x), getattr(tree, name)(q, v, x)
         assert_allclose(np.stack(mine), np.stack(other), rtol=1e-12, atol=1e-14)
-    assert_allclose(m.tree_gravity(q), tree.gravity(q), rtol=1e-12)
-    assert_allclose(m.tree_solve_mass_matrix(q, x), tree.solve_mass_matrix(q, x), rtol=1e-12)
+    assert_allclose(m.tree.gravity(q), tree.gravity(q), rtol=1e-12)
+    assert_allclose(m.tree.solve_mass_matrix(q, x), tree.solve_mass_matrix(q, x), rtol=1e-12)
     assert_allclose(
-        m.tree_operational_inertia("rocker", q), tree.operational_inertia("rocker", q), rtol=1e-12, atol=1e-14
+        m.tree.operational_inertia("rocker", q), tree.operational_inertia("rocker", q), rtol=1e-12, atol=1e-14
     )
-    assert_allclose(tree.tree_gravity(q), tree.gravity(q), rtol=1e-12)
+    assert tree.tree is tree
     for name in ("inverse_dynamics", "gravity", "mass_matrix_inverse", "derivatives"):
-        assert m.function(f"tree_{name}").name() == name
+        assert m.tree.function(name).name() == name
+        assert m.tree.kernel(name) is m.tree.kernel(name)
         for ask in (m.function, m.kernel):
-            with pytest.raises(art.InputError, match=f"'tree_{name}' for the tree"):
+            with pytest.raises(
+                art.InputError, match=f"'{name}' of `mechanism.tree`, the mechanism with every"
+            ):
                 ask(name)
-    with pytest.raises(art.InputError, match="tree_inverse_dynamics_derivatives"):
+    with pytest.raises(
+        art.InputError,
+        match=r"expected 'derivatives', or 'inverse_dynamics_derivatives' of `mechanism\.tree`",
+    ):
         m.inverse_dynamics_derivatives(q, v, x)
+
+
+def test_the_tree_follows_the_mechanism():
+    """It is made once, anew after a change; a change of the tree leaves the mechanism and its next tree alone."""
+    m = four_bar()
+    first = m.tree
+    assert m.tree is first
+    assert first.tree is first
+    assert (first.constraint_names, first.nq, first.body_names) == ((), m.nq, m.body_names)
+    light = first.gravity(np.zeros(3))
+    m.body("pan", 1.0, (0.5, 0, 0), (1, 1, 1)).joint("weld", art.Fixed(), "rocker", "pan")
+    assert m.tree is not first
+    assert np.abs(m.tree.gravity(np.zeros(3)) - light).max() == pytest.approx(0.5 * 9.81, rel=1e-12)
+    cut = m.tree
+    cut.frame("mark", "pan")
+    assert "mark" in cut.frame_names
+    assert "mark" not in m.frame_names
+    assert m.tree is not cut
+    assert "mark" not in m.tree.frame_names
+    assert copy.deepcopy(m).tree.frame_names == m.frame_names
+
+
+def test_the_tree_takes_the_parameters_of_the_constraints():
+    """They are given with the others and change nothing; the order of all of them stays."""
+    m = art.Mechanism("pendulum").body("rod", art.Parameter("mass", 2.0), (0, 0, -0.5), (0.1, 0.1, 0.1))
+    m.joint("hinge", art.Revolute((0, 1, 0)), "ground", "rod")
+    m.constrain(art.Prescribed("drive", "hinge", art.Polynomial((0.3, art.Parameter("rate", 1.0)))))
+    assert m.tree.parameters == m.parameters
+    assert set(m.parameters) == {"mass", "rate"}
+    forces = [
+        m.tree.inverse_dynamics([0.3], [0.0], [1.0], params={"mass": mass, "rate": rate})
+        for mass, rate in ((2.0, 1.0), (2.0, 5.0), (4.0, 5.0))
+    ]
+    assert_allclose(forces[0], forces[1], rtol=0)
+    assert forces[2][0] - forces[1][0] == pytest.approx(2 * 0.25 + 2 * 9.81 * 0.5 * np.sin(0.3), rel=1e-12)
+    assert m.tree.parameter_derivatives([0.3], [0.0], [1.0]).shape == (1, 2)

@@ -189,9 +189,10 @@ def test_quantity(scratch: Scratch) -> None:
     scratch.passes(
         "tests/dynamics/test_quantities.py",
         "tests/dynamics/flexible/test_one_coordinate.py",
+        "tests/laws/test_law_coupled.py",
         methods,
         "-k",
-        "joint_power or list_of_methods",
+        "joint_power or list_of_methods or every_quantity_says",
     )
 
 

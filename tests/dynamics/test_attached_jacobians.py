@@ -118,7 +118,7 @@ def test_derivatives_by_parameters(name: str) -> None:
 
 def test_a_closed_mechanism_is_told_of_its_tree() -> None:
     linkage = art.load("n_four_bar", n=1)
-    with pytest.raises(art.InputError, match="expected 'tree_parameter_derivatives' for the tree"):
+    with pytest.raises(art.InputError, match=r"expected 'parameter_derivatives' of `mechanism\.tree`"):
         linkage.parameter_derivatives(linkage.neutral, np.zeros(linkage.nv), np.zeros(linkage.nv))
 
 

@@ -147,11 +147,10 @@ class Twin:
         M = BT.T @ M_all @ BT
         bias = BT.T @ (M_all @ rate + self.data.qfrc_bias - self.data.qfrc_passive + self.friction())
         tau = rng.uniform(-1, 1, d.nv) * (1e-3 + np.abs(bias).max(initial=0.0))
-        tree = "tree_" if d.constraints else ""
         found = {"poses": self._poses(q)}
         if d.nv:
             ours = a.mass_matrix(q)
-            vdot = a.kernel(f"{tree}forward_dynamics")(q, v, tau)
+            vdot = a.tree.forward_dynamics(q, v, tau)
             found["mass matrix"] = _relative(ours, M)
             found["bias"] = _relative(a.bias(q, v), bias)
             found["forward dynamics"] = _relative(vdot, np.linalg.solve(M, tau - bias))

@@ -247,7 +247,7 @@ def test_a_loop_rests_on_a_stop() -> None:
     Gq = m.constraint_jacobian(q)
     free = np.linalg.svd(Gq)[2][-1]
     free /= free[0]
-    assert run["stops"][-1, 0] == pytest.approx(m.tree_gravity(q) @ free, rel=1e-6)
+    assert run["stops"][-1, 0] == pytest.approx(m.tree.gravity(q) @ free, rel=1e-6)
 
 
 # the linear model, the checkpoint, refusals

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from articulus.kernel import Kernel
 from articulus.model.mechanism.builder import MechanismBuilder, mapping
 from articulus.model.mechanism.named import Named
 from articulus.model.mechanism.numbers import as_array
-from articulus.model.mechanism.questions import ONLY_OPEN, OPEN_AND_CLOSED, plain_name
 
 if TYPE_CHECKING:
     import casadi
@@ -27,26 +26,40 @@ Array = np.ndarray
 Params = Mapping[str, Any]
 Wrenches = Mapping[str, Any]
 
-MOTIONS = frozenset(
-    {
-        "pose", "velocity", "acceleration", "jacobian", "jacobian_rate", "position_rate", "integrate_position",
-        "tangent_rate", "center_of_mass", "constraint_residual", "constraint_rate", "constraint_jacobian",
-        "constraint_acceleration", "all_poses", "local_jacobian", "relative_jacobian", "center_of_mass_jacobian",
-        "position_difference",
-    }
-)  # fmt: skip
-"""Questions that no mass matrix has a part in."""
+
+COMPILED = ("_kernels", "_functions", "_doubtful", "_tree", "_cut_from")
+"""Attributes of a mechanism that hold what was compiled for it."""
 
 
 class CompiledMechanism(MechanismBuilder, Named):
     """A mechanism whose quantities are answered by kernels; these are made when first asked for and kept until it changes."""
 
-    derived: ClassVar[tuple[str, ...]] = (*MechanismBuilder.derived, "_kernels", "_functions", "_doubtful")
+    derived: ClassVar[tuple[str, ...]] = (*MechanismBuilder.derived, *COMPILED)
 
     def __getstate__(self) -> dict:
         """Leave the compiled kernels behind: another process loads them from the cache."""
-        left = ("_kernels", "_functions", "_doubtful")
-        return {name: held for name, held in self.__dict__.items() if name not in left}
+        return {name: held for name, held in self.__dict__.items() if name not in COMPILED}
+
+    @property
+    def tree(self) -> Self:
+        """The mechanism without its constraints, every loop cut: the same bodies, coordinates and parameters, and all methods.
+
+        Of a mechanism without constraints it is that mechanism. It is made once and follows changes of the mechanism; whoever
+        changes the tree itself has a mechanism of their own from then on.
+        """
+        found = self.__dict__.get("_tree")
+        if found is not None:
+            return found
+        if not self.description.constraints:
+            return self
+        self._tree = self.from_description(self.description.unconstrained)
+        self._tree._cut_from = self
+        return self._tree
+
+    def _changed(self) -> Self:
+        if (whole := self.__dict__.get("_cut_from")) is not None:
+            whole.__dict__.pop("_tree", None)
+        return super()._changed()
 
     def function(
         self, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
@@ -56,8 +69,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         Parameters
         ----------
         name : str
-            Name of a method above, such as "forward_dynamics"; of a mechanism with constraints those that start with "tree_"
-        in place of the ones that answer for the closed mechanism.
+            Name of a method above, such as "forward_dynamics". Where constraints change the answer, ask that of `tree`.
         frames : sequence of str
             Frames that it is about, for example ["tool"] for "pose".
         wrenches : sequence of str
@@ -71,7 +83,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         """
         from articulus.dynamics import quantities
 
-        self._require_obeyed(name)
+        self._require_no_constraints(name)
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
         key = (name, frames, wrenches)
         if key not in self._functions:
@@ -85,26 +97,30 @@ class CompiledMechanism(MechanismBuilder, Named):
         key = (name, frames, wrenches)
         found = self._kernels.get(key)
         if found is None:
-            self._require_obeyed(name)
-            plain = (plain_name(name), frames, wrenches)
-            text = "|".join([physics_version(), self.description.fingerprint, repr(plain)])
+            text = "|".join([physics_version(), self.description.fingerprint, repr(key)])
             found = native.cached(
-                text, lambda: self._compilable(*plain), ranks=lambda: self._ranks(plain[0], len(wrenches))
+                text, lambda: self._compilable(*key), ranks=lambda: self._ranks(name, len(wrenches))
             )
             self._kernels[key] = found
         return found
 
-    def _require_obeyed(self, name: str) -> None:
-        """Raise InputError for a function that would let a closed mechanism fall apart."""
-        if name in OPEN_AND_CLOSED and self.description.constraints:
-            closed = {"forward_dynamics": "'closed_dynamics' (q, v, tau, t), accelerations and multipliers"}
-            closed |= {"inverse_dynamics_derivatives": "'derivatives', those of forward dynamics"}
-            closed |= dict.fromkeys(ONLY_OPEN, "")
-            instead = closed.get(name, f"the method {name}() of the mechanism, with numbers")
-            raise InputError(
-                f"'{self.name}' has constraints, which '{name}' does not know; expected {instead}{', or ' if instead else ''}"
-                f"'tree_{name}' for the tree that is left when every loop is cut"
-            )
+    def _require_no_constraints(self, name: str) -> None:
+        """Raise InputError for a quantity whose equations would let a closed mechanism fall apart."""
+        from articulus.dynamics.quantities import QUANTITIES
+
+        row = QUANTITIES.get(name)
+        if row is None or row.constraints == "same" or not self.description.constraints:
+            return
+        instead = (
+            ""
+            if row.constraints == "open only"
+            else f"the method {name}() of the mechanism, with numbers, or "
+        )
+        instead = f"'{row.instead}', or " if row.instead else instead
+        raise InputError(
+            f"'{self.name}' has constraints, which '{name}' does not know; expected {instead}'{name}' of `mechanism.tree`, the "
+            "mechanism with every loop cut"
+        )
 
     def _ranks(self, name: str, wrenches: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         from articulus.dynamics.quantities import QUANTITIES
@@ -114,10 +130,11 @@ class CompiledMechanism(MechanismBuilder, Named):
         own = tuple(0 if symbol == "t" else 1 for symbol in QUANTITIES[name].inputs)
         return own + (1,) * (bool(self.description.parameters) + wrenches), QUANTITIES[name].ranks
 
-    def _compilable(self, *key: Any) -> casadi.Function:
+    def _compilable(self, name: str, *key: Any) -> casadi.Function:
         from articulus.dynamics import quantities
 
-        return quantities.compilable(self.description, *key)
+        self._require_no_constraints(name)  # what is refused is never compiled, so that no cache holds it
+        return quantities.compilable(self.description, name, *key)
 
     @functools.cached_property
     def _functions(self) -> dict[tuple, casadi.Function]:
@@ -135,7 +152,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         params: Params | None = None,
         wrenches: Wrenches | None = None,
     ) -> Any:
-        if self._doubtful and name not in MOTIONS:
+        if self._doubtful:
             self._require_definite(name, arguments[0], params)
         try:
             if not params and not wrenches and not self.description.parameters:
@@ -161,7 +178,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         """Return the arguments of a quantity with arrays in place of dicts of names."""
         from articulus.dynamics.quantities import QUANTITIES
 
-        inputs = QUANTITIES[plain_name(name)].inputs
+        inputs = QUANTITIES[name].inputs
         return tuple(
             (self.positions if symbol in ("q", "q_end") else self.velocities)(x, symbol)
             if isinstance(x, Mapping)
@@ -180,7 +197,11 @@ class CompiledMechanism(MechanismBuilder, Named):
         return asked if asked.doubtful else None
 
     def _require_definite(self, name: str, q: Any, params: Params | None) -> None:
-        """Raise NumericalError if the mass matrix is indefinite at a position; wrong shapes are left to the kernel."""
+        """Raise NumericalError if a quantity needs a mass matrix that is indefinite; wrong shapes are left to the kernel."""
+        from articulus.dynamics.quantities import QUANTITIES
+
+        if QUANTITIES[name].kinematic:
+            return
         positions = self.positions(q)
         if self._doubtful is None or positions.shape[-1:] != (self.nq,):
             return

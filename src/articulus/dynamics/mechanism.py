@@ -220,7 +220,7 @@ class Mechanism(CompiledMechanism, Editing):
 
         Without constraints tau = M vdot + bias. With constraints it is the smallest tau (sum of squares over the
         driven entries) for which multipliers exist with M vdot + bias + G' lambda = tau: `forward_dynamics` of it is
-        vdot again. `tree_inverse_dynamics` is M vdot + bias of the cut tree.
+        vdot again. `tree.inverse_dynamics` is M vdot + bias of the cut tree.
 
         Parameters
         ----------
@@ -242,18 +242,12 @@ class Mechanism(CompiledMechanism, Editing):
         """
         if not self.description.constraints and actuators is None:
             return self._ask("inverse_dynamics", (q, v, vdot), (), params, wrenches)
-        force = self.tree_inverse_dynamics(q, v, vdot, wrenches=wrenches, params=params)
+        force = self.tree.inverse_dynamics(q, v, vdot, wrenches=wrenches, params=params)
         still = np.zeros(self.nv)
-        bias = self.tree_inverse_dynamics(q, v, still, wrenches=wrenches, params=params)
+        bias = self.tree.inverse_dynamics(q, v, still, wrenches=wrenches, params=params)
         self._require_acceleration(q, v, vdot, t, params)
         sizes = np.abs(force - bias).max(axis=-1, initial=0.0), np.abs(bias).max(axis=-1, initial=0.0)
         return self._driven("inverse_dynamics", force, np.maximum(*sizes), q, t, actuators, params)
-
-    def tree_inverse_dynamics(
-        self, q: Any, v: Any, vdot: Any, *, wrenches: Wrenches | None = None, params: Params | None = None
-    ) -> Array:
-        """Return M vdot + bias of the tree that is left when every loop is cut, (..., nv) [N m or N]; see `inverse_dynamics`."""
-        return self._ask("tree_inverse_dynamics", (q, v, vdot), (), params, wrenches)
 
     def _driven(
         self,
@@ -359,18 +353,14 @@ class Mechanism(CompiledMechanism, Editing):
         """Return the joint forces that hold the mechanism at rest against gravity alone, (..., nv) [N m or N].
 
         With constraints, which carry their share, they are the smallest such forces; see `inverse_dynamics` for
-        `actuators` and `tree_gravity` for those of the cut tree.
+        `actuators` and `tree.gravity` for those of the cut tree.
         """
         if not self.description.constraints and actuators is None:
             return self._ask("gravity", (q,), (), params)
-        weight = self.tree_gravity(q, params=params)
+        weight = self.tree.gravity(q, params=params)
         return self._driven(
             "gravity", weight, np.abs(weight).max(axis=-1, initial=0.0), q, t, actuators, params
         )
-
-    def tree_gravity(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return the forces that hold the tree that is left when every loop is cut against gravity, (..., nv) [N m or N]."""
-        return self._ask("tree_gravity", (q,), (), params)
 
     def energy(self, q: Any, v: Any, *, params: Params | None = None) -> tuple[Array, Array]:
         """Return kinetic and potential energy (gravity and joint springs), each (...) [J].
@@ -532,7 +522,7 @@ class Mechanism(CompiledMechanism, Editing):
         """Return d vdot/d tau, (..., nv, nv): M^-1, or with constraints M^-1 - M^-1 G' (G M^-1 G')^+ G M^-1.
 
         With constraints it is singular: it maps forces to accelerations that the constraints allow. Redundant rows count
-        once; at a singular position the motions that open there count as free. M^-1 itself: `tree_mass_matrix_inverse`.
+        once; at a singular position the motions that open there count as free. M^-1 itself: `tree.mass_matrix_inverse`.
         """
         if not self.description.constraints:
             return self._ask("mass_matrix_inverse", (q,), (), params)
@@ -545,10 +535,6 @@ class Mechanism(CompiledMechanism, Editing):
         """Return constraint rows (..., m, nv) over what is large in each (`mechanism.scales`): their lengths can be compared."""
         return G / self.description.scales(params).row_sizes(G)[..., None]
 
-    def tree_mass_matrix_inverse(self, q: Any, *, params: Params | None = None) -> Array:
-        """Return M^-1 of the tree that is left when every loop is cut, (..., nv, nv)."""
-        return self._ask("tree_mass_matrix_inverse", (q,), (), params)
-
     def solve_mass_matrix(self, q: Any, tau: Any, t: Any = 0.0, *, params: Params | None = None) -> Array:
         """Return `mass_matrix_inverse` times tau, (..., nv); without constraints in O(n)."""
         if not self.description.constraints:
@@ -557,28 +543,18 @@ class Mechanism(CompiledMechanism, Editing):
             ..., 0
         ]
 
-    def tree_solve_mass_matrix(self, q: Any, tau: Any, *, params: Params | None = None) -> Array:
-        """Return M^-1 tau of the tree that is left when every loop is cut, in O(n), (..., nv)."""
-        return self._ask("tree_solve_mass_matrix", (q, tau), (), params)
-
     def operational_inertia(
         self, frame: str, q: Any, other: str | None = None, t: Any = 0.0, *, params: Params | None = None
     ) -> Array:
         """Return Lambda = J_frame M^-1 J_other', (..., 6, 6): acceleration of `frame` by a unit wrench on `other`.
 
         `other` defaults to the frame itself; the inverse of that Lambda is the operational-space inertia. With constraints
-        `mass_matrix_inverse` takes the place of M^-1; `tree_operational_inertia` is that of the cut tree.
+        `mass_matrix_inverse` takes the place of M^-1; `tree.operational_inertia` is that of the cut tree.
         """
         if not self.description.constraints:
             return self._ask("operational_inertia", (q,), (frame, other or frame), params)
         here, there = (self.jacobian(name, q, params=params) for name in (frame, other or frame))
         return here @ self.mass_matrix_inverse(q, t, params=params) @ np.swapaxes(there, -1, -2)
-
-    def tree_operational_inertia(
-        self, frame: str, q: Any, other: str | None = None, *, params: Params | None = None
-    ) -> Array:
-        """Return J_frame M^-1 J_other' of the tree that is left when every loop is cut, (..., 6, 6)."""
-        return self._ask("tree_operational_inertia", (q,), (frame, other or frame), params)
 
     # derivatives
 
@@ -591,62 +567,40 @@ class Mechanism(CompiledMechanism, Editing):
         child's axes. With constraints the change of their forces is included and the last is that of
         `mass_matrix_inverse`; where rows are redundant, the first two hold for changes of state that keep the constraints,
         G dq = 0 and G dv + d(G v)/dq dq = 0. At a singular position forward dynamics has no derivative; the numbers are then
-        those with the motions that open there left free. `tree_derivatives` is of the cut tree.
+        those with the motions that open there left free. `tree.derivatives` is of the cut tree.
         """
         if not self.description.constraints:
             return self._ask("derivatives", (q, v, tau), (), params)
         from articulus.dynamics import constrained as closed
 
         vdot, multipliers = self.closed_dynamics(q, v, tau, t, params=params)
-        by_q, by_v, M = self.tree_inverse_dynamics_derivatives(q, v, vdot, params=params)
+        by_q, by_v, M = self.tree.inverse_dynamics_derivatives(q, v, vdot, params=params)
         force, _, *rows = self.constraint_derivatives(q, v, vdot, multipliers, t, params=params)
         G = self.constraint_jacobian(q, t, params=params)
         sizes = self.description.scales(params).row_sizes(G)[..., None]
         return closed.derivatives(M, G / sizes, (by_q, by_v), (force, *(row / sizes for row in rows)))
-
-    def tree_derivatives(
-        self, q: Any, v: Any, tau: Any, *, params: Params | None = None
-    ) -> tuple[Array, Array, Array]:
-        """Return d vdot/d q, d vdot/d v and M^-1 of the tree that is left when every loop is cut; see `derivatives`."""
-        return self._ask("tree_derivatives", (q, v, tau), (), params)
 
     def inverse_dynamics_derivatives(
         self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
     ) -> tuple[Array, Array, Array]:
         """Return d tau/d q, d tau/d v and M of `inverse_dynamics`, each (..., nv, nv); see `derivatives`.
 
-        Of mechanisms without constraints; see `tree_inverse_dynamics_derivatives`.
+        Of mechanisms without constraints; see `tree.inverse_dynamics_derivatives`.
         """
         return self._ask("inverse_dynamics_derivatives", (q, v, vdot), (), params)
-
-    def tree_inverse_dynamics_derivatives(
-        self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
-    ) -> tuple[Array, Array, Array]:
-        """Return the derivatives of M vdot + bias by q and v, and M, of the tree that is left when every loop is cut."""
-        return self._ask("tree_inverse_dynamics_derivatives", (q, v, vdot), (), params)
 
     def parameter_derivatives(self, q: Any, v: Any, tau: Any, *, params: Params | None = None) -> Array:
         """Return d vdot/d p of `forward_dynamics` by the named parameters, in the order of `parameters`, (..., nv, np).
 
-        Exact. Of mechanisms without constraints; see `tree_parameter_derivatives`.
+        Exact. Of mechanisms without constraints; see `tree.parameter_derivatives`.
         """
         return self._ask("parameter_derivatives", (q, v, tau), (), params)
-
-    def tree_parameter_derivatives(self, q: Any, v: Any, tau: Any, *, params: Params | None = None) -> Array:
-        """Return `parameter_derivatives` of the tree that is left when every loop is cut."""
-        return self._ask("tree_parameter_derivatives", (q, v, tau), (), params)
 
     def inverse_dynamics_parameter_derivatives(
         self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
     ) -> Array:
         """Return d tau/d p of `inverse_dynamics` by the named parameters, (..., nv, np); see `parameter_derivatives`."""
         return self._ask("inverse_dynamics_parameter_derivatives", (q, v, vdot), (), params)
-
-    def tree_inverse_dynamics_parameter_derivatives(
-        self, q: Any, v: Any, vdot: Any, *, params: Params | None = None
-    ) -> Array:
-        """Return the same for M vdot + bias of the tree that is left when every loop is cut."""
-        return self._ask("tree_inverse_dynamics_parameter_derivatives", (q, v, vdot), (), params)
 
     def linearize(
         self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None
@@ -702,7 +656,7 @@ class Mechanism(CompiledMechanism, Editing):
         for q_k, v_k in zip(q0, v0):
             self._require_closed(q_k, v_k, t, params)
         vdot, multipliers = self.closed_dynamics(q0, v0, u0, t, params=params)
-        tree = self.tree_inverse_dynamics_derivatives(q0, v0, vdot, params=params)
+        tree = self.tree.inverse_dynamics_derivatives(q0, v0, vdot, params=params)
         rows = self.constraint_derivatives(q0, v0, vdot, multipliers, t, params=params)
         G, turning = self.constraint_jacobian(q0, t, params=params), self._ask("tangent_rate", (v0,))
         for q_k, G_k in zip(q0, G):
@@ -715,7 +669,7 @@ class Mechanism(CompiledMechanism, Editing):
 
         None where the mass matrix cannot be factored, which is for `state_space` to explain, and for many parameter values at once.
         """
-        by_q, by_v, M = self.tree_inverse_dynamics_derivatives(q, v, np.zeros(self.nv), params=params)
+        by_q, by_v, M = self.tree.inverse_dynamics_derivatives(q, v, np.zeros(self.nv), params=params)
         if M.ndim > 2:
             return None
         turning = self._ask("tangent_rate", (v,)) if self.nq != self.nv else np.zeros_like(M)

@@ -1,14 +1,14 @@
 """Everything that can be asked of a mechanism, by name: which symbols go in, which expressions come out.
 
-To add a quantity: one algorithm file, one row in `QUANTITIES`. A row holds every form of the quantity: written out, and as a
-graph of calls for long mechanisms; `form` chooses.
+To add a quantity: one algorithm file, one row in `QUANTITIES`. A row holds all there is to know about the quantity: what it needs, what
+couplings and constraints make of it, and its forms, written out and as a graph of calls for long mechanisms; `form` chooses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -19,7 +19,6 @@ from articulus.dynamics import (
     composite,
     constraints,
     coriolis,
-    coupled,
     energy,
     forward,
     inverse,
@@ -31,6 +30,7 @@ from articulus.dynamics import (
     regressor,
     rolled,
 )
+from articulus.dynamics import coupled as couplings
 from articulus.dynamics.attached import DERIVATIVES, with_jacobian
 from articulus.dynamics.external import External, taken_up
 from articulus.dynamics.flexible.derivatives import WrittenDerivatives
@@ -43,7 +43,6 @@ from articulus.dynamics.passive import passive_forces, passive_rates
 from articulus.dynamics.tree import Tree, tree_of
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.model.mechanism import Description
-from articulus.model.mechanism.questions import plain_name
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,18 @@ class Quantity:
         accelerations, not for what bodies do by themselves. Constraint rows know no inertia: they share the tree of the
         closed equations.
     inverts : bool
-        Whether the mass matrix is inverted, so that every freedom has to move inertia.
+        Whether the mass matrix is inverted, so that every degree of freedom has to move inertia.
+    kinematic : bool
+        Whether no mass matrix has a part in it: it can be asked where that is indefinite.
+    constraints : {"same", "closed", "open only"}
+        What constraints make of it. "same": nothing, the answer holds for a closed mechanism too. "closed": the answer is that of the
+        mechanism without constraints, and the method of `Mechanism` gives the numbers of the closed one. "open only": a closed
+        mechanism has no such quantity.
+    instead : str
+        Quantity to ask of a closed mechanism in its place.
+    coupled : callable, optional
+        What coupled joints make of it, from a `CoupledQuestion`: mostly `same`, `forces` or `columns` of `dynamics.coupled`.
+        Without one, mechanisms with coupled joints are refused.
     """
 
     inputs: tuple[str, ...]
@@ -138,6 +148,10 @@ class Quantity:
     merge_fixed: bool = True
     regroup: bool = False
     inverts: bool = False
+    kinematic: bool = False
+    constraints: Literal["same", "closed", "open only"] = "same"
+    instead: str = ""
+    coupled: couplings.Answer | None = None
 
     def rolls(self, tree: Tree) -> bool:
         """Whether native code of a mechanism is made of calls."""
@@ -383,6 +397,8 @@ QUANTITIES: dict[str, Quantity] = {
         external=True,
         regroup=True,
         flexible=True,
+        constraints="closed",
+        coupled=couplings.forces,
     ),
     "forward_dynamics": Quantity(
         ("q", "v", "tau"),
@@ -395,6 +411,9 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        constraints="closed",
+        instead="closed_dynamics",
+        coupled=couplings.forward_dynamics,
     ),
     "mass_matrix": Quantity(
         ("q",),
@@ -406,6 +425,7 @@ QUANTITIES: dict[str, Quantity] = {
         rolled=lambda s: (mass_matrix_of_columns(s.run),),
         roll_from=70,
         roll_modes_from=23,
+        coupled=couplings.mass_matrix,
     ),
     "bias": by_passes(
         ("q", "v"),
@@ -415,6 +435,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_modes_from=27,
         regroup=True,
         flexible=True,
+        coupled=couplings.bias,
     ),
     "gravity": by_passes(
         ("q",),
@@ -424,6 +445,8 @@ QUANTITIES: dict[str, Quantity] = {
         roll_modes_from=27,
         regroup=True,
         flexible=True,
+        constraints="closed",
+        coupled=couplings.forces,
     ),
     "energy": Quantity(
         ("q", "v"),
@@ -433,6 +456,7 @@ QUANTITIES: dict[str, Quantity] = {
         roll_from=16,
         ranks=(0, 0),
         flexible=True,
+        coupled=couplings.same,
     ),
     "momentum": Quantity(
         ("q", "v"),
@@ -441,12 +465,14 @@ QUANTITIES: dict[str, Quantity] = {
         rolled=lambda s: (energy.momentum_by_passes(s.run, s["v"]),),
         roll_from=16,
         flexible=True,
+        coupled=couplings.same,
     ),
     "centroidal_momentum": Quantity(
         ("q", "v"),
         ("momentum",),
         lambda s: (energy.centroidal_momentum(s.masses, s["v"]),),
         flexible=True,
+        coupled=couplings.same,
     ),
     "centroidal_momentum_matrix": Quantity(
         ("q",),
@@ -454,12 +480,15 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (energy.centroidal_momentum_matrix(s.masses),),
         ranks=(2,),
         flexible=True,
+        coupled=couplings.columns,
     ),
     "center_of_mass": Quantity(
         ("q",),
         ("com",),
         lambda s: (energy.center_of_mass(s.tree),),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
     "pose": Quantity(
         ("q",),
@@ -468,14 +497,26 @@ QUANTITIES: dict[str, Quantity] = {
         frames=1,
         ranks=(2,),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
-    "all_poses": Quantity(("q",), ("poses",), all_poses, ranks=(2,), flexible=True),
+    "all_poses": Quantity(
+        ("q",),
+        ("poses",),
+        all_poses,
+        ranks=(2,),
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
+    ),
     "velocity": Quantity(
         ("q", "v"),
         ("velocity",),
         lambda s: (kinematics.velocity(s.tree, s.frames[0], s["v"]),),
         frames=1,
         flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
     "acceleration": Quantity(
         ("q", "v", "vdot"),
@@ -483,6 +524,8 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (kinematics.acceleration(s.tree, s.frames[0], s["v"], s["vdot"]),),
         frames=1,
         flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
     "jacobian": Quantity(
         ("q",),
@@ -491,6 +534,8 @@ QUANTITIES: dict[str, Quantity] = {
         frames=1,
         ranks=(2,),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.columns,
     ),
     "jacobian_rate": Quantity(
         ("q", "v"),
@@ -499,8 +544,19 @@ QUANTITIES: dict[str, Quantity] = {
         frames=1,
         ranks=(2,),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.jacobian_rate,
     ),
-    "local_jacobian": Quantity(("q",), ("J",), local_jacobian, frames=1, ranks=(2,), flexible=True),
+    "local_jacobian": Quantity(
+        ("q",),
+        ("J",),
+        local_jacobian,
+        frames=1,
+        ranks=(2,),
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.columns,
+    ),
     "relative_jacobian": Quantity(
         ("q",),
         ("J",),
@@ -508,6 +564,8 @@ QUANTITIES: dict[str, Quantity] = {
         frames=2,
         ranks=(2,),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.columns,
     ),
     "center_of_mass_jacobian": Quantity(
         ("q",),
@@ -515,6 +573,8 @@ QUANTITIES: dict[str, Quantity] = {
         center_of_mass_jacobian,
         ranks=(2,),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.columns,
     ),
     "coriolis_matrix": Quantity(
         ("q", "v"),
@@ -524,6 +584,7 @@ QUANTITIES: dict[str, Quantity] = {
         flexible=True,
         rolled=coriolis_matrix,
         roll_from=40,
+        coupled=couplings.coriolis_matrix,
     ),
     "regressor": Quantity(
         ("q", "v", "vdot"),
@@ -532,21 +593,40 @@ QUANTITIES: dict[str, Quantity] = {
         rolled=lambda s: (regressor.regressor_of_columns(s.run, s["v"], s["vdot"]),),
         roll_from=28,
         ranks=(2,),
+        coupled=couplings.forces,
     ),
     "position_rate": Quantity(
-        ("q", "v"), ("qdot",), lambda s: (kinematics.position_rate(s.tree, s["v"]),), flexible=True
+        ("q", "v"),
+        ("qdot",),
+        lambda s: (kinematics.position_rate(s.tree, s["v"]),),
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.positions,
     ),
     "integrate_position": Quantity(
-        ("q", "v"), ("q_next",), lambda s: (kinematics.integrate_position(s.tree, s["v"]),), flexible=True
+        ("q", "v"),
+        ("q_next",),
+        lambda s: (kinematics.integrate_position(s.tree, s["v"]),),
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.positions,
     ),
     "position_difference": Quantity(
         ("q", "q_end"),
         ("step",),
         lambda s: (kinematics.position_difference(s.tree, s["q_end"]),),
         flexible=True,
+        kinematic=True,
+        coupled=couplings.position_difference,
     ),
     "tangent_rate": Quantity(
-        ("v",), ("rate",), lambda s: (kinematics.tangent_rate(s.tree, s["v"]),), ranks=(2,), flexible=True
+        ("v",),
+        ("rate",),
+        lambda s: (kinematics.tangent_rate(s.tree, s["v"]),),
+        ranks=(2,),
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.tangent_rate,
     ),
     "reactions": by_passes(
         ("q", "v", "vdot"),
@@ -557,12 +637,25 @@ QUANTITIES: dict[str, Quantity] = {
         merge_fixed=False,
         ranks=(2,),
         flexible=True,
+        coupled=couplings.same,
     ),
     "constraint_residual": Quantity(
-        ("q", "t"), ("g",), lambda s: (constraint_rows(s).g,), regroup=True, flexible=True
+        ("q", "t"),
+        ("g",),
+        lambda s: (constraint_rows(s).g,),
+        regroup=True,
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
     "constraint_rate": Quantity(
-        ("q", "v", "t"), ("rate",), lambda s: (constraint_rows(s).rate,), regroup=True, flexible=True
+        ("q", "v", "t"),
+        ("rate",),
+        lambda s: (constraint_rows(s).rate,),
+        regroup=True,
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
     "constraint_acceleration": Quantity(
         ("q", "v", "vdot", "t"),
@@ -570,9 +663,18 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: (constraint_acceleration(s),),
         regroup=True,
         flexible=True,
+        kinematic=True,
+        coupled=couplings.same,
     ),
     "constraint_jacobian": Quantity(
-        ("q", "t"), ("G",), lambda s: (constraint_rows(s).G,), ranks=(2,), regroup=True, flexible=True
+        ("q", "t"),
+        ("G",),
+        lambda s: (constraint_rows(s).G,),
+        ranks=(2,),
+        regroup=True,
+        flexible=True,
+        kinematic=True,
+        coupled=couplings.columns,
     ),
     "closed_dynamics": Quantity(
         ("q", "v", "tau", "t"),
@@ -583,6 +685,7 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        coupled=couplings.closed_dynamics,
     ),
     "constraint_forces": Quantity(
         ("q", "v", "tau", "t"),
@@ -593,6 +696,7 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        coupled=couplings.constraint_forces,
     ),
     "closed_reactions": Quantity(
         ("q", "v", "vdot", "multipliers", "t"),
@@ -602,6 +706,7 @@ QUANTITIES: dict[str, Quantity] = {
         merge_fixed=False,
         ranks=(2,),
         flexible=True,
+        coupled=couplings.same,
     ),
     "constraint_derivatives": Quantity(
         ("q", "v", "vdot", "multipliers", "t"),
@@ -609,6 +714,7 @@ QUANTITIES: dict[str, Quantity] = {
         lambda s: closed.constraint_derivatives(s.tree, constraint_rows(s), s["vdot"], s["multipliers"]),
         ranks=(2, 2, 2, 2),
         flexible=True,
+        coupled=couplings.constraint_derivatives,
     ),
     "mass_matrix_factors": Quantity(
         ("q",),
@@ -620,6 +726,7 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        coupled=couplings.mass_matrix_factors,
     ),
     "mass_matrix_inverse": Quantity(
         ("q",),
@@ -632,6 +739,8 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        constraints="closed",
+        coupled=couplings.mass_matrix_inverse,
     ),
     "solve_mass_matrix": by_passes(
         ("q", "tau"),
@@ -641,6 +750,8 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        constraints="closed",
+        coupled=couplings.solve_mass_matrix,
     ),
     "innovations": by_passes(
         ("q", "v", "tau"),
@@ -651,6 +762,7 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        coupled=couplings.innovations,
     ),
     "operational_inertia": Quantity(
         ("q",),
@@ -663,6 +775,8 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        constraints="closed",
+        coupled=couplings.operational_inertia,
     ),
     "inverse_dynamics_derivatives": Quantity(
         ("q", "v", "vdot"),
@@ -674,6 +788,9 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2, 2, 2),
         regroup=True,
         flexible=True,
+        constraints="open only",
+        instead="derivatives",
+        coupled=couplings.inverse_dynamics_derivatives,
     ),
     "inverse_dynamics_parameter_derivatives": Quantity(
         ("q", "v", "vdot"),
@@ -682,6 +799,8 @@ QUANTITIES: dict[str, Quantity] = {
         ranks=(2,),
         regroup=True,
         flexible=True,
+        constraints="open only",
+        coupled=couplings.inverse_dynamics_parameter_derivatives,
     ),
     "parameter_derivatives": Quantity(
         ("q", "v", "tau"),
@@ -693,6 +812,8 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        constraints="open only",
+        coupled=couplings.parameter_derivatives,
     ),
     "derivatives": Quantity(
         ("q", "v", "tau"),
@@ -708,6 +829,8 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        constraints="closed",
+        coupled=couplings.derivatives,
     ),
     "state_space": Quantity(
         ("q", "v", "tau"),
@@ -723,6 +846,7 @@ QUANTITIES: dict[str, Quantity] = {
         regroup=True,
         inverts=True,
         flexible=True,
+        coupled=couplings.state_space,
     ),
 }
 
@@ -736,7 +860,7 @@ def function(
     ----------
     description : Description
     name : str
-        Key of `QUANTITIES`, "tree_" before it or not (see `mechanism.questions`).
+        Key of `QUANTITIES`. Where constraints change the quantity, the function is that of the mechanism without them.
     frames : sequence of str
         Bodies or frames that the quantity is about.
     wrenches : sequence of str
@@ -750,18 +874,17 @@ def function(
     """
     tree = _asked(description, name, frames, wrenches)
     if description.couplings:
-        return _coupled(description, plain_name(name), frames, wrenches, calls=False)
-    return form(tree, plain_name(name), frames, wrenches)
+        return _coupled(description, name, frames, wrenches, calls=False)
+    return form(tree, name, frames, wrenches)
 
 
 def differentiable(
     description: Description, name: str, frames: Sequence[str] = (), wrenches: Sequence[str] = ()
 ) -> ca.Function:
     """Return a quantity like `function`; forward and inverse dynamics without wrenches carry their analytic Jacobian."""
-    plain = plain_name(name)
-    if plain not in DERIVATIVES or wrenches or description.nv == 0:
+    if name not in DERIVATIVES or wrenches or description.nv == 0:
         return function(description, name, frames, wrenches)
-    return with_jacobian(description, plain, lambda asked: compilable(description, asked))
+    return with_jacobian(description, name, lambda asked: compilable(description, asked))
 
 
 def compilable(
@@ -769,11 +892,11 @@ def compilable(
 ) -> ca.Function:
     """Return a quantity in the form that makes the best native code: like `function`, or a graph of calls."""
     tree = _asked(description, name, frames, wrenches)
-    quantity = QUANTITIES[plain_name(name)]
+    quantity = QUANTITIES[name]
     calls = quantity.rolls(tree)
     if description.couplings:
-        return _coupled(description, plain_name(name), frames, wrenches, calls)
-    return form(tree, plain_name(name), frames, wrenches, calls=calls)
+        return _coupled(description, name, frames, wrenches, calls)
+    return form(tree, name, frames, wrenches, calls=calls)
 
 
 def form(
@@ -823,7 +946,8 @@ def _coupled(
     description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str], calls: bool
 ) -> ca.Function:
     """Return a quantity of a mechanism with coupled joints, from those of its tree."""
-    if name not in coupled.ANSWERS:
+    answer = QUANTITIES[name].coupled
+    if answer is None:
         raise UnsupportedOperation(f"'{name}' of a mechanism with coupled joints: it has no form for them")
     kind: Any = MX if calls else SX
     make = compilable if calls else function
@@ -834,15 +958,13 @@ def _coupled(
 
     symbols = _symbols(description, kind)
     external = {frame: kind.sym(f"wrench_{i}", 6) for i, frame in enumerate(wrenches)}
-    motion = coupled.Coupled(description)
-    question = coupled.CoupledQuestion(name, motion, symbols, tuple(frames), external, of_tree)
-    outputs = coupled.ANSWERS[name](question)
+    motion = couplings.Coupled(description)
+    outputs = answer(couplings.CoupledQuestion(name, motion, symbols, tuple(frames), external, of_tree))
     return _function(name, _inputs(name, description, symbols), external, outputs)
 
 
 def _asked(description: Description, name: str, frames: Sequence[str], wrenches: Sequence[str]) -> Tree:
     """Return the tree that answers a question, once the question has been found to make sense."""
-    name = plain_name(name)
     if name not in QUANTITIES:
         raise InputError(f"no quantity '{name}'; {did_you_mean(name, QUANTITIES)}")
     quantity = QUANTITIES[name]

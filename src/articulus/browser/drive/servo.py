@@ -74,4 +74,4 @@ class RateServo(Controller):
         w, places = self.bandwidth, [s.description.v_slices[j].start for j in self.joints]
         acceleration = SX.zeros(s.description.nv)
         acceleration[places] = w**2 * (wanted - q) + 2 * w * (rate - v)
-        s.command(s.ask("tree_inverse_dynamics", s.q, s.v, acceleration)[places])
+        s.command(s.ask("inverse_dynamics", s.q, s.v, acceleration, tree=True)[places])

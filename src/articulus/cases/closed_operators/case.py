@@ -118,6 +118,7 @@ class System:
         """Return how far A Lambda A', Lambda from pairs of tools, is from the mobility of the primary."""
         tools = [f"{side} tool" for side in SIDES]
         J = np.vstack([self.ask("jacobian", self.q, frames=(a,)) for a in tools])[:, self.primary]
-        pairs = [[self.ask("tree_operational_inertia", self.q, frames=(a, b)) for b in tools] for a in tools]
+        inertia = self.held.tree.function
+        pairs = [[np.array(inertia("operational_inertia", (a, b))(self.q)) for b in tools] for a in tools]
         A = self.G[:, self.primary] @ np.linalg.pinv(J)
         return relative(A @ np.block(pairs) @ A.T, self.W)

@@ -77,6 +77,8 @@ class Description:
         Where the numbers come from.
     constraints : tuple of Constraint
         What closes loops, prescribes motions and restricts velocities.
+    extra_parameters : tuple of Parameter
+        Parameters that may be given though nothing depends on them: those of constraints that were cut.
     visuals : tuple of Visual
         What is drawn for ground: things that do not move.
     findings : tuple of Finding
@@ -96,6 +98,7 @@ class Description:
     )
     source: str = ""
     constraints: tuple[Constraint, ...] = ()
+    extra_parameters: tuple[Parameter, ...] = dataclasses.field(default=(), kw_only=True)
     visuals: tuple[Visual, ...] = dataclasses.field(default=(), repr=False)
     findings: tuple[Finding, ...] = dataclasses.field(default=(), repr=False, compare=False)
     couplings: tuple[Coupling, ...] = ()
@@ -115,6 +118,7 @@ class Description:
         locate: Locate = _nowhere,
         couplings: tuple[Coupling, ...] = (),
         equipment: Equipment = NO_EQUIPMENT,
+        extra_parameters: tuple[Parameter, ...] = (),
     ) -> Description:
         """Return the validated mechanism, or raise ModelError with everything that is wrong with it.
 
@@ -123,7 +127,9 @@ class Description:
         """
         parts = (tuple(bodies), tuple(connections), tuple(frames), tuple(gravity))
         others = (tuple(constraints), tuple(visuals), tuple(findings), tuple(couplings))
-        draft = Description(name, *parts, source, *others, equipment)
+        draft = Description(
+            name, *parts, source, *others, equipment, extra_parameters=tuple(extra_parameters)
+        )
         wrong = [*draft._findings(), *draft._topology_findings(), *draft._constraint_findings()]
         wrong += draft._coupling_findings()
         if not wrong:
@@ -200,6 +206,15 @@ class Description:
         tree = dataclasses.replace(self, couplings=())
         lifted = tuple(c.lifted(*self._kept(tree), tree) for c in self.constraints)
         return dataclasses.replace(tree, constraints=lifted)
+
+    @functools.cached_property
+    def unconstrained(self) -> Description:
+        """Return the same mechanism without its constraints; the parameters stay, in their order."""
+        if not self.constraints:
+            return self
+        return dataclasses.replace(
+            self, constraints=(), extra_parameters=distinct(parameters_in(self.constraints))
+        )
 
     @functools.cached_property
     def flexible(self) -> bool:

@@ -287,7 +287,7 @@ def has_dampers(m: Mechanism) -> bool:
     held = _memory(m)
     if "dampers" not in held:
         q, v = np.full(m.nq, 0.1), 1.0 + np.arange(m.nv) / m.nv
-        ahead, back = (m.tree_inverse_dynamics(q, sign * v, np.zeros(m.nv)) for sign in (1, -1))
+        ahead, back = (m.tree.inverse_dynamics(q, sign * v, np.zeros(m.nv)) for sign in (1, -1))
         held["dampers"] = bool(np.abs(ahead - back).max() > 1e-12 * np.abs(ahead).max())
     return bool(held["dampers"])
 

@@ -127,7 +127,7 @@ class Task:
             return np.zeros((len(z), len(self.motors)))
         c, still = self.columns, np.zeros((len(z), self.mechanism.nv))
         own, wide = (
-            m.tree_inverse_dynamics(z[:, c.q], z[:, c.v], still) for m in (self.mechanism, self.smoothed)
+            m.tree.inverse_dynamics(z[:, c.q], z[:, c.v], still) for m in (self.mechanism, self.smoothed)
         )
         return np.asarray(own - wide)[:, self.motors]
 
@@ -404,7 +404,7 @@ class Task:
         m, c, T = self.mechanism, self.columns, float(np.sqrt(duration[0] * duration[1]))
         z = guess(np.linspace(0, 1, 21), T)
         largest = np.abs(z).max(0)
-        forces = np.abs(m.tree_inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])).max(0)
+        forces = np.abs(m.tree.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])).max(0)
         forces = np.maximum(forces, SMALL * forces.max())
         ordinary = ((forces > ORDINARY[0]) & (forces < ORDINARY[1])) | (forces == 0)
         if m.constraint_names and not ordinary.all():  # of closed loops the guess has no forces
@@ -503,8 +503,7 @@ class Task:
         """Return what is zero at every time, the equations of motion over the given forces (nv,)."""
         m, c = self.mechanism, self.columns
         q, v, a = z[c.q], z[c.v], z[c.a]
-        name = "tree_inverse_dynamics" if m.constraint_names else "inverse_dynamics"
-        residual = quantity(self.smoothed, name)(q, v, a)
+        residual = quantity(self.smoothed.tree, "inverse_dynamics")(q, v, a)
         for k, motor in enumerate(self.motors):
             residual[motor] -= z[c.u.start + k]
         parts = [residual]

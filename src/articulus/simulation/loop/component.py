@@ -35,8 +35,11 @@ class Scope(Protocol):
     def number(self, x: Number) -> SX:
         """Return a number as an expression; a Parameter becomes one of the run's parameters."""
 
-    def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = ()) -> Any:
-        """Return a quantity of the mechanism at the given inputs, e.g. ask("pose", s.q, frames=["tool"])."""
+    def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = (), tree: bool = False) -> Any:
+        """Return a quantity of the mechanism at the given inputs, e.g. ask("pose", s.q, frames=["tool"]).
+
+        Those that constraints change, such as "inverse_dynamics", can only be asked of the mechanism with every loop cut: `tree=True`.
+        """
 
     def joint_q(self, joint: str) -> SX:
         """Return the coordinates of a joint; a wrong name is an error that says so."""

@@ -23,7 +23,6 @@ from articulus.dynamics.coupled import every_joint
 from articulus.errors import InputError, brief, did_you_mean
 from articulus.model.mechanism import Description, Number, Parameter
 from articulus.model.mechanism.expression import evaluated
-from articulus.model.mechanism.questions import OPEN_AND_CLOSED, plain_name
 from articulus.simulation.loop.component import Actuator, Component, Controller, Disturbance, Sensor
 
 KINDS: tuple[type[Component], ...] = (Sensor, Controller, Actuator, Disturbance)
@@ -246,9 +245,19 @@ class Network:
     ) -> Any:
         """Return a quantity of the mechanism on symbols."""
         found = quantities.function(self.description, quantity, tuple(frames), tuple(wrenches))
-        plain = len(quantities.QUANTITIES[plain_name(quantity)].inputs)
+        plain = len(quantities.QUANTITIES[quantity].inputs)
         model = [self._model_parameters()] if self.description.parameters else []
         return found(*inputs[:plain], *model, *inputs[plain:])
+
+    def refusal(self, quantity: str) -> str:
+        """Return why a quantity cannot be asked of a mechanism with constraints; empty where it can."""
+        row = quantities.QUANTITIES.get(quantity)
+        if row is None or row.constraints == "same" or not self.description.constraints:
+            return ""
+        return (
+            f"'{quantity}' of a mechanism with constraints, which it does not know; expected ask('{quantity}', ..., tree=True), "
+            "that of the mechanism with every loop cut"
+        )
 
     def _model_parameters(self) -> SX:
         return ca.vertcat(SX(0, 1), *(self._symbols[p.name] for p in self.description.parameters))
@@ -427,12 +436,9 @@ class _Scope:
     def number(self, x: Number) -> SX:
         return self.network.number(x)
 
-    def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = ()) -> Any:
-        if quantity in OPEN_AND_CLOSED and self.description.constraints:
-            raise self._error(
-                f"'{quantity}' of a mechanism with constraints; expected 'tree_{quantity}', which is of the tree that "
-                "is left when every loop is cut"
-            )
+    def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = (), tree: bool = False) -> Any:
+        if not tree and (reason := self.network.refusal(quantity)):
+            raise self._error(reason)
         return self.network.ask(quantity, *inputs, frames=frames)
 
     def joint_q(self, joint: str) -> SX:

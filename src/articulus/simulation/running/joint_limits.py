@@ -129,5 +129,4 @@ def _load(mechanism: Mechanism) -> np.ndarray:
         np.where(np.isfinite(lower), lower, middle),
         np.where(np.isfinite(upper), upper, middle),
     ]
-    gravity = mechanism.tree_gravity if mechanism.description.constraints else mechanism.gravity
-    return np.max([np.abs(gravity(q)) for q in places], axis=0)
+    return np.max([np.abs(mechanism.tree.gravity(q)) for q in places], axis=0)

@@ -153,7 +153,7 @@ class _Balance:
 
     def derivative(self, x: np.ndarray) -> np.ndarray:
         (q, multipliers), still, G = self.split(x), self._still, self.jacobian(x)
-        K = self.mechanism.tree_inverse_dynamics_derivatives(q, still, still, params=self.params)[0]
+        K = self.mechanism.tree.inverse_dynamics_derivatives(q, still, still, params=self.params)[0]
         K = (
             K
             + self.mechanism.constraint_derivatives(q, still, still, multipliers, self.t, params=self.params)[

@@ -77,7 +77,7 @@ def rigid_motion(servo: Servo, q: Array, at: Point) -> tuple[Array, Array]:
 def rigid_forces(servo: Servo, q: Array, at: Point) -> Array:
     """Return the driven forces of the path for bodies that keep their shape, (n, m): what an arm of rigid links would need."""
     joints = np.flatnonzero(~modal_freedoms(servo.mechanism))
-    force = servo.mechanism.tree_inverse_dynamics(q, *rigid_motion(servo, q, at), params=servo.params)[
+    force = servo.mechanism.tree.inverse_dynamics(q, *rigid_motion(servo, q, at), params=servo.params)[
         :, joints
     ]
     m, loops = len(servo.driven), len(servo.loop_rows)

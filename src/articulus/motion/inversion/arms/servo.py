@@ -174,7 +174,7 @@ class Servo:
     def _differentials(self, q: Array, v: Array, at: Point, motion: Motion) -> tuple[Array, Array, Array]:
         """Return the matrix of the equations, their derivatives by q and v at constant unknowns, and d rate/dq."""
         nv, vdot = self.nv, motion.vdot
-        by_q, by_v, M = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
+        by_q, by_v, M = self.mechanism.tree.inverse_dynamics_derivatives(q, v, vdot, params=self.params)
         force, rate, along_q, along_v = self.whole.constraint_derivatives(
             q, v, vdot, self._multipliers(motion.multipliers), at.t, params=self.params
         )
@@ -199,11 +199,11 @@ class Servo:
         array, (n, nv)
             M vdot + h.
         """
-        by_q, _, _ = self.mechanism.tree_inverse_dynamics_derivatives(q, v, vdot, params=self.params)
+        by_q, _, _ = self.mechanism.tree.inverse_dynamics_derivatives(q, v, vdot, params=self.params)
         kept = self._multipliers(forces[:, len(self.driven) :])
         turned = self.whole.constraint_derivatives(q, v, vdot, kept, at.t, params=self.params)[0]
         A = self._bordered(by_q + turned, self.jacobian(q, at.t))
-        return A, self.mechanism.tree_inverse_dynamics(q, v, vdot, params=self.params)
+        return A, self.mechanism.tree.inverse_dynamics(q, v, vdot, params=self.params)
 
     def _bordered(self, square: Array, C: Array) -> Array:
         """Return [[square, -B, G'], [C, 0, 0]]."""

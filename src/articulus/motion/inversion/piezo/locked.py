@@ -65,7 +65,7 @@ def locked_modes(
     if not mechanism.description.constraints:
         at = at_rest(mechanism, at, places, in_q)
     K, D, M = (
-        x[np.ix_(places, places)] for x in mechanism.tree_inverse_dynamics_derivatives(at, still, still)
+        x[np.ix_(places, places)] for x in mechanism.tree.inverse_dynamics_derivatives(at, still, still)
     )
     rows = [mechanism.jacobian(frame, at)[3:, places] for frame in held]
     if mechanism.description.constraints:
@@ -101,8 +101,8 @@ def at_rest(mechanism: Mechanism, q: np.ndarray, places: np.ndarray, in_q: np.nd
     """Return the position with the deflection at which the weight is held by the stiffness, joints as they are."""
     still = np.zeros(mechanism.nv)
     for _ in range(DEFLECTION_STEPS):
-        K = mechanism.tree_inverse_dynamics_derivatives(q, still, still)[0][np.ix_(places, places)]
-        step = np.linalg.solve(K, -mechanism.tree_inverse_dynamics(q, still, still)[places])
+        K = mechanism.tree.inverse_dynamics_derivatives(q, still, still)[0][np.ix_(places, places)]
+        step = np.linalg.solve(K, -mechanism.tree.inverse_dynamics(q, still, still)[places])
         q = q.copy()
         q[in_q] += step
         if np.abs(step).max() <= 1e-9 * max(np.abs(q[in_q]).max(), 1e-9):

@@ -250,7 +250,7 @@ class ComputedTorque(Controller):
         vdot = SX.zeros(v.numel())
         vdot[driven] = acceleration
         vdot[others] = -normal.solve(ca.mtimes(rest.T, gamma + ca.mtimes(own, acceleration)))
-        force = believed(s, self, "tree_inverse_dynamics", q, v, vdot)
+        force = believed(s, self, "inverse_dynamics", q, v, vdot, tree=True)
         return force[driven] - ca.mtimes(own.T, ca.mtimes(rest, normal.solve(force[others])))
 
 

@@ -101,10 +101,10 @@ def wanted_acceleration(s: Scope, c: Any, size: int) -> SX:
     return rate_at_time(s, c, "target", size, order=2)
 
 
-def believed(s: Scope, c: Any, name: str, *inputs: SX, frames: Sequence[str] = ()) -> SX:
+def believed(s: Scope, c: Any, name: str, *inputs: SX, frames: Sequence[str] = (), tree: bool = False) -> SX:
     """Return a quantity of what a controller believes: its own model, or the mechanism of the run."""
     if c.model is None:
-        return s.ask(name, *inputs, frames=frames)
+        return s.ask(name, *inputs, frames=frames, tree=tree)
     parameters = [ca.vertcat(*map(s.number, c.model.parameters))] if c.model.parameters else []
     return function(c.model, name, tuple(frames))(*inputs, *parameters)
 

@@ -47,8 +47,13 @@ class Watch:
         """Velocities, (nv,)."""
         return self.system.network.v
 
-    def ask(self, quantity: str, *inputs: SX, frames: tuple[str, ...] = ()) -> Any:
-        """Return a quantity of the mechanism at the given inputs, e.g. ask("pose", w.q, frames=("tool",))."""
+    def ask(self, quantity: str, *inputs: SX, frames: tuple[str, ...] = (), tree: bool = False) -> Any:
+        """Return a quantity of the mechanism at the given inputs, e.g. ask("pose", w.q, frames=("tool",)).
+
+        Those that constraints change can only be asked of the mechanism with every loop cut: `tree=True`.
+        """
+        if not tree and (reason := self.system.network.refusal(quantity)):
+            raise InputError(f"event: {reason}")
         return self.system.network.ask(quantity, *inputs, frames=frames)
 
     def number(self, x: Number) -> SX:
