@@ -44,7 +44,7 @@ def study(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda p: p.stem)
 def test_examples_pass(path: Path, tmp_path: Path, articulus) -> None:  # type: ignore[no-untyped-def]
-    code, out, _ = articulus("run", path, "--out", tmp_path)
+    code, out, _ = articulus("run", path, "--output", tmp_path)
     assert code == 0, out
     assert "FAIL" not in out
     assert {p.suffix for p in tmp_path.iterdir()} == {".nc", ".html"}
@@ -129,7 +129,7 @@ LONG = changed(
 def test_a_killed_run_goes_on_and_comes_to_the_same(study: Path, articulus) -> None:  # type: ignore[no-untyped-def]
     study.write_text(LONG)
     checkpoint = study.with_name("arm.checkpoint")
-    assert articulus("run", study, "--out", study.parent / "whole", "--no-report")[0] == 0
+    assert articulus("run", study, "--output", study.parent / "whole", "--no-report")[0] == 0
 
     child = subprocess.Popen(
         [sys.executable, "-m", "articulus", "run", str(study)],

@@ -12,8 +12,9 @@ from articulus.cli.printing import new_console, new_table
 
 def plan(
     task: Annotated[Path, typer.Argument(help="Path of a task, a TOML file.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the results; that of the task if none is given.")
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="Folder of the results; that of the task if none is given."),
     ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report.")] = True,
 ) -> None:
@@ -22,7 +23,7 @@ def plan(
     from articulus.study.plans.report import doubts
 
     read = read_task(task)
-    folder = task.parent if out is None else out
+    folder = task.parent if output is None else output
     outcome = run_task(read, folder, report=report)
     found, files, console = outcome.plan, PlanFiles.of(read, folder), new_console()
     rows = new_table(read.name, "figure", "value")

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 def run(
     study: Annotated[Path, typer.Argument(help="Path of a study, a TOML file.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder of the results; that of the study if none is given.")
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", help="Folder of the results; that of the study if none is given."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the checkpoint of a killed run.")
@@ -39,7 +40,7 @@ def run(
     read = read_study(study)
     if loops is not None:
         read = dataclasses.replace(read, settings=dataclasses.replace(read.settings, loops=loops))
-    files = Files.of(read, study.parent if out is None else out)
+    files = Files.of(read, study.parent if output is None else output)
     notes = new_console(stderr=True)
     if resume:
         state = "goes on from" if files.checkpoint.exists() else "starts anew: there is no checkpoint"
