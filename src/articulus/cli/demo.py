@@ -25,7 +25,7 @@ def demo(
 
     notes, console = new_console(stderr=True), new_console()
     notes.print(
-        "Caterpillar 215B on its hydraulics, RESOLVED mode: the bucket goes 1.5 m outwards and 15 deg around the cab; then a light arm "
+        "Caterpillar 215B on its hydraulics, RESOLVED mode, with the gains of Wong's thesis (1991) as printed: the bucket goes 1.5 m outwards and 15 deg around the cab; then a light arm "
         "of two flexible links, whose tip follows a line: its torques begin before the tip moves"
     )
     with notes.status("starting") as status:

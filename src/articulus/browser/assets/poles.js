@@ -27,7 +27,7 @@
     constructor() {
       super("poles", "Poles", "Poles in the complex plane; wheel zooms, dragging shifts, a double click shows all that matters");
       const button = (text, name, act) => {
-        const element = make("button", { type: "button", className: "quiet", title: name, "aria-label": name }, text);
+        const element = make("button", { type: "button", className: "quiet", title: name, "aria-label": text.length > 1 ? `${text}: ${name}` : name }, text);
         element.addEventListener("click", (event) => {
           event.preventDefault();
           act();
@@ -35,8 +35,9 @@
         return element;
       };
       const middle = () => [this.box.x + this.box.w / 2, this.box.y + this.box.h / 2];
-      this.head.append(button("−", "Zoom out", () => this.zoom(1.5, middle())), button("+", "Zoom in", () => this.zoom(1 / 1.5, middle())),
+      this.tools = make("div", { className: "tools" }, button("−", "Zoom out", () => this.zoom(1.5, middle())), button("+", "Zoom in", () => this.zoom(1 / 1.5, middle())),
         button("fit", "Show all that matters", () => this.fit()));
+      this.head.after(this.tools); // beside the summary, not in it: a control inside a control cannot be reached by a screen reader
       this.canvas.addEventListener("dblclick", () => this.fit());
       this.canvas.addEventListener("wheel", (event) => {
         event.preventDefault();

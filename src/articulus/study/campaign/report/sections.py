@@ -85,7 +85,7 @@ def requirements(content: Content) -> Markup:
                 "",
             )
         )
-    columns = ("requirement", "", "pass rate", "95 % bounds", "runs that miss it", "worst", "in run")
+    columns = ("requirement", "verdict", "pass rate", "95 % bounds", "runs that miss it", "worst", "in run")
     failed = int(t.failed.sum())
     told = [
         f"Of {len(t):,} runs." + (f" The {failed:,} that failed miss every requirement." if failed else "")
