@@ -7,7 +7,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntFlag
 from pathlib import Path
 
@@ -28,9 +28,20 @@ class ArticulusError(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing wrong or doubtful in a model: where it is, what was found, what was expected, what to do.
+    """One thing wrong or doubtful in a model or an argument: where it is, what was found, what was expected, what to do.
 
-    `kind` is what findings are counted by in a grouped warning, in the singular: "doubtful inertia".
+    Parameters
+    ----------
+    where : str
+        The file with its line and the object, "crane.toml:12: body.boom.mass", or the argument; "" where it is plain.
+    found, expected : str
+        What there is and what there should be; `expected` is "" where `found` is a whole sentence.
+    hint : str
+        The likely mistake, or what to do.
+    kind : str
+        What findings are counted by in a grouped warning, in the singular: "doubtful inertia".
+    field : str
+        Name of the field of the object that is wrong, "mass"; readers of files find its line by it.
     """
 
     where: str
@@ -38,10 +49,19 @@ class Finding:
     expected: str
     hint: str = ""
     kind: str = ""
+    field: str = ""
 
     def __str__(self) -> str:
-        text = f"{brief(self.where)}: found {brief(self.found)}; expected {self.expected}"
+        start = f"{brief(self.where)}: " if self.where else ""
+        if not self.expected:
+            return f"{start}{self.found}"
+        text = f"{start}found {brief(self.found)}; expected {self.expected}"
         return f"{text}. {self.hint}" if self.hint else text
+
+    def within(self, where: str, field: str = "") -> Finding:
+        """Return the finding of the object around this one: its place stands in front, its field counts."""
+        place = f"{where}: {self.where}" if self.where else where
+        return replace(self, where=place, field=field or self.field)
 
 
 class ModelError(ArticulusError, ValueError):
@@ -57,7 +77,45 @@ class ModelError(ArticulusError, ValueError):
 
 
 class InputError(ArticulusError, ValueError):
-    """An argument of a call has the wrong shape, a wrong name or a value that is not finite."""
+    """An argument of a call has the wrong shape, a wrong name or a value that is not finite; `findings` lists why.
+
+    Parameters
+    ----------
+    reason : str, Finding or iterable of Finding
+        What is wrong. A text alone is a finding with this text.
+    findings : iterable of Finding
+        The same as data, where the text is not that of the findings.
+    """
+
+    def __init__(self, reason: str | Finding | Iterable[Finding] = "", findings: Iterable[Finding] = ()):
+        own = tuple(findings)
+        if isinstance(reason, Finding):
+            own = own or (reason,)
+        elif not isinstance(reason, str):
+            reason = tuple(reason)
+            own = own or reason
+            reason = "\n".join(map(str, reason))
+        super().__init__(str(reason))
+        self.findings = own or (Finding("", str(self), ""),)
+
+    def __reduce__(self) -> tuple:
+        """Return what a copy is made from: the text and the findings."""
+        return type(self), (str(self), self.findings)
+
+    def within(self, where: str, field: str = "") -> InputError:
+        """Return the error of the object around: its place stands in front of the text and of each finding."""
+        return InputError(f"{where}: {self}", [finding.within(where, field) for finding in self.findings])
+
+
+def unlike(expected: str, found: str) -> InputError:
+    """Return the error for a value that cannot be converted; who converts puts the name in front (`within`)."""
+    return InputError(f"expected {expected}, found {found}", [Finding("", found, expected)])
+
+
+def unknown_name(what: str, name: object, valid: Iterable[str], inside: str = "") -> InputError:
+    """Return the error for a name that does not exist: "no joint 'elbo'; did you mean 'elbow'?"."""
+    found, hint = f"no {what} '{name}'{inside}", did_you_mean(str(name), valid)
+    return InputError(f"{found}; {hint}", [Finding("", found, "a name that exists", hint)])
 
 
 class NumericalError(ArticulusError, ArithmeticError):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +14,10 @@ from articulus.model.mechanism import Description
 from articulus.simulation.loop.component import Actuator, Component
 from articulus.simulation.loop.components import Observer
 from articulus.simulation.loop.contact import SHAPES
-from articulus.simulation.loop.equations import Network
+from articulus.simulation.loop.equations import Network, UnfitComponents
 from articulus.study.courses import Courses
 from articulus.study.fields import IN_PYTHON, TYPES, ComponentField, component_fields
 from articulus.study.numbers import StudyNumbers
-
-_OF_COMPONENT = re.compile(r"component '[^']*': (.*)", re.S)
-_UNKNOWN = re.compile(r"(no [\w ]+ '.*?); (did you mean .*|valid names: .*|there are none.*)", re.S)
-_OF_FIELD = re.compile(r"\w+(?: '[^']*', |\.)(\w+): (.*)", re.S)
-_FOUND_EXPECTED = re.compile(r"found (.*?); expected (.*)", re.S)
-_EXPECTED_FOUND = re.compile(r"expected (.*?), found (.*)", re.S)
 
 
 class Components(Courses):
@@ -179,20 +171,10 @@ class Components(Courses):
 
     def tell(self, error: InputError, path: str) -> None:
         """Note what a component said about itself at `path`."""
-        text, where = str(error), path
-        if owned := _OF_COMPONENT.match(text):
-            text = owned[1]
-        elif owned := _OF_FIELD.match(text):
-            text = owned[2]
-            where = self._within(path, owned[1])
-        if parts := _FOUND_EXPECTED.match(text):
-            self.report.add(where, parts[1], parts[2])
-        elif parts := _EXPECTED_FOUND.match(text):
-            self.report.add(where, parts[2], parts[1])
-        elif parts := _UNKNOWN.match(text):
-            self.report.add(where, parts[1], "a name that exists", parts[2])
-        else:
-            self.report.add(where, text, "components that fit the mechanism and each other")
+        for f in error.findings:
+            where = self._within(path, f.field) if f.field else path
+            expected = f.expected or "components that fit the mechanism and each other"
+            self.report.add(where, f.found, expected, f.hint)
 
     def _within(self, path: str, key: str) -> str:
         """Return the path of a key of a component, or of what is nested in it."""
@@ -203,40 +185,19 @@ class Components(Courses):
         """Return the mechanism with all components, by their paths; note every one that does not fit."""
         if self.description is None:
             return None
-        rest = dict(components)
-        dropped: list[Component] = []
-        while True:
-            try:
-                network = Network(self.description, list(rest.values()))
-                network.check_feedback()
-                return None if dropped else network
-            except InputError as error:
-                named = (p for p, c in reversed(rest.items()) for n in _names(c) if f"'{n}'" in str(error))
-                path = next(named, None)
-                if path is None:
-                    self.tell(error, next(iter(rest), "component"))
-                    return None
-                if not _follows(str(error), dropped):
-                    self.tell(error, path)
-                dropped.append(rest.pop(path))
-
-
-def _names(component: Component) -> Iterator[str]:
-    """Yield the names of a component and of what is nested in it."""
-    yield component.name
-    for key in ("sensor", "actuator"):
-        if isinstance(inner := getattr(component, key, None), Component):
-            yield from _names(inner)
+        try:
+            network = Network(self.description, list(components.values()))
+            network.check_feedback()
+        except UnfitComponents as error:
+            paths = list(components)
+            for position, reason in error.reasons.items():
+                self.tell(reason, paths[position])
+            return None
+        return network
 
 
 def _texts(given: Any) -> bool:
     return isinstance(given, list) and all(isinstance(x, str) for x in given)
-
-
-def _follows(text: str, dropped: list[Component]) -> bool:
-    """Return whether a refusal only follows from a component that is wrong itself."""
-    fewer = any(isinstance(c, Actuator) for c in dropped) and "found a command of" in text
-    return fewer or any(f"'{c.name}." in text for c in dropped)
 
 
 def load_model(name: str, folder: Path, **options: Any) -> Any:

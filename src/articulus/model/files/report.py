@@ -7,9 +7,6 @@ from collections.abc import Iterable, Mapping
 
 from articulus.errors import Finding, InputError, ModelError
 
-_OWNER = re.compile(r"^\w+(?: \(\w+\))?\.(\w+): ")
-_FOUND = re.compile(r"^(?:[\w ()]+(?:\.\w+)?: )?found (.*?); expected (.*)$", re.S)
-
 UNKNOWN = "unknown name"
 """Kind of a doubt: a name that is nearly, but not quite, a known one."""
 
@@ -54,13 +51,9 @@ class Report:
 
     def add_error(self, path: str, error: InputError) -> None:
         """Note what a constructor of the mechanism said about the object at `path`."""
-        text = str(error)
-        owner, parts = _OWNER.match(text), _FOUND.match(text)
-        where = f"{path}.{owner[1]}" if owner else path
-        if parts:
-            self.add(where, parts[1], parts[2])
-        else:
-            self.add(where, text, "a value that makes sense")
+        for f in error.findings:
+            where = f"{path}.{f.field}" if f.field else path
+            self.add(where, f.found, f.expected or "a value that makes sense", f.hint)
 
     def raise_if_any(self) -> None:
         """Raise ModelError with every finding in the order of the lines, if there is one.

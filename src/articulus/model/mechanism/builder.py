@@ -169,9 +169,7 @@ class MechanismBuilder:
         """
         where = f"joint '{name}'"
         if not isinstance(joint, Joint):
-            raise InputError(
-                f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))"
-            )
+            raise InputError(Finding(where, repr(joint), "a joint type such as Revolute(axis=(0, 0, 1))"))
         vectors = {"armature": armature, "damping": damping, "coulomb": coulomb}
         vectors |= {"stiffness": stiffness, "rest": rest}
         connection = Connection(
@@ -203,7 +201,7 @@ class MechanismBuilder:
         """
         if not isinstance(modes, Modes):
             raise InputError(
-                f"body '{name}': found {modes!r}; expected Modes, for example from structure.beam_body(...)"
+                Finding(f"body '{name}'", repr(modes), "Modes, for example from structure.beam_body(...)")
             )
         self._bodies += (Body(_name("body", name), modes=modes),)
         return self._changed()
@@ -236,9 +234,7 @@ class MechanismBuilder:
         """
         where = f"loop '{name}'"
         if not isinstance(joint, Joint):
-            raise InputError(
-                f"{where}: found {joint!r}; expected a joint type such as Revolute(axis=(0, 0, 1))"
-            )
+            raise InputError(Finding(where, repr(joint), "a joint type such as Revolute(axis=(0, 0, 1))"))
         poses = _checked(where, "at", Pose.of, at), _checked(where, "child_at", Pose.of, child_at)
         ends = _name(f"{where}, parent", parent), _name(f"{where}, child", child)
         return self.constrain(LoopJoint(_name("loop", name), joint, *ends, *poses))
@@ -247,7 +243,7 @@ class MechanismBuilder:
         """Add a constraint, such as `Distance("rod", "a", "b", length=0.3)`, and return the mechanism."""
         if not isinstance(constraint, Constraint):
             raise InputError(
-                f'constrain: found {constraint!r}; expected a constraint such as PointOnPoint("pin", "a", "b")'
+                Finding("constrain", repr(constraint), 'a constraint such as PointOnPoint("pin", "a", "b")')
             )
         _name(type(constraint).__name__, constraint.name)
         self._constraints += (constraint,)
@@ -291,7 +287,7 @@ class MechanismBuilder:
         """
         if isinstance(joint, Coupling):
             if (to, ratio, offset, tuple(polynomial)) != (None, 1.0, 0.0, ()):
-                raise InputError(f"couple: found {joint!r} with more arguments; expected a Coupling alone")
+                raise InputError(Finding("couple", f"{joint!r} with more arguments", "a Coupling alone"))
             self._couplings += (joint,)
         else:
             self._couplings += (Coupling(joint, to, ratio, offset, tuple(polynomial)),)
@@ -427,14 +423,14 @@ def _require_mass(body: Body) -> None:
 
 def _name(kind: str, name: Any) -> str:
     if not isinstance(name, str):
-        raise InputError(f"{kind}: found {name!r}; expected a name")
+        raise InputError(Finding(kind, repr(name), "a name"))
     return name
 
 
 def mapping(name: str, value: Any) -> Mapping[str, Any]:
     """Return a dict, or raise InputError for anything else."""
     if not isinstance(value, Mapping):
-        raise InputError(f"{name}: found {value!r}; expected a dict from name to value")
+        raise InputError(Finding(name, repr(value), "a dict from name to value"))
     return value
 
 
@@ -447,5 +443,7 @@ def _per_freedom(held: Any, nv: int) -> tuple:
 def _checked(where: str, field: str, convert: Any, *arguments: Any) -> Any:
     try:
         return convert(*arguments)
-    except (InputError, TypeError, ValueError) as error:
-        raise InputError(f"{where}, {field}: {error}") from None
+    except InputError as error:
+        raise error.within(f"{where}, {field}", field) from None
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)).within(f"{where}, {field}", field) from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from articulus.errors import Finding, InputError, did_you_mean
+from articulus.errors import Finding, InputError, did_you_mean, unlike
 from articulus.model.mechanism.expression import Varying, text_of
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.numbers import Number, Vector, as_number, as_numbers, convert, quantity
@@ -59,7 +59,9 @@ class Coupling:
     def __post_init__(self) -> None:
         convert(self, to=_names, ratio=as_numbers, offset=as_number, polynomial=as_numbers)
         if not isinstance(self.joint, str):
-            raise InputError(f"Coupling.joint: found {self.joint!r}; expected the name of a joint")
+            raise InputError(
+                Finding("Coupling.joint", repr(self.joint), "the name of a joint", field="joint")
+            )
         if self.ratio == ONE:
             object.__setattr__(self, "ratio", ONE * len(self.to))
 
@@ -130,7 +132,7 @@ def _term(number: Number, name: str) -> str:
 def _names(to: Any) -> tuple[str, ...]:
     names = (to,) if isinstance(to, str) else tuple(to) if isinstance(to, (list, tuple)) else ()
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"expected the name of a joint or several names, found {to!r}")
+        raise unlike("the name of a joint or several names", repr(to))
     return names
 
 

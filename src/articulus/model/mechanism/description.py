@@ -22,6 +22,7 @@ from articulus.errors import (
     UnsupportedOperation,
     did_you_mean,
     doubtful,
+    unknown_name,
 )
 from articulus.model.mechanism.body import GROUND, Body, Frame
 from articulus.model.mechanism.connection import Connection
@@ -187,8 +188,11 @@ class Description:
         if joint in self.coupled:
             followed = ", ".join(f"'{name}'" for name in self.leaders(joint))
             raise InputError(
-                f"{what}: found '{joint}', a coupled joint that follows {followed} and has no coordinate of its own; "
-                f"expected a joint that follows no other, such as {followed}"
+                Finding(
+                    what,
+                    f"'{joint}', a coupled joint that follows {followed} and has no coordinate of its own",
+                    f"a joint that follows no other, such as {followed}",
+                )
             )
 
     def leaders(self, joint: str) -> tuple[str, ...]:
@@ -379,14 +383,14 @@ class Description:
     def carrier(self, name: str) -> tuple[str, Frame]:
         """Return the body (or ground) that carries the body or frame `name`, and that frame on it."""
         if not isinstance(name, str):
-            raise InputError(f"frame: found {name!r}; expected the name of a body or frame")
+            raise InputError(Finding("frame", repr(name), "the name of a body or frame"))
         for frame in self.frames:
             if frame.name == name:
                 return frame.body, frame
         if name == GROUND or any(b.name == name for b in self.bodies):
             return name, Frame(name, name)
         known = [GROUND, *(b.name for b in self.bodies), *(f.name for f in self.frames)]
-        raise InputError(f"no body or frame '{name}' in mechanism '{self.name}'; {did_you_mean(name, known)}")
+        raise unknown_name("body or frame", name, known, inside=f" in mechanism '{self.name}'")
 
     def joint_type(self, joint: str) -> Joint:
         """Return the type of a joint."""

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import Finding, InputError, did_you_mean
 
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     "+": operator.add,
@@ -156,7 +156,7 @@ class Parameter(Varying):
         try:
             object.__setattr__(self, "value", float(self.value))
         except (TypeError, ValueError):
-            raise InputError(f"Parameter '{self.name}': found {self.value!r}; expected a number") from None
+            raise InputError(Finding(f"Parameter '{self.name}'", repr(self.value), "a number")) from None
         if not math.isfinite(self.value):
             raise InputError(f"Parameter '{self.name}': value {self.value!r} is not finite")
         if self.range is not None:
@@ -169,7 +169,12 @@ class Parameter(Varying):
             low = high = math.nan
         if not -math.inf < low < high < math.inf:
             raise InputError(
-                f"Parameter '{self.name}', range: found {self.range!r}; expected two numbers, the lower one first"
+                Finding(
+                    f"Parameter '{self.name}', range",
+                    repr(self.range),
+                    "two numbers, the lower one first",
+                    field="range",
+                )
             )
         if not low <= self.value <= high:
             raise InputError(
@@ -198,7 +203,11 @@ class Expression(Varying):
             value = float(_applied(self.op, [np.float64(_value(x)) for x in self.args], np))
         if not math.isfinite(value):
             raise InputError(
-                f"expression {text_of(self)}: found the value {value!r} at {_defaults(self)}; expected a finite number"
+                Finding(
+                    f"expression {text_of(self)}",
+                    f"the value {value!r} at {_defaults(self)}",
+                    "a finite number",
+                )
             )
         object.__setattr__(self, "value", value)
 
@@ -252,7 +261,7 @@ def parsed(text: str, parameter: Callable[[str], Parameter]) -> Any:
         Gives the parameter of a name; it raises InputError for a name that is none.
     """
     if len(text) > LONGEST:
-        raise InputError(f"found an expression of {len(text)} characters; expected at most {LONGEST}")
+        raise InputError(Finding("", f"an expression of {len(text)} characters", f"at most {LONGEST}"))
     return _Parser(text, parameter).whole()
 
 
@@ -319,7 +328,7 @@ class _Parser:
             raise InputError(f"found the function '{name}'; {did_you_mean(name, FUNCTIONS)}")
         count = 2 if name == "atan2" else 1
         if len(args) != count:
-            raise InputError(f"found {name} of {len(args)} numbers; expected {count}")
+            raise InputError(Finding("", f"{name} of {len(args)} numbers", f"{count}"))
         return _plain(name, *args)
 
     def taken(self, *signs: str) -> str:
@@ -338,7 +347,7 @@ class _Parser:
 
     def refusal(self, expected: str) -> InputError:
         found = repr(self.tokens[self.at][1]) if self.at < len(self.tokens) else "its end"
-        return InputError(f"expression {self.text!r}: found {found}; expected {expected}")
+        return InputError(Finding(f"expression {self.text!r}", found, expected))
 
 
 def _tokens(text: str) -> Any:
@@ -347,7 +356,7 @@ def _tokens(text: str) -> Any:
         match = _TOKEN.match(text, at)
         if match is None:
             raise InputError(
-                f"expression {text!r}: found {text[at:].strip()[0]!r}; expected numbers, names, + - * / ^ ( )"
+                Finding(f"expression {text!r}", repr(text[at:].strip()[0]), "numbers, names, + - * / ^ ( )")
             )
         kind = ("number", "name", "sign")[(match.lastindex or 1) - 1]
         yield kind, match[match.lastindex or 1]
@@ -373,7 +382,7 @@ def _plain(op: str, *args: Any) -> Any:
         value = float(_applied(op, [np.float64(_value(x)) for x in held], np))
     if not math.isfinite(value):
         raise InputError(
-            f"found {op} of {', '.join(map(repr, held))}, which is {value!r}; expected a finite number"
+            Finding("", f"{op} of {', '.join(map(repr, held))}, which is {value!r}", "a finite number")
         )
     return value
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import Finding, InputError
+from articulus.errors import Finding, InputError, unlike
 from articulus.model.mechanism.expression import Parameter, Varying
 
 Number = float | Varying
@@ -30,11 +30,11 @@ def as_number(x: Any) -> Number:
     if isinstance(x, Varying):
         return x
     if isinstance(x, (bool, str)):
-        raise InputError(f"expected a number, found {x!r}")
+        raise unlike("a number", repr(x))
     try:
         return float(x)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"expected a number, found {x!r}") from None
+        raise unlike("a number", repr(x)) from None
 
 
 def as_optional_number(x: Any) -> Number | None:
@@ -47,9 +47,9 @@ def as_vector(x: Any, length: int) -> Vector:
     try:
         items = tuple(as_number(item) for item in x)
     except TypeError:
-        raise InputError(f"expected {length} numbers, found {x!r}") from None
+        raise unlike(f"{length} numbers", repr(x)) from None
     if len(items) != length:
-        raise InputError(f"expected {length} numbers, found {len(items)}")
+        raise unlike(f"{length} numbers", str(len(items)))
     return items
 
 
@@ -58,7 +58,8 @@ def as_gravity(x: Any) -> Vector:
     try:
         return as_vector(x, 3)
     except InputError as error:
-        raise InputError(f"gravity: {error} (in ground axes, in m/s^2, such as (0, 0, -9.81))") from None
+        text = f"gravity: {error} (in ground axes, in m/s^2, such as (0, 0, -9.81))"
+        raise InputError(text, error.within("gravity", "gravity").findings) from None
 
 
 def as_numbers(x: Any) -> Vector:
@@ -75,7 +76,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
             raise TypeError
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name}: found {_kind(value)}; expected numbers") from None
+        raise InputError(Finding(name, _kind(value), "numbers")) from None
 
 
 def _kind(value: Any) -> str:
@@ -89,7 +90,7 @@ def convert(thing: Any, **conversions: Any) -> None:
         try:
             object.__setattr__(thing, name, conversion(getattr(thing, name)))
         except InputError as error:
-            raise InputError(f"{type(thing).__name__}.{name}: {error}") from None
+            raise error.within(f"{type(thing).__name__}.{name}", name) from None
 
 
 def require_plain(owner: str, sizes: Sequence[int], **fields: Any) -> None:
@@ -133,7 +134,7 @@ def require(owner: str, **fields: tuple[Any, Any]) -> None:
             expected = getattr(
                 kind, "__name__", str(kind).replace("articulus.model.mechanism.connection.", "")
             )
-            raise InputError(f"{owner}, {name}: found {value!r}; expected {expected}")
+            raise InputError(Finding(f"{owner}, {name}", repr(value), expected, field=name))
 
 
 def three(x: Any) -> Vector:

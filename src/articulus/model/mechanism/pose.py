@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.numbers import Vector, as_vector, quantity, value_of
 
 IDENTITY_QUATERNION = (1.0, 0.0, 0.0, 0.0)
@@ -40,11 +40,15 @@ class Pose:
             try:
                 object.__setattr__(self, name, as_vector(getattr(self, name), length))
             except InputError as error:
-                raise InputError(f"Pose.{name}: {error}") from None
+                raise error.within(f"Pose.{name}", name) from None
         if self.turned_by_rpy() and self.quaternion != IDENTITY_QUATERNION:
             raise InputError("Pose: give rpy or quaternion, not both")
         if not any((isinstance(x, float) and x != 0) or not isinstance(x, float) for x in self.quaternion):
-            raise InputError("Pose.quaternion: all four numbers are zero; expected (w, x, y, z)")
+            error = InputError(
+                "all four numbers are zero; expected (w, x, y, z)",
+                [Finding("", "four zeros", "(w, x, y, z) of a rotation")],
+            )
+            raise error.within("Pose.quaternion", "quaternion")
 
     def turned_by_rpy(self) -> bool:
         return any(not isinstance(angle, float) or angle != 0.0 for angle in self.rpy)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.description import Description
 from articulus.model.mechanism.joint import Joint
 from articulus.model.mechanism.named import limit_arrays
@@ -36,10 +36,10 @@ def random_position(
         rng = np.random.default_rng(seed)
     except (TypeError, ValueError):
         raise InputError(
-            f"random_position: found seed {seed!r}; expected a whole number, not below 0, or a numpy Generator"
+            Finding("random_position", f"seed {seed!r}", "a whole number, not below 0, or a numpy Generator")
         ) from None
     if math.prod(lead) * max(1, d.nq) > MOST:
-        raise InputError(f"random_position: found size {lead}; expected at most {MOST} numbers in all")
+        raise InputError(Finding("random_position", f"size {lead}", f"at most {MOST} numbers in all"))
     out, limits = np.broadcast_to(d.neutral, (*lead, d.nq)).copy(), limit_arrays(d)
     for c in d.connections:
         at = d.q_slices[c.name]
@@ -60,7 +60,7 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
         isinstance(n, (int, np.integer)) and n >= 0 for n in given
     )
     if not whole or any(isinstance(n, bool) for n in given):
-        raise InputError(f"random_position: found size {size!r}; expected whole numbers, not below 0")
+        raise InputError(Finding("random_position", f"size {size!r}", "whole numbers, not below 0"))
     return tuple(int(n) for n in given)
 
 

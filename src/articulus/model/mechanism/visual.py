@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import (
     as_number,
@@ -207,7 +207,7 @@ class Strut(Visual):
         super().__post_init__()
         convert(self, end=_point, radius=_length)
         if not isinstance(self.body, str):
-            raise InputError(f"Strut.body: found {self.body!r}; expected the name of a body")
+            raise InputError(Finding("Strut.body", repr(self.body), "the name of a body", field="body"))
 
     def bounds(self) -> np.ndarray:
         return _about_origin(np.full(3, self.radius))
@@ -239,12 +239,21 @@ class Mesh(Visual):
         convert(self, vertices=_vertices, triangles=_triangles, colours=_colours)
         if self.colours is not None and len(self.colours) != len(self.triangles):
             raise InputError(
-                f"Mesh.colours: found {len(self.colours)} colours; expected {len(self.triangles)}, one per triangle"
+                Finding(
+                    "Mesh.colours",
+                    f"{len(self.colours)} colours",
+                    f"{len(self.triangles)}, one per triangle",
+                    field="colours",
+                )
             )
         if not 0 <= self.triangles.min() <= self.triangles.max() < len(self.vertices):
             raise InputError(
-                f"Mesh.triangles: found the vertex {self.triangles.max()}; "
-                f"expected 0 to {len(self.vertices) - 1}, one of the {len(self.vertices)} vertices"
+                Finding(
+                    "Mesh.triangles",
+                    f"the vertex {self.triangles.max()}",
+                    f"0 to {len(self.vertices) - 1}, one of the {len(self.vertices)} vertices",
+                    field="triangles",
+                )
             )
 
     def bounds(self) -> np.ndarray:
@@ -287,10 +296,10 @@ def as_visuals(given: Any) -> tuple[Visual, ...]:
     try:
         found = tuple(given)
     except TypeError:
-        raise InputError(f"found {given!r}; expected a list of shapes such as [Box(size=...)]") from None
+        raise InputError(Finding("", repr(given), "a list of shapes such as [Box(size=...)]")) from None
     for item in found:
         if not isinstance(item, Visual):
-            raise InputError(f"found {item!r}; expected a shape such as Box(size=(1.0, 0.2, 0.2))")
+            raise InputError(Finding("", repr(item), "a shape such as Box(size=(1.0, 0.2, 0.2))"))
     return found
 
 
@@ -308,23 +317,23 @@ def colour_text(rgba: Sequence[float]) -> str:
 def _fixed(value: Any) -> Pose:
     pose = Pose.of(value)
     if any(True for _ in parameters_in(pose)):
-        raise InputError("found a parameter; expected plain numbers: a drawing does not change")
+        raise InputError(Finding("", "a parameter", "plain numbers: a drawing does not change"))
     if any(True for _ in not_finite("", pose)) or max(map(abs, values_of(pose.xyz))) > LARGEST:
-        raise InputError(f"found {pose.xyz}; expected finite numbers up to {LARGEST:g} m")
+        raise InputError(Finding("", f"{pose.xyz}", f"finite numbers up to {LARGEST:g} m"))
     return pose
 
 
 def _colour(text: Any) -> str:
     lower = text.lower() if isinstance(text, str) else ""
     if text != "" and not _COLOUR.fullmatch(lower):
-        raise InputError(f'found {text!r}; expected a colour such as "#d55e00", or nothing')
+        raise InputError(Finding("", repr(text), 'a colour such as "#d55e00", or nothing'))
     return lower
 
 
 def _length(x: Any) -> float:
     number = as_number(x)
     if isinstance(number, Varying) or not 0 < number <= LARGEST:
-        raise InputError(f"found {x!r}; expected a plain number above zero, up to {LARGEST:g} m")
+        raise InputError(Finding("", repr(x), f"a plain number above zero, up to {LARGEST:g} m"))
     return number
 
 
@@ -335,7 +344,7 @@ def _lengths(x: Any) -> tuple[float, ...]:
 def _point(x: Any) -> tuple[float, ...]:
     numbers = three(x)
     if any(isinstance(n, Varying) or not abs(n) <= LARGEST for n in numbers):
-        raise InputError(f"found {x!r}; expected three plain numbers, up to {LARGEST:g} m")
+        raise InputError(Finding("", repr(x), f"three plain numbers, up to {LARGEST:g} m"))
     return values_of(numbers)
 
 
@@ -346,19 +355,19 @@ def _about_origin(half: np.ndarray) -> np.ndarray:
 def _vertices(x: Any) -> np.ndarray:
     found = _array(x, float)
     if not (np.isfinite(found).all() and np.abs(found).max() <= LARGEST):
-        raise InputError(f"found a coordinate beyond {LARGEST:g} m, or none; expected finite numbers")
+        raise InputError(Finding("", f"a coordinate beyond {LARGEST:g} m, or none", "finite numbers"))
     if len(found) > 3 * MAX_TRIANGLES:
-        raise InputError(f"found {len(found)} vertices; expected at most {3 * MAX_TRIANGLES}")
+        raise InputError(Finding("", f"{len(found)} vertices", f"at most {3 * MAX_TRIANGLES}"))
     return _kept(found.astype(np.float32))
 
 
 def _triangles(x: Any) -> np.ndarray:
     found = _array(x, np.int64)
     if len(found) > MAX_TRIANGLES:
-        raise InputError(f"found {len(found)} triangles; expected at most {MAX_TRIANGLES}")
+        raise InputError(Finding("", f"{len(found)} triangles", f"at most {MAX_TRIANGLES}"))
     if found.max() >= 3 * MAX_TRIANGLES or found.min() < 0:
         raise InputError(
-            f"found a vertex {found.min()} or {found.max()}; expected 0 to {3 * MAX_TRIANGLES - 1}"
+            Finding("", f"a vertex {found.min()} or {found.max()}", f"0 to {3 * MAX_TRIANGLES - 1}")
         )
     return _kept(found.astype(np.int32))
 
@@ -368,7 +377,7 @@ def _colours(x: Any) -> np.ndarray | None:
         return None
     found = _array(x, np.int64)
     if found.max() > 255 or found.min() < 0:
-        raise InputError(f"found a colour of {found.min()} or {found.max()}; expected 0 to 255")
+        raise InputError(Finding("", f"a colour of {found.min()} or {found.max()}", "0 to 255"))
     return _kept(found.astype(np.uint8))
 
 
@@ -381,7 +390,7 @@ def _array(x: Any, kind: type) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         found = np.zeros(())
     numbers = "numbers" if kind is float else "whole numbers"
-    raise InputError(f"found an array of shape {found.shape}; expected (n, 3) {numbers}, n at least 1")
+    raise InputError(Finding("", f"an array of shape {found.shape}", f"(n, 3) {numbers}, n at least 1"))
 
 
 def _kept(array: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.motion.trajectory.points import Point, point_of
 from articulus.motion.trajectory.problem import Constraint
 from articulus.motion.trajectory.quantities import quantity
@@ -71,7 +71,12 @@ class OnLine(Keep):
             raise InputError(f"OnLine: start and end are both {self.start}; expected two points")
         if not 0 < self.tolerance < np.inf:
             raise InputError(
-                f"OnLine.tolerance: found {self.tolerance!r}; expected metres, above 0: ends on the line would fix it twice"
+                Finding(
+                    "OnLine.tolerance",
+                    repr(self.tolerance),
+                    "metres, above 0: ends on the line would fix it twice",
+                    field="tolerance",
+                )
             )
 
     @property
@@ -114,7 +119,7 @@ class InBox(Keep):
         for name in ("center", "size"):
             object.__setattr__(self, name, point_of(getattr(self, name), f"InBox.{name}"))
         if min(self.size) < 0:
-            raise InputError(f"InBox.size: found {self.size}; expected lengths, not negative")
+            raise InputError(Finding("InBox.size", f"{self.size}", "lengths, not negative", field="size"))
 
     @property
     def name(self) -> str:
@@ -150,10 +155,12 @@ class Facing(Keep):
         for name in ("axis", "direction"):
             found = np.array(point_of(getattr(self, name), f"Facing.{name}"))
             if not (length := np.linalg.norm(found)):
-                raise InputError(f"Facing.{name}: found zero; expected a direction")
+                raise InputError(Finding(f"Facing.{name}", "zero", "a direction", field=name))
             object.__setattr__(self, name, tuple((found / length).tolist()))
         if not 0 < self.angle <= np.pi:
-            raise InputError(f"Facing.angle: found {self.angle!r} rad; expected above 0 and up to pi")
+            raise InputError(
+                Finding("Facing.angle", f"{self.angle!r} rad", "above 0 and up to pi", field="angle")
+            )
 
     @property
     def name(self) -> str:
@@ -174,7 +181,7 @@ def kept(
     made = []
     for each in keep:
         if not isinstance(each, Keep):
-            raise InputError(f"keep: found {each!r}; expected OnLine, InBox or Facing")
+            raise InputError(Finding("keep", repr(each), "OnLine, InBox or Facing"))
         z = SX.sym("z", size)
         rows, lower, upper = each.rows(quantity(mechanism, "pose", [each.frame])(z[q]))
         moving = _moving(mechanism, each, first)
@@ -182,8 +189,11 @@ def kept(
         for k in np.flatnonzero(~moving):
             if not lower[k] - 1e-9 <= here[k] <= upper[k] + 1e-9:
                 raise InputError(
-                    f"keep: {each.name}: found {here[k]:.6g} whatever the position; expected between {lower[k]:.6g} and {upper[k]:.6g}. "
-                    f"'{each.frame}' cannot get there"
+                    Finding(
+                        f"keep: {each.name}",
+                        f"{here[k]:.6g} whatever the position",
+                        f"between {lower[k]:.6g} and {upper[k]:.6g}. '{each.frame}' cannot get there",
+                    )
                 )
         if not moving.any():
             continue

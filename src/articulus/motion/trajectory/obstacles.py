@@ -14,7 +14,7 @@ from casadi import SX
 from scipy.interpolate import CubicHermiteSpline
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.motion.trajectory.points import Point, point_of
 from articulus.motion.trajectory.problem import Constraint
 from articulus.motion.trajectory.quantities import quantity
@@ -155,9 +155,11 @@ class Hull:
     def __post_init__(self) -> None:
         _checked(self, "start", "end")
         if not isinstance(self.balls, int) or self.balls < 1:
-            raise InputError(f"Hull.balls: found {self.balls}; expected 1 or more")
+            raise InputError(Finding("Hull.balls", f"{self.balls}", "1 or more", field="balls"))
         if not isinstance(self.radius, Real) or not 0 <= float(self.radius) < np.inf:
-            raise InputError(f"Hull.radius: found {self.radius!r}; expected metres, not negative")
+            raise InputError(
+                Finding("Hull.radius", repr(self.radius), "metres, not negative", field="radius")
+            )
 
     def points(self) -> np.ndarray:
         """Return the centres, (balls, 3)."""
@@ -183,14 +185,21 @@ class Clear:
     def __post_init__(self) -> None:
         if not isinstance(self.obstacle, Obstacle):
             raise InputError(
-                f"Clear.obstacle: found {self.obstacle!r}; expected a Ball, a Rod, a Crate or another Obstacle"
+                Finding(
+                    "Clear.obstacle",
+                    repr(self.obstacle),
+                    "a Ball, a Rod, a Crate or another Obstacle",
+                    field="obstacle",
+                )
             )
         hulls = tuple(self.hulls) if isinstance(self.hulls, Sequence) else (self.hulls,)
         if not hulls or not all(isinstance(h, Hull) for h in hulls):
-            raise InputError(f"Clear.hulls: found {self.hulls!r}; expected one or more Hull")
+            raise InputError(Finding("Clear.hulls", repr(self.hulls), "one or more Hull", field="hulls"))
         object.__setattr__(self, "hulls", hulls)
         if not isinstance(self.margin, Real) or not np.isfinite(float(self.margin)):
-            raise InputError(f"Clear.margin: found {self.margin!r}; expected a finite number of metres")
+            raise InputError(
+                Finding("Clear.margin", repr(self.margin), "a finite number of metres", field="margin")
+            )
 
 
 def clearances(
@@ -201,7 +210,7 @@ def clearances(
     for clear in obstacles:
         if not isinstance(clear, Clear):
             raise InputError(
-                f"obstacles: found {clear!r}; expected Clear(obstacle, hulls): which bodies must not touch it"
+                Finding("obstacles", repr(clear), "Clear(obstacle, hulls): which bodies must not touch it")
             )
         for hull in clear.hulls:
             z = SX.sym("z", size)
@@ -265,7 +274,9 @@ def _checked(shape: object, *fields: str) -> None:
 
 def _positive(shape: object, number: float, field: str) -> None:
     if not isinstance(number, Real) or not 0 < float(number) < np.inf:
-        raise InputError(f"{type(shape).__name__}.{field}: found {number!r}; expected metres, above 0")
+        raise InputError(
+            Finding(f"{type(shape).__name__}.{field}", repr(number), "metres, above 0", field=field)
+        )
 
 
 def _pose(R: np.ndarray, position: Any) -> list[list[float]]:

@@ -34,11 +34,14 @@ APART = 4
 
 @dataclass(frozen=True)
 class Chatter:
-    """An input that swings from point to point: its name, and from which fraction of the duration to which."""
+    """An input that swings from point to point: its name, and from when to when, in a plan [s], in a phase as parts of its duration."""
 
     name: str
     begin: float
     end: float
+
+    def __str__(self) -> str:
+        return f"{self.name} swings from point to point between t = {self.begin:.4g} and {self.end:.4g} s"
 
 
 def collocation_costates(

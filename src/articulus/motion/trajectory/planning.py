@@ -29,6 +29,7 @@ from articulus.motion.trajectory.ipopt import Solution, solve
 from articulus.motion.trajectory.lqr_tracking import feedback_along
 from articulus.motion.trajectory.obstacles import gone_through
 from articulus.motion.trajectory.optimality import (
+    Chatter,
     chatters,
     collocation_costates,
     flat_inputs,
@@ -243,8 +244,8 @@ class Plan:
         return found
 
     @cached_property
-    def chatter(self) -> tuple[str, ...]:
-        """Where inputs swing from point to point, in words: the mesh determines them there, not the cost.
+    def chatter(self) -> tuple[Chatter, ...]:
+        """Where inputs swing from point to point, with times in seconds: the mesh determines them there, not the cost.
 
         That is so on singular arcs, where the switching function is zero for a while, and where a limit or a path is kept at the points
         only. Positions and cost are right as far as `error` tells.
@@ -253,9 +254,7 @@ class Plan:
         for course, layout in zip(self.courses, self.layouts):
             begin, T = course.t[0], course.t[-1] - course.t[0]
             for each in chatters(course.phase, layout, self.solution):
-                found.append(
-                    f"{each.name} swings from point to point between t = {begin + each.begin * T:.4g} and {begin + each.end * T:.4g} s"
-                )
+                found.append(Chatter(each.name, begin + each.begin * T, begin + each.end * T))
         return tuple(found)
 
     def _warn_of_chatter(self) -> None:
@@ -264,7 +263,7 @@ class Plan:
             return
         flat = {n for phase in self.problem.phases for n in flat_inputs(phase) if not phase.path}
         for each in self.chatter:
-            if each.split(" swings")[0] in flat:
+            if each.name in flat:
                 warnings.warn(
                     f"plan: {each}: the mesh determines it there, not the cost (a singular arc). Add a small weight on it to the cost, "
                     'or take another scheme ("radau 3", "shooting"); positions and cost may still be right',

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 
 RICCATI = ("riccati", "riccati semi_implicit_euler")
 """Names of methods of `riccati_plan`, which take steps of equal length and no `Scheme` of collocation."""
@@ -99,7 +99,7 @@ def shooting() -> Scheme:
 def lobatto(points: int) -> Scheme:
     """Return the scheme on the Legendre-Gauss-Lobatto points of an interval, both ends among them, order 2 points - 2."""
     if points < 2:
-        raise InputError(f"lobatto: found {points} points; expected 2 or more")
+        raise InputError(Finding("lobatto", f"{points} points", "2 or more"))
     inner = np.sort(np.polynomial.legendre.Legendre.basis(points - 1).deriv().roots().real)
     c = np.concatenate([[0.0], (inner + 1) / 2, [1.0]])
     integrals = _integrals(c, c)
@@ -114,7 +114,7 @@ def radau(points: int) -> Scheme:
     The rates at the start of an interval are those of the interval before; they do not enter.
     """
     if points < 1:
-        raise InputError(f"radau: found {points} points; expected 1 or more")
+        raise InputError(Finding("radau", f"{points} points", "1 or more"))
     basis = np.polynomial.legendre.Legendre.basis
     roots = np.sort((basis(points) - basis(points - 1)).roots().real)
     c = (roots + 1) / 2
@@ -148,6 +148,9 @@ def scheme(name: str) -> Scheme:
     if kind in ("lobatto", "radau") and count.isdigit():
         return {"lobatto": lobatto, "radau": radau}[kind](int(count))
     raise InputError(
-        f'found scheme "{name}"; expected "hermite_simpson", "shooting", "weak", "lobatto <points>", '
-        '"radau <points>", "riccati" or "riccati semi_implicit_euler"'
+        Finding(
+            "",
+            f'scheme "{name}"',
+            '"hermite_simpson", "shooting", "weak", "lobatto <points>", "radau <points>", "riccati" or "riccati semi_implicit_euler"',
+        )
     )

@@ -27,7 +27,7 @@ from casadi import SX
 from articulus.dynamics.loops.free_coordinates import following, split, tangent
 from articulus.dynamics.loops.null_space import Partition
 from articulus.dynamics.small_motions import ILL_CONDITIONED
-from articulus.errors import InputError, NumericalError, did_you_mean
+from articulus.errors import Finding, InputError, NumericalError, did_you_mean
 from articulus.model.mechanism import Description, Parameter
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.equations import Network
@@ -145,7 +145,7 @@ class LoopDerivatives:
         for name in opened:
             if name not in ports:
                 raise InputError(
-                    f"linearize: found the loop opened at '{name}'; expected one of the inputs {ports}"
+                    Finding("linearize", f"the loop opened at '{name}'", f"one of the inputs {ports}")
                 )
         self._opened = opened
         push = [_Push()] if "tau" in inputs else []

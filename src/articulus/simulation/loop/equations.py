@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from casadi import SX
 
 from articulus.dynamics import quantities
 from articulus.dynamics.coupled import every_joint
-from articulus.errors import InputError, brief, did_you_mean
+from articulus.errors import Finding, InputError, brief, unknown_name
 from articulus.model.mechanism import Description, Number, Parameter
 from articulus.model.mechanism.expression import evaluated
 from articulus.simulation.loop.component import Actuator, Component, Controller, Disturbance, Sensor
@@ -90,6 +90,66 @@ class Effects:
         )
 
 
+class UnfitComponents(InputError):
+    """Components that do not fit the mechanism or each other; `reasons` has the error of each by its place in the list given."""
+
+    def __init__(self, reasons: Mapping[int, InputError]):
+        self.reasons = dict(reasons)
+        errors = self.reasons.values()
+        super().__init__("\n".join(map(str, errors)), [f for error in errors for f in error.findings])
+
+    def __reduce__(self) -> tuple:
+        """Return what a copy is made from."""
+        return type(self), (self.reasons,)
+
+
+class _Follows(InputError):
+    """A refusal that only follows from that of another component."""
+
+
+class Refusals:
+    """Why components do not fit, collected so that all of them are told at once."""
+
+    def __init__(self, given: Sequence[Component]):
+        self._given = tuple(given)
+        self._errors: dict[int, InputError] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    def add(self, component: Component, error: InputError) -> None:
+        """Note why a component is refused."""
+        self._errors[next(k for k, c in enumerate(self._given) if c is component)] = error
+
+    def of(self, kind: type[Component]) -> list[str]:
+        """Return the names of the refused components of a kind."""
+        refused = (self._given[k] for k in self._errors)
+        return [c.name for c in refused if isinstance(c, kind) and isinstance(c.name, str)]
+
+    def check_names(self) -> list[Component]:
+        """Return the components but those that are none, and those whose name is no name or comes twice."""
+        seen: dict[str, Component] = {}
+        for k, c in enumerate(self._given):
+            if not isinstance(c, KINDS):
+                wrong = Finding("", repr(c), "a sensor, controller, actuator or disturbance")
+            elif not isinstance(c.name, str) or not c.name or set("[]").intersection(c.name):
+                found = f"the name {brief(repr(c.name))}"
+                wrong = Finding("component", found, "a text without brackets, which are for units")
+            elif c.name in seen:
+                wrong = Finding(f"component '{c.name}'", "the name a second time", "unique names")
+            else:
+                seen[c.name] = c
+                continue
+            self._errors[k] = InputError(wrong)
+        return list(seen.values())
+
+    def raise_if_any(self) -> None:
+        """Raise UnfitComponents with every refusal that does not follow from another one."""
+        if self._errors:
+            own = {k: e for k, e in sorted(self._errors.items()) if not isinstance(e, _Follows)}
+            raise UnfitComponents(own) from next(iter(own.values()))
+
+
 class Network:
     """The equations of a mechanism with its components.
 
@@ -135,7 +195,8 @@ class Network:
         self.description, self.stops = description, tuple(stops)
         self.ports, self.opened = tuple(ports), tuple(opened)
         self.injected: dict[str, SX] = {}
-        self.components = _ordered(components)
+        self.refusals = Refusals(components)
+        self.components = _ordered(self.refusals.check_names())
         actuators = [c.name for c in self.components if isinstance(c, Actuator)]
         self.command_names = tuple(actuators) or description.coordinate_names(rates=True)
         self.driven = bool(actuators)
@@ -167,32 +228,52 @@ class Network:
         for component in self.components:
             if isinstance(component, (Actuator, Disturbance)) and not controlled:
                 controlled = self._command()
-            self._work(component)
+            self._try(component)
         if not controlled:
             self._command()
+        if self.refusals:
+            self.check_feedback()
         for parameter in of_events:
             self._symbol(parameter)
         self.parameters = tuple(self._parameters.values())
+
+    def _try(self, component: Component) -> None:
+        """Let a component work; one that is refused has no effects, so that the others are heard too."""
+        try:
+            self._work(component)
+        except InputError as error:
+            self.refusals.add(component, error)
+            self.fired.append(None)
+            self.held.append({})
+            self.effects.append(Effects())
 
     def _work(self, component: Component) -> None:
         effects = Effects()
         component.work(_Scope(self, component, effects))  # type: ignore[arg-type]
         missing = set(effects.states) - set(effects.rates)
         if missing:
-            raise InputError(
-                f"component '{component.name}': state '{missing.pop()}' has no rate; expected `s.rate(name, ...)`"
-            )
+            state, expected = f"state '{missing.pop()}'", "`s.rate(name, ...)`"
+            finding = Finding("", f"{state} without rate", expected)
+            error = InputError(f"{state} has no rate; expected {expected}", [finding])
+            raise error.within(f"component '{component.name}'")
         fired: Effects | None = None
         held: dict[tuple[str, str], SX] = {}
         if component.period is not None:
             if effects.states:
                 raise InputError(
-                    f"component '{component.name}': found a continuous state in a sampled component; expected `s.memory`"
+                    Finding(
+                        f"component '{component.name}'",
+                        "a continuous state in a sampled component",
+                        "`s.memory`",
+                    )
                 )
             if effects.account is not None:
                 raise InputError(
-                    f"component '{component.name}': found `s.stored`, `s.dissipates` or `s.supplies` in a sampled component; "
-                    "expected a continuous one, as forces that are held between instants do not follow its energy"
+                    Finding(
+                        f"component '{component.name}'",
+                        "`s.stored`, `s.dissipates` or `s.supplies` in a sampled component",
+                        "a continuous one, as forces that are held between instants do not follow its energy",
+                    )
                 )
             fired = effects
             held = {
@@ -202,7 +283,7 @@ class Network:
             effects = effects.with_outward(held)
         elif effects.memories:
             raise InputError(
-                f"component '{component.name}': found a memory in a continuous component; expected `s.state`"
+                Finding(f"component '{component.name}'", "a memory in a continuous component", "`s.state`")
             )
         self.fired.append(fired)
         self.held.append(held)
@@ -237,7 +318,9 @@ class Network:
     def _symbol(self, x: Parameter) -> SX:
         known = self._parameters.setdefault(x.name, x)
         if known.value != x.value:
-            raise InputError(f"parameter '{x.name}': found two values, {known.value!r} and {x.value!r}")
+            text = f"parameter '{x.name}': found two values, {known.value!r} and {x.value!r}"
+            found = f"two values of parameter '{x.name}', {known.value!r} and {x.value!r}"
+            raise InputError(text, [Finding("", found, "one value")])
         return self._symbols.setdefault(x.name, SX.sym(x.name))
 
     def ask(
@@ -364,19 +447,14 @@ class Network:
         return sum((account.stored for account in self.accounts), SX(0))
 
     def check_feedback(self) -> None:
-        """Raise when a force rests on the accelerations that it makes."""
+        """Raise when a force rests on the accelerations that it makes, or a component was refused."""
+        answers = ca.vertcat(self.vdot, self.reactions)
         for component, effects in zip(self.components, self.effects):
-            for value in (
-                *effects.forces.values(),
-                *effects.wrenches.values(),
-                *effects.modal.values(),
-                effects.command,
-            ):
-                if value is not None and ca.depends_on(value, ca.vertcat(self.vdot, self.reactions)):
-                    raise InputError(
-                        f"component '{component.name}' feeds accelerations back without delay; "
-                        "expected a sampled controller (`period=`) or a filter in between"
-                    )
+            loads = (*effects.forces.values(), *effects.wrenches.values(), *effects.modal.values())
+            asked = loads if effects.command is None else (*loads, effects.command)
+            if any(ca.depends_on(value, answers) for value in asked):
+                self.refusals.add(component, _feeds_back(component))
+        self.refusals.raise_if_any()
 
 
 @dataclass(frozen=True)
@@ -438,7 +516,7 @@ class _Scope:
 
     def ask(self, quantity: str, *inputs: SX, frames: Sequence[str] = (), tree: bool = False) -> Any:
         if not tree and (reason := self.network.refusal(quantity)):
-            raise self._error(reason)
+            raise self._error(InputError(reason))
         return self.network.ask(quantity, *inputs, frames=frames)
 
     def joint_q(self, joint: str) -> SX:
@@ -449,11 +527,16 @@ class _Scope:
 
     def _slice(self, joint: str, slices: dict[str, slice]) -> slice:
         if joint not in slices:
-            raise self._error(f"no joint '{joint}'; {did_you_mean(joint, slices)}")
+            raise self._error(unknown_name("joint", joint, slices))
         return slices[joint]
 
-    def _error(self, text: str) -> InputError:
-        return InputError(f"component '{self.component.name}': {text}")
+    def _error(self, error: InputError) -> InputError:
+        return error.within(f"component '{self.component.name}'")
+
+    def _wrong_size(self, of: str, found: int, expected: str) -> InputError:
+        """Return the error for a value with the wrong number of elements; `of` is what it is of, such as "force on joint 'lift'"."""
+        text = f"{of}: found {found} elements; expected {expected}"
+        return self._error(InputError(text, [Finding("", f"{of} of {found} elements", expected)]))
 
     def state(self, name: str, initial: Any) -> SX:
         return self._declared(self.effects.states, name, initial)
@@ -477,9 +560,11 @@ class _Scope:
 
     def _same_size(self, where: dict[str, tuple[SX, np.ndarray]], name: str, value: SX) -> None:
         if name not in where:
-            raise self._error(f"no state '{name}'; {did_you_mean(name, where)}")
+            raise self._error(unknown_name("state", name, where))
         if SX(value).numel() != where[name][0].numel():
-            raise self._error(f"'{name}' has {where[name][0].numel()} elements, found {SX(value).numel()}")
+            expected, found = where[name][0].numel(), SX(value).numel()
+            finding = Finding("", f"'{name}' of {found} elements", f"{expected}")
+            raise self._error(InputError(f"'{name}' has {expected} elements, found {found}", [finding]))
 
     def write(self, name: str, value: SX) -> None:
         self.effects.signals[f"{self.component.name}.{name}"] = SX(value)
@@ -487,14 +572,18 @@ class _Scope:
     def read(self, signal: str) -> SX:
         known = {"q": self.q, "v": self.v, "t": self.t, **self.network.signals, **self.effects.signals}
         if signal not in known:
-            raise self._error(f"no signal '{signal}' so far; {did_you_mean(signal, known)}")
+            if any(signal.startswith(f"{name}.") for name in self.network.refusals.of(Component)):
+                raise _Follows(f"no signal '{signal}', whose component is refused")
+            raise self._error(unknown_name("signal", signal, known, " so far"))
         return self.network.through(signal, known[signal])
 
     def command(self, value: SX) -> None:
         nu = len(self.network.command_names)
         if SX(value).numel() != nu:
-            raise self._error(f"found a command of {SX(value).numel()} elements; expected {nu}, one for each of "
-                              f"{', '.join(self.network.command_names)}")  # fmt: skip
+            if self.network.refusals.of(Actuator):
+                raise _Follows("a command for actuators that are refused")
+            expected = f"{nu}, one for each of {', '.join(self.network.command_names)}"
+            raise self._error(InputError(Finding("", f"a command of {SX(value).numel()} elements", expected)))
         before = self.effects.command
         self.effects.command = SX(value) if before is None else before + value
 
@@ -510,19 +599,20 @@ class _Scope:
     def force(self, joint: str, value: SX) -> None:
         at = self._slice(joint, self.description.uncoupled.v_slices)
         if SX(value).numel() != at.stop - at.start:
-            raise self._error(f"force on joint '{joint}': found {SX(value).numel()} elements; expected {at.stop - at.start}")  # fmt: skip
+            raise self._wrong_size(f"force on joint '{joint}'", SX(value).numel(), f"{at.stop - at.start}")
         self.effects.forces[joint] = self.effects.forces.get(joint, SX(0)) + value
 
     def wrench(self, frame: str, value: SX) -> None:
         self.description.carrier(frame)
         if SX(value).numel() != 6:
-            raise self._error(f"wrench on '{frame}': found {SX(value).numel()} elements; expected 6")
+            raise self._wrong_size(f"wrench on '{frame}'", SX(value).numel(), "6")
         self.effects.wrenches[frame] = self.effects.wrenches.get(frame, SX(0)) + value
 
     def modal_force(self, body: str, value: SX) -> None:
         at = self.description.mode_slices(body)[0]
         if SX(value).numel() != at.stop - at.start:
-            raise self._error(f"force on the modes of '{body}': found {SX(value).numel()} elements; expected {at.stop - at.start}")  # fmt: skip
+            size = f"{at.stop - at.start}"
+            raise self._wrong_size(f"force on the modes of '{body}'", SX(value).numel(), size)
         self.effects.modal[body] = self.effects.modal.get(body, SX(0)) + value
 
     def meets(self, gaps: Callable[[], list[tuple[SX, Any]]]) -> None:
@@ -545,13 +635,23 @@ class _Scope:
 
     def _scalar(self, where: str, value: SX) -> SX:
         if SX(value).numel() != 1:
-            raise self._error(f"`s.{where}`: found {SX(value).numel()} elements; expected one number")
+            raise self._wrong_size(f"`s.{where}`", SX(value).numel(), "one number")
         return SX(value)
 
     def noise(self, count: int) -> SX:
         fresh = SX.sym(f"{self.component.name}.noise", count)
         self.network.noise.append(fresh)
         return fresh
+
+
+def _feeds_back(component: Component) -> InputError:
+    """Return the error for a component whose force rests on the accelerations that it makes."""
+    where, expected = (
+        f"component '{component.name}'",
+        "a sampled controller (`period=`) or a filter in between",
+    )
+    finding = Finding(where, "accelerations fed back without delay", expected)
+    return InputError(f"{where} feeds accelerations back without delay; expected {expected}", [finding])
 
 
 def _wrenches(chosen: Sequence[Effects]) -> dict[str, SX]:
@@ -564,17 +664,6 @@ def _wrenches(chosen: Sequence[Effects]) -> dict[str, SX]:
 
 
 def _ordered(components: Sequence[Component]) -> tuple[Component, ...]:
-    """Return the components by kind, their names checked."""
-    seen: set[str] = set()
-    for c in components:
-        if not isinstance(c, KINDS):
-            raise InputError(f"found {c!r}; expected a sensor, controller, actuator or disturbance")
-        if not isinstance(c.name, str) or not c.name or set("[]").intersection(c.name):
-            raise InputError(
-                f"component: found the name {brief(repr(c.name))}; expected a text without brackets, which are for units"
-            )
-        if c.name in seen:
-            raise InputError(f"component '{c.name}': found the name a second time; expected unique names")
-        seen.add(c.name)
+    """Return the components by kind."""
     rank = {kind: i for i, kind in enumerate(KINDS)}
     return tuple(sorted(components, key=lambda c: next(rank[k] for k in KINDS if isinstance(c, k))))

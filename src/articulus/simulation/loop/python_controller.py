@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.numbers import as_array
 
 STATE = ("t", "q", "v")
@@ -44,7 +44,11 @@ class PythonController:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InputError(
-                f"controller '{self.name}': found {self.function!r}; expected a function of t, q and v, a class or a generator function"
+                Finding(
+                    f"controller '{self.name}'",
+                    repr(self.function),
+                    "a function of t, q and v, a class or a generator function",
+                )
             )
         given = (self.inputs,) if isinstance(self.inputs, str) else tuple(self.inputs)
         object.__setattr__(self, "inputs", given)

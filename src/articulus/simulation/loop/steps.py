@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 
 MOST = 2.0**53
 """Steps that can be counted: beyond, a float64 cannot distinguish one number of steps from the next."""
@@ -22,6 +22,6 @@ def whole_steps(name: str, span: float, step: float) -> int:
     count = steps_in(span, step)
     if count is None:
         raise InputError(
-            f"{name}: found {span:.9g} s, {span / step:.6g} steps of {step:.9g} s; expected a whole number of steps"
+            Finding(name, f"{span:.9g} s, {span / step:.6g} steps of {step:.9g} s", "a whole number of steps")
         )
     return count

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError, unlike
 from articulus.kernel.lookup import LONG, interval, looked_up
 from articulus.model.mechanism.numbers import (
     Number,
@@ -51,11 +51,18 @@ class Table:
         convert(self, times=_times, values=_rows)
         if len(self.values) != len(self.times):
             raise InputError(
-                f"Table.values: found {len(self.values)} rows; expected {len(self.times)}, one per time"
+                Finding(
+                    "Table.values",
+                    f"{len(self.values)} rows",
+                    f"{len(self.times)}, one per time",
+                    field="values",
+                )
             )
         widths = sorted({len(row) for row in self.values})
         if len(widths) != 1:
-            raise InputError(f"Table.values: found rows of {widths} numbers; expected one length")
+            raise InputError(
+                Finding("Table.values", f"rows of {widths} numbers", "one length", field="values")
+            )
 
     @property
     def width(self) -> int:
@@ -104,7 +111,7 @@ def _times(x: Any) -> tuple[float, ...]:
 
 def _rows(x: Any) -> tuple[Vector, ...]:
     if isinstance(x, str) or not hasattr(x, "__iter__"):
-        raise InputError(f"expected rows of numbers, found {x!r}")
+        raise unlike("rows of numbers", repr(x))
     rows = tuple(as_numbers(row) for row in x)
     for number in (item for row in rows for item in row):
         _finite(number)
@@ -113,4 +120,4 @@ def _rows(x: Any) -> tuple[Vector, ...]:
 
 def _finite(number: Number) -> None:
     if not math.isfinite(value_of(as_number(number))):
-        raise InputError(f"expected finite numbers, found {number!r}")
+        raise unlike("finite numbers", repr(number))

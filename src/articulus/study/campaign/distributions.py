@@ -61,7 +61,7 @@ class Uniform(Scalar):
     def __post_init__(self) -> None:
         _finite("Uniform", self.low, self.high)
         if self.low > self.high:
-            raise InputError(f"Uniform: found [{self.low:g}, {self.high:g}]; expected the lower number first")
+            raise InputError(Finding("Uniform", f"[{self.low:g}, {self.high:g}]", "the lower number first"))
 
     @property
     def limits(self) -> Limits:
@@ -92,14 +92,14 @@ class Normal(Scalar):
 
     def __post_init__(self) -> None:
         _finite("Normal", self.mean, self.deviation)
-        _positive("Normal.deviation", self.deviation)
+        _positive("Normal", "deviation", self.deviation)
         if not self.low < self.high:
             raise InputError(
-                f"Normal: found limits [{self.low:g}, {self.high:g}]; expected the lower one first"
+                Finding("Normal", f"limits [{self.low:g}, {self.high:g}]", "the lower one first")
             )
         if not self._share > 1e-12:
-            found = f"Normal: found limits [{self.low:g}, {self.high:g}] that hold {self._share:.1g} of the distribution"
-            raise InputError(f"{found}; expected limits nearer to the mean {self.mean:g}")
+            found = f"limits [{self.low:g}, {self.high:g}] that hold {self._share:.1g} of the distribution"
+            raise InputError(Finding("Normal", found, f"limits nearer to the mean {self.mean:g}"))
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -145,8 +145,8 @@ class LogNormal(Scalar):
 
     def __post_init__(self) -> None:
         _finite("LogNormal", self.median, self.spread)
-        _positive("LogNormal.median", self.median)
-        _positive("LogNormal.spread", self.spread)
+        _positive("LogNormal", "median", self.median)
+        _positive("LogNormal", "spread", self.spread)
 
     @property
     def limits(self) -> Limits:
@@ -176,11 +176,11 @@ class Rows:
     def __post_init__(self) -> None:
         table = np.array(self.rows, dtype=float)
         if table.ndim != 2 or not table.size or not np.isfinite(table).all():
-            raise InputError(f"Rows: found an array of shape {table.shape}; expected rows of finite numbers")
+            raise InputError(Finding("Rows", f"an array of shape {table.shape}", "rows of finite numbers"))
         weights = np.array(self.weights or [1.0] * len(table), dtype=float)
         if weights.shape != (len(table),) or not (weights >= 0).all() or not 0 < weights.sum() < math.inf:
             expected = f"{len(table)} numbers, none negative, not all zero"
-            raise InputError(f"Rows.weights: found {list(self.weights)}; expected {expected}")
+            raise InputError(Finding("Rows.weights", f"{list(self.weights)}", expected, field="weights"))
         object.__setattr__(self, "rows", tuple(map(tuple, table.tolist())))
         object.__setattr__(self, "weights", tuple((weights / weights.sum()).tolist()))
 
@@ -237,7 +237,11 @@ class Stats(Scalar):
         if not isinstance(getattr(stats, str(self.name), None), kinds):
             known = [n for n in dir(stats) if isinstance(getattr(stats, n), kinds)]
             raise InputError(
-                f"Stats: found '{self.name}'; expected a distribution of scipy.stats; {did_you_mean(self.name, known)}"
+                Finding(
+                    "Stats",
+                    f"'{self.name}'",
+                    f"a distribution of scipy.stats; {did_you_mean(self.name, known)}",
+                )
             )
         named = [x for x in (getattr(stats, self.name).shapes or "").replace(",", " ").split() if x]
         optional = ["loc", "scale"] if isinstance(getattr(stats, self.name), stats.rv_continuous) else ["loc"]
@@ -245,10 +249,10 @@ class Stats(Scalar):
         if missing or extra:
             found = ", ".join(self.parameters) or "none"
             expected = ", ".join([*named, *(f"{x} (optional)" for x in optional)])
-            raise InputError(f"Stats: found the parameters {found} of {self.name}; expected {expected}")
+            raise InputError(Finding("Stats", f"the parameters {found} of {self.name}", expected))
         if not np.isfinite(self._frozen.ppf([0.25, 0.75])).all():
             raise InputError(
-                f"Stats: found {dict(self.parameters)}; expected parameters that {self.name} allows"
+                Finding("Stats", f"{dict(self.parameters)}", f"parameters that {self.name} allows")
             )
 
     @property
@@ -289,15 +293,19 @@ class Correlated:
         n = len(self.members)
         if any((m.dims, m.width) != (1, 1) for m in self.members):
             raise InputError(
-                "Correlated: found a member of several numbers; expected distributions of one number"
+                Finding("Correlated", "a member of several numbers", "distributions of one number")
             )
         if C.shape != (n, n) or not np.isfinite(C).all() or (C != C.T).any() or (np.diag(C) != 1).any():
             expected = f"a symmetric matrix of {n} rows with ones on its diagonal"
-            raise InputError(f"Correlated.correlation: found {C.tolist()}; expected {expected}")
+            raise InputError(
+                Finding("Correlated.correlation", f"{C.tolist()}", expected, field="correlation")
+            )
         least = float(np.linalg.eigvalsh(C)[0])
         if least < 1e-10:
             found = f"a matrix whose least eigenvalue is {least:.3g}"
-            raise InputError(f"Correlated.correlation: found {found}; expected a positive definite one")
+            raise InputError(
+                Finding("Correlated.correlation", found, "a positive definite one", field="correlation")
+            )
         object.__setattr__(self, "correlation", tuple(map(tuple, C.tolist())))
 
     @property
@@ -346,8 +354,8 @@ class Direction:
     width: int = field(default=3, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "about", _unit("Direction.about", self.about, 3))
-        _angle("Direction.within", self.within)
+        object.__setattr__(self, "about", _unit("Direction", "about", self.about, 3))
+        _angle("Direction", "within", self.within)
 
     @property
     def limits(self) -> Limits:
@@ -383,12 +391,12 @@ class Attitude:
     width: int = field(default=4, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "about", _unit("Attitude.about", self.about, 4))
-        _angle("Attitude.within", self.within)
+        object.__setattr__(self, "about", _unit("Attitude", "about", self.about, 4))
+        _angle("Attitude", "within", self.within)
         if self.deviation is not None:
-            _angle("Attitude.deviation", self.deviation)
+            _angle("Attitude", "deviation", self.deviation)
             if self.within != math.pi:
-                raise InputError("Attitude: found within and deviation; expected one of them")
+                raise InputError(Finding("Attitude", "within and deviation", "one of them"))
 
     @property
     def limits(self) -> Limits:
@@ -444,18 +452,25 @@ class Inertia:
         given = tuple(map(float, self.nominal))
         if len(given) not in (3, 6) or not np.isfinite(given).all():
             raise InputError(
-                f"Inertia.nominal: found {given}; expected three moments, or six numbers with the products"
+                Finding(
+                    "Inertia.nominal",
+                    f"{given}",
+                    "three moments, or six numbers with the products",
+                    field="nominal",
+                )
             )
         object.__setattr__(self, "nominal", given if len(given) == 6 else (*given, 0.0, 0.0, 0.0))
         _finite("Inertia", self.spread, self.tilt)
         if self.spread < 0 or not 0 <= self.tilt <= math.pi:
             raise InputError(
-                f"Inertia: found spread {self.spread:g}, tilt {self.tilt:g}; expected none negative"
+                Finding("Inertia", f"spread {self.spread:g}, tilt {self.tilt:g}", "none negative")
             )
         least, moments = float(self._principal[0].min()), np.linalg.eigvalsh(self._tensor)
         if least < -1e-9 * moments[-1] or moments[0] < 0:
             found = f"principal moments {', '.join(f'{x:.6g}' for x in moments)}"
-            raise InputError(f"Inertia.nominal: found {found}; expected each at most the sum of the others")
+            raise InputError(
+                Finding("Inertia.nominal", found, "each at most the sum of the others", field="nominal")
+            )
 
     @property
     def _tensor(self) -> np.ndarray:
@@ -506,7 +521,7 @@ class Axis:
         if len(self.names) != self.distribution.width:
             found = f"{len(self.names)} names ({', '.join(self.names)})"
             kind = type(self.distribution).__name__
-            raise InputError(f"vary: found {found}; expected {self.distribution.width} for {kind}")
+            raise InputError(Finding("vary", found, f"{self.distribution.width} for {kind}"))
 
 
 def axes_of(vary: Mapping[Any, Any]) -> tuple[Axis, ...]:
@@ -519,7 +534,7 @@ def axes_of(vary: Mapping[Any, Any]) -> tuple[Axis, ...]:
     named = [n for axis in axes for n in axis.names]
     twice = sorted({n for n in named if named.count(n) > 1})
     if twice:
-        raise InputError(f"vary: found '{twice[0]}' more than once; expected every name once")
+        raise InputError(Finding("vary", f"'{twice[0]}' more than once", "every name once"))
     return tuple(axes)
 
 
@@ -566,11 +581,15 @@ def require_seeds(axes: Sequence[Axis], name: str) -> None:
         if isinstance(d, Rows):
             broken = [row[k] for row in d.rows if row[k] != math.floor(row[k])]
             if broken:
-                raise InputError(f"vary '{name}': found {broken[0]:g}; expected whole numbers")
+                raise InputError(Finding(f"vary '{name}'", f"{broken[0]:g}", "whole numbers"))
         elif d.limits[1][k] - d.limits[0][k] < 1:
             found = f"values from {d.limits[0][k]:g} to {d.limits[1][k]:g}"
             raise InputError(
-                f"vary '{name}': found {found}, which are all the same whole number or two; expected a wide range, such as 0 to 1e9, or a list"
+                Finding(
+                    f"vary '{name}'",
+                    f"{found}, which are all the same whole number or two",
+                    "a wide range, such as 0 to 1e9, or a list",
+                )
             )
 
 
@@ -626,23 +645,31 @@ def _rotated(q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def _finite(where: str, *numbers: float) -> None:
     if not np.isfinite(np.array(numbers, dtype=float)).all():
-        raise InputError(f"{where}: found {list(numbers)}; expected finite numbers")
+        raise InputError(Finding(where, f"{list(numbers)}", "finite numbers"))
 
 
-def _positive(where: str, number: float) -> None:
+def _positive(owner: str, field: str, number: float) -> None:
     if not number > 0:
-        raise InputError(f"{where}: found {number:g}; expected a positive number")
+        raise InputError(Finding(f"{owner}.{field}", f"{number:g}", "a positive number", field=field))
 
 
-def _angle(where: str, angle: float) -> None:
+def _angle(owner: str, field: str, angle: float) -> None:
     if not 0 <= angle <= math.pi:
         raise InputError(
-            f"{where}: found {angle:g} rad; expected an angle from 0 to pi. Degrees instead of radians?"
+            Finding(
+                f"{owner}.{field}",
+                f"{angle:g} rad",
+                "an angle from 0 to pi",
+                "Degrees instead of radians?",
+                field=field,
+            )
         )
 
 
-def _unit(where: str, given: Sequence[float], size: int) -> tuple[float, ...]:
+def _unit(owner: str, field: str, given: Sequence[float], size: int) -> tuple[float, ...]:
     v = np.array(given, dtype=float)
     if v.shape != (size,) or not np.isfinite(v).all() or not np.linalg.norm(v) > 0:
-        raise InputError(f"{where}: found {given!r}; expected {size} numbers, not all zero")
+        raise InputError(
+            Finding(f"{owner}.{field}", repr(given), f"{size} numbers, not all zero", field=field)
+        )
     return tuple((v / np.linalg.norm(v)).tolist())

@@ -242,7 +242,8 @@ class _Reader(Tables):
                 try:
                     made[key] = given if given in RICCATI else scheme(str(given)).name
                 except InputError as error:
-                    self.report.add("solve.scheme", shown(given), str(error).partition("expected ")[2])
+                    for finding in error.findings:
+                        self.report.add("solve.scheme", shown(given), finding.expected)
                 continue
             whole = key in ("intervals", "iterations")
             found = self._numbers([given], "s" if key == "time_limit" else "-", f"solve.{key}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 
 from articulus.errors import Finding, InputError, ModelError
@@ -35,8 +36,7 @@ def parse_mesh(content: bytes, name: str, near: Beside = nothing_beside) -> Mesh
     try:
         return _reader(name)(content, name, near)
     except InputError as error:
-        found, _, expected = str(error).partition("found ")[2].partition("; expected ")
-        raise ModelError(Finding(name, found, expected)) from None
+        raise ModelError(replace(finding, where=name) for finding in error.findings) from None
 
 
 def _reader(name: str) -> Reader:

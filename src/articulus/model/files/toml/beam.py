@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism import Number, Varying, Vector
 from articulus.model.mechanism.modes import Modes
 from articulus.model.mechanism.numbers import quantity
@@ -55,9 +55,9 @@ LISTS = ("EI", "GA", "rotary_inertia", "damping")
 
 def _whole(name: str, value: Any) -> int:
     if isinstance(value, Varying):
-        raise InputError(f"Beam.{name}: found a parameter; expected a whole number")
+        raise InputError(Finding(f"Beam.{name}", "a parameter", "a whole number", field=name))
     if value != int(value):
-        raise InputError(f"Beam.{name}: found {value:g}; expected a whole number")
+        raise InputError(Finding(f"Beam.{name}", f"{value:g}", "a whole number", field=name))
     return int(value)
 
 

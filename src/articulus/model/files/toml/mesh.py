@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.files.mesh.reader import parse_mesh
 from articulus.model.mechanism import Mesh, Pose, Varying, Vector
 from articulus.model.mechanism.numbers import quantity
@@ -30,7 +30,9 @@ class MeshFile:
     def visual(self, attached: Callable[[str], bytes]) -> Mesh:
         """Return the mesh; `attached` gives the content of a file by its name."""
         if any(isinstance(x, Varying) or x == 0 for x in self.scale):
-            raise InputError(f"MeshFile.scale: found {self.scale}; expected plain numbers other than zero")
+            raise InputError(
+                Finding("MeshFile.scale", f"{self.scale}", "plain numbers other than zero", field="scale")
+            )
         mesh = parse_mesh(attached(self.file), self.file)
         scaled = mesh if self.scale == (1.0, 1.0, 1.0) else mesh.scaled(self.scale)  # type: ignore[arg-type]
         return dataclasses.replace(scaled, at=self.at, colour=self.colour)

@@ -26,19 +26,25 @@ class Formula:
 
     def __init__(self, function: Any, inputs: str):
         if not isinstance(function, ca.Function):
-            raise InputError(f"found {function!r}; expected a casadi.Function of ({inputs})")
+            raise InputError(Finding("", repr(function), f"a casadi.Function of ({inputs})"))
         wanted = inputs.count(",") + 1
         if (function.n_in(), function.n_out()) != (wanted, 1):
             raise InputError(
-                f"function '{function.name()}': found {function.n_in()} inputs and {function.n_out()} outputs; "
-                f"expected the inputs ({inputs}) and one output"
+                Finding(
+                    f"function '{function.name()}'",
+                    f"{function.n_in()} inputs and {function.n_out()} outputs",
+                    f"the inputs ({inputs}) and one output",
+                )
             )
         try:
             self.function = function if function.is_a("SXFunction") else function.expand()
         except RuntimeError as reason:
             raise InputError(
-                f"function '{function.name()}': found a {function.class_name()} that cannot be written out in scalars; "
-                "expected plain expressions"
+                Finding(
+                    f"function '{function.name()}'",
+                    f"a {function.class_name()} that cannot be written out in scalars",
+                    "plain expressions",
+                )
             ) from reason
 
     @property

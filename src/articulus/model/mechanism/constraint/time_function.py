@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.kernel.lookup import LONG, interval, looked_up
 from articulus.model.mechanism.constraint.base import Kinematics
 from articulus.model.mechanism.constraint.formula import Formula, formula
@@ -53,7 +53,7 @@ class TimeFunction(abc.ABC):
             return Polynomial((as_number(value),))
         except InputError:
             raise InputError(
-                f"found {value!r}; expected a Polynomial, a Harmonic, a number or a casadi.Function of t"
+                Finding("", repr(value), "a Polynomial, a Harmonic, a number or a casadi.Function of t")
             ) from None
 
 
@@ -73,7 +73,9 @@ class Polynomial(TimeFunction):
     def __post_init__(self) -> None:
         convert(self, coefficients=as_numbers)
         if not self.coefficients:
-            raise InputError("Polynomial.coefficients: found no number; expected at least one")
+            raise InputError(
+                Finding("Polynomial.coefficients", "no number", "at least one", field="coefficients")
+            )
 
     def value(self, k: Kinematics) -> SX:
         total = SX(0)
@@ -136,14 +138,16 @@ class Spline(TimeFunction):
     def __post_init__(self) -> None:
         convert(self, times=as_numbers, values=as_numbers, end_rates=as_numbers)
         if len(self.end_rates) != 2 or not all(isinstance(x, float) for x in self.end_rates):
-            raise InputError(f"Spline.end_rates: found {self.end_rates}; expected two plain numbers")
+            raise InputError(
+                Finding("Spline.end_rates", f"{self.end_rates}", "two plain numbers", field="end_rates")
+            )
         plain = all(isinstance(x, float) for x in (*self.times, *self.values))
         if not plain or len(self.times) < 2 or len(self.times) != len(self.values):
             raise InputError(
                 f"Spline: {len(self.times)} times and {len(self.values)} values; expected two or more plain numbers, as many of each"
             )
         if not (np.diff(np.array(self.times, dtype=float)) > 0).all():
-            raise InputError("Spline.times: expected ascending times, each once")
+            raise InputError("expected ascending times, each once").within("Spline.times", "times")
 
     def value(self, k: Kinematics) -> SX:
         times, pieces = self._pieces()
@@ -212,7 +216,9 @@ class CustomTimeFunction(TimeFunction):
     def __post_init__(self) -> None:
         convert(self, function=formula("t"))
         if (self.function.sizes(), self.function.rows) != ((1,), 1):
-            raise InputError("CustomTimeFunction.function: expected one number t in and one number out")
+            raise InputError("expected one number t in and one number out").within(
+                "CustomTimeFunction.function", "function"
+            )
 
     def value(self, k: Kinematics) -> SX:
         return self.function(k.t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.body import GROUND, Body
 from articulus.model.mechanism.connection import Connection
 from articulus.model.mechanism.constraint import Constraint, NoSlip, PrescribedPoint, Touching, references
@@ -89,8 +89,12 @@ def _placed(frame: Pose, pose: Pose) -> Pose:
     found = composed(frame, pose)
     if found is None:
         raise InputError(
-            "attached: found parameters in the rotation of the frame, or of `pose` on a frame that is turned; expected plain "
-            "numbers there. Add a frame at the right place, and attach without `pose`"
+            Finding(
+                "attached",
+                "parameters in the rotation of the frame, or of `pose` on a frame that is turned",
+                "plain numbers there",
+                "Add a frame at the right place, and attach without `pose`",
+            )
         )
     return found
 

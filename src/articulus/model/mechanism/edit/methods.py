@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.body import six_of
 from articulus.model.mechanism.description import Description
 from articulus.model.mechanism.edit.attach import attached
@@ -106,7 +106,7 @@ class Editing:
         `at` is on the ground and no joint is given: then it floats on.
         """
         if not isinstance(other, Editing):
-            raise InputError(f"attached: found {other!r}; expected a Mechanism")
+            raise InputError(Finding("attached", repr(other), "a Mechanism"))
         where = Pose.of(pose)
         return self.from_description(
             attached(self.description, other.description, at, joint, where, prefix, base)

@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError, UnsupportedOperation
+from articulus.errors import Finding, InputError, UnsupportedOperation
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import as_vector, quantity, values_of
 from articulus.spatial import Motion, Transform
@@ -143,7 +143,7 @@ def unit_axis(owner: str, axis: Sequence[float]) -> tuple[float, float, float]:
             if named
             else ""
         )
-        raise InputError(f"{owner}.axis: found {axis!r}; expected three numbers{hint}")
+        raise InputError(Finding(f"{owner}.axis", repr(axis), f"three numbers{hint}", field="axis"))
     try:
         numbers = as_vector(axis, 3)
         if any(isinstance(x, Varying) for x in numbers):
@@ -152,13 +152,12 @@ def unit_axis(owner: str, axis: Sequence[float]) -> tuple[float, float, float]:
             )
         a = np.array(values_of(numbers))
     except InputError as error:
-        raise InputError(f"{owner}.axis: {error}") from None
+        raise error.within(f"{owner}.axis", "axis") from None
     norm = np.linalg.norm(a)
     if not np.isfinite(norm) or abs(norm - 1) > 1e-6:
-        raise InputError(
-            f"{owner}.axis: found {tuple(map(float, a))} of length {norm:.6g}; expected a unit vector. "
-            + ("A zero axis has no direction." if norm == 0 else "Divide it by its length.")
-        )
+        found = f"{tuple(map(float, a))} of length {norm:.6g}"
+        hint = "A zero axis has no direction." if norm == 0 else "Divide it by its length."
+        raise InputError(Finding(f"{owner}.axis", found, "a unit vector", hint, field="axis"))
     if abs(norm - 1) > 4e-16:
         a = a / norm
     return (float(a[0]), float(a[1]), float(a[2]))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import casadi as ca
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.joint.base import AxisJoint, along
 from articulus.model.mechanism.joint.closure import axes_with_z, tilt
@@ -37,7 +37,9 @@ class Helical(AxisJoint):
             return
         object.__setattr__(self, "pitch", as_number(self.pitch))
         if not abs(value_of(self.pitch)) < float("inf"):
-            raise InputError(f"Helical.pitch: found {self.pitch!r}; expected a finite number in m/rad")
+            raise InputError(
+                Finding("Helical.pitch", repr(self.pitch), "a finite number in m/rad", field="pitch")
+            )
 
     def transform(self, q: SX) -> Transform:
         R = axis_angle(self.axis, ca.sin(q[0]), ca.cos(q[0]))

@@ -11,7 +11,7 @@ import numpy as np
 from casadi import SX
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism import Free, Pose
 from articulus.model.mechanism.numbers import Number, as_number, convert, quantity
 from articulus.simulation.loop.component import Disturbance, Scope
@@ -89,8 +89,11 @@ class BeamForces(Disturbance):
         """
         if beam.supports or beam.loads or any(beam.gravity) or beam.base is not None:
             raise InputError(
-                f"beam '{name}': found supports, loads, gravity or a base; expected none: in a mechanism joints, components and its own "
-                "gravity take their place"
+                Finding(
+                    f"beam '{name}'",
+                    "supports, loads, gravity or a base",
+                    "none: in a mechanism joints, components and its own gravity take their place",
+                )
             )
         from articulus.simulation.exact_beams.pieces import (
             Pieces,  # late: every run imports this file, and few have beams

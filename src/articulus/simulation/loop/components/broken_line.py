@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import InputError, unlike
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.component import Scope
 from articulus.simulation.loop.components.columns import Rows, as_matrix
@@ -21,7 +21,7 @@ def as_points(x: Any) -> Rows | None:
         return None
     rows = as_matrix(x)
     if len(rows) < 2 or len(rows[0]) != 2:
-        raise InputError(f"expected at least 2 rows of 2 numbers, found {len(rows)} x {len(rows[0])}")
+        raise unlike("at least 2 rows of 2 numbers", f"{len(rows)} x {len(rows[0])}")
     at = [row[0] for row in rows]
     if not all(isinstance(a, float) and math.isfinite(a) for a in at):
         raise InputError("expected plain finite numbers in the first column")

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import unlike
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity, value_of
 from articulus.simulation.loop.component import Disturbance, Scope
 from articulus.simulation.loop.components.between import two_frames
@@ -100,7 +100,7 @@ def _square(x: Any) -> Rows:
         numbers = as_numbers(x)
         rows = tuple(tuple(a if i == j else 0.0 for j in range(len(numbers))) for i, a in enumerate(numbers))
     if (len(rows), len(rows[0])) != (6, 6):
-        raise InputError(f"expected 6 numbers or 6 x 6, found {len(rows)} x {len(rows[0])}")
+        raise unlike("6 numbers or 6 x 6", f"{len(rows)} x {len(rows[0])}")
     return rows
 
 

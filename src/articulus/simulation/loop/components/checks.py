@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import Finding, InputError, did_you_mean
 from articulus.model.mechanism import Connection
 from articulus.model.mechanism.numbers import as_number, values_of
 from articulus.simulation.loop.component import Component, Scope
@@ -13,8 +13,8 @@ from articulus.simulation.loop.component import Component, Scope
 
 def wrong(component: Component, field: str, found: str, expected: str, hint: str = "") -> InputError:
     """Return the error for a field of a component."""
-    text = f"{type(component).__name__} '{component.name}', {field}: found {found}; expected {expected}"
-    return InputError(f"{text}. {hint}" if hint else text)
+    where = f"{type(component).__name__} '{component.name}', {field}"
+    return InputError(Finding(where, found, expected, hint, field=field))
 
 
 def named(component: Component, of: str) -> None:
@@ -83,4 +83,4 @@ def check_frame(s: Scope, component: Component, frame: str) -> None:
     try:
         s.description.carrier(frame)
     except InputError as error:
-        raise InputError(f"{type(component).__name__} '{component.name}', frame: {error}") from None
+        raise error.within(f"{type(component).__name__} '{component.name}', frame", "frame") from None

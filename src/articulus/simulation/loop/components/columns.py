@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import InputError, unlike
 from articulus.model.mechanism import Description
 from articulus.model.mechanism.expression import Varying
 from articulus.model.mechanism.numbers import Vector, as_number, as_numbers, values_of
@@ -41,7 +41,7 @@ def as_in_time(x: Any) -> InTime:
         return course
     if isinstance(x, ca.Function):
         if x.n_in() != 1 or x.numel_in(0) != 1 or x.n_out() != 1 or x.size2_out(0) != 1:
-            raise InputError(f"expected a function from t to one column, found {x}")
+            raise unlike("a function from t to one column", str(x))
         return x
     return as_numbers(x)
 
@@ -52,7 +52,7 @@ def in_time(size: int) -> Callable[[Any], InTime]:
     def read(x: Any) -> InTime:
         held = as_in_time(x)
         if isinstance(held, tuple) and len(held) != size:
-            raise InputError(f"expected {size} numbers, found {len(held)}")
+            raise unlike(f"{size} numbers", str(len(held)))
         return held
 
     return read
@@ -64,16 +64,16 @@ def as_matrix(x: Any) -> Rows:
     try:
         rows = tuple(tuple(as_number(item) for item in row) for row in given)
     except TypeError:
-        raise InputError(f"expected a matrix (rows of numbers), found {x!r}") from None
+        raise unlike("a matrix (rows of numbers)", repr(x)) from None
     if not rows or not rows[0]:
-        raise InputError("expected a matrix, found an empty one")
+        raise unlike("a matrix", "an empty one")
     if len({len(row) for row in rows}) > 1:
         raise InputError(
             f"expected rows of the same length, found {', '.join(str(len(row)) for row in rows)}"
         )
     for item in (item for row in rows for item in row if isinstance(item, float)):
         if not math.isfinite(item):
-            raise InputError(f"expected finite numbers, found {item}")
+            raise unlike("finite numbers", str(item))
     return rows
 
 
@@ -81,7 +81,7 @@ def plain(x: Any) -> tuple[float, ...]:
     """Return plain numbers as a tuple; raise InputError for anything else, a Parameter too."""
     numbers = as_numbers(x)
     if any(isinstance(n, Varying) for n in numbers):
-        raise InputError("expected plain numbers, found a Parameter")
+        raise unlike("plain numbers", "a Parameter")
     return values_of(numbers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import Finding, InputError, did_you_mean
 from articulus.model.mechanism.equipment import Device
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.components import ALL_COMPONENTS
@@ -21,8 +21,12 @@ def components_of(devices: Iterable[Device]) -> list[Component]:
 def _component(device: Device) -> Component:
     if device.type not in TYPES:
         raise InputError(
-            f"component '{device.name}': found the type '{device.type}'; expected one of the package's. "
-            f"{did_you_mean(device.type, TYPES)}"
+            Finding(
+                f"component '{device.name}'",
+                f"the type '{device.type}'",
+                "one of the package's",
+                did_you_mean(device.type, TYPES),
+            )
         )
     held: dict[str, Any] = {k: _component(x) if isinstance(x, Device) else x for k, x in device.values}
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 
-from articulus.errors import InputError
+from articulus.errors import unlike
 from articulus.model.mechanism.numbers import convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.checks import sampling, wrong
@@ -58,5 +58,5 @@ class Expression(Controller):
 
 def _one_output(function: Any) -> ca.Function:
     if not isinstance(function, ca.Function) or function.n_out() != 1 or function.size2_out(0) != 1:
-        raise InputError(f"expected a casadi.Function with one column as output, found {function!r}")
+        raise unlike("a casadi.Function with one column as output", repr(function))
     return function

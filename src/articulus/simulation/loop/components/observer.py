@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.numbers import as_numbers, convert, quantity
 from articulus.simulation.loop.component import Scope
 from articulus.simulation.loop.components.columns import Rows, as_matrix, plain
@@ -59,12 +59,22 @@ class Observer:
             rows = getattr(self, field)
             if (found := (len(rows), len(rows[0]))) != shape:
                 raise InputError(
-                    f"Observer.{field}: found {found[0]} x {found[1]}; expected {shape[0]} x {shape[1]}"
+                    Finding(
+                        f"Observer.{field}",
+                        f"{found[0]} x {found[1]}",
+                        f"{shape[0]} x {shape[1]}",
+                        field=field,
+                    )
                 )
         for field, size in {"y0": p, "initial": n}.items():
             if len(getattr(self, field)) not in (1, size):
                 raise InputError(
-                    f"Observer.{field}: found {len(getattr(self, field))} numbers; expected 1 or {size}"
+                    Finding(
+                        f"Observer.{field}",
+                        f"{len(getattr(self, field))} numbers",
+                        f"1 or {size}",
+                        field=field,
+                    )
                 )
 
     @staticmethod
@@ -87,11 +97,16 @@ class Observer:
         y = ca.vertcat(*map(s.read, self.measured))
         if y.numel() != len(self.C):
             raise InputError(
-                f"Observer.measured: found {y.numel()} numbers in {list(self.measured)}; expected {len(self.C)}, the rows of C"
+                Finding(
+                    "Observer.measured",
+                    f"{y.numel()} numbers in {list(self.measured)}",
+                    f"{len(self.C)}, the rows of C",
+                    field="measured",
+                )
             )
         if u.numel() != len(self.B[0]):
             raise InputError(
-                f"Observer.B: found {len(self.B[0])} columns; expected {u.numel()}, one per command"
+                Finding("Observer.B", f"{len(self.B[0])} columns", f"{u.numel()}, one per command", field="B")
             )
         y0 = ca.vertcat(*map(s.number, self.y0))
         return ca.mtimes(A, x) + ca.mtimes(B, u) + ca.mtimes(L, y - y0 - ca.mtimes(C, x) - ca.mtimes(D, u))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import casadi as ca
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import unlike
 from articulus.model.mechanism.numbers import convert, quantity
 from articulus.simulation.loop.component import Controller, Scope
 from articulus.simulation.loop.components.checks import sampling, wrong
@@ -28,7 +28,7 @@ def _as_gain(x: Any) -> Any:
     if not isinstance(x, ca.Function):
         return as_matrix(x)
     if x.n_in() != 1 or x.numel_in(0) != 1 or x.n_out() != 1:
-        raise InputError(f"expected a function from t to one matrix, found {x}")
+        raise unlike("a function from t to one matrix", str(x))
     return x
 
 

@@ -9,7 +9,7 @@ import casadi as ca
 from casadi import SX
 
 from articulus.dynamics.quantities import function
-from articulus.errors import InputError
+from articulus.errors import unlike
 from articulus.model.mechanism import Description
 from articulus.simulation.loop.component import Component, Scope
 from articulus.simulation.loop.components.checks import wrong
@@ -32,7 +32,7 @@ def names(x: Any) -> tuple[str, ...]:
     """Return names as a tuple; raise InputError for anything else."""
     found = (x,) if isinstance(x, str) else tuple(x)
     if not all(isinstance(name, str) for name in found):
-        raise InputError(f"expected names, found {x!r}")
+        raise unlike("names", repr(x))
     return found
 
 
@@ -41,7 +41,7 @@ def two_signals(x: Any) -> tuple[str, ...] | None:
     if x is None:
         return None
     if len(found := names(x)) != 2:
-        raise InputError(f"expected two signals, position and velocity, found {x!r}")
+        raise unlike("two signals, position and velocity", repr(x))
     return found
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.numbers import (
     Number,
     as_number,
@@ -36,7 +36,7 @@ class Shape:
     def wrong(self, field: str, found: str, expected: str) -> InputError:
         """Return the error for a field."""
         return InputError(
-            f"{type(self).__name__} at '{self.frame}', {field}: found {found}; expected {expected}"
+            Finding(f"{type(self).__name__} at '{self.frame}', {field}", found, expected, field=field)
         )
 
 

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.errors import InputError
+from articulus.errors import Finding, InputError
 from articulus.model.mechanism.numbers import Number, as_number, quantity
 from articulus.simulation.loop.events.base import Event, Situation, passing
 from articulus.simulation.loop.events.watch import Watch
@@ -67,8 +67,12 @@ def checked(event: Any) -> None:
     kind = type(event).__name__
     if not isinstance(event.function, (ca.Function, str)):
         raise InputError(
-            f"{kind}.function: found {event.function!r}; expected the name of a signal, such as 'q.elbow', or a "
-            "casadi.Function of inputs named t, q, v or otherwise (`inputs`)"
+            Finding(
+                f"{kind}.function",
+                repr(event.function),
+                "the name of a signal, such as 'q.elbow', or a casadi.Function of inputs named t, q, v or otherwise (`inputs`)",
+                field="function",
+            )
         )
     own = (event.function,) if isinstance(event.function, str) else tuple(event.function.name_in())
     given = (event.inputs,) if isinstance(event.inputs, str) else tuple(event.inputs)
