@@ -122,13 +122,14 @@ class NumericalError(ArticulusError, ArithmeticError):
     """A result is not finite although its input was.
 
     `result` holds what was computed and `rows` the flat batch indices of the failed rows, so that
-    the good rows are not lost.
+    the good rows are not lost. `cause` is one of "singular", "step too small", "not converged", "component", or "" where it is not known.
     """
 
-    def __init__(self, message: str, result: object = None, rows: object = None):
+    def __init__(self, message: str, result: object = None, rows: object = None, cause: str = ""):
         super().__init__(message)
         self.result = result
         self.rows = rows
+        self.cause = cause
 
 
 class UnsupportedOperation(ArticulusError, NotImplementedError):

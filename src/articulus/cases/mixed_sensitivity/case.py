@@ -45,10 +45,10 @@ def compute() -> dict:
 
 
 def _failing(rho: float) -> float:
-    """Return the number of the test that the message names: 2 for 2a, 2.5 for 2b and so on; 0 if a controller exists."""
+    """Return the number of the test that fails first: 2 for 2a, 2.5 for 2b and so on; 0 if a controller exists."""
     try:
         mixsyn(PLANT, sensitivity(rho), None, W3, gamma=1.0)
     except InputError as error:
-        name = str(error).split("test ")[1][:2]
-        return float(name[0]) + 0.5 * (name[1] == "b")
+        test = error.findings[0].where.removeprefix("test ")
+        return float(test[0]) + 0.5 * (test[1] == "b")
     return 0.0

@@ -21,7 +21,7 @@ from articulus.control.design import Check, Design, checked, law_of
 from articulus.control.plant import Group, Partition
 from articulus.control.sampling import continuous, trapezoidal
 from articulus.control.synthesis.hinf_problem import Problem, Subspace, ZeroOnAxis
-from articulus.errors import InputError, NumericalError, doubtful
+from articulus.errors import Finding, InputError, NumericalError, doubtful
 from articulus.linear import LinearModel
 
 ABOVE = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
@@ -194,9 +194,8 @@ def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
     tests, x, y = problem.tests(gamma)
     failed = [test for test in tests if not test.passed]
     if failed or x is None or y is None:
-        raise InputError(
-            f"hinfsyn: no controller makes the norm less than {gamma:.6g}: {'; '.join(map(str, failed))}"
-        )
+        text = f"hinfsyn: no controller makes the norm less than {gamma:.6g}: {'; '.join(map(str, failed))}"
+        raise InputError(text, [Finding(test.name, str(test), "a test that passes") for test in failed])
     law, norm = _law(parts, problem, gamma, x, y)
     check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
     figures = {"gamma": norm, "gamma_optimal": None, "limit": None, "shift": problem.shift}

@@ -227,7 +227,9 @@ class Adaptive(Integrator):
         for _ in range(control.max_steps):
             h, t_next = _not_beyond(t, wish, t1)
             if abs(h) < smallest and t_next != t1:
-                raise self._failure("the step became too small", state, statistics, h, error)
+                raise self._failure(
+                    "the step became too small", state, statistics, h, error, "step too small"
+                )
             tried = self.attempt(problem, t, x, memory, h, inside)
             error = control.norm(tried.error, x, tried.x)
             statistics += tried.statistics
@@ -344,7 +346,13 @@ class Adaptive(Integrator):
         return min(growth, max(SHRINKAGE, factor))
 
     def _failure(
-        self, reason: str, state: AdaptiveState, statistics: Statistics, h: float, error: float = math.nan
+        self,
+        reason: str,
+        state: AdaptiveState,
+        statistics: Statistics,
+        h: float,
+        error: float = math.nan,
+        cause: str = "",
     ) -> NumericalError:
         if error == math.inf:
             hint = "the derivative is not finite near here: a singular position, or the solution runs off to infinity"
@@ -353,6 +361,7 @@ class Adaptive(Integrator):
         return NumericalError(
             f"{self.name}: {reason} at t = {state.t:.9g} s (h = {h:.3g} s, {statistics}); likely {hint}",
             result=state,
+            cause=cause or ("singular" if error == math.inf else "step too small"),
         )
 
 

@@ -156,6 +156,7 @@ class AlphaMethod(Integrator):
             f"{size:.3g} after {self.max_iterations} iterations; likely the step is too long, "
             "or stiffness and damping are not the derivatives of the force",
             result=state,
+            cause="not converged",
         )
 
     def integrate(
@@ -196,6 +197,7 @@ class AlphaMethod(Integrator):
             f"{self.name}: no finite solution of the linear system{f' after t = {state.t:.9g} s' if state else ''}; likely "
             "redundant constraint rows, a singular position, or a force that is not finite",
             result=state,
+            cause="singular",
         )
 
 

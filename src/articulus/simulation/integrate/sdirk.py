@@ -96,6 +96,7 @@ class Sdirk(Integrator):
                     f"{self.name}: no finite solution of the linear system after t = {state.t:.9g} s; likely a singular "
                     "matrix, or a force that is not finite",
                     result=state,
+                    cause="singular",
                 )
             x = x - dx
             before, size = size, np.abs(dx).max()
@@ -108,6 +109,7 @@ class Sdirk(Integrator):
             f"{self.name}: Newton's iteration did not converge from t = {state.t:.9g} s: correction {size:.3g} after "
             f"{self.max_iterations} iterations; likely the step is too long",
             result=state,
+            cause="not converged",
         )
 
     def integrate(

@@ -23,6 +23,13 @@ REASONS = {
     "NO_RECOVERY": "no consistent start was found; give a better z0, unless the index is above 1",
 }
 """What parts of the codes of SUNDIALS mean."""
+CAUSES = {
+    "ERR_FAIL": "step too small",
+    "CONV_FAIL": "not converged",
+    "RHSFUNC": "singular",
+    "RES_FAIL": "singular",
+}
+"""Causes of failures (`NumericalError.cause`) by parts of the codes of SUNDIALS."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,9 +113,9 @@ class Prepared:
                 x0=values["x0"], z0=values["z0"], p=np.concatenate([values["p"], [t0, t1 - t0]])
             )
         except RuntimeError as error:
-            raise NumericalError(
-                f"{self._method.name}: {_reason(str(error))}; from t = {t0:.9g} to {t1:.9g} s"
-            ) from error
+            reason, cause = _reason(str(error))
+            text = f"{self._method.name}: {reason}; from t = {t0:.9g} to {t1:.9g} s"
+            raise NumericalError(text, cause=cause) from error
         x, z = np.array(out["xf"]).T, np.array(out["zf"]).T
         if not (np.isfinite(x).all() and np.isfinite(z).all()):
             raise NumericalError(
@@ -135,9 +142,11 @@ def check_signature(function: ca.Function, inputs: Sequence[str], outputs: Seque
         )
 
 
-def _reason(text: str) -> str:
+def _reason(text: str) -> tuple[str, str]:
+    """Return what SUNDIALS says, in words, and the cause of the failure."""
     code = re.search(r'returned "(?:CV|IDA)_(\w+)"', text)
     if code is None:
-        return text.strip().splitlines()[-1]
+        return text.strip().splitlines()[-1], ""
     meaning = next((text for part, text in REASONS.items() if part in code[1]), "failed")
-    return f"{meaning} ({code[1]})"
+    cause = next((cause for part, cause in CAUSES.items() if part in code[1]), "")
+    return f"{meaning} ({code[1]})", cause

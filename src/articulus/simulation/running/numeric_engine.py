@@ -194,7 +194,7 @@ class NumericEngine:
         except NumericalError as error:
             x[:] = before
             failed[row] = k
-            self._causes[row] = (_cause(str(error)), str(error))
+            self._causes[row] = (Cause(error.cause or Cause.NOT_FINITE), str(error))
         else:
             if ended:
                 failed[row] = k + 1
@@ -273,7 +273,8 @@ class NumericEngine:
                 return False
         raise NumericalError(
             f"{events + impacts} events between t = {t:.6g} s and {end:.6g} s: events follow each other without end; "
-            "likely an event whose action brings it about again"
+            "likely an event whose action brings it about again",
+            cause=Cause.COMPONENT,
         )
 
     def _jumped(self, x: np.ndarray, before: np.ndarray, now: np.ndarray) -> list[int]:
@@ -438,15 +439,3 @@ class NumericEngine:
                     "its action does not bring it back"
                 )
         return min(found, key=lambda each: each[0]) if found else None
-
-
-def _cause(text: str) -> Cause:
-    for part, cause in (
-        ("too small", Cause.STEP_TOO_SMALL),
-        ("converge", Cause.NOT_CONVERGED),
-        ("singular", Cause.SINGULAR),
-        ("without end", Cause.COMPONENT),
-    ):
-        if part in text:
-            return cause
-    return Cause.NOT_FINITE
