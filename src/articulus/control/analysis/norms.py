@@ -33,10 +33,13 @@ PER_DECADE = 6
 """Frequencies of the net in equal ratios."""
 HIDDEN, MAXIMA = 0.3, 6
 """Values on the net, over the largest, below which no maximum is looked for, and how many are at most."""
-PLACES, ROUNDS_AROUND = np.linspace(0.0, 1.0, 9), 5
-"""Parts of the way between two frequencies of the net where a maximum is looked for, and how often again between two of these."""
+PLACES, CLOSER = np.linspace(0.0, 1.0, 9), (0.1, 0.01)
+"""Parts of the way between two frequencies of the net where a maximum is looked for, and then how far beside the top of the parabola
+through the three highest, over their distance."""
 ENDLESS = 1e12
 """Gain at the frequency of an undamped pole, over that at others, which is infinite but for rounding."""
+ALIKE = 1e4
+"""Norm of the Hamiltonian matrix over the size of the slowest pole up to which rounding moves no eigenvalue by as much as `NEAR_AXIS`."""
 SEEN = 1e-5
 """Amount below the peak at which the Hamiltonian matrix is asked whether it sees it."""
 
@@ -137,7 +140,7 @@ class Gains:
             responses[finite] = self.transfer(1j * omega[finite])
         found = np.full(len(omega), np.inf)
         good = np.isfinite(responses).all(axis=(1, 2))
-        found[good] = np.linalg.svd(responses[good], compute_uv=False)[:, 0]
+        found[good] = largest_singular_values(responses[good])
         return found
 
     def is_rounding(self, found: float, omega: float) -> bool:
@@ -154,7 +157,8 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
     """Return the peak gain of a continuous model, its frequency, and whether every larger gain is excluded."""
     if not len(model.A):
         return float(np.linalg.norm(model.D, 2)), 0.0, True
-    gain, poles = Gains(model), np.linalg.eigvals(model.A)
+    gain = Gains(model)
+    poles = gain.transfer.T.diagonal()
     if np.abs(poles).min() < 1e-6 * np.abs(poles).max():
         poles = stable_poles(model.A, None)[0]  # slow ones are lost to rounding by the fast ones
     net = _net(poles)
@@ -166,7 +170,8 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
         return 0.0, 0.0, True
     best, omega = _highest(gain, net, values)
     for _ in range(ROUNDS):
-        crossings = _crossings(model, poles, best * (1.0 + ACCURACY))
+        H = _hamiltonian(model, best * (1.0 + ACCURACY))
+        crossings = _crossings(H, poles)
         tried = np.unique(np.concatenate([crossings, 0.5 * (crossings[1:] + crossings[:-1])]))
         if not len(tried):
             break
@@ -174,11 +179,14 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
         if higher <= best * (1.0 + ACCURACY):
             break
         best, omega = higher, at
-    return best, omega, gain.is_rounding(best, omega) or _seen(model, poles, net, values, best, omega)
+    excluded = np.linalg.norm(H) <= ALIKE * np.abs(poles).min() or _seen(
+        model, poles, net, values, best, omega
+    )
+    return best, omega, bool(excluded) or gain.is_rounding(best, omega)
 
 
 def _net(poles: np.ndarray) -> np.ndarray:
-    """Return frequencies that show every resonance: zero, infinity, around every pole as wide as it is damped, and in equal ratios."""
+    """Return frequencies that show every resonance: zero, infinity, at every pole and around it as wide as it is damped, and in equal ratios."""
     upper = poles[poles.imag >= 0]
     around = (upper.imag[:, None] + np.abs(upper.real)[:, None] * AROUND).ravel()
     sizes = np.abs(poles)[np.abs(poles) > 0]
@@ -201,18 +209,50 @@ def _highest(gain: Gains, net: np.ndarray, values: np.ndarray) -> tuple[float, f
     last = net[net < np.inf][-1:]
     edged = np.concatenate([[0.0], net[net < np.inf], 1.1 * last + (last == 0.0)])
     low, high = edged[tops], edged[tops + 2]
-    for _ in range(ROUNDS_AROUND if len(tops) else 0):
-        # all maxima at once: the neighbors of the highest of some places between are the next ends
-        places = low[:, None] + (high - low)[:, None] * PLACES
+    places = low[:, None] + (high - low)[:, None] * PLACES
+    for beside in (*CLOSER, None) if len(tops) else ():
+        # all maxima at once
         found = gain(places.ravel()).reshape(places.shape)
         row, column = np.unravel_index(np.argmax(found), found.shape)
         if found[row, column] > best:
             best, omega = float(found[row, column]), float(places[row, column])
-        k, rows = found.argmax(axis=1), np.arange(len(tops))
-        low, high = places[rows, np.maximum(k - 1, 0)], places[rows, np.minimum(k + 1, len(PLACES) - 1)]
-        likely = found.max(axis=1) >= 0.9 * found.max()
-        low, high, tops = low[likely], high[likely], tops[likely]
+        if beside is None:
+            break
+        likely = found.max(axis=1) >= 0.9 * best
+        top, width = _vertices(places[likely], found[likely])
+        places = np.abs(top[:, None] + beside * width[:, None] * np.array([-1.0, 0.0, 1.0]))
+        if not len(places):
+            break
     return best, omega
+
+
+def _vertices(places: np.ndarray, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tops of the parabolas through the highest of some values and its neighbors, row by row, and the distance of the places."""
+    rows, k = np.arange(len(found)), np.clip(found.argmax(axis=1), 1, found.shape[1] - 2)
+    x0, x1, x2 = (places[rows, k + i] for i in (-1, 0, 1))
+    f0, f1, f2 = (found[rows, k + i] for i in (-1, 0, 1))
+    bend, half = f0 - 2.0 * f1 + f2, 0.5 * (x2 - x0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        aside = np.where(bend < 0, 0.5 * (f0 - f2) / bend, 0.0)
+    return np.clip(x1 + half * np.clip(np.nan_to_num(aside), -1.0, 1.0), x0, x2), half
+
+
+def largest_singular_values(matrices: np.ndarray) -> np.ndarray:
+    """Return the largest singular values of many matrices (k, p, m), (k,); those of one or two rows or columns in closed form."""
+    if 0 in matrices.shape:
+        return np.zeros(len(matrices))
+    least = min(matrices.shape[1:])
+    if least > 2:
+        return np.linalg.svd(matrices, compute_uv=False)[:, 0]
+    size = np.abs(matrices).max(axis=(1, 2))
+    unit = matrices / np.where(size > 0, size, 1.0)[:, None, None]
+    rows = unit if unit.shape[1] == least else unit.swapaxes(1, 2)
+    squares = (rows.real**2 + rows.imag**2).sum(axis=2)
+    if least == 1:
+        return size * np.sqrt(squares[:, 0])
+    across = np.abs((rows[:, 0] * rows[:, 1].conj()).sum(axis=1))
+    mean, apart = 0.5 * (squares[:, 0] + squares[:, 1]), 0.5 * (squares[:, 0] - squares[:, 1])
+    return size * np.sqrt(mean + np.hypot(apart, across))
 
 
 def _seen(
@@ -227,24 +267,18 @@ def _seen(
     before, after = less[less < omega], less[less > omega]
     if not len(less):  # as high everywhere
         return True
-    crossings = _crossings(model, poles, level)
+    crossings = _crossings(_hamiltonian(model, level), poles)
     low = before[-1] * (1.0 - SEEN) if len(before) else 0.0
     high = after[0] * (1.0 + SEEN) if len(after) else np.inf
     return bool(((crossings >= low) & (crossings <= high)).any())
 
 
-def _crossings(model: LinearModel, poles: np.ndarray, level: float) -> np.ndarray:
-    """Return the frequencies at which some singular value of a continuous model may equal a level above that of D.
+def _crossings(H: np.ndarray, poles: np.ndarray) -> np.ndarray:
+    """Return the frequencies at which some singular value of a continuous model may equal the level of a Hamiltonian matrix.
 
-    They are the imaginary eigenvalues of the Hamiltonian matrix. Rounding moves them by that of its largest entries: where poles are
-    much slower than that, eigenvalues of their size are taken from the inverse of the shifted matrix, of which they are the largest.
+    They are its imaginary eigenvalues. Rounding moves them by that of its largest entries: where poles are much slower than that,
+    eigenvalues of their size are taken from the inverse of the shifted matrix, of which they are the largest.
     """
-    root = np.sqrt(level)
-    A, B, C, D = model.A, model.B / root, model.C / root, model.D / level
-    inner, outer = np.eye(D.shape[1]) - D.T @ D, np.eye(len(D)) - D @ D.T
-    F = A + B @ np.linalg.solve(inner, D.T @ C)
-    H = np.block([[F, B @ np.linalg.solve(inner, B.T)], [-C.T @ np.linalg.solve(outer, C), -F.T]])
-    H, _ = scipy.linalg.matrix_balance(H, permute=False)
     size = float(np.linalg.norm(H))
     values = np.linalg.eigvals(H)
     found = [_imaginary(values, ROUNDING * size)]
@@ -255,6 +289,16 @@ def _crossings(model: LinearModel, poles: np.ndarray, level: float) -> np.ndarra
             values = size + 1.0 / np.linalg.eigvals(np.linalg.inv(H - size * np.eye(len(H))))
         found.append(_imaginary(values[np.abs(values) < size / LEVEL], ROUNDING * size))
     return np.unique(np.concatenate(found))
+
+
+def _hamiltonian(model: LinearModel, level: float) -> np.ndarray:
+    """Return the Hamiltonian matrix of a level above the largest singular value of D, balanced."""
+    root = np.sqrt(level)
+    A, B, C, D = model.A, model.B / root, model.C / root, model.D / level
+    inner, outer = np.eye(D.shape[1]) - D.T @ D, np.eye(len(D)) - D @ D.T
+    F = A + B @ np.linalg.solve(inner, D.T @ C)
+    H = np.block([[F, B @ np.linalg.solve(inner, B.T)], [-C.T @ np.linalg.solve(outer, C), -F.T]])
+    return np.asarray(scipy.linalg.matrix_balance(H, permute=False)[0])
 
 
 def _imaginary(values: np.ndarray, rounding: float) -> np.ndarray:
