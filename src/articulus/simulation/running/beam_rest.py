@@ -4,7 +4,8 @@ Poses and element stresses are independent unknowns, as for a beam alone (`beams
 stress which the last correction predicted. What is out of balance at the estimate is taken away in parts, r(x) = (1 - s) r(start),
 each from the solution before; a part that does not converge is halved. Where this fails, as from a position in which nothing holds
 a joint, displacements are held back by a share of the mass matrix, r(x) + m M dq = 0, from solution to solution with a smaller share:
-the way of a heavily damped motion, which leads to a stable state of rest.
+the way of a heavily damped motion, which leads to a stable state of rest. A state that is found and is not stable is left along the motion that
+falls away from it.
 
 Sources: Magisano, Leonetti & Garcea 2017 (mixed unknowns); Kelley & Keyes 1998 (falling share of the mass).
 """
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from articulus.errors import NumericalError
+from articulus.errors import NumericalError, doubtful
 from articulus.simulation.integrate.mechanical import Point
 from articulus.simulation.running.beam_problem import BeamProblem
 
@@ -25,6 +26,13 @@ TOLERANCE = 1e-10
 """Change of a displacement at which the iteration ends [rad, m over the largest distance of a node from the origin, at least 1 m]."""
 ITERATIONS, HALVINGS, STEPS = 40, 2, 60
 """Newton's steps of a part, how often a part is halved, and steps that the mass holds back."""
+FALLS = 5
+"""How often a state that is not stable is left."""
+SLOW = 1e-4
+"""Change of a displacement in a step of a fall, over the largest distance, at which the fall ends [-]."""
+FASTEST, SLOWEST = 1e-5, 1e3
+"""Times of a fall over the characteristic time of the mechanism that count: what is quicker is rounding, what is slower a motion that nothing
+holds [-]."""
 LONGEST = 0.5
 """Largest change of a displacement in one step [rad, m]."""
 
@@ -46,6 +54,8 @@ class _Search:
     t : float [s]
     still : array
         Zero velocities.
+    time : float [s]
+        Characteristic time of the mechanism.
     start : tuple of arrays
         What is out of balance at the estimate.
     history : list of float
@@ -55,6 +65,7 @@ class _Search:
     problem: BeamProblem
     t: float
     still: Array
+    time: float = 1.0
     start: tuple[Array, ...] = ()
     history: list[float] = dataclasses.field(default_factory=list)
 
@@ -111,6 +122,59 @@ class _Search:
         change[self.still.size :] *= scale
         return change
 
+    def falling(self, x: Rest) -> tuple[float, Array] | None:
+        """Return how fast the slowest small motion about a state in balance falls away, squared [1/s^2], and its direction; None where all come back.
+
+        Of M q'' + K q = 0 with k = -q'' / q, 1 / k are the eigenvalues of the inverse of K times M: the least is negative where there is
+        a motion that falls away.
+        """
+        from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs  # slow to import
+
+        n = self.still.size
+        at = Point(self.t, x.q, self.still, self.still, self.still, x.multipliers)
+        rest = tuple(each.copy() for each in self.problem.residual(at))
+        try:
+            solve = self.problem.factored(at, 0.0, 0.0, self.problem.stress())
+        except np.linalg.LinAlgError:
+            return None
+
+        def inverse(w: Array) -> Array:
+            moved = self.problem.residual(at._replace(vdot=w))
+            return np.asarray(-solve(*(a - b for a, b in zip(moved, rest)))[:n])
+
+        operator = LinearOperator((n, n), matvec=inverse, dtype=float)
+        try:
+            values, vectors = eigs(operator, 1, which="SR", v0=np.ones(n), tol=1e-3, maxiter=ITERATIONS)
+        except ArpackNoConvergence:  # of the many values near zero: none is far below
+            return None
+        fall = np.sqrt(max(-values[0].real, 0.0)) / self.time
+        if not FASTEST <= fall <= SLOWEST:
+            return None
+        direction = vectors[:, 0].real
+        return -1 / values[0].real, direction / np.abs(direction).max()
+
+    def fallen(self, x: Rest) -> Rest | None:
+        """Return a stable state of rest downhill from a state in balance, itself where it is stable; None where none is found."""
+        for _ in range(FALLS):
+            found = self.falling(x)
+            if found is None:
+                return x
+            rate, direction = found
+            x = Rest(self.problem.move(self.t, x.q, LONGEST * direction), x.multipliers)
+            for _ in range(STEPS):
+                before = x.q
+                try:
+                    x = self.balanced(x, 1.0, 2 * rate)
+                except NumericalError:
+                    rate *= 3
+                if np.abs(x.q - before).max() <= SLOW * np.abs(x.q).max():
+                    break
+            try:
+                x = self.balanced(self.settled(x), 1.0)
+            except NumericalError:
+                return None
+        return None
+
     def settled(self, x: Rest) -> Rest:
         """Return a state near to rest: steps that the mass holds back, each time less."""
         first = mass = np.abs(self.problem.start(self.t, x.q, self.still)[0]).max() / LONGEST
@@ -124,8 +188,12 @@ class _Search:
         return x
 
 
-def at_rest(problem: BeamProblem, t: float, q: Array, v: Array, rows: int) -> tuple[Array, tuple[float, ...]]:
+def at_rest(
+    problem: BeamProblem, t: float, q: Array, v: Array, rows: int, time: float = 1.0
+) -> tuple[Array, tuple[float, ...]]:
     """Return a position of the cut mechanism at rest near an estimate, and the largest imbalance on the way [N m, N].
+
+    From a position in balance that is not stable the beams fall, heavily damped, to one that is.
 
     Parameters
     ----------
@@ -135,22 +203,31 @@ def at_rest(problem: BeamProblem, t: float, q: Array, v: Array, rows: int) -> tu
         Estimate of the position, and as many zeros as there are velocities.
     rows : int
         Constraint rows.
+    time : float [s]
+        Characteristic time of the mechanism.
 
     Raises
     ------
     NumericalError
         With the imbalance that was reached.
     """
-    search, x = _Search(problem, t, v), Rest(q, np.zeros(rows))
+    search, x = _Search(problem, t, v, time), Rest(q, np.zeros(rows))
     search.start = tuple(each.copy() for each in problem.residual(Point(t, q, v, v, v, x.multipliers)))
     try:
-        return search.reached(x, 0.0, 1.0).q, tuple(search.history)
+        found = search.reached(x, 0.0, 1.0)
     except NumericalError:
-        x = search.settled(x)
+        found = None
     try:
-        return search.balanced(x, 1.0).q, tuple(search.history)
+        found = found or search.balanced(search.settled(x), 1.0)
     except NumericalError as error:
         raise NumericalError(
             f"{error}; out of balance by {search.history[-1]:.3g} N or N m, and {min(search.history):.3g} at best. There may be no "
             "state of rest; try another estimate"
         ) from None
+    stable = search.fallen(found)
+    if stable is None:
+        doubtful(
+            "equilibrium: the beams are in balance, but the least push lets them fall from there, and no stable state of rest was found; give an "
+            "estimate that is nearer to one"
+        )
+    return (stable or found).q, tuple(search.history)

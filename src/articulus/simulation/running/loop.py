@@ -393,7 +393,7 @@ class Loop:
             return None
         problem = beams.problem(rest.d, p, np.zeros(system.nw), step)
         q, v = problem.begin(rest.c[places["q"]], rest.c[places["v"]])
-        q, residuals = at_rest(problem, t, q, v, len(kept))
+        q, residuals = at_rest(problem, t, q, v, len(kept), self.mechanism.description.scales().time)
         problem.joints(t, q, v, rest.c)
         return residuals
 
