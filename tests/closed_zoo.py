@@ -99,3 +99,21 @@ def admissible(mech: art.Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0
     """Return the velocity nearest to v that the constraints allow."""
     (G,), (rate,) = values(mech, "constraint_jacobian", q, t), values(mech, "constraint_rate", q, v, t)
     return v - np.linalg.pinv(np.atleast_2d(G), rcond=1e-10) @ rate
+
+
+def bricard() -> art.Mechanism:
+    """Return Bricard's linkage of six equal rods along edges of a cube, one of them the ground.
+
+    Its five rows have rank four. It moves by its special dimensions alone: off the closed positions all five rows are independent. At q = 0 it is the cube.
+    """
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
+    rods = np.roll(corners, -1, axis=0) - corners
+    pins = [tuple(np.cross(rods[i - 1], rods[i])) for i in range(6)]
+    m = art.Mechanism("Bricard")
+    for i in range(5):
+        inertia = (1 - np.abs(rods[i])) / 12 + 1e-4
+        m.body(f"rod{i}", 1.0, tuple(rods[i] / 2), tuple(inertia))
+        at = tuple(rods[i - 1]) if i else (0, 0, 0)
+        m.joint(f"pin{i}", art.Revolute(pins[i]), f"rod{i - 1}" if i else "ground", f"rod{i}", at=at)
+    m.loop("close", art.Revolute(pins[5]), "rod4", "ground", at=tuple(rods[4]), child_at=tuple(corners[5]))
+    return m

@@ -88,7 +88,7 @@ def default(name: str) -> art.Run:
 def test_the_names_are_those_of_the_documentation() -> None:
     assert FORMS[0].name == "regularized"
     assert {f.name for f in FORMS[1:]} == {
-        "augmented", "canonical", "penalty", "null_space", "minimal", "operator", "absolute", "baumgarte", "park",
+        "augmented", "canonical", "penalty", "lagrange", "null_space", "minimal", "operator", "absolute", "baumgarte", "park",
         "multiple_chains",
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.forms import AUTO
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import Finding, ModelError, did_you_mean
 from articulus.model.files.report import Report
@@ -127,7 +127,7 @@ class _Reader(Tables):
         network = self.values.network(components)
         signals = None
         if network is not None and mechanism is not None:  # the equations are kept for the run
-            form = settings.loops if settings else DEFAULT
+            form = settings.loops if settings else AUTO
             signals = Loop(mechanism, components=tuple(components.values()), loops=form).signals
         events = read_events(self.values, self.tables("event"), description, signals)
         outputs, plots = self._outputs(signals)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.dynamics.loops.forms import FORMS
+from articulus.dynamics.loops.forms import AUTO, FORMS
 from articulus.errors import did_you_mean
 from articulus.model.files.toml.numbers import shown
 from articulus.simulation.integrate import ALL_METHODS
@@ -33,7 +33,7 @@ KEYS = (
 )
 CHOICES = (
     ("method", [m.name for m in ALL_METHODS], "an integration method"),
-    ("loops", [f.name for f in FORMS], "a form of closed loops"),
+    ("loops", [AUTO, *(f.name for f in FORMS)], "a form of closed loops"),
 )
 
 

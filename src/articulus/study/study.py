@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.forms import AUTO
 from articulus.dynamics.mechanism import Mechanism
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.events import Event
@@ -45,7 +45,7 @@ class Settings:
 
     t_end: float
     method: str = "rk4"
-    loops: str = DEFAULT
+    loops: str = AUTO
     step: float = 1e-3
     sample: float | None = None
     seed: int = 0

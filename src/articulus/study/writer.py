@@ -104,7 +104,7 @@ def _parameters(setup: Specification) -> list[str]:
 
 def _settings(setup: Specification) -> list[str]:
     """Return the table of the settings that are not the usual ones."""
-    held = {"loops": setup.system.form.name} | {
+    held = {"loops": setup.system.loops} | {
         f.name: getattr(setup.settings, f.name) for f in dataclasses.fields(RunSettings) if f.init
     }
     lines = []

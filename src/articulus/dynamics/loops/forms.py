@@ -29,7 +29,12 @@ from articulus.dynamics.tree import Tree
 from articulus.errors import InputError, did_you_mean
 from articulus.model.mechanism import GROUND, Description, Free
 
+AUTO = "auto"
+"""The default form, or `SMOOTH` where a run needs it; see `Specification.runner`."""
 DEFAULT = "regularized"
+SMOOTH = "lagrange"
+"""For adaptive methods on over-constrained loops. Their stages lie off the constraints by some d, where rows that are redundant on
+them contradict each other by d: a compliance 1 / a lets accelerations be wrong by a d^2 of themselves, rows that are left out by nothing."""
 FREQUENCY = 20.0
 """Natural frequency with which forms without projection take violations back, critically damped [rad/s]."""
 PRIMAL = 1e6
@@ -136,8 +141,9 @@ class Form:
 
 
 def form(name: str) -> Form:
-    """Return the form of a name, such as "regularized"."""
+    """Return the form of a name, such as "regularized"; of "auto" the default one."""
     by_name = {f.name: f for f in FORMS}
+    by_name[AUTO] = by_name[DEFAULT]
     if name not in by_name:
         raise InputError(f"loops: no form '{name}'; {did_you_mean(str(name), by_name)}")
     return by_name[name]
@@ -164,6 +170,10 @@ def _penalty(s: Given) -> Solved:
 
 def _baumgarte(s: Given) -> Solved:
     return _alone(lagrange(s.problem, FREQUENCY))
+
+
+def _lagrange(s: Given) -> Solved:
+    return _alone(lagrange(s.problem))
 
 
 def _independent(s: Given) -> Solved:
@@ -316,6 +326,12 @@ FORMS = (
         velocity=_canonical_velocity,
     ),
     Form("penalty", "generic penalty", "Bayo & Avello 1994, equation 23", _penalty, back=None),
+    Form(
+        "lagrange",
+        "multipliers of rows that are independent, the others left out",
+        "Nikravesh, Gim, Arabyan & Rein 1989, equations 11 to 14",
+        _lagrange,
+    ),
     Form(
         "null_space",
         "a basis of the motions that the rows allow",

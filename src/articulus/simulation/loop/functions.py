@@ -17,7 +17,7 @@ from casadi import SX
 
 from articulus import kernel
 from articulus.dynamics import quantities
-from articulus.dynamics.loops.forms import DEFAULT, DUAL, Form
+from articulus.dynamics.loops.forms import AUTO, DUAL, SMOOTH, Form
 from articulus.dynamics.loops.forms import form as find_form
 from articulus.dynamics.passive import dissipated_power
 from articulus.dynamics.tree import tree_of
@@ -64,10 +64,13 @@ class System:
     ----------
     network : Network
     loops : str
-        Name of the form in which loops are closed; see `articulus.dynamics.loops.FORMS`.
+        Name of the form in which loops are closed; see `articulus.dynamics.loops.FORMS`. "auto": a run may choose another than the
+        default.
 
     Attributes
     ----------
+    loops : str
+        As given.
     form : Form
     places, held_places : dict of name to slice
         The place of each state in c, and of each held value in d.
@@ -79,10 +82,11 @@ class System:
         Native time loops made so far, by method and length of its history.
     """
 
-    def __init__(self, network: Network, loops: str = DEFAULT):
+    def __init__(self, network: Network, loops: str = AUTO):
         network.check_feedback()
         network.description.require_inertia("motion in time")
         self.network, self.description = network, network.description
+        self.loops = loops
         self.form: Form = find_form(loops)
         self._own_states = SX.sym("own", self.closing.n_own if self.closing else 0)
         states, held = self._continuous(), network.discrete
@@ -97,6 +101,11 @@ class System:
         self.recurrences: dict[tuple[str, int], kernel.Recurrence] = {}
         self._reports: dict[tuple[str, ...], ca.Function] = {}
         self._quantities: dict[str, ca.Function] = {}
+
+    @functools.cached_property
+    def smooth(self) -> System:
+        """The same equations with loops closed in a form that is smooth off the constraints, though rows be redundant."""
+        return System(self.network, SMOOTH)
 
     def _continuous(self) -> dict[str, tuple[SX, np.ndarray]]:
         """Return symbol and initial value of every state: those of the network, and before the work the form's own."""

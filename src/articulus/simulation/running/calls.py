@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.forms import AUTO
 from articulus.dynamics.mechanism import Mechanism
 from articulus.simulation.loop.component import Component
 from articulus.simulation.loop.events import Event
@@ -25,7 +25,7 @@ def simulate(
     controller: Controller | None = None,
     components: Sequence[Component] = (),
     method: str = "rk4",
-    loops: str = DEFAULT,
+    loops: str = AUTO,
     step: float = 1e-3,
     sample: float | None = None,
     events: Sequence[Event] = (),
@@ -63,9 +63,9 @@ def simulate(
     method : str
         Integration method; see `articulus.simulation.integrate.ALL_METHODS`.
     loops : str
-        Form in which loops are closed: "regularized", "augmented", "canonical", "penalty", "null_space", "minimal",
-        "operator", "absolute", "baumgarte", "park" or "multiple_chains"; see `articulus.dynamics.loops.FORMS`. The default suits every
-        mechanism and method.
+        Form in which loops are closed: "regularized", "augmented", "canonical", "penalty", "lagrange", "null_space", "minimal",
+        "operator", "absolute", "baumgarte", "park" or "multiple_chains"; see `articulus.dynamics.loops.FORMS`. The default, "auto", suits
+        every mechanism and method: "regularized", and "lagrange" for over-constrained loops with an adaptive method.
     step : float [s]
         Fixed step; for adaptive methods the interval at which sampled components and samples may act.
     sample : float [s]
@@ -123,7 +123,7 @@ def rollout(
     controller: Controller | None = None,
     components: Sequence[Component] = (),
     method: str = "rk4",
-    loops: str = DEFAULT,
+    loops: str = AUTO,
     step: float = 1e-3,
     sample: float | None = None,
     events: Sequence[Event] = (),

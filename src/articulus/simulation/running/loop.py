@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from articulus.dynamics.flexible import validity
-from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.forms import AUTO
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
 from articulus.kernel import heed_interrupts
@@ -60,7 +60,8 @@ class Loop:
     components : sequence of Component
         Actuators, sensors, disturbances, further controllers. Without actuators a command is a joint force.
     loops : str
-        Form in which kinematic loops are closed; see `articulus.dynamics.loops.FORMS`.
+        Form in which kinematic loops are closed; see `articulus.dynamics.loops.FORMS`. "auto" is "regularized", and "lagrange" in runs of
+        over-constrained loops with an adaptive method.
 
     Its equations are made once, when first needed, and kept as long as the loop is.
     """
@@ -68,7 +69,7 @@ class Loop:
     mechanism: Mechanism
     controller: Controller | None = None
     components: Sequence[Component] = ()
-    loops: str = DEFAULT
+    loops: str = AUTO
 
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, Mechanism):

@@ -93,7 +93,7 @@ class Simulated:
             "seed",
             "first_run",
         )
-        settings = {name: getattr(setup.settings, name) for name in names} | {"loops": system.form.name}
+        settings = {name: getattr(setup.settings, name) for name in names} | {"loops": system.loops}
         own = np.ones(system.nc + system.nd, dtype=bool)
         for name in "qv":
             own[system.places[name]] = False

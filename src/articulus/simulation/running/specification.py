@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from articulus.dynamics.loops.forms import DEFAULT
+from articulus.dynamics.loops.forms import AUTO, DEFAULT, SMOOTH
 from articulus.dynamics.loops.rank import require_full_rank
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import (
@@ -111,6 +111,8 @@ class Specification:
             )
         _check_jumps(system, method, s.t0, s.t_end, s.step)
         c0, p, independent, start = self.start()
+        setup = self._in_smooth_form() if self._contradictory(c0, p, start) else self
+        system = setup.system
         look_at_servos(system, c0[0], p[0], s.t0, s.t_end)
         _tell_missing_contacts(self.mechanism, system)
         engine = engine_for(system, method, s, independent, self.single)
@@ -131,9 +133,39 @@ class Specification:
         period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
         return Runner(
             self.mechanism, engine, c0, p, s.t0, s.step, s.steps, s.every, Outputs(system, s.outputs), outside,
-            period, s.seed, self.single, s.method, self._settings(), self, independent, start,
+            period, s.seed, self.single, s.method, setup._settings(), setup, independent, start,
             s.first_run,
         )  # fmt: skip
+
+    def _contradictory(self, c: np.ndarray, p: np.ndarray, start: Mapping[str, Any]) -> bool:
+        """Whether the method leaves the constraints where rows that are redundant on them contradict each other.
+
+        The stages of adaptive methods lie off the constraints. Rows that keep a planar loop in its plane are redundant there too;
+        those of a spatial loop that moves by its special dimensions, such as Bricard's, are not.
+        """
+        method = find_method(self.settings.method)
+        leaves = method.controls_error and not method.keeps_constraints and self.system.form.name == DEFAULT
+        if not (leaves and start.get("redundant")):
+            return False
+        holding = _holding(self.mechanism, switched_on(self.settings.events))
+        names = [x.name for x in self.system.network.parameters]
+        own = {x.name for x in holding.description.parameters}
+        q = c[0, self.system.places["q"]]
+        off = holding.integrate_position(q, np.random.default_rng(0).uniform(0.1, 1.0, holding.nv))
+        params = {name: x for name, x in zip(names, p[0]) if name in own}
+        found = independent_rows(holding, off, self.settings.t0, params=params)
+        return len(found) > start["rows"] - len(start["redundant"])
+
+    def _in_smooth_form(self) -> Specification:
+        """Return the same with a form that suits such rows, or say that the one that was asked for does not."""
+        if self.system.loops == AUTO:
+            return dataclasses.replace(self, system=self.system.smooth)
+        doubtful(
+            f"'{self.mechanism.name}': loops = '{self.system.loops}' with method '{self.settings.method}': off the constraints, where the "
+            "method has its stages, redundant rows contradict each other, and errors are larger than the tolerances; expected "
+            f"loops = '{AUTO}' or '{SMOOTH}'"
+        )
+        return self
 
     def _settings(self) -> dict[str, Any]:
         """Return what was asked for, for the record."""
