@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
+import articulus as art
 from articulus.errors import InputError, ModelError
 from articulus.model.files.report import Report
+from articulus.model.mechanism.numbers import quantity
+from articulus.study.campaign import design, distributions
 from articulus.study.campaign.distributions import (
+    OWN,
     Attitude,
     Axis,
     Correlated,
@@ -20,12 +26,14 @@ from articulus.study.campaign.distributions import (
     LogNormal,
     Normal,
     Rows,
+    Scalar,
     Stats,
     Uniform,
     axes_of,
     drawn,
     require_ranges,
 )
+from articulus.study.campaign.report import sections
 from articulus.study.campaign.samplers import MonteCarlo
 from articulus.study.campaign.vary_reader import read_axes
 from articulus.study.courses import Courses
@@ -241,3 +249,83 @@ def test_mistakes_in_toml_are_told(table, told):
     _, findings = read(table)
     assert findings
     assert told in "\n".join(map(str, findings))
+
+
+# a new distribution: a class, and an entry in the list
+
+
+@dataclasses.dataclass(frozen=True)
+class Triangle(Scalar):
+    """A triangle over [low, high], with its peak at a share of the way."""
+
+    low: float = quantity(OWN, "least value")
+    high: float = quantity(OWN, "greatest value")
+    peak: float = quantity("-", "share of the way to the peak", default=0.5)
+    lists: ClassVar = {"triangle": ("low", "high"), "peak": ("peak",)}
+
+    @property
+    def limits(self):
+        return (self.low,), (self.high,)
+
+    def values(self, u):
+        up, down = np.sqrt(u * self.peak), 1 - np.sqrt((1 - u) * (1 - self.peak))
+        return self.low + (self.high - self.low) * np.where(u < self.peak, up, down)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ring:
+    """Points on a circle about the origin."""
+
+    radius: float = quantity("m", "radius")
+    shift: tuple[float, ...] = quantity("m", "center", size="2", default=(0.0, 0.0))
+    key: ClassVar = "ring"
+    dims: int = dataclasses.field(default=1, init=False)
+    width: int = dataclasses.field(default=2, init=False)
+
+    @property
+    def limits(self):
+        return tuple(c - self.radius for c in self.shift), tuple(c + self.radius for c in self.shift)
+
+    def values(self, u):
+        turn = 2 * math.pi * u
+        return np.hstack([np.cos(turn), np.sin(turn)]) * self.radius + self.shift
+
+
+def test_a_class_and_an_entry_in_the_list_make_a_distribution(monkeypatch):
+    for kind in (Triangle, Ring):
+        monkeypatch.setattr(distributions, kind.__name__, kind, raising=False)
+    monkeypatch.setattr(
+        distributions, "ALL_DISTRIBUTIONS", (*distributions.ALL_DISTRIBUTIONS, Triangle, Ring)
+    )
+    assert art.campaign.Triangle is Triangle
+    group = [{"names": ["x", "y"], "ring": {"radius": "20 mm", "shift": [0, "1 cm"]}}]
+    vary = {"payload": {"triangle": [0, "500 g"], "peak": [0.25]}, "angle": {"triangle": ["-1 deg", "1 deg"]}}
+    axes, findings = read({"vary": vary, "group": group})
+    assert not findings
+    held = {name: a.distribution for a in axes for name in a.names}
+    assert held["payload"] == Triangle(0, 0.5, 0.25)
+    assert held["angle"].high == pytest.approx(math.radians(1))
+    assert held["y"] == Ring(0.02, (0.0, 0.01))
+    assert [design._made(design._plain(a)) for a in axes] == list(axes)
+    assert sections._told(axes[0]) == ("triangle", "low 0, high 0.5, peak 0.25")
+    x = drawn(axes, np.random.default_rng(0).random((20_000, 3)))["payload"]
+    assert x.mean() == pytest.approx(
+        0.5 * (1 + 0.25) / 3, abs=5 * 0.11 / 20_000**0.5
+    )  # printed: (a + b + c)/3
+    wrong = {"payload": {"triangle": [0, "5 m"]}, "angle": {"triangle": [0]}, "b": {"triangel": [0, 1]}}
+    told = [
+        str(f) for f in read({"vary": wrong, "group": [{"names": ["x", "y"], "ring": {"shift": [0, 0]}}]})[1]
+    ]
+    for path, part in (
+        ("payload.triangle", "kg"),
+        ("angle.triangle", "2"),
+        ("vary.b", "{triangle = [low, high]}"),
+        ("group[0].ring", "no radius"),
+    ):
+        assert any(path in text and part in text for text in told), (path, told)
+
+
+def test_every_distribution_of_the_list_is_public():
+    names = [kind.__name__ for kind in distributions.ALL_DISTRIBUTIONS]
+    assert set(names) <= set(art.campaign.__all__)
+    assert all(getattr(art.campaign, n) is getattr(distributions, n) for n in names)

@@ -49,13 +49,13 @@ def _axis(values: Courses, name: str, given: Any, description: Description | Non
     path = f"sweep.values.{name}"
     unit = unit_of(values, name, description, path)
     if isinstance(given, dict) and len(given) == 1 and (kind := next(iter(given))) in RANDOM:
-        numbers = plain_numbers(values, given[kind], unit, f"{path}.{kind}", 2)
+        numbers = plain_numbers(values, given[kind], [unit] * 2, f"{path}.{kind}")
         low, high = numbers or (0.0, 1.0)
         if (kind == "normal" and high < 0) or (kind == "uniform" and high < low):
             values.report.add(f"{path}.{kind}", shown(given[kind]), FORMS)
         return Axis(name, kind, (low, high))
     if isinstance(given, dict) and set(given) == {"from", "to", "count"}:
-        ends = plain_numbers(values, [given["from"], given["to"]], unit, path, 2)
+        ends = plain_numbers(values, [given["from"], given["to"]], [unit] * 2, path)
         count = given["count"]
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_RUNS:
             values.report.add(f"{path}.count", shown(count), f"a whole number from 1 to {MAX_RUNS}")
@@ -64,7 +64,7 @@ def _axis(values: Courses, name: str, given: Any, description: Description | Non
     if not isinstance(given, list) or not given:
         values.report.add(path, shown(given), FORMS)
         return None
-    numbers = plain_numbers(values, given, unit, path, len(given))
+    numbers = plain_numbers(values, given, [unit] * len(given), path)
     return Axis(name, "values", numbers) if numbers else None
 
 
@@ -81,9 +81,9 @@ def unit_of(values: Courses, name: str, description: Description | None, path: s
     return coordinate_units(description, name[0])[names.index(name)]
 
 
-def plain_numbers(values: Courses, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
-    """Return as many finite numbers, none of them a parameter."""
-    found = values.numbers.vector(given, [unit] * count, path)
+def plain_numbers(values: Courses, given: Any, units: list[str], path: str) -> tuple[float, ...] | None:
+    """Return a finite number for each unit, none of them a parameter."""
+    found = values.numbers.vector(given, units, path)
     if found is None:
         return None
     if any(isinstance(x, Varying) for x in found) or not np.isfinite(values_of(found)).all():

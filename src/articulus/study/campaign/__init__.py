@@ -26,22 +26,11 @@ if TYPE_CHECKING:
 _LATE = {
     "calls": ("run",),
     "design": ("Campaign",),
-    "distributions": (
-        "Attitude",
-        "Correlated",
-        "Direction",
-        "Inertia",
-        "LogNormal",
-        "Normal",
-        "Rows",
-        "Stats",
-        "Uniform",
-    ),
     "explore": ("failure_probability", "run_until", "worst_case"),
     "result": ("Result",),
     "table": ("Table",),
 }
-"""Names that are imported when first asked for: whether a campaign is finished can be told without them."""
+"""Names that are imported when first asked for: whether a campaign is finished can be told without them. So are all distributions."""
 
 __all__ = [
     "Attitude",
@@ -68,6 +57,10 @@ def __getattr__(name: str) -> Any:
     for module, held in _LATE.items():
         if name in held:
             return getattr(import_module(f"articulus.study.campaign.{module}"), name)
+    if name[:1].isupper():
+        for kind in import_module("articulus.study.campaign.distributions").ALL_DISTRIBUTIONS:
+            if kind.__name__ == name:
+                return kind
     raise AttributeError(f"module 'articulus.study.campaign' has no attribute '{name}'")
 
 

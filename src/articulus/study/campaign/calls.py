@@ -84,11 +84,16 @@ def run(
         The folder belongs to another campaign, or study, versions or processor have changed: what is there stays as it is.
     """
     if isinstance(study, (Loop, Run)):
-        here = Path(tempfile.mkdtemp(prefix="articulus-campaign-")) if output is None else None
+        place = (
+            Path(tempfile.mkdtemp(prefix="articulus-campaign-")) / "loop.campaign"
+            if output is None
+            else as_path(output)
+        )
+        here = place.parent if output is None else None
         try:
-            written = _written(study, as_path(output) if here is None else here / "loop.campaign", given)
+            written = _written(study, place, given)
             result = run(
-                written, runs, output=written.with_suffix(".campaign") if here else output, threads=threads, workers=workers,
+                written, runs, output=place, threads=threads, workers=workers,
                 scheduler=scheduler, time_limit=time_limit, memory=memory, retry_failed=retry_failed, tell=tell, **given,
             )  # fmt: skip
         except BaseException:

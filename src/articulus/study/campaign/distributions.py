@@ -2,6 +2,9 @@
 
 A distribution is a map from (rows, dims) numbers between 0 and 1 to (rows, width) values, so that every sampler goes with every
 distribution. A row depends on its own point alone, to the last bit: there are no sums over rows and no matrix products.
+
+A new distribution is a class here and an entry in `ALL_DISTRIBUTIONS`. Its fields are declared with units and sizes, and with `lists`
+(one number) or `key` (several together) it says how a study writes it: reader, messages and report need nothing else.
 """
 
 from __future__ import annotations
@@ -10,14 +13,17 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import special
 
 from articulus.errors import Finding, InputError, ModelError, did_you_mean
+from articulus.model.mechanism.numbers import quantity
 
 Limits = tuple[tuple[float, ...], tuple[float, ...]]
+OWN = "that of what varies"
+"""Unit of a field that is measured as the number that varies."""
 
 
 class Distribution(Protocol):
@@ -44,6 +50,8 @@ class Scalar:
 
     dims = 1
     width = 1
+    lists: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Keys that write it in [campaign.vary], and the fields whose numbers each lists; the first one is needed."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,9 @@ class Uniform(Scalar):
     low, high : float
     """
 
-    low: float
-    high: float
+    low: float = quantity(OWN, "least value")
+    high: float = quantity(OWN, "greatest value")
+    lists: ClassVar = {"uniform": ("low", "high")}
 
     def __post_init__(self) -> None:
         _finite("Uniform", self.low, self.high)
@@ -85,10 +94,11 @@ class Normal(Scalar):
         Where it is cut off; what lies outside is left out, not moved to the limits.
     """
 
-    mean: float
-    deviation: float
-    low: float = -math.inf
-    high: float = math.inf
+    mean: float = quantity(OWN, "mean")
+    deviation: float = quantity(OWN, "standard deviation")
+    low: float = quantity(OWN, "least value", default=-math.inf)
+    high: float = quantity(OWN, "greatest value", default=math.inf)
+    lists: ClassVar = {"normal": ("mean", "deviation"), "truncated": ("low", "high")}
 
     def __post_init__(self) -> None:
         _finite("Normal", self.mean, self.deviation)
@@ -140,8 +150,9 @@ class LogNormal(Scalar):
         Standard deviation of the natural logarithm; for small ones the relative standard deviation.
     """
 
-    median: float
-    spread: float
+    median: float = quantity(OWN, "median")
+    spread: float = quantity("-", "standard deviation of the natural logarithm")
+    lists: ClassVar = {"lognormal": ("median", "spread")}
 
     def __post_init__(self) -> None:
         _finite("LogNormal", self.median, self.spread)
@@ -348,8 +359,9 @@ class Direction:
         Half angle of the cone; pi for the whole sphere.
     """
 
-    about: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    within: float = math.pi
+    about: tuple[float, float, float] = quantity("-", "axis of the cone", size="3", default=(0.0, 0.0, 1.0))
+    within: float = quantity("rad", "half angle of the cone", default=math.pi)
+    key: ClassVar = "direction"
     dims: int = field(default=2, init=False, repr=False)
     width: int = field(default=3, init=False, repr=False)
 
@@ -384,9 +396,12 @@ class Attitude:
         Standard deviation of the rotation about each of three axes, instead of `within`.
     """
 
-    about: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
-    within: float = math.pi
-    deviation: float | None = None
+    about: tuple[float, float, float, float] = quantity(
+        "-", "attitude in the middle", size="4", default=(1.0, 0.0, 0.0, 0.0)
+    )
+    within: float = quantity("rad", "largest angle", default=math.pi)
+    deviation: float | None = quantity("rad", "standard deviation about each axis", default=None)
+    key: ClassVar = "attitude"
     dims: int = field(default=3, init=False, repr=False)
     width: int = field(default=4, init=False, repr=False)
 
@@ -442,9 +457,10 @@ class Inertia:
         Standard deviation of the rotation of the principal axes about each of three axes.
     """
 
-    nominal: tuple[float, ...]
-    spread: float
-    tilt: float = 0.0
+    nominal: tuple[float, ...] = quantity("kg m^2", "moments, or moments and products", size="3 or 6")
+    spread: float = quantity("-", "standard deviation of the logarithm of the second moments")
+    tilt: float = quantity("rad", "standard deviation of the rotation about each axis", default=0.0)
+    key: ClassVar = "inertia"
     dims: int = field(default=6, init=False, repr=False)
     width: int = field(default=6, init=False, repr=False)
 
@@ -501,6 +517,19 @@ class Inertia:
             across = _weighted(second * products, (1.0, 1.0, 1.0))
             columns.append(_weighted(second, (1.0, 1.0, 1.0)) - across if i == j else -across)
         return np.stack(columns, axis=-1)
+
+
+ALL_DISTRIBUTIONS: tuple[type[Any], ...] = (
+    Uniform,
+    Normal,
+    LogNormal,
+    Rows,
+    Stats,
+    Correlated,
+    Direction,
+    Attitude,
+    Inertia,
+)
 
 
 @dataclass(frozen=True)

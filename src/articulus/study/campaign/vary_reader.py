@@ -13,28 +13,33 @@ from articulus.model.files.csv_table import read_samples
 from articulus.model.files.toml.numbers import shown
 from articulus.model.files.units import base_text
 from articulus.model.mechanism import Description
-from articulus.study.campaign.distributions import (
-    Attitude,
-    Axis,
-    Correlated,
-    Direction,
-    Distribution,
-    Inertia,
-    LogNormal,
-    Normal,
-    Rows,
-    Stats,
-    Uniform,
-)
+from articulus.study.campaign import distributions
+from articulus.study.campaign.distributions import OWN, Axis, Correlated, Distribution, Rows, Stats
 from articulus.study.courses import Courses
 from articulus.study.sweep_reader import plain_numbers, unit_of
 
-FORMS = (
-    "[values], {from = ..., to = ..., count = ...}, {values = [...], weights = [...]}, {uniform = [least, greatest]}, "
-    '{normal = [mean, deviation]}, {lognormal = [median, spread]}, {table = "file.csv", column = "..."} or {stats = "name", ...}'
-)
-GROUPS = ("correlation", "direction", "attitude", "inertia", "table", "rows")
 QUATERNION = ("qw", "qx", "qy", "qz")
+
+
+def scalar_kinds() -> dict[str, Any]:
+    """Return the declared distributions of one number, by the key that writes them."""
+    return {next(iter(c.lists)): c for c in distributions.ALL_DISTRIBUTIONS if getattr(c, "lists", {})}
+
+
+def group_kinds() -> dict[str, Any]:
+    """Return the declared distributions of several numbers, by the key that writes them."""
+    return {c.key: c for c in distributions.ALL_DISTRIBUTIONS if hasattr(c, "key")}
+
+
+def forms() -> str:
+    """Return how a distribution of one number is written."""
+    declared = ", ".join(
+        f"{{{key} = [{', '.join(kind.lists[key])}]}}" for key, kind in scalar_kinds().items()
+    )
+    return (
+        f"[values], {{from = ..., to = ..., count = ...}}, {{values = [...], weights = [...]}}, {declared}, "
+        '{table = "file.csv", column = "..."} or {stats = "name", ...}'
+    )
 
 
 def read_axes(
@@ -92,20 +97,23 @@ class _Reader:
         if isinstance(given, list):
             return self._made(path, Rows.of, self._numbers(given, unit, path, max(len(given), 1)))
         kinds: dict[str, Callable[[dict[str, Any], str, str], Distribution | None]] = {
-            "uniform": self._uniform,
-            "normal": self._normal,
-            "lognormal": self._lognormal,
             "values": self._weighted,
             "table": self._column,
             "stats": self._stats,
             "from": self._spaced,
         }
-        kind = next((k for k in kinds if isinstance(given, dict) and k in given), None)
-        if kind is None:
+        declared = scalar_kinds()
+        known = [*declared, *kinds]
+        key = next((k for k in known if isinstance(given, dict) and k in given), None)
+        if key is None:
             near = next(iter(given), "") if isinstance(given, dict) else ""
-            self.report.add(path, shown(given), FORMS, did_you_mean(str(near), kinds) if near else "")
+            self.report.add(path, shown(given), forms(), did_you_mean(str(near), known) if near else "")
             return None
-        return kinds[kind](given, unit, path)
+        return (
+            self._declared(declared[key], given, unit, path)
+            if key in declared
+            else kinds[key](given, unit, path)
+        )
 
     def _unit(self, name: str, path: str) -> str:
         """Return the unit of a number that varies: that of the coordinate or field, that with which the study gives it, or any."""
@@ -116,29 +124,19 @@ class _Reader:
             return base_text(held.unit)
         return unit_of(self.values, name, self.description, path)
 
-    def _uniform(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
-        self.values.unknown_keys(given, ("uniform",), path)
-        return self._made(
-            path, lambda x: Uniform(*x), self._numbers(given["uniform"], unit, f"{path}.uniform", 2)
-        )
-
-    def _normal(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
-        self.values.unknown_keys(given, ("normal", "truncated"), path)
-        numbers = self._numbers(given["normal"], unit, f"{path}.normal", 2)
-        if "truncated" not in given:
-            return self._made(path, lambda x: Normal(*x), numbers)
-        limits = self._numbers(given["truncated"], unit, f"{path}.truncated", 2)
-        return self._made(path, lambda x: Normal(*x), numbers and limits and (*numbers, *limits))
-
-    def _lognormal(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
-        self.values.unknown_keys(given, ("lognormal",), path)
-        pair = given["lognormal"]
-        if not isinstance(pair, list) or len(pair) != 2:
-            self.report.add(f"{path}.lognormal", shown(pair), "[median, spread of the logarithm]")
-            return None
-        median = self._numbers(pair[:1], unit, f"{path}.lognormal", 1)
-        spread = self._numbers(pair[1:], "-", f"{path}.lognormal", 1)
-        return self._made(path, lambda x: LogNormal(*x), median and spread and (*median, *spread))
+    def _declared(self, kind: Any, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
+        """Return a distribution of one number, read as its class declares it."""
+        self.values.unknown_keys(given, tuple(kind.lists), path)
+        units = {f.name: f.metadata.get("unit") for f in dataclasses.fields(kind)}
+        found: dict[str, float] = {}
+        for key, names in kind.lists.items():
+            if key in given:
+                own = [unit if units[n] == OWN else units[n] for n in names]
+                numbers = plain_numbers(self.values, given[key], own, f"{path}.{key}")
+                if numbers is None:
+                    return None
+                found |= zip(names, numbers)
+        return self._made(path, lambda x: kind(**x), found)
 
     def _weighted(self, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("values", "weights"), path)
@@ -204,9 +202,11 @@ class _Reader:
     # several together
 
     def _group(self, given: dict[str, Any], path: str) -> Axis | None:
-        kinds = [k for k in GROUPS if k in given]
+        declared = group_kinds()
+        known = ("correlation", *declared, "table", "rows")
+        kinds = [k for k in known if k in given]
         if len(kinds) != 1:
-            self.report.add(path, f"{', '.join(given) or 'nothing'}", f"one of {', '.join(GROUPS)}")
+            self.report.add(path, f"{', '.join(given) or 'nothing'}", f"one of {', '.join(known)}")
             return None
         if kinds[0] == "correlation":
             return self._correlated(given, path)
@@ -214,18 +214,14 @@ class _Reader:
         if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
             self.report.add(f"{path}.names", shown(names), 'names of what varies, such as ["a", "b"]')
             return None
-        make = {
-            "direction": self._direction,
-            "attitude": self._attitude,
-            "inertia": self._inertia,
-            "table": self._table,
-            "rows": self._listed,
-        }[kinds[0]]
         if kinds[0] == "attitude" and len(names) == 1:
             names = [f"{names[0]}.{part}" for part in QUATERNION]
         for name in names:
             unit_of(self.values, name, self.description, f"{path}.names")
-        distribution = make(given, tuple(names), path)
+        if kinds[0] in declared:
+            distribution = self._fields(given, declared[kinds[0]], path)
+        else:
+            distribution = (self._table if kinds[0] == "table" else self._listed)(given, tuple(names), path)
         return (
             None if distribution is None else self._made(path, lambda d: Axis(tuple(names), d), distribution)
         )
@@ -248,42 +244,30 @@ class _Reader:
         made = self._made(path, lambda x: Correlated(good, x), tuple(r for r in rows if r is not None))
         return None if made is None else Axis(tuple(vary), made)
 
-    def _direction(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
-        return self._fields(given, "direction", {"about": ("-", 3), "within": ("rad", 1)}, Direction, path)
-
-    def _attitude(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
-        fields = {"about": ("-", 4), "within": ("rad", 1), "deviation": ("rad", 1)}
-        return self._fields(given, "attitude", fields, Attitude, path)
-
-    def _inertia(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
-        listed = given["inertia"].get("nominal", []) if isinstance(given["inertia"], dict) else []
-        count = len(listed) if isinstance(listed, list) and len(listed) == 3 else 6
-        fields = {"nominal": ("kg m^2", count), "spread": ("-", 1), "tilt": ("rad", 1)}
-        return self._fields(given, "inertia", fields, Inertia, path)
-
-    def _fields(
-        self, given: dict[str, Any], key: str, fields: dict[str, tuple[str, int]], kind: Any, path: str
-    ) -> Distribution | None:
-        self.values.unknown_keys(given, ("names", key), path)
-        table = given[key]
+    def _fields(self, given: dict[str, Any], kind: Any, path: str) -> Distribution | None:
+        """Return a distribution of several numbers, read as the fields of its class declare it."""
+        self.values.unknown_keys(given, ("names", kind.key), path)
+        table, path = given[kind.key], f"{path}.{kind.key}"
+        fields = {f.name: f for f in dataclasses.fields(kind) if "unit" in f.metadata}
         if not isinstance(table, dict):
-            self.report.add(f"{path}.{key}", shown(table), f"a table, such as {{{', '.join(fields)}}}")
+            self.report.add(path, shown(table), f"a table, such as {{{', '.join(fields)}}}")
             return None
-        self.values.unknown_keys(table, tuple(fields), f"{path}.{key}")
-        needed = [f.name for f in dataclasses.fields(kind) if f.init and f.default is dataclasses.MISSING]
-        for name in needed:
-            if name not in table:
-                self.report.add(f"{path}.{key}", f"no {name}", f"{name} = ...")
+        self.values.unknown_keys(table, tuple(fields), path)
+        for name, field in fields.items():
+            if name not in table and field.default is dataclasses.MISSING:
+                self.report.add(path, f"no {name}", f"{name} = ...")
                 return None
         found: dict[str, Any] = {}
-        for name, (unit, count) in fields.items():
-            if name in table:
-                listed = [table[name]] if count == 1 else table[name]
-                numbers = self._numbers(listed, unit, f"{path}.{key}.{name}", count)
-                if numbers is None:
-                    return None
-                found[name] = numbers[0] if count == 1 else numbers
-        return self._made(f"{path}.{key}", lambda x: kind(**x), found)
+        for name in (n for n in fields if n in table):
+            unit, size = fields[name].metadata["unit"], fields[name].metadata["size"]
+            listed = [table[name]] if size == "1" else table[name]
+            sizes = [int(s) for s in size.split(" or ")]
+            count = next((s for s in sizes if isinstance(listed, list) and len(listed) == s), sizes[-1])
+            numbers = self._numbers(listed, unit, f"{path}.{name}", count)
+            if numbers is None:
+                return None
+            found[name] = numbers[0] if size == "1" else numbers
+        return self._made(path, lambda x: kind(**x), found)
 
     def _table(self, given: dict[str, Any], names: tuple[str, ...], path: str) -> Distribution | None:
         self.values.unknown_keys(given, ("names", "table", "columns", "weights"), path)
@@ -319,7 +303,7 @@ class _Reader:
     # helpers
 
     def _numbers(self, given: Any, unit: str, path: str, count: int) -> tuple[float, ...] | None:
-        return plain_numbers(self.values, given, unit, path, count)
+        return plain_numbers(self.values, given, [unit] * count, path)
 
     def _made(self, path: str, make: Callable[[Any], Any], given: Any) -> Any:
         """Return what `make` makes of something, None where that is missing or refused."""
