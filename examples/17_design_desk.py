@@ -22,8 +22,8 @@ run = art.simulate(
 )
 
 # %% The same numbers as in the page, without a page: poles of the loop where the arm has come to rest
-before = run.linear().poles
-after = run.again({"kd": 20.0}).linear().poles
+before = run.linearize().poles
+after = run.again({"kd": 20.0}).linearize().poles
 
 
 def damping(poles: np.ndarray) -> float:

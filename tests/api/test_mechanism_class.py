@@ -402,7 +402,7 @@ def test_linear_model_of_wrong_arguments():
     with pytest.raises(art.InputError, match="'v' is nan"):
         mech.linearize(v=[math.nan, 0.0])
     with pytest.raises(art.InputError):
-        mech.linearize(u=np.zeros(1))
+        mech.linearize(tau=np.zeros(1))
 
 
 def test_linear_models_about_many_states_are_those_about_each():

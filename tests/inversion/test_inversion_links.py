@@ -71,7 +71,7 @@ def replay(arm: art.Mechanism, found: Inversion, inputs: np.ndarray) -> tuple[np
 def test_forward_integration_follows_the_path_where_rigid_torques_do_not() -> None:
     arm = flexible_arm()
     path = line(arm)
-    found = link_by_link(arm, path, "tip", q=bent(arm))
+    found = link_by_link(arm, "tip", path, q=bent(arm))
     assert found.passed
     assert found.figures["tip_error"] < 1e-12
     assert found.pre > 0.05  # smallest zero near 27 1/s: the torques begin before the tip
@@ -98,7 +98,7 @@ def test_gravity_and_a_payload_held_at_both_ends(axis: int) -> None:
     gravity[axis] = -2.0
     arm = flexible_arm(tuple(gravity), payload=0.02, damping=0.01)
     path = line(arm, 1.5)
-    found = link_by_link(arm, path, "tip", q=bent(arm))
+    found = link_by_link(arm, "tip", path, q=bent(arm))
     assert found.passed
     ends = [found.states[k, : arm.nq] for k in (0, -1)]
     held = [arm.gravity(q) for q in ends]  # statics: elastic forces carry the weight
@@ -128,7 +128,7 @@ def test_one_link_turning_slowly_is_the_linear_structure_with_the_least_vibratio
     arm, piezos = one_link()
     turn = 1e-4
     found = link_by_link(
-        arm, Line([0.0], [turn], Profile(2.0, law="sine")), "tip", path_of="joints", piezos=piezos,
+        arm, "tip", Line([0.0], [turn], Profile(2.0, law="sine")), path_of="joints", piezos=piezos,
         step=2 / 256, pre=4.0, post=4.0,
     )  # fmt: skip
     held = arm.description.bodies[0].modes
@@ -153,7 +153,7 @@ def test_one_link_turning_slowly_is_the_linear_structure_with_the_least_vibratio
 def test_voltages_played_in_a_simulation_keep_the_tip_and_the_prediction() -> None:
     arm, piezos = one_link()
     path = Line([0.0], [0.4], Profile(2.0, law="sine"))
-    found = link_by_link(arm, path, "tip", path_of="joints", piezos=piezos, step=2 / 512)
+    found = link_by_link(arm, "tip", path, path_of="joints", piezos=piezos, step=2 / 512)
     assert found.input_names == ("tau.hub", "u.p1", "u.p8")
     with pytest.raises(InputError, match=r"'u\.p1'.*Play other inversions with simulate"):
         prove(arm, found)
@@ -172,7 +172,7 @@ def test_voltages_and_joint_feedback_together_hold_against_another_payload() -> 
     """Feedback around torques and voltages: silent on the arm of the inversion, and it keeps another one near."""
     arm, piezos = one_link()
     path = Line([0.0], [0.4], Profile(2.0, law="sine"))
-    found = link_by_link(arm, path, "tip", path_of="joints", piezos=piezos, step=2 / 512)
+    found = link_by_link(arm, "tip", path, path_of="joints", piezos=piezos, step=2 / 512)
     parts = [*feedforward(found, kp=50.0, kd=20.0), *piezos]
     span = {"t_end": found.t[-1] - found.t[0], "step": 2 / 2048}
     run = art.simulate(arm, q0=found.states[0, :5], v0=found.states[0, 5:], components=parts, **span)
@@ -210,7 +210,7 @@ def test_three_motors_at_one_hub_hold_both_deflections_and_the_twist() -> None:
         arm.joint(joint, art.Revolute(axis), parent, child, armature=0.01)
     arm.frame("tip", "link", node="tip")
     path = Line([0.0, 0.0, 0.0], [0.8, -0.5, 0.3], Profile(1.0, law="sine"))
-    found = link_by_link(arm, path, "tip", path_of="joints")
+    found = link_by_link(arm, "tip", path, path_of="joints")
     assert found.passed
     angles = np.zeros((len(found.t), arm.nq))
     angles[:, :3] = found.outputs
@@ -238,7 +238,7 @@ def test_a_saturated_piezo_is_doubted() -> None:
     weak = PiezoPair("n1", "n2", gain=0.0198, voltage=1.0, name="weak")
     path = Line([0.0], [0.4], Profile(2.0, law="sine"))
     with pytest.warns(DoubtfulResult, match=r"'weak' would need .* V, its limit is 1 V"):
-        found = link_by_link(arm, path, "tip", path_of="joints", piezos=[weak], step=2 / 256)
+        found = link_by_link(arm, "tip", path, path_of="joints", piezos=[weak], step=2 / 256)
     assert not found.passed
 
 
@@ -250,7 +250,7 @@ def test_as_many_piezos_as_modes_undo_all_deformation_and_are_doubted() -> None:
     patch = PiezoPair("root", "tip", gain=0.02, name="patch")
     path = Line([0.0], [0.2], Profile(2.0))
     with pytest.warns(DoubtfulResult, match="1 modes and 1 piezos"):
-        found = link_by_link(arm, path, "tip", path_of="joints", piezos=[patch], step=0.01)
+        found = link_by_link(arm, "tip", path, path_of="joints", piezos=[patch], step=0.01)
     assert found.passed
     assert found.figures["J"] < 1e-20
 
@@ -259,23 +259,23 @@ def test_paths_that_do_not_fit() -> None:
     arm = flexible_arm()
     profile = Profile(1.0)
     with pytest.raises(InputError, match=r"1 coordinates of the tip; expected 2"):
-        link_by_link(arm, Line([0.5], [0.6], profile), "tip")
+        link_by_link(arm, "tip", Line([0.5], [0.6], profile))
     with pytest.raises(InputError, match="within reach"):
-        link_by_link(arm, Line([0.7, 0.1], [3.0, 0.0], profile), "tip", q=bent(arm))
+        link_by_link(arm, "tip", Line([0.7, 0.1], [3.0, 0.0], profile), q=bent(arm))
     with pytest.raises(InputError, match=r"derivative 1 .* jumps"):
-        link_by_link(arm, Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=0)), "tip", q=bent(arm))
+        link_by_link(arm, "tip", Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=0)), q=bent(arm))
     with pytest.warns(DoubtfulResult, match=r"derivative 2 .* jumps"):
-        link_by_link(arm, Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=1)), "tip", q=bent(arm))
+        link_by_link(arm, "tip", Line([0.7, 0.1], [0.8, 0.1], Profile(1.0, order=1)), q=bent(arm))
     with pytest.raises(InputError, match=r"at t = .* no joint moves"):
-        link_by_link(arm, Line([0.0, 0.0], [0.5, 0.0], profile), "tip", path_of="tip", q={"elbow": np.pi})
+        link_by_link(arm, "tip", Line([0.0, 0.0], [0.5, 0.0], profile), path_of="tip", q={"elbow": np.pi})
     with pytest.raises(InputError, match="no body or frame 'tipp'"):
-        link_by_link(arm, line(arm), "tipp")
+        link_by_link(arm, "tipp", line(arm))
 
 
 def test_a_motion_that_is_too_fast_says_what_diverged() -> None:
     arm = flexible_arm()
     with pytest.raises(NumericalError, match=r"no convergence after .* sweeps.*more time"):
-        link_by_link(arm, line(arm, 0.05), "tip", q=bent(arm), step=1e-3)
+        link_by_link(arm, "tip", line(arm, 0.05), q=bent(arm), step=1e-3)
 
 
 def test_a_link_that_can_vibrate_with_its_end_at_rest_is_refused() -> None:
@@ -284,7 +284,7 @@ def test_a_link_that_can_vibrate_with_its_end_at_rest_is_refused() -> None:
     arm.joint("hub", HINGE, "ground", "link")
     arm.frame("tip", "link", node="tip")
     with pytest.raises(NumericalError, match=r"zero s = .*imaginary axis.*motor"):
-        link_by_link(arm, Line([0.0], [0.5], Profile(1.0)), "tip", path_of="joints")
+        link_by_link(arm, "tip", Line([0.0], [0.5], Profile(1.0)), path_of="joints")
 
 
 def test_what_is_no_open_chain() -> None:
@@ -293,13 +293,13 @@ def test_what_is_no_open_chain() -> None:
     arm.body("side", mass=1.0, inertia=(1, 1, 1))
     arm.joint("branch", HINGE, "link1", "side", node="middle")
     with pytest.raises(InputError, match="'branch' is not on the way"):
-        link_by_link(arm, path, "tip")
+        link_by_link(arm, "tip", path)
     ball = (
         art.Mechanism("ball")
         .body("b", mass=1.0, inertia=(1, 1, 1))
         .joint("s", art.Spherical(), "ground", "b")
     )
     with pytest.raises(InputError, match=r"'s' is a .* joint with 3 degrees"):
-        link_by_link(ball, path, "b")
+        link_by_link(ball, "b", path)
     with pytest.raises(InputError, match="constraints"):
-        link_by_link(art.load("n_four_bar"), path, "ground")
+        link_by_link(art.load("n_four_bar"), "ground", path)

@@ -69,7 +69,7 @@ def test_design_and_compiled_loop_have_the_same_poles(arm: art.Mechanism, design
     whole = art.Loop(arm, components=[slow, fast]).linearize(design.positions[0]).poles
     np.testing.assert_allclose(np.sort_complex(whole), np.sort_complex(design.poles[0]), rtol=1e-5)
     alone = art.Loop(arm, components=[slow]).linearize(design.positions[0]).poles
-    # pseudolinks obey e'' + kv e' + kp e = 0, double poles at -10, whatever the deflection does
+    # pseudolinks obey e'' + kd e' + kp e = 0, double poles at -10, whatever the deflection does
     assert (np.abs(alone + 10.0) < 0.1).sum() == 4
     assert design.passed
     assert design.poles.real.max() < -5.0
@@ -165,11 +165,11 @@ def test_refusals(arm: art.Mechanism) -> None:
         pseudolink(art.load("two_link"), "tip", at=np.zeros(2))
     with pytest.raises(InputError, match="expected 1 or 2"):
         pseudolink(arm, ("tip", "tip", "tip"), at=START)
-    with pytest.raises(NumericalError, match="lower kp and kv"):
-        pseudolink(arm, "tip", at=START, kp=4e4, kv=400.0, weight=1e-8)
+    with pytest.raises(NumericalError, match="lower kp and kd"):
+        pseudolink(arm, "tip", at=START, kp=4e4, kd=400.0, weight=1e-8)
     with pytest.raises(InputError, match="names of frames or bodies"):
-        art.Loop(arm, components=[Pseudolink("tipp", kp=1.0, kv=1.0)]).linearize()
+        art.Loop(arm, components=[Pseudolink("tipp", kp=1.0, kd=1.0)]).linearize()
     with pytest.raises(InputError, match="tell 1 of 2 joints"):
-        art.Loop(arm, components=[Pseudolink("end1", kp=1.0, kv=1.0)]).linearize()
+        art.Loop(arm, components=[Pseudolink("end1", kp=1.0, kd=1.0)]).linearize()
     with pytest.raises(InputError, match="2 x 4"):
         art.Loop(arm, components=[DeflectionFeedback(np.ones((2, 3)))]).linearize()

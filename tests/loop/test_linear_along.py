@@ -44,7 +44,7 @@ def changing(A: np.ndarray, t: np.ndarray, period: float | None = None) -> Linea
 def test_models_along_a_run_are_those_of_its_states() -> None:
     """A free pendulum: poles^2 = -(m g l/2) cos(a) / I at every angle of its fall; one by one the same."""
     run = art.simulate(art.load("pendulum_chain", n=1), 1.0, q0=[3.0], step=1e-3, sample=0.1)
-    models = run.linear(at=run.t)
+    models = run.linearize(at=run.t)
     assert isinstance(models, LinearModels)
     assert len(models) == len(run.t)
     np.testing.assert_array_equal(models.t, run.t)
@@ -52,7 +52,7 @@ def test_models_along_a_run_are_those_of_its_states() -> None:
     np.testing.assert_allclose(found, -ROD_WEIGHT / ROD_INERTIA * np.cos(run.q[:, 0]), rtol=1e-12)
     assert models[4].t == pytest.approx(0.4)
     assert models[2:5].t.shape == (3,)
-    np.testing.assert_allclose(models[4].A, run.linear(at=0.4).A, atol=1e-12)
+    np.testing.assert_allclose(models[4].A, run.linearize(at=0.4).A, atol=1e-12)
     half = models.at(0.45)
     np.testing.assert_allclose(half.A, 0.5 * (models[4].A + models[5].A), atol=1e-12)
     system = models[4].to_control()
@@ -66,7 +66,9 @@ def test_the_transition_is_the_derivative_of_the_end_of_a_run(period: float | No
     loop = art.Loop(art.load("two_link"), PD(kp=3.0, kd=0.4, period=period))
     start, e = np.array([1.0, 0.5, 0.2, -0.3]), 1e-5
     sample = 0.01 if period is None else period
-    models = loop.simulate(0.6, start[:2], start[2:], sample=sample).linear(np.arange(0, 0.6 + 1e-9, sample))
+    models = loop.simulate(0.6, start[:2], start[2:], sample=sample).linearize(
+        np.arange(0, 0.6 + 1e-9, sample)
+    )
     around = start + e * np.vstack([np.eye(4), -np.eye(4)])
     ends = loop.rollout(0.6, around[:, :2], around[:, 2:])
     x = np.hstack([ends.q[:, -1], ends.v[:, -1]])
@@ -114,7 +116,7 @@ def test_mistakes_along_a_trajectory_are_named() -> None:
         changing(np.zeros((3, 2, 2)), np.array([0.0, 1.0, 1.0])).at(0.5)
     run = art.simulate(art.load("two_link"), 0.01)
     with pytest.raises(art.InputError, match=r"found times of shape \(0,\)"):
-        run.linear(at=[])
+        run.linearize(at=[])
 
 
 # loops
@@ -179,7 +181,7 @@ def test_a_linkage_has_one_set_of_states_along_its_swing() -> None:
     m = four_bar()
     q, v = closed_state(m, np.array([0.3, 0.9]), 0, 1.1)
     loop = art.Loop(m)
-    models = loop.simulate(0.5, q, v, sample=0.002).linear(at=np.arange(0, 0.5 + 1e-9, 0.002))
+    models = loop.simulate(0.5, q, v, sample=0.002).linearize(at=np.arange(0, 0.5 + 1e-9, 0.002))
     # A is linear between samples: the error is of second order in their distance, and is taken away by that of twice the distance
     found = (4 * models.transition() - models[::2].transition()) / 3
     i, e, ends = m.joint_names.index(models.states[0].removeprefix("q.")), 1e-5, []

@@ -64,7 +64,7 @@ def same_poles(found: np.ndarray, expected: np.ndarray, tolerance: float) -> Non
 def test_pendulum_with_pd_has_the_poles_of_its_equation() -> None:
     """I a'' = -m g l/2 sin a - kp a - kd a' + u, about a = 0."""
     run = art.simulate(rod(), 0.1, controller=PD(KP, KD))
-    model = run.linear()
+    model = run.linearize()
     stiffness = ROD_WEIGHT + KP
     same_poles(model.poles, np.roots([ROD_INERTIA, KD, stiffness]), 1e-12)
     omega = np.array([0.0, 0.5, 3.0, 40.0])
@@ -99,7 +99,7 @@ def test_the_model_is_that_of_the_state_at_the_time() -> None:
     for at in (0.0, 0.4, 0.75):
         row = int(at / 0.1 + 1e-9)
         expected = np.sqrt(complex(-ROD_WEIGHT / ROD_INERTIA * np.cos(run.q[row, 0])))
-        same_poles(run.linear(at=at).poles, np.array([expected, -expected]), 1e-12)
+        same_poles(run.linearize(at=at).poles, np.array([expected, -expected]), 1e-12)
 
 
 def test_computed_torque_makes_double_integrators() -> None:
@@ -108,7 +108,7 @@ def test_computed_torque_makes_double_integrators() -> None:
     run = art.simulate(art.load("two_link"), 0.5, q0=[0.6, -0.2], controller=law)
     expected = np.concatenate([np.roots([1, 6, 25]), np.roots([1, 20, 64])])
     for at in (0.0, 0.2, 0.5):
-        same_poles(run.linear(at=at).poles, expected, 1e-12)
+        same_poles(run.linearize(at=at).poles, expected, 1e-12)
 
 
 def test_motor_behind_a_lag_is_the_hand_transfer_function() -> None:
@@ -118,7 +118,7 @@ def test_motor_behind_a_lag_is_the_hand_transfer_function() -> None:
         Motor("x", ratio=N, torque_constant=kt, resistance=R, inductance=L), bandwidth=w
     )
     run = art.simulate(slider(), 0.01, controller=PD(KP, KD), components=[motor], step=1e-4)
-    model = run.linear()
+    model = run.linearize()
     lag, winding = np.poly1d([1, w]), np.poly1d([L, R])
     below = lag * winding * np.poly1d([MASS, 0, 0]) + lag * np.poly1d([(N * kt) ** 2, 0])
     below += w * N * kt * np.poly1d([KD, KP])
@@ -132,7 +132,7 @@ def test_motor_behind_a_lag_is_the_hand_transfer_function() -> None:
 
 
 def test_response_and_object_of_python_control() -> None:
-    model = art.simulate(art.load("two_link"), 0.1, controller=PD(900.0, 300.0)).linear()
+    model = art.simulate(art.load("two_link"), 0.1, controller=PD(900.0, 300.0)).linearize()
     system = model.to_control()
     assert system.dt == 0
     omega = np.geomspace(0.1, 100, 25)
@@ -147,7 +147,7 @@ def test_an_accelerometer_feels_a_force_at_once() -> None:
     run = art.simulate(
         slider(), 0.1, controller=PD(KP, KD), components=[FrameAcceleration("mass", name="acc")]
     )
-    model = run.linear()
+    model = run.linearize()
     direct = model.D[model.outputs.index("vdot.x"), 0]
     assert direct == pytest.approx(1 / MASS, rel=1e-12)
     assert model.D[model.outputs.index("tau.x"), 0] == 0.0
@@ -161,7 +161,7 @@ def test_a_free_body_has_twelve_states() -> None:
     body.body("hull", 3.0, (0.1, 0, 0), (1.0, 2.0, 3.0))
     body.joint("base", art.Free(), "ground", "hull")
     q0 = [np.cos(0.3), 0.0, np.sin(0.3), 0.0, 1.0, 2.0, 3.0]
-    model = art.simulate(body, 0.1, q0=q0, step=1e-2).linear()
+    model = art.simulate(body, 0.1, q0=q0, step=1e-2).linearize()
     assert model.A.shape == (12, 12)
     assert len(model.outputs[:7]) == 7
     assert np.abs(model.poles).max() < 1e-4  # twelve zeros in chains of two: roots of rounding
@@ -176,7 +176,7 @@ def test_a_spinning_body_is_linearize() -> None:
     body.body("hull", 3.0, (0, 0, 0), (1.0, 2.0, 3.0))
     body.joint("base", art.Spherical(), "ground", "hull")
     spin = 4.0
-    model = art.simulate(body, 1e-3, v0=[0.0, 0.0, spin]).linear(at=0.0)
+    model = art.simulate(body, 1e-3, v0=[0.0, 0.0, spin]).linearize(at=0.0)
     euler = spin * np.sqrt(complex((3.0 - 2.0) * (1.0 - 3.0) / (1.0 * 2.0)))
     same_poles(model.poles, np.array([0, 0, spin * 1j, -spin * 1j, euler, -euler]), 1e-7)
 
@@ -187,8 +187,8 @@ def test_four_bars_have_the_minimal_model_of_the_mechanism() -> None:
     assembled = art.assemble(bars, 0.3 * np.ones(bars.nq), 10.5 * np.ones(bars.nv))
     assert np.abs(assembled.v).max() > 0.5
     run = art.simulate(bars, 1e-3, q0=assembled.q, v0=assembled.v)
-    model = run.linear(at=0.0)
-    linear = bars.linearize(q=run.q[0], v=run.v[0], u=np.zeros(bars.nv))
+    model = run.linearize(at=0.0)
+    linear = bars.linearize(q=run.q[0], v=run.v[0], tau=np.zeros(bars.nv))
     assert model.A.shape == (2, 2)
     same_poles(model.poles, linear.poles, 1e-7)
     omega = np.array([0.3, 2.0, 20.0])
@@ -211,8 +211,8 @@ def test_a_linkage_of_unequal_bars_in_motion() -> None:
     bars.constrain(art.PointOnPoint("closure", "coupler_end", "rocker_end"))
     start = art.assemble(bars, [-1.0, 0.3, -1.4], [5.0, -3.0, 2.0])
     run = art.simulate(bars, 1e-3, q0=start.q, v0=start.v)
-    model = run.linear(at=0.0)
-    linear = bars.linearize(q=run.q[0], v=run.v[0], u=np.zeros(3))
+    model = run.linearize(at=0.0)
+    linear = bars.linearize(q=run.q[0], v=run.v[0], tau=np.zeros(3))
     assert np.abs(linear.A[1, 1]) > 0.1
     np.testing.assert_allclose(model.A, linear.A, rtol=1e-7)
     np.testing.assert_allclose(model.B, linear.B, rtol=1e-7, atol=1e-9)
@@ -223,8 +223,8 @@ def test_four_bars_with_pd_are_the_projected_closed_loop() -> None:
     bars = art.load("n_four_bar", n=2)
     q0 = art.assemble(bars, 0.3 * np.ones(bars.nq)).q
     servo = PD(kp=40.0, kd=5.0, target=q0)
-    model = art.simulate(bars, 1e-3, q0=q0, controller=servo).linear(at=0.0)
-    plant = bars.linearize(q=q0, u=np.zeros(bars.nv))
+    model = art.simulate(bars, 1e-3, q0=q0, controller=servo).linearize(at=0.0)
+    plant = bars.linearize(q=q0, tau=np.zeros(bars.nv))
     n = bars.nv
     gain = np.hstack([-40.0 * np.eye(n), -5.0 * np.eye(n)])
     same_poles(model.poles, np.linalg.eigvals(plant.A + plant.B @ gain @ plant.C), 1e-7)
@@ -240,12 +240,12 @@ def test_a_switched_constraint_counts_while_it_holds() -> None:
     t = ca.SX.sym("t")
     release = Switch(ca.Function("time", [t], [t - 0.5], ["t"], ["f"]), "coupling", active=False)
     run = art.simulate(train, 1.0, controller=PD(KP, KD), events=[release], step=0.01)
-    held = run.linear(at=0.2)
+    held = run.linearize(at=0.2)
     assert held.states == ("q.x", "v.x")
     same_poles(held.poles, np.roots([MASS + 3.0, KD, KP]), 1e-7)
     inverse = np.linalg.inv([[MASS + 3.0, 3.0], [3.0, 3.0]])
     loose = np.block([[np.zeros((2, 2)), np.eye(2)], [-KP * inverse, -KD * inverse]])
-    np.testing.assert_allclose(run.linear().A, loose, atol=1e-9)
+    np.testing.assert_allclose(run.linearize().A, loose, atol=1e-9)
 
 
 def test_flexible_arm_is_the_plant_with_its_feedback() -> None:
@@ -256,7 +256,7 @@ def test_flexible_arm_is_the_plant_with_its_feedback() -> None:
     arm.joint("elbow", art.Revolute(axis=(0, 0, 1)), parent="upper", child="fore", node="tip")
     servo = PD(kp=20.0, kd=3.0, joints=("shoulder", "elbow"), name="servo")
     hands = [Torque("shoulder"), Torque("elbow")]
-    model = art.simulate(arm, 1e-3, controller=servo, components=hands, step=1e-4).linear()
+    model = art.simulate(arm, 1e-3, controller=servo, components=hands, step=1e-4).linearize()
     plant = arm.linearize()
     assert model.inputs == ("tau.shoulder", "tau.elbow")
     joints = [arm.v_names.index(name) for name in ("shoulder", "elbow")]
@@ -274,7 +274,7 @@ def test_flexible_arm_is_the_plant_with_its_feedback() -> None:
 def test_sampled_pd_is_the_discrete_closed_loop() -> None:
     """x+ = Ad x + Bd (u - K x), from `cont2discrete` with a zero-order hold; poles are logarithms."""
     period = 0.05
-    model = art.simulate(slider(), 1.0, controller=PD(KP, KD, period=period), step=0.01).linear()
+    model = art.simulate(slider(), 1.0, controller=PD(KP, KD, period=period), step=0.01).linearize()
     plant = (np.eye(2, k=1), np.array([[0.0], [1 / MASS]]), np.eye(2), np.zeros((2, 1)))
     Ad, Bd, *_ = cont2discrete(plant, period)
     closed = Ad - Bd @ [[KP, KD]]
@@ -296,7 +296,7 @@ def test_a_delay_adds_its_shift_register() -> None:
     period = 0.05
     sensor = Measured(JointSensor(name="encoder"), period=period, delay=2, name="encoder")
     servo = PD(KP, KD, measured=("encoder.q", "encoder.v"), period=period)
-    model = art.simulate(slider(), 1.0, controller=servo, components=[sensor], step=0.01).linear()
+    model = art.simulate(slider(), 1.0, controller=servo, components=[sensor], step=0.01).linearize()
     plant = (np.eye(2, k=1), np.array([[0.0], [1 / MASS]]), np.eye(2), np.zeros((2, 1)))
     Ad, Bd, *_ = cont2discrete(plant, period)
     zero, one = np.zeros((2, 2)), np.eye(2)
@@ -311,7 +311,7 @@ def test_several_rates_are_what_the_run_does() -> None:
     fast = PD(KP, KD, joints=("x",), period=0.02, name="fast")
     slow = PID(5.0, 1.0, 3.0, joints=("x",), period=0.03, name="slow")
     run = art.simulate(slider(), 1.2, q0=[1.0], v0=[-0.5], controller=[fast, slow], step=0.01)
-    model = run.linear()
+    model = run.linearize()
     assert model.period == pytest.approx(0.06)
     x = np.zeros(len(model.states))
     x[:2] = 1.0, -0.5
@@ -338,7 +338,7 @@ class Felt(Controller):
 def test_sampled_accelerations_feel_forces_at_once() -> None:
     """u+ = -k (u + w) / m, v+ = v + T (u+ + w) / m: the held force is a state, and w acts on it within the instant."""
     gain, period = 0.5, 0.05
-    model = art.simulate(slider(), 0.1, controller=Felt(gain), step=0.01).linear()
+    model = art.simulate(slider(), 0.1, controller=Felt(gain), step=0.01).linearize()
     assert model.states == ("q.x", "v.x", "felt.command")
     k = gain / MASS
     expected = [[1, period, -k * period**2 / 2 / MASS], [0, 1, -k * period / MASS], [0, 0, -k]]
@@ -350,11 +350,11 @@ def test_sampled_accelerations_feel_forces_at_once() -> None:
 
 
 def test_noise_stands_still() -> None:
-    quiet = art.simulate(slider(), 0.1, controller=PD(KP, KD, period=0.02), step=0.01).linear()
+    quiet = art.simulate(slider(), 0.1, controller=PD(KP, KD, period=0.02), step=0.01).linearize()
     noise = WhiteNoise(1e-3, joint="x", period=0.01)
     noisy = art.simulate(
         slider(), 0.1, controller=PD(KP, KD, period=0.02), components=[noise], step=0.01
-    ).linear()
+    ).linearize()
     np.testing.assert_allclose(noisy.A, quiet.A, atol=1e-14)
 
 
@@ -376,7 +376,7 @@ def test_small_departures_follow_the_model(period: float | None) -> None:
 
     still = end(np.zeros(4))
     assert np.abs(still.v).max() < 1e-9
-    model = still.linear()
+    model = still.linearize()
     assert len(model.states) == 4
     step = expm(model.A * 0.4) if period is None else np.linalg.matrix_power(model.A, 20)
     direction = np.array([1.0, -0.6, 0.8, 0.5])
@@ -407,7 +407,7 @@ def test_runs_of_a_batch_have_their_own_models() -> None:
     servo = PD(art.Parameter("kp", 1.0), KD)
     run = art.rollout(slider(), 1.0, controller=servo, params={"kp": kp})
     for k, stiffness in enumerate(kp):
-        same_poles(run.linear(run=k).poles, np.roots([MASS, KD, stiffness]), 1e-12)
+        same_poles(run.linearize(run=k).poles, np.roots([MASS, KD, stiffness]), 1e-12)
 
 
 # what cannot be
@@ -416,15 +416,15 @@ def test_runs_of_a_batch_have_their_own_models() -> None:
 def test_messages() -> None:
     run = art.simulate(slider(), 0.1, controller=lambda t, q, v: -q)
     with pytest.raises(UnsupportedOperation, match="Python controller 'python' has no derivatives"):
-        run.linear()
+        run.linearize()
     good = art.simulate(slider(), 0.1, controller=PD(KP, KD))
     with pytest.raises(InputError, match="no sample up to t = -1 s"):
-        good.linear(at=-1.0)
+        good.linearize(at=-1.0)
     with pytest.raises(InputError, match="found run 2; expected 0 to 0"):
-        good.linear(run=2)
+        good.linearize(run=2)
     with pytest.raises(InputError, match=r"no input 'tau\.y'; did you mean 'tau\.x'"):
-        good.linear().between("tau.y", "q.x")
+        good.linearize().between("tau.y", "q.x")
     q = ca.SX.sym("q", 1)
     root = ca.Function("root", [q], [-ca.sqrt(q)], ["q"], ["u"])
     with pytest.raises(NumericalError, match=r"the rate of v has no finite derivative at t = 0 s"):
-        art.simulate(slider(), 0.1, controller=root).linear(at=0.0)
+        art.simulate(slider(), 0.1, controller=root).linearize(at=0.0)

@@ -60,6 +60,6 @@ def test_every_method_runs_a_large_robot(method: str) -> None:
 def test_linear_models_along_a_run_of_a_large_robot() -> None:
     """Those about many states are those about each."""
     moving = run("rk4")
-    models = moving.linear(at=moving.t[[0, 2, 4]])
-    alone = moving.linear(at=moving.t[2])
+    models = moving.linearize(at=moving.t[[0, 2, 4]])
+    alone = moving.linearize(at=moving.t[2])
     assert np.allclose(models[1].A, alone.A, rtol=1e-12, atol=1e-9 * np.abs(alone.A).max())

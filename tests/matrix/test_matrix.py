@@ -114,7 +114,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     ComputedTorque: lambda m: ComputedTorque(
         kp=30.0, kv=3.0, joints=("swing", "boom", "stick") if m.description.constraints else ()
     ),
-    Pseudolink: lambda m: Pseudolink("wrist", kp=30.0, kv=10.0, target=tuple(POSITION.values()), angular=True),
+    Pseudolink: lambda m: Pseudolink("wrist", kp=30.0, kd=10.0, target=tuple(POSITION.values()), angular=True),
     DeflectionFeedback: lambda m: DeflectionFeedback(0.5 * np.ones((4, 2))),
     StateFeedback: lambda m: StateFeedback(0.5 * np.ones((m.nv, m.nq + m.nv)), period=0.001),
     LinearController: lambda m: LinearController(

@@ -54,7 +54,7 @@ def test_a_run_is_made_again_bit_by_bit(run: art.Run, tmp_path: Path, carried) -
 def test_a_run_has_its_linear_model(run: art.Run, tmp_path: Path, carried) -> None:
     back = carried(run, tmp_path)
     for at in (None, 0.021):
-        expected, found = run.linear(at), back.linear(at)
+        expected, found = run.linearize(at), back.linearize(at)
         assert (found.states, found.inputs, found.outputs) == (
             expected.states,
             expected.inputs,
@@ -71,7 +71,7 @@ def test_a_batch_with_its_own_starts_and_parameters(tmp_path: Path) -> None:
     )
     back = saved(batch, tmp_path)
     np.testing.assert_array_equal(back.again().q, batch.q)
-    np.testing.assert_array_equal(back.linear(run=2).A, batch.linear(run=2).A)
+    np.testing.assert_array_equal(back.linearize(run=2).A, batch.linearize(run=2).A)
 
 
 def test_events_are_part_of_it(tmp_path: Path) -> None:
@@ -110,6 +110,6 @@ def test_a_loop_that_no_text_can_hold_says_why(tmp_path: Path) -> None:
         (lambda t, q, v: -q, "is a Python function"),
     ):
         back = saved(art.simulate(arm, 0.01, controller=controller), tmp_path)
-        for ask, what in ((back.again, "again"), (back.linear, "linear")):
+        for ask, what in ((back.again, "again"), (back.linearize, "linearize")):
             with pytest.raises(UnsupportedOperation, match=f"^{what}: .*cannot be built again: .*{why}"):
                 ask()

@@ -160,6 +160,6 @@ def test_messages(run: art.Run, tmp_path: Path) -> None:
     assert [vars(p) for p in loaded.parameters] == [vars(p) for p in run.parameters]
     assert repr(loaded) == repr(run)
     by_hand = art.Run(run.mechanism, run.t, run.signals)
-    for ask in (by_hand.again, by_hand.linear):
+    for ask in (by_hand.again, by_hand.linearize):
         with pytest.raises(UnsupportedOperation, match="put together by hand"):
             ask()

@@ -98,7 +98,7 @@ def test_a_sensor_sees_a_coupled_joint(gripper, exact):
 def test_linear_model_of_a_run_is_that_of_the_mechanism(gripper):
     q = art.equilibrium(gripper, [0.1]).q
     run = art.simulate(gripper, 0.01, q0=q, step=1e-3)
-    assert_allclose(run.linear(0.0).A, gripper.linearize(q, u=[0.0]).A, rtol=1e-8, atol=1e-8)
+    assert_allclose(run.linearize(0.0).A, gripper.linearize(q, tau=[0.0]).A, rtol=1e-8, atol=1e-8)
 
 
 def test_inverse_kinematics_reaches_with_coupled_joints(gripper):

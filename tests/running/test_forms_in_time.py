@@ -191,7 +191,7 @@ def test_mechanisms_that_a_form_cannot_serve() -> None:
     with pytest.raises(UnsupportedOperation, match=r"'minimal' .* 60 rows on 41 velocities"):
         art.simulate(art.load("n_four_bar", n=20), 0.1, loops="minimal")
     with pytest.raises(UnsupportedOperation, match="linear: the form 'canonical' has states of its own"):
-        run("spatial", "canonical").linear()
+        run("spatial", "canonical").linearize()
 
 
 @pytest.mark.parametrize("loops", ["canonical", "minimal", "baumgarte", "park", "augmented"])

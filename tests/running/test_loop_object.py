@@ -41,7 +41,7 @@ def test_the_linear_model_is_that_of_a_run_about_its_start(period: float | None)
         (closed_zoo.four_bar(), np.array([0.3, -0.3, 0.3]), np.array([0.8, -0.8, 0.8])),
     ):
         loop = art.Loop(mechanism, PD(kp=30.0, kd=3.0, period=period), [RateGyro(mechanism.body_names[-1])])
-        ours, theirs = loop.linearize(q, v), loop.simulate(0.01, q, v).linear(at=0.0)
+        ours, theirs = loop.linearize(q, v), loop.simulate(0.01, q, v).linearize(at=0.0)
         assert (ours.states, ours.inputs, ours.outputs, ours.period) == (
             theirs.states,
             theirs.inputs,
@@ -67,7 +67,7 @@ def test_entries_of_signals_are_inputs_and_outputs() -> None:
         expected = getattr(whole.select(part.inputs, part.outputs), name)
         np.testing.assert_allclose(getattr(part, name), expected, atol=1e-12)
     run = loop.simulate(0.01, START)
-    assert run.linear(inputs="u.joint2", outputs="angles.v.1").outputs == ("angles.v.1",)
+    assert run.linearize(inputs="u.joint2", outputs="angles.v.1").outputs == ("angles.v.1",)
     for outputs, message in (
         (["angles.v.2"], r"no entry 'angles\.v\.2'; did you mean 'angles\.v\.[01]'"),
         (["anlges.v"], r"'anlges\.v' is no signal; did you mean 'angles\.v'"),

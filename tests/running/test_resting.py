@@ -256,10 +256,10 @@ def test_a_loop_rests_on_a_stop() -> None:
 def test_the_linear_model_of_a_joint_at_rest_has_it_fixed() -> None:
     m = arm()
     run = art.simulate(m, 0.1, q0=[0.0, 0.3], step=0.01, events=[Bounce("elbow", 0.3, 1)])
-    assert run.linear(0.05).states == ("q.shoulder", "v.shoulder")
+    assert run.linearize(0.05).states == ("q.shoulder", "v.shoulder")
     locked = arm().constrain(art.Lock("latch", "elbow", (0.3,)))
-    same = art.simulate(locked, 0.1, q0=[0.0, 0.3], step=0.01).linear(0.05)
-    assert run.linear(0.05).B[:, 0] == pytest.approx(same.B[:, 0], abs=1e-8)
+    same = art.simulate(locked, 0.1, q0=[0.0, 0.3], step=0.01).linearize(0.05)
+    assert run.linearize(0.05).B[:, 0] == pytest.approx(same.B[:, 0], abs=1e-8)
 
 
 @pytest.mark.parametrize(("side", "q0", "text"), [(-1, -0.5, "at least 0"), (1, 0.5, "at most 0")])

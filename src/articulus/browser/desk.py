@@ -306,7 +306,7 @@ def _range(name: str, value: float, given: Any) -> tuple[float, float]:
 def _ports(run: Run) -> tuple[Ports, str | None]:
     """Return inputs and outputs of the linear model; none, with the reason, where there is no model."""
     try:
-        return run.require_origin("linear").ports(run), None
+        return run.require_origin("linearize").ports(run), None
     except UnsupportedOperation as error:
         return Ports((), (), (), ()), str(error)
 
@@ -323,7 +323,7 @@ def _attempt(run: Run, values: Mapping[str, float]) -> tuple[Run | None, str | N
 
 def _loop(run: Run, at: float | None, input: str, output: str) -> dict[str, Any]:
     try:
-        model = run.linear(at)
+        model = run.linearize(at)
     except ArticulusError as error:
         return {"failure": str(error)}
     return {
@@ -367,7 +367,7 @@ def _plain(poles: np.ndarray) -> list[dict[str, float | None]]:
 
 def _poles_of(batch: Run, at: float | None, run: int) -> list[dict[str, float | None]]:
     try:
-        return _poles(batch.linear(at, run))
+        return _poles(batch.linearize(at, run))
     except ArticulusError:
         return []
 

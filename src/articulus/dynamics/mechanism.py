@@ -603,7 +603,7 @@ class Mechanism(CompiledMechanism, Editing):
         return self._ask("inverse_dynamics_parameter_derivatives", (q, v, vdot), (), params)
 
     def linearize(
-        self, q: Any = None, v: Any = None, u: Any = None, t: float = 0.0, *, params: Params | None = None
+        self, q: Any = None, v: Any = None, tau: Any = None, t: float = 0.0, *, params: Params | None = None
     ) -> LinearModel:
         """Return the linear model about a state, or those about many; `.to_control()` makes a python-control system of one.
 
@@ -613,7 +613,7 @@ class Mechanism(CompiledMechanism, Editing):
             Position; neutral if not given. Leading axes are those of many states.
         v : array, (..., nv)
             Velocity; zero if not given.
-        u : array, (..., nv) [N m or N]
+        tau : array, (..., nv) [N m or N]
             Joint forces; those of zero acceleration if not given, so that rest is an equilibrium.
         t : float [s]
             Time, for prescribed motions.
@@ -631,7 +631,7 @@ class Mechanism(CompiledMechanism, Editing):
 
         q0 = self._points("q", self.positions(q), self.nq)
         v0 = self._points("v", self.velocities(v), self.nv)
-        u0 = None if u is None else self._points("u", self.velocities(u, "u"), self.nv)
+        tau0 = None if tau is None else self._points("tau", self.velocities(tau, "tau"), self.nv)
         d = self.description
         if d.flexible:
             from articulus.dynamics.flexible import validity
@@ -643,19 +643,19 @@ class Mechanism(CompiledMechanism, Editing):
             d.velocity_units("N m", "N", "J"),
         )
         labels = Labels(self.v_names, *units, float(t), self.name)
-        if u0 is None:
+        if tau0 is None:
             if not d.constraints and q0.ndim == v0.ndim == 1 and (held := self._held(q0, v0, params)):
                 return open_model(labels, *held)
-            u0 = self.bias(q0, v0, params=params)
+            tau0 = self.bias(q0, v0, params=params)
         if not d.constraints:
-            return open_model(labels, *self._ask("state_space", (q0, v0, u0), (), params))
-        points = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], u0.shape[:-1])
-        q0, v0, u0 = (
-            np.broadcast_to(x, (*points, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q0, v0, u0)
+            return open_model(labels, *self._ask("state_space", (q0, v0, tau0), (), params))
+        points = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1], tau0.shape[:-1])
+        q0, v0, tau0 = (
+            np.broadcast_to(x, (*points, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q0, v0, tau0)
         )
         for q_k, v_k in zip(q0, v0):
             self._require_closed(q_k, v_k, t, params)
-        vdot, multipliers = self.closed_dynamics(q0, v0, u0, t, params=params)
+        vdot, multipliers = self.closed_dynamics(q0, v0, tau0, t, params=params)
         tree = self.tree.inverse_dynamics_derivatives(q0, v0, vdot, params=params)
         rows = self.constraint_derivatives(q0, v0, vdot, multipliers, t, params=params)
         G, turning = self.constraint_jacobian(q0, t, params=params), self._ask("tangent_rate", (v0,))

@@ -35,7 +35,7 @@ def times_of(models: LinearModels) -> np.ndarray:
             "one time" if t.size < 2 else f"an array {t.shape}" if t.ndim > 1 else "times that do not rise"
         )
         raise InputError(
-            f"linear models: found {found}; expected models along a trajectory, at two rising times or more: run.linear(at=run.t)"
+            f"linear models: found {found}; expected models along a trajectory, at two rising times or more: run.linearize(at=run.t)"
         )
     return t
 

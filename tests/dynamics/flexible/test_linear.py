@@ -52,7 +52,7 @@ def test_linear_model_is_the_derivative() -> None:
     m = hub(art.Revolute(axis=(0, 0, 1)), stiffness=5.0)
     rng = np.random.default_rng(2)
     q, v, u = 0.1 * rng.normal(size=4), rng.normal(size=4), rng.normal(size=4)
-    model = m.linearize(q=q, v=v, u=u)
+    model = m.linearize(q=q, v=v, tau=u)
     f = m.function("forward_dynamics")
     by_q = [stencil(lambda t, e=e: np.array(f(q + t * e, v, u)).ravel()) for e in np.eye(4)]
     np.testing.assert_allclose(

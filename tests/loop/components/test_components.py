@@ -106,7 +106,7 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     PD: lambda: PD(kp=1.0, kd=1.0),
     PID: lambda: PID(kp=1.0, ki=1.0, kd=1.0),
     ComputedTorque: lambda: ComputedTorque(kp=1.0, kv=1.0),
-    Pseudolink: lambda: Pseudolink(("far",), kp=1.0, kv=1.0, target=0.2),
+    Pseudolink: lambda: Pseudolink(("far",), kp=1.0, kd=1.0, target=0.2),
     DeflectionFeedback: lambda: DeflectionFeedback(np.ones((1, 6)), period=0.02),
     StateFeedback: lambda: StateFeedback(np.ones((4, 8)), observer=OBSERVER, period=0.02),
     LinearController: lambda: LinearController(-np.eye(2), np.ones((2, 8)), np.ones((4, 2)), period=0.02),

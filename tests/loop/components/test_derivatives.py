@@ -294,4 +294,4 @@ def test_implicit_methods_start_out_of_contact(method: str) -> None:
     # a constant acceleration is exact for all but cvodes and idas, which control local errors of 1e-8
     assert np.allclose(run.q[free, 0], 0.1 - 9.81 * run.t[free] ** 2 / 2, rtol=0, atol=1e-6)
     assert run.q.min() > -0.01
-    assert np.isfinite(run.linear(0.0).A).all()
+    assert np.isfinite(run.linearize(0.0).A).all()

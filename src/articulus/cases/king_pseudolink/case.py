@@ -164,7 +164,7 @@ def two_rates() -> dict:
 
 
 def radius(arm: art.Mechanism, rate: float) -> float:
-    """Return the spectral radius of a period: computed torque of the rigid link, kp = 100 and kv = 20, held between instants."""
+    """Return the spectral radius of a period: computed torque of the rigid link, kp = 100 and kd = 20, held between instants."""
     inertia = 1.0 / 3.0 + 2.0
     law = PD(100.0 * inertia, 20.0 * inertia, joints=("q",), period=1 / rate)
     model = art.Loop(arm, components=[law]).linearize(np.zeros(2), step=1 / rate)

@@ -97,8 +97,8 @@ def two_links() -> dict:
     truss, piezos = arm()
     first, second = np.radians([11.25, -22.5])
     path = Line([0.0, 0.0], [first, second - first], Profile(DURATION, law="sine"))
-    torques = link_by_link(truss, path, "tip", path_of="joints", step=DURATION / 512)
-    both = link_by_link(truss, path, "tip", path_of="joints", step=DURATION / 512, piezos=piezos)
+    torques = link_by_link(truss, "tip", path, path_of="joints", step=DURATION / 512)
+    both = link_by_link(truss, "tip", path, path_of="joints", step=DURATION / 512, piezos=piezos)
     alone, helped = deflections(truss, torques), deflections(truss, both)
     span, n, states = both.t[-1] - both.t[0], truss.nq, np.asarray(both.states)
     run = art.simulate(

@@ -60,8 +60,8 @@ def nominal() -> SplinePath:
 def compute() -> dict:
     chain, piezos = arm()
     path = nominal()
-    torques = link_by_link(chain, path, "tip", path_of="joints")
-    both = link_by_link(chain, path, "tip", path_of="joints", piezos=piezos)
+    torques = link_by_link(chain, "tip", path, path_of="joints")
+    both = link_by_link(chain, "tip", path, path_of="joints", piezos=piezos)
     across, twist, near = deflections(chain, both)
     before = deflections(chain, torques)[2]
     change = np.abs(both.inputs[:, :6] - torques.inputs).max() / np.abs(torques.inputs).max()

@@ -44,7 +44,7 @@ def closed_loop(arm: art.Mechanism, position: np.ndarray, velocity: np.ndarray) 
     q, v = ca.SX.sym("q", 2), ca.SX.sym("v", 2)
     K_P, K_V = (ca.DM(K[np.ix_(ORDER, ORDER)]) for K in (position, velocity))
     law = ca.Function("law", [q, v], [-ca.mtimes(K_P, q) - ca.mtimes(K_V, v)], ["q", "v"], ["u"])
-    return np.linalg.eigvals(art.simulate(arm, 1e-3, controller=law, step=1e-3).linear().A)
+    return np.linalg.eigvals(art.simulate(arm, 1e-3, controller=law, step=1e-3).linearize().A)
 
 
 def perturbed(arm: art.Mechanism) -> float:

@@ -90,8 +90,8 @@ def run_margins(run: Run, at: float | None = None, index: int = 0) -> RunMargins
     if isinstance(origin, Simulated) and rounding:
         origin = _unrounded(origin)
     try:
-        closed = origin.linear(run, at, index, ("tau",), None, ())
-        cut = origin.linear(run, at, index, ("u",), ("u",), ("u",))
+        closed = origin.linearize(run, at, index, ("tau",), None, ())
+        cut = origin.linearize(run, at, index, ("u",), ("u",), ("u",))
     except ArticulusError as error:
         return RunMargins(t, None, None, str(error), "")
     loop = _fed_back(cut)

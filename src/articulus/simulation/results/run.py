@@ -35,7 +35,7 @@ class Origin(Protocol):
     def again(self, params: Mapping[str, Any]) -> Run:
         """Return the same run with other values of some parameters."""
 
-    def linear(
+    def linearize(
         self,
         run: Run,
         at: Any,
@@ -47,7 +47,7 @@ class Origin(Protocol):
         """Return the linear model of the loop about the state of a run at a time, or those at many."""
 
     def ports(self, run: Run) -> Ports:
-        """Return names and units of the inputs and outputs of `linear`."""
+        """Return names and units of the inputs and outputs of `linearize`."""
 
     def recipe(self) -> Recipe:
         """Return the same as data, for files and other processes."""
@@ -102,7 +102,7 @@ class Run:
     final : results.status.State
         What the runs need to go on; None where this is not known.
     origin : Origin or Recipe
-        What `again` and `linear` need; None for a run that was put together by hand. Equations exist in one process only: files
+        What `again` and `linearize` need; None for a run that was put together by hand. Equations exist in one process only: files
         and other processes get a `Recipe`, from which they are built again when they are needed.
     """
 
@@ -280,7 +280,7 @@ class Run:
         """
         return self.require_origin("again").again(params or {})
 
-    def linear(
+    def linearize(
         self,
         at: Any = None,
         run: int = 0,
@@ -316,7 +316,9 @@ class Run:
         names = [
             None if x is None else (x,) if isinstance(x, str) else tuple(x) for x in (inputs, outputs, opened)
         ]
-        return self.require_origin("linear").linear(self, at, run, names[0] or (), names[1], names[2] or ())
+        return self.require_origin("linearize").linearize(
+            self, at, run, names[0] or (), names[1], names[2] or ()
+        )
 
     def save_study(self, path: StrPath, *, name: str = "", purpose: str = "") -> Path:
         """Write how this run was made as a study, for `articulus run` and `articulus campaign`; see `Loop.save_study`."""

@@ -1,4 +1,4 @@
-"""How a run was made: what `Run.again` and `Run.linear` need."""
+"""How a run was made: what `Run.again` and `Run.linearize` need."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Simulated:
         """Return the same run with other values of some parameters."""
         return self.setup.changed(params).runner().run()
 
-    def linear(
+    def linearize(
         self,
         run: Run,
         at: Any,
@@ -55,12 +55,12 @@ class Simulated:
         outputs: tuple[str, ...] | None,
         opened: tuple[str, ...],
     ) -> LinearModel:
-        """Return the linear model of the loop about the state of a run at a time, or those at many; see `Run.linear`."""
+        """Return the linear model of the loop about the state of a run at a time, or those at many; see `Run.linearize`."""
         setup = self.setup
         require_derivatives(setup.system, setup.outside)
         signals = model_signals(run.signals) if outputs is None else asked_signals(setup.system, outputs)
         if np.ndim(at) > 1 or not np.size(at):
-            raise InputError(f"linear: found times of shape {np.shape(at)}; expected one, or (times,)")
+            raise InputError(f"linearize: found times of shape {np.shape(at)}; expected one, or (times,)")
         rows = [_row(run, t, index) for t in (at if np.ndim(at) else [at])]
         x, p = self.samples[index, rows], np.tile(self.p[index], (len(rows), 1))
         step, times = setup.settings.step, run.t[rows]
@@ -105,13 +105,13 @@ class Simulated:
 def _row(run: Run, at: float | None, index: int) -> int:
     """Return the last sample not after a time."""
     if not 0 <= index < (run.batch or 1):
-        raise InputError(f"linear: found run {index}; expected 0 to {(run.batch or 1) - 1}")
+        raise InputError(f"linearize: found run {index}; expected 0 to {(run.batch or 1) - 1}")
     q = run.q if run.batch is None else run.q[index]
     good = np.flatnonzero(np.isfinite(q).all(axis=-1))
     wanted = run.t[-1] if at is None else at
     reached = good[run.t[good] <= wanted + 1e-9 * abs(wanted)]
     if not reached.size:
         raise InputError(
-            f"linear: found no sample up to t = {wanted:g} s; expected one from {run.t[0]:g} s on"
+            f"linearize: found no sample up to t = {wanted:g} s; expected one from {run.t[0]:g} s on"
         )
     return int(reached[-1])

@@ -49,9 +49,9 @@ LEAST_RELAXATION = 1 / 32
 
 
 def link_by_link(
-    arm: Mechanism,
-    path: Any,
+    mechanism: Mechanism,
     tip: str,
+    path: Any,
     *,
     path_of: Literal["tip", "joints"] = "tip",
     outputs: Sequence[str] = (),
@@ -68,13 +68,13 @@ def link_by_link(
 
     Parameters
     ----------
-    arm : Mechanism
+    mechanism : Mechanism
         An open chain from the ground to the tip: joints with one degree of freedom, each with a motor; links of any of our flexible
         bodies, or rigid; hubs and tip bodies by fixed joints; gravity.
-    path : Path, or array (N, joints)
-        Of the tip [m], or of the joints of the rigid arm [rad]; an array needs its `times` [s].
     tip : str
         Frame at the end of the last link.
+    path : Path, or array (N, joints)
+        Of the tip [m], or of the joints of the rigid arm [rad]; an array needs its `times` [s].
     path_of : str
         "tip": the path is that of the tip, in as many coordinates as there are joints.
         "joints": the path is that of the joints of the rigid arm; the end of every link follows the line on which that of the rigid link
@@ -108,8 +108,10 @@ def link_by_link(
     Raises NumericalError when the sweeps do not converge: then the arm is too flexible or too fast for this fixed point.
     """
     if isinstance(path, str):
-        raise InputError(f"{WHAT}: the path is {path!r}; expected (arm, path, tip), the path before the tip")
-    chain = chain_of(arm, tip, WHAT)
+        raise InputError(
+            f"{WHAT}: the path is {path!r}; expected (mechanism, tip, path), the tip before the path"
+        )
+    chain = chain_of(mechanism, tip, WHAT)
     arm = chain.arm
     whole = as_path(path, times)
     axes = "".join(outputs)

@@ -41,7 +41,7 @@ class PseudolinkDesign:
     mechanism : Mechanism
     tip : tuple of str
     angular : bool
-    kp, kv : array, (n,) [1/s^2], [1/s]
+    kp, kd : array, (n,) [1/s^2], [1/s]
     positions : array, (k, nq)
         Of the arm at the configurations of the design, deflected by its weight.
     angles : array, (k, n) [rad or m]
@@ -61,7 +61,7 @@ class PseudolinkDesign:
     tip: tuple[str, ...]
     angular: bool
     kp: np.ndarray
-    kv: np.ndarray
+    kd: np.ndarray
     positions: np.ndarray
     angles: np.ndarray
     gains: np.ndarray
@@ -92,7 +92,7 @@ class PseudolinkDesign:
         k, n, width = self.gains.shape
         joints = places(self.mechanism.description)[0]
         part = Pseudolink(
-            self.tip, tuple(self.kp), tuple(self.kv), target, angular=self.angular, period=slow, **fields
+            self.tip, tuple(self.kp), tuple(self.kd), target, angular=self.angular, period=slow, **fields
         )
         feedback = DeflectionFeedback(
             self.gains.reshape(k * n, width),
@@ -131,7 +131,7 @@ def pseudolink(
     *,
     at: Any,
     kp: Any = 100.0,
-    kv: Any = 20.0,
+    kd: Any = 20.0,
     weight: float = 1.0,
     R: Any = None,
     angular: bool = False,
@@ -147,8 +147,8 @@ def pseudolink(
         Frame to be controlled, whose place tells all joints; or the frame of each joint, such as the ends of the links (see `Pseudolink`).
     at : position (nq,) or dict of joint to number, or a sequence of them
         Configurations of the design; on the way the gain of the nearest is taken.
-    kp, kv : numbers [1/s^2], [1/s]
-        Of the slow part: e'' + kv e' + kp e = 0.
+    kp, kd : numbers [1/s^2], [1/s]
+        Of the slow part: e'' + kd e' + kp e = 0.
     weight : float
         Of the elastic and kinetic energy of the deflection.
     R : number or (n, n) [kg m^2 s^2]
@@ -174,7 +174,7 @@ def pseudolink(
         raise InputError(
             f"pseudolink, tip: found {len(frames)} frames; expected 1 or {n}, one for each joint"
         )
-    stiff, damped = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kv))
+    stiff, damped = (np.broadcast_to(np.asarray(x, dtype=float), (n,)) for x in (kp, kd))
     found = [
         _at(mechanism, frames, q, joints, modal, stiff, damped, weight, R, angular, fast)
         for q in _configurations(at)
@@ -194,7 +194,7 @@ def pseudolink(
         k = int(worst.argmax())
         raise NumericalError(
             f"pseudolink: the whole loop has a pole at {worst[k]:.4g} 1/s at configuration {k}, whose zero dynamics are at "
-            f"{np.abs(found[k]['zeros']).min():.4g} 1/s or faster; lower kp and kv, weight or R, or sample faster"
+            f"{np.abs(found[k]['zeros']).min():.4g} 1/s or faster; lower kp and kd, weight or R, or sample faster"
         )
     return dataclasses.replace(
         design,
@@ -222,7 +222,7 @@ def _at(
     joints: list[int],
     modal: list[int],
     kp: np.ndarray,
-    kv: np.ndarray,
+    kd: np.ndarray,
     weight: float,
     R: Any,
     angular: bool,
@@ -265,7 +265,7 @@ def _at(
         "gains": design.gain,
         "zeros": np.sort_complex(np.linalg.eigvals(A)),
         "fast_poles": np.sort_complex(np.linalg.eigvals(A - B @ design.gain)),
-        "poles": np.sort_complex(np.linalg.eigvals(_whole(A, B, by_angle, design.gain, held, kp, kv))),
+        "poles": np.sort_complex(np.linalg.eigvals(_whole(A, B, by_angle, design.gain, held, kp, kd))),
     }
 
 
@@ -319,7 +319,7 @@ def _whole(
     G: np.ndarray,
     held: np.ndarray,
     kp: np.ndarray,
-    kv: np.ndarray,
+    kd: np.ndarray,
 ) -> np.ndarray:
     """Return A of the whole loop; states: error of the pseudolinks and its rate, deflection and its rate.
 
@@ -327,7 +327,7 @@ def _whole(
     acceleration, error, deflection and its rate hold.
     """
     n, m = len(kp), len(held)
-    slow = np.hstack([-np.diag(kp), -np.diag(kv), np.zeros((n, 2 * m))])
+    slow = np.hstack([-np.diag(kp), -np.diag(kd), np.zeros((n, 2 * m))])
     over = held[:, :n] @ slow
     over[:, :n] += held[:, n : 2 * n]
     over[:, 2 * n :] += held[:, 2 * n :]

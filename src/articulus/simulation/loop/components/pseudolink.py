@@ -37,7 +37,7 @@ NEWTON = 3
 class Pseudolink(Controller):
     """Computed torque in the angles gamma of pseudolinks: the joints of the rigid arm whose tip is where that of the flexible arm is.
 
-    With nu = a_d + kv (gamma_d' - gamma') + kp (gamma_d - gamma) the joint forces are those under which gamma'' = nu, so that the tip
+    With nu = a_d + kd (gamma_d' - gamma') + kp (gamma_d - gamma) the joint forces are those under which gamma'' = nu, so that the tip
     follows the rigid arm that has the target for its joints. The deflections are then left to themselves, and in general they are
     not stable (the zero dynamics of the tip): add `DeflectionFeedback`, whose gain `articulus.motion.inversion.pseudolink` designs.
 
@@ -49,7 +49,7 @@ class Pseudolink(Controller):
         straight position, where the place of the tip alone does not tell the joints, can be driven.
     kp : numbers [1/s^2]
         One for all joints, or one each.
-    kv : numbers [1/s]
+    kd : numbers [1/s]
     target : numbers, Table or casadi.Function of t [rad or m]
         gamma_d, one for each joint: the joint angles of the rigid arm.
     rate, acceleration
@@ -70,7 +70,7 @@ class Pseudolink(Controller):
 
     tip: tuple[str, ...]
     kp: Any = quantity("1/s^2", "stiffness over inertia", size="1 or n")
-    kv: Any = quantity("1/s", "damping over inertia", size="1 or n")
+    kd: Any = quantity("1/s", "damping over inertia", size="1 or n")
     target: Any = quantity("rad or m", "angles of the pseudolinks to follow", size="1 or n", default=0.0)
     rate: Any = quantity(
         "rad/s or m/s", "their rates; those of the target if not given", size="1 or n", default=None
@@ -90,7 +90,7 @@ class Pseudolink(Controller):
     signals: ClassVar = {"angles": "rad or m", "deflection": "-", "authority": "kg m^2"}
 
     def __post_init__(self) -> None:
-        convert(self, tip=names, kp=as_numbers, kv=as_numbers, target=as_in_time)
+        convert(self, tip=names, kp=as_numbers, kd=as_numbers, target=as_in_time)
         convert(self, rate=optional, acceleration=optional)
         take_model(self)
         sampling(self)
@@ -104,7 +104,7 @@ class Pseudolink(Controller):
         P = ca.solve(ca.densify(arm.moves[:, joints]), SX.eye(n))
         F = ca.mtimes(P, arm.moves[:, modal])
         target, rate = wanted(s, self, n)
-        nu = wanted_acceleration(s, self, n) + column(s, self, "kv", n) * (rate - arm.rates)
+        nu = wanted_acceleration(s, self, n) + column(s, self, "kd", n) * (rate - arm.rates)
         nu += column(s, self, "kp", n) * (target - arm.angles)
         H21, S = ca.mtimes(H[modal, joints], P), H[modal, modal] - ca.mtimes(H[modal, joints], F)
         across = H[joints, modal] - ca.mtimes(H[joints, joints], F)
