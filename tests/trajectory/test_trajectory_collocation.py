@@ -33,7 +33,7 @@ def cart(**more) -> Phase:
 @pytest.mark.parametrize("name", SCHEMES)
 def test_least_effort_is_a_cubic(name: str) -> None:
     """u = 6 - 12 t and cost 12, exactly in the space of every scheme here: rounding and the solver's tolerance."""
-    plan = solve_problem(cart(), scheme_name=name, intervals=7)
+    plan = solve_problem(cart(), scheme=name, intervals=7)
     assert plan.cost == pytest.approx(12, abs=1e-8)
     assert plan["u"] == pytest.approx(6 - 12 * plan.t, abs=1e-6)
     assert plan["x_0"] == pytest.approx(3 * plan.t**2 - 2 * plan.t**3, abs=1e-8)
@@ -43,7 +43,7 @@ def test_least_effort_is_a_cubic(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEMES[:3])
 def test_least_time_is_bang_bang(name: str) -> None:
     """T = 2 sqrt(distance / force); the switch lies on the mesh of an even number of intervals."""
-    plan = solve_problem(cart(fast=True), scheme_name=name, intervals=20)
+    plan = solve_problem(cart(fast=True), scheme=name, intervals=20)
     assert plan.duration == pytest.approx(2, abs=1e-6)
     inner = np.abs(plan.t - 1) > 0.11
     assert plan["u"][inner] == pytest.approx(np.sign(1 - plan.t[inner]), abs=1e-4)
@@ -69,7 +69,7 @@ def test_brachistochrone_is_the_cycloid() -> None:
         guess=([[0, 0, 0], [2, 1, 4.4]], [[1.0]]),
     )
     for name in SCHEMES:
-        assert solve_problem(phase, scheme_name=name, intervals=25).duration == pytest.approx(exact, rel=1e-5)
+        assert solve_problem(phase, scheme=name, intervals=25).duration == pytest.approx(exact, rel=1e-5)
 
 
 def pendulum(end: float = 1.0) -> Phase:
@@ -84,10 +84,9 @@ def pendulum(end: float = 1.0) -> Phase:
 )
 def test_cost_converges_with_the_order_of_the_scheme(name: str, order: int) -> None:
     """Halving the intervals divides the error of the cost by 2^order, within half an order; radau's even faster."""
-    exact = solve_problem(pendulum(), scheme_name="lobatto 6", intervals=40, tolerance=1e-12).cost
+    exact = solve_problem(pendulum(), scheme="lobatto 6", intervals=40, tolerance=1e-12).cost
     errors = [
-        abs(solve_problem(pendulum(), scheme_name=name, intervals=n, tolerance=1e-12).cost - exact)
-        for n in (4, 8)
+        abs(solve_problem(pendulum(), scheme=name, intervals=n, tolerance=1e-12).cost - exact) for n in (4, 8)
     ]
     assert np.log2(errors[0] / errors[1]) > order - 0.5
 
@@ -194,7 +193,7 @@ def test_contradictions_are_found_before_solving() -> None:
     with pytest.raises(InputError, match=r"duration between 0 and inf.*positive, finite"):
         cart(duration=(0.0, np.inf))
     with pytest.raises(InputError, match=r'"spectral"; expected "hermite_simpson"'):
-        solve_problem(cart(), scheme_name="spectral")
+        solve_problem(cart(), scheme="spectral")
     with pytest.raises(InputError, match=r"one per state, 2"):
         cart(start=[0])
 

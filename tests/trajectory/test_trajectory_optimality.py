@@ -27,7 +27,7 @@ def test_costates_of_the_least_effort(name: str) -> None:
     """u = 6 - 12 t, J = 12 d^2 for a distance d: dJ/dx = -24 at the start, p_v = -2 u, H = u^2 + p_x v - 2 u^2 = -36 everywhere."""
     x, u = SX.sym("x", 2), SX.sym("u", 1)
     phase = ode(x, u, ca.vertcat(x[1], u), duration=1.0, start=[0, 0], end=[1, 0], running=u**2)
-    plan = solve_problem(phase, scheme_name=name, intervals=16)
+    plan = solve_problem(phase, scheme=name, intervals=16)
     p = plan.costates[0]
     assert p[:, 0] == pytest.approx(np.full(len(plan.t), -24.0), abs=1e-5)
     # linear inputs and steps of order 4 have costates of order 2 at the nodes
@@ -42,7 +42,7 @@ def test_hamiltonian_of_a_free_duration(name: str) -> None:
     rates = ca.vertcat(x[1], u - ca.sin(x[0]))
     phase = ode(x, u, rates, duration=(0.5, 9.0), start=[0, 0], end=[1, 0], running=u**2, final=T, time=T)
     off = [
-        np.abs(solve_problem(phase, scheme_name=name, intervals=n, tolerance=1e-10).hamiltonian[0] + 1).max()
+        np.abs(solve_problem(phase, scheme=name, intervals=n, tolerance=1e-10).hamiltonian[0] + 1).max()
         for n in (10, 20)
     ]
     assert off[1] < 0.02
@@ -52,9 +52,9 @@ def test_hamiltonian_of_a_free_duration(name: str) -> None:
 @pytest.mark.parametrize("name", SCHEMES)
 def test_inputs_that_jump_come_out_sharp(name: str) -> None:
     """T = 2; 7 intervals have no node where the force turns. S is the costate of the speed, t - 1."""
-    coarse = solve_problem(fast_cart(), scheme_name=name, intervals=7)
+    coarse = solve_problem(fast_cart(), scheme=name, intervals=7)
     assert re.search(r"inputs jump inside of intervals, at t = (1|0\.99|1\.00)", str(coarse))
-    sharp = solve_problem(fast_cart(), scheme_name=name, intervals=7, error=1e-5)
+    sharp = solve_problem(fast_cart(), scheme=name, intervals=7, error=1e-5)
     assert sharp.duration == pytest.approx(2, abs=2e-6)
     assert "inputs jump inside" not in str(sharp)
     away = np.abs(sharp.t - 1) > 0.02
@@ -85,13 +85,13 @@ def test_singular_arcs_do_not_chatter_silently() -> None:
     ):
         swinging = solve_problem(phase, intervals=33)
     assert swinging.cost == pytest.approx(1 / 3, rel=1e-3)
-    calm = solve_problem(phase, intervals=33, scheme_name="radau 3")
+    calm = solve_problem(phase, intervals=33, scheme="radau 3")
     assert calm.cost == pytest.approx(1 / 3, rel=1e-4)
     assert np.abs(calm["u"][calm.t > 1.5]).max() < 1e-3
 
 
 def test_who_has_no_costates_says_so() -> None:
-    weak = solve_problem(fast_cart(), scheme_name="weak", intervals=8)
+    weak = solve_problem(fast_cart(), scheme="weak", intervals=8)
     with pytest.raises(InputError, match=r'found the scheme "weak"; expected collocation or shooting'):
         _ = weak.switching
 
@@ -119,7 +119,7 @@ def goddard() -> Phase:
 
 def test_goddards_rocket() -> None:
     """Printed 1.01283. The duration is free and costs nothing, so the Hamiltonian is zero; on the singular arc the thrust is inside."""
-    calm = solve_problem(goddard(), scheme_name="shooting", intervals=60)
+    calm = solve_problem(goddard(), scheme="shooting", intervals=60)
     assert -calm.cost == pytest.approx(1.01283, abs=1e-5)
     largest = np.abs(calm.costates[0]).max()
     assert np.abs(calm.hamiltonian[0]).max() < 1e-3 * largest

@@ -219,7 +219,7 @@ def test_the_same_path_by_collocation(arm: art.Mechanism) -> None:
         time=T,
         path={"torques": (torque / ca.DM(limits), -1, 1)},
     )
-    other = solve_problem(phase, intervals=60, scheme_name="radau 3")
+    other = solve_problem(phase, intervals=60, scheme="radau 3")
     assert found.duration == pytest.approx(other.duration, rel=3e-4)  # of collocation over the switch
     assert found.overload() < 1e-4
 

@@ -34,7 +34,7 @@ def powers() -> np.ndarray:
 def test_least_effort_of_a_carriage_is_the_least_norm() -> None:
     G, goal = powers(), np.array([1.0, 0.0])
     want = G.T @ np.linalg.solve(G @ G.T, goal)
-    found = solve_problem(carriage(), scheme_name="riccati", intervals=N)
+    found = solve_problem(carriage(), scheme="riccati", intervals=N)
     assert found.converged
     assert found.goal_error < 1e-6
     # the goal is off by up to 1e-6, the multiplier that pays for it is about 3
@@ -101,7 +101,7 @@ def test_gains_are_those_of_the_riccati_equation() -> None:
 
 def test_speed_limit_against_a_quadratic_program() -> None:
     limit = 0.6
-    found = solve_problem(carriage(x_bounds=[(-9, 9), (-9, limit)]), scheme_name="riccati", intervals=N)
+    found = solve_problem(carriage(x_bounds=[(-9, 9), (-9, limit)]), scheme="riccati", intervals=N)
     sums = H * np.tril(np.ones((N, N)))
     want = minimize(
         lambda u: u @ u,

@@ -99,6 +99,6 @@ def test_equations_that_are_not_linear_in_the_rates() -> None:
         running=ca.Function("running", [z], [z[2] ** 2]),
         guess=lambda s, T: np.column_stack([s**2, 2 * s, 1 + s]),
     )
-    found = solve_problem(phase, scheme_name="shooting", intervals=6)
+    found = solve_problem(phase, scheme="shooting", intervals=6)
     assert found.cost == pytest.approx(4, abs=1e-8)
     assert found["u"] == pytest.approx(np.full(7, 2.0), abs=1e-6)

@@ -35,9 +35,9 @@ def transfer() -> trajectory.Phase:
 @pytest.fixture(scope="module")
 def transfers() -> dict[int, trajectory.Plan]:
     with pytest.warns(DoubtfulResult, match="The mesh does not resolve the motion"):  # of two elements
-        made = {2: trajectory.solve_problem(transfer(), scheme_name="weak", intervals=2)}
+        made = {2: trajectory.solve_problem(transfer(), scheme="weak", intervals=2)}
     for n in (8, 16, 32):
-        made[n] = trajectory.solve_problem(transfer(), scheme_name="weak", intervals=n)
+        made[n] = trajectory.solve_problem(transfer(), scheme="weak", intervals=n)
     return made
 
 
@@ -103,9 +103,7 @@ def cart(start: float = 0.0, limit: float = 100.0) -> trajectory.Phase:
 
 
 def test_costates_are_derivatives_of_the_cost() -> None:
-    up, here, down = (
-        trajectory.solve_problem(cart(s), scheme_name="weak", intervals=8) for s in (1e-3, 0, -1e-3)
-    )
+    up, here, down = (trajectory.solve_problem(cart(s), scheme="weak", intervals=8) for s in (1e-3, 0, -1e-3))
     assert here.costates[0][0, 0] == pytest.approx((up.cost - down.cost) / 2e-3, rel=1e-9)
     assert here.costates[0].shape == (17, 2)
     other = trajectory.solve_problem(cart(0.0), intervals=8).costates[0]
@@ -114,12 +112,12 @@ def test_costates_are_derivatives_of_the_cost() -> None:
 
 def test_bounds_that_hold_for_part_of_the_time() -> None:
     costs = [
-        trajectory.solve_problem(cart(limit=5.0), scheme_name="weak", intervals=n).cost for n in (32, 64, 128)
+        trajectory.solve_problem(cart(limit=5.0), scheme="weak", intervals=n).cost for n in (32, 64, 128)
     ]
     exact = 25 - 100 / 3 * np.sqrt(0.15)
     assert costs[-1] == pytest.approx(exact, abs=1e-3)
     assert abs(costs[0] - exact) / abs(costs[-1] - exact) > 10  # two halvings of order two: 16
-    plan = trajectory.solve_problem(cart(limit=5.0), scheme_name="weak", intervals=64)
+    plan = trajectory.solve_problem(cart(limit=5.0), scheme="weak", intervals=64)
     assert np.abs(plan["u"]).max() <= 5 + 1e-9
 
 
@@ -135,7 +133,7 @@ def test_a_state_at_its_bound() -> None:
         x_bounds=[(-1, 1 / 9), (-5, 5)],
         running=u**2 / 2,
     )
-    plans = [trajectory.solve_problem(phase, scheme_name="weak", intervals=n) for n in (16, 64)]
+    plans = [trajectory.solve_problem(phase, scheme="weak", intervals=n) for n in (16, 64)]
     off = [plan.cost - 4 for plan in plans]
     assert off[1] < 3e-3
     assert off[0] / off[1] > 12  # order two: 16
@@ -143,7 +141,7 @@ def test_a_state_at_its_bound() -> None:
 
 
 def test_newton_finds_what_ipopt_finds_with_bounds_that_hold() -> None:
-    plan = trajectory.solve_problem(cart(limit=5.0), scheme_name="weak", intervals=16)
+    plan = trajectory.solve_problem(cart(limit=5.0), scheme="weak", intervals=16)
     by_ipopt = solve(plan.program, plan.solution.x * 1.01, tolerance=1e-10)
     by_newton = newton(plan.program, plan.solution.x * 1.01, tolerance=1e-10)
     np.testing.assert_allclose(by_newton.x, by_ipopt.x, atol=1e-7)
@@ -155,7 +153,7 @@ def test_newton_tells_a_maximum_from_a_minimum() -> None:
     phase = trajectory.ode(
         x[0], u, u, duration=1.0, start=[0], running=ca.cos(u), guess=([[0.0], [3.0]], [[3.0], [3.0]])
     )
-    plan = trajectory.solve_problem(phase, scheme_name="weak", intervals=4)
+    plan = trajectory.solve_problem(phase, scheme="weak", intervals=4)
     np.testing.assert_allclose(plan["u"], np.pi, atol=1e-6)
     assert newton(plan.program, 0.98 * plan.solution.x).converged
     wrong = newton(plan.program, 0.02 * plan.solution.x)
@@ -175,7 +173,7 @@ def test_bang_bang() -> None:
         final=T,
         time=T,
     )
-    plan = trajectory.solve_problem(phase, scheme_name="weak", intervals=10)
+    plan = trajectory.solve_problem(phase, scheme="weak", intervals=10)
     assert plan.duration == pytest.approx(
         2, abs=1e-6
     )  # a node is where the input jumps: the rule is exact then
@@ -208,7 +206,7 @@ def staged() -> trajectory.Problem:
 
 def test_stages() -> None:
     coarse, fine = (
-        trajectory.solve_problem(staged(), scheme_name="weak", intervals=n) for n in ([16, 16], [32, 32])
+        trajectory.solve_problem(staged(), scheme="weak", intervals=n) for n in ([16, 16], [32, 32])
     )
     other = trajectory.solve_problem(staged(), intervals=16)
     assert (4 * fine.cost - coarse.cost) / 3 == pytest.approx(other.cost, rel=1e-6)
@@ -220,8 +218,8 @@ def test_stages() -> None:
 
 
 def test_from_another_plan_to_a_file_and_back(transfers: dict[int, trajectory.Plan], tmp_path) -> None:
-    other = trajectory.solve_problem(transfer(), scheme_name="hermite_simpson", intervals=8)
-    made = trajectory.solve_problem(transfer(), scheme_name="weak", intervals=8, guess=other)
+    other = trajectory.solve_problem(transfer(), scheme="hermite_simpson", intervals=8)
+    made = trajectory.solve_problem(transfer(), scheme="weak", intervals=8, guess=other)
     assert made.duration == pytest.approx(transfers[8].duration, rel=1e-7)
     made.save(tmp_path / "plan.nc")
     back = trajectory.load_plan(tmp_path / "plan.nc")
@@ -229,11 +227,11 @@ def test_from_another_plan_to_a_file_and_back(transfers: dict[int, trajectory.Pl
 
 
 def test_error_asked_for() -> None:
-    plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=4, error=1e-3)
+    plan = trajectory.solve_problem(cart(), scheme="weak", intervals=4, error=1e-3)
     assert plan.error <= 1e-3
     assert len(plan.meshes[0]) - 1 == 32
     with pytest.warns(UserWarning, match="refinements"):
-        trajectory.solve_problem(cart(), scheme_name="weak", intervals=2, error=1e-6)
+        trajectory.solve_problem(cart(), scheme="weak", intervals=2, error=1e-6)
 
 
 def test_a_stop_keeps_the_motion_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,16 +241,16 @@ def test_a_stop_keeps_the_motion_so_far(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("articulus.motion.trajectory.time_elements.newton", stopped)
     coarse = pytest.warns(DoubtfulResult, match="The mesh does not resolve the motion")
     with coarse, pytest.warns(UserWarning, match=r"\[2\] is kept"):
-        plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=8)
+        plan = trajectory.solve_problem(cart(), scheme="weak", intervals=8)
     assert len(plan.meshes[0]) == 3
-    plan = trajectory.solve_problem(cart(), scheme_name="weak", intervals=8, time_limit=1e-9)
+    plan = trajectory.solve_problem(cart(), scheme="weak", intervals=8, time_limit=1e-9)
     assert len(plan.meshes[0]) == 3
     with pytest.raises(art.NumericalError):
         plan.cost  # noqa: B018
 
 
 def test_an_infeasible_problem_says_so() -> None:
-    plan = trajectory.solve_problem(cart(limit=3.0), scheme_name="weak", intervals=4)
+    plan = trajectory.solve_problem(cart(limit=3.0), scheme="weak", intervals=4)
     with pytest.raises(art.NumericalError, match="not kept"):
         plan.cost  # noqa: B018
 

@@ -30,13 +30,13 @@ def transfer() -> trajectory.Phase:
 def compute() -> dict:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResult)  # of two elements
-        plans = [trajectory.solve_problem(transfer(), scheme_name="weak", intervals=n) for n in MESHES]
+        plans = [trajectory.solve_problem(transfer(), scheme="weak", intervals=n) for n in MESHES]
     times = np.array([plan.duration for plan in plans])
     ranges = np.array([plan["x_0"][-1] / HEIGHT for plan in plans])
     angles = np.degrees([plan["u"][1] for plan in plans])
     spread = np.array([np.ptp(plan.hamiltonian[0]) for plan in plans])
     limit = (4 * times[-1] - times[-2]) / 3
-    other = trajectory.solve_problem(transfer(), scheme_name="lobatto 5", intervals=16)
+    other = trajectory.solve_problem(transfer(), scheme="lobatto 5", intervals=16)
     return {
         "a T / U on 2, 4, 8, 16, 32, 64 elements": times,
         "range over height on 2, 4, 8, 16 elements": ranges[:4],

@@ -35,7 +35,7 @@ def compute() -> dict:
     for n in (4, 8, 16):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DoubtfulResult)  # of four elements
-            plan = plans[n] = trajectory.solve_problem(launch(), scheme_name="weak", intervals=n)
+            plan = plans[n] = trajectory.solve_problem(launch(), scheme="weak", intervals=n)
         first, second = plan.courses
         out[f"{n}/{n}: time of staging [s]"] = first.t[-1]
         out[f"{n}/{n}: final time [s]"] = second.t[-1]

@@ -45,7 +45,8 @@ from articulus.motion.trajectory.problem import Guess, Phase, Problem
 from articulus.motion.trajectory.program import Part, Program
 from articulus.motion.trajectory.refine import cut, interval_errors, refined
 from articulus.motion.trajectory.residual import Residual, residual_vibration
-from articulus.motion.trajectory.schemes import Scheme, scheme
+from articulus.motion.trajectory.schemes import Scheme
+from articulus.motion.trajectory.schemes import scheme as scheme_of
 from articulus.motion.trajectory.task import Task
 from articulus.motion.trajectory.time_elements import Search, costates, solve_weak
 from articulus.simulation.loop.components.pd import PD
@@ -747,7 +748,7 @@ def _groups(phase: Phase) -> dict[str, list[int]]:
 def solve_problem(
     problem: Problem | Phase,
     *,
-    scheme_name: str = "hermite_simpson",
+    scheme: str = "hermite_simpson",
     intervals: int | Sequence[int] = 40,
     error: float | None = None,
     overload: float | None = None,
@@ -763,7 +764,7 @@ def solve_problem(
     Parameters
     ----------
     problem : Problem or Phase
-    scheme_name : str
+    scheme : str
         "hermite_simpson", "radau <points>" or "lobatto <points>"; "shooting": multiple shooting, order 4; "weak": finite elements in time; "riccati" (RK4) or "riccati
         semi_implicit_euler": steps of equal length with inputs held during each, a given duration, feedback gains in the result.
     intervals : int or sequence of int
@@ -801,9 +802,9 @@ def solve_problem(
         if not isinstance(guess, Plan):
             raise InputError(f"guess: found {guess!r}; expected a Plan of a similar motion")
         whole = _begun(whole, guess)
-    if not isinstance(scheme_name, str):
-        raise InputError(f'scheme: found {scheme_name!r}; expected a name such as "hermite_simpson"')
-    if scheme_name.split()[:1] == ["riccati"]:
+    if not isinstance(scheme, str):
+        raise InputError(f'scheme: found {scheme!r}; expected a name such as "hermite_simpson"')
+    if scheme.split()[:1] == ["riccati"]:
         from articulus.motion.trajectory.riccati_plan import riccati_plan  # late: it makes a Plan
 
         if error is not None or options:
@@ -812,7 +813,7 @@ def solve_problem(
             )
         kept = riccati_plan(
             whole,
-            name=scheme_name,
+            name=scheme,
             steps=counts[0],
             tolerance=tolerance,
             iterations=iterations,
@@ -822,7 +823,7 @@ def solve_problem(
         kept._warn_of_missing()
         kept._warn_of_obstacles()
         return kept
-    chosen = scheme(scheme_name)
+    chosen = scheme_of(scheme)
     if chosen.name == "weak":
         durations = None
         if guess is not None:
@@ -1113,7 +1114,7 @@ def plan(
         task = replace(task, via=_positions(mechanism, guess))
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
-    settings: dict[str, Any] = {"scheme_name": scheme, "intervals": intervals, "tolerance": tolerance}
+    settings: dict[str, Any] = {"scheme": scheme, "intervals": intervals, "tolerance": tolerance}
     settings |= {"iterations": iterations, "time_limit": time_limit, "options": options}
     stages = [task]
     if task.rubbing and friction_speed is None and not scheme.startswith("riccati"):
