@@ -41,7 +41,7 @@ from articulus.motion.trajectory.optimality import (
 )
 from articulus.motion.trajectory.overload import Overload, drawn_in, interval_loads, overloads
 from articulus.motion.trajectory.playing import missed
-from articulus.motion.trajectory.problem import Guess, Phase, Problem
+from articulus.motion.trajectory.problem import Guess, GuessAlong, Phase, Problem
 from articulus.motion.trajectory.program import Part, Program
 from articulus.motion.trajectory.refine import cut, interval_errors, refined
 from articulus.motion.trajectory.residual import Residual, residual_vibration
@@ -984,8 +984,7 @@ def _begun(problem: Problem, guess: Plan) -> Problem:
         )
 
     def of(course: PhaseCourse) -> Guess:
-        s = (course.t - course.t[0]) / (course.t[-1] - course.t[0])
-        return lambda fractions, _: np.column_stack([np.interp(fractions, s, x) for x in course.z.T])
+        return GuessAlong((course.t - course.t[0]) / (course.t[-1] - course.t[0]), course.z)
 
     phases = tuple(replace(p, guess=of(c)) for p, c in zip(problem.phases, guess.courses))
     return replace(problem, phases=phases)

@@ -336,6 +336,30 @@ def _constraints(z: SX, given: Mapping[str, tuple[SX, Any, Any]] | None) -> tupl
     return tuple(made)
 
 
+@dataclass(frozen=True, eq=False)
+class GuessBetween:
+    """States (k, nx) and inputs (k, nu) at times of equal distance as a first guess, straight in between."""
+
+    x: np.ndarray
+    u: np.ndarray
+
+    def __call__(self, fractions: np.ndarray, T: float) -> np.ndarray:
+        s = np.linspace(0, 1, len(self.x))
+        z = np.hstack([self.x, np.gradient(self.x, s, axis=0) / T, self.u])
+        return np.column_stack([np.interp(fractions, s, column) for column in z.T])
+
+
+@dataclass(frozen=True, eq=False)
+class GuessAlong:
+    """Unknowns z (k, nz) at parts s (k,) of the duration as a first guess, straight in between."""
+
+    s: np.ndarray
+    z: np.ndarray
+
+    def __call__(self, fractions: np.ndarray, T: float) -> np.ndarray:
+        return np.column_stack([np.interp(fractions, self.s, column) for column in self.z.T])
+
+
 def _guess(first: np.ndarray, last: np.ndarray, nx: int, nu: int, given: tuple[Any, Any] | None) -> Guess:
     """Return the given states and inputs, or a straight line between the ends and no inputs."""
     if given is None:
@@ -351,13 +375,7 @@ def _guess(first: np.ndarray, last: np.ndarray, nx: int, nu: int, given: tuple[A
                 f"ode: guess: found states of shape {x.shape} and inputs of shape {u.shape}; expected (k, {nx}) and (k, {nu}) with k of 2 or more"
             )
         u = np.broadcast_to(u, (len(x), nu))
-
-    def at(fractions: np.ndarray, T: float) -> np.ndarray:
-        s = np.linspace(0, 1, len(x))
-        rates = np.gradient(x, s, axis=0) / T
-        return np.column_stack([np.interp(fractions, s, column) for column in np.hstack([x, rates, u]).T])
-
-    return at
+    return GuessBetween(x, u)
 
 
 def _middle(bounds: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -67,6 +67,10 @@ class Block:
     data: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what it is made of: a copy makes its own symbols and native code."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def width(self) -> int:
@@ -175,6 +179,10 @@ class Program:
     lower: np.ndarray
     upper: np.ndarray
     scale: np.ndarray = field(default_factory=lambda: np.ones(0))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what it is made of: a copy makes its own symbols and native code."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def size(self) -> int:

@@ -10,8 +10,9 @@ which holds for equations (lower = upper) and inequalities alike. Source: Bertse
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -57,6 +58,10 @@ class Stages:
     mechanism: Mechanism | None
     steps: int
     method: str = "rk4"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what it is made of: a copy makes its own symbols and native code."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __post_init__(self) -> None:
         phase = self.phase

@@ -547,23 +547,7 @@ class Task:
 
     def _guess(self, first: np.ndarray, last: np.ndarray) -> Guess:
         """Return a way between the ends, smooth in time, with the forces of inverse dynamics."""
-        m, c, way = self.mechanism, self.columns, self._way(first, last)
-
-        def at(s: np.ndarray, T: float) -> np.ndarray:
-            along = s**3 * (10 - 15 * s + 6 * s**2)
-            rate = (30 * s**2 * (1 - s) ** 2)[:, None] / T
-            bend = (60 * s * (1 - s) * (1 - 2 * s))[:, None] / T**2
-            z = np.zeros((len(s), c.size))
-            z[:, c.q] = m.integrate_position(np.broadcast_to(first, (len(s), m.nq)), way(along))
-            z[:, c.v] = rate * way(along, 1)
-            z[:, c.a] = bend * way(along, 1) + rate**2 * way(along, 2)
-            if not m.constraint_names:
-                z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, self.motors]
-            if self._turning:
-                z[:, c.rate] = m.position_rate(z[:, c.q], z[:, c.v])
-            return z
-
-        return at
+        return SmoothGuess(self, first, self._way(first, last))
 
     def random_vias(self, count: int, seed: int) -> list[np.ndarray]:
         """Return positions half-way that lie at random about the straight way, within the limits of the joints, (1, nq) each.
@@ -602,6 +586,40 @@ class Task:
             steps = np.array([*passed, steps[1]])
         s = np.linspace(0, 1, len(steps))
         return CubicSpline(s, steps) if len(steps) > 2 else make_interp_spline(s, steps, k=1)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothGuess:
+    """A first guess along steps from a position that begins and ends at rest, with the forces of inverse dynamics.
+
+    Parameters
+    ----------
+    task : Task
+    first : array (nq,)
+        Where it begins.
+    way : function of fractions of the way, and the order of a derivative
+        Steps from there, (count, nv).
+    """
+
+    task: Task
+    first: np.ndarray
+    way: Callable[..., np.ndarray]
+
+    def __call__(self, fractions: np.ndarray, T: float) -> np.ndarray:
+        task, s = self.task, fractions
+        m, c = task.mechanism, task.columns
+        along = s**3 * (10 - 15 * s + 6 * s**2)
+        rate = (30 * s**2 * (1 - s) ** 2)[:, None] / T
+        bend = (60 * s * (1 - s) * (1 - 2 * s))[:, None] / T**2
+        z = np.zeros((len(s), c.size))
+        z[:, c.q] = m.integrate_position(np.broadcast_to(self.first, (len(s), m.nq)), self.way(along))
+        z[:, c.v] = rate * self.way(along, 1)
+        z[:, c.a] = bend * self.way(along, 1) + rate**2 * self.way(along, 2)
+        if not m.constraint_names:
+            z[:, c.u] = m.inverse_dynamics(z[:, c.q], z[:, c.v], z[:, c.a])[:, task.motors]
+        if m.nq != m.nv:
+            z[:, c.rate] = m.position_rate(z[:, c.q], z[:, c.v])
+        return z
 
 
 def _width(mechanism: Mechanism, joint: str) -> int:

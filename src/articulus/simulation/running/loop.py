@@ -6,7 +6,7 @@ import copy
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,10 @@ class Loop:
                 f"simulate: found {self.mechanism!r}; expected a Mechanism, for example art.load('puma600')"
             )
         object.__setattr__(self, "components", listed("components", self.components))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what the loop is made of: a copy makes its own equations, which are symbols."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     # equations
 
