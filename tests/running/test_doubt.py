@@ -38,6 +38,31 @@ def test_energy_that_appears_from_nowhere():
     assert "Likely cause" in run.summary()
 
 
+def test_two_samples_at_rest_are_no_doubt():
+    # from one turning point to the next: nothing but the balance error, 1e-5 of what was at play between, is seen to change
+    period = 2 * np.pi / OMEGA
+    for mechanism, q0, t_end in (
+        (oscillator(), [1.0], period),
+        (art.load("pendulum_chain", n=1), [0.1], None),
+    ):
+        if t_end is None:
+            every = art.simulate(mechanism, 4.0, q0=q0, method="dormand_prince", rtol=1e-12, atol=1e-14)
+            back = np.flatnonzero((every.v[:-1, 0] > 0) & (every.v[1:, 0] <= 0))[0]
+            t_end = float(every.t[back + 1])
+        run = art.simulate(
+            mechanism,
+            t_end,
+            q0=q0,
+            method="dormand_prince",
+            rtol=1e-4,
+            atol=1e-6,
+            step=t_end,
+            outputs=["energy"],
+        )
+        assert run.t.size == 2
+        assert run.ok
+
+
 def test_the_limit():
     # (1 + (omega h)^2)^n - 1 is 0.0090 at n = 10, 0.0118 at n = 13, of 4.5 J
     assert euler(10).ok

@@ -57,6 +57,8 @@ STIFF = 1.0
 FRICTION = 2.0
 """Step of an explicit method times the rate at which dry friction about rest brings a joint to a stop [-]: beyond 2 to 3 a joint that should
 come to rest jumps to and fro."""
+FEW = 4
+"""Samples below which a motion may be at rest in all of them, so that the energy at play between is not seen."""
 SINGULAR = 1e-3
 """Fall of the smallest singular value of the constraint Jacobian, against its median, that counts as a singular position [-]."""
 VIBRATION_FIGURE = "amplitude that a vibration loses or gains by the method"
@@ -81,6 +83,8 @@ class _Evidence:
         Largest residual in position and in velocity.
     least : float [J]
         Energy of the mechanism (`mechanism.scales`) below which nothing is said.
+    weight : float [J]
+        Weight times length of the mechanism.
     """
 
     rows: np.ndarray
@@ -89,6 +93,7 @@ class _Evidence:
     energy: np.ndarray
     constraint: np.ndarray | None
     least: float = 0.0
+    weight: float = 0.0
 
     @functools.cached_property
     def floor(self) -> np.ndarray:
@@ -97,10 +102,16 @@ class _Evidence:
 
     @functools.cached_property
     def at_play(self) -> np.ndarray:
-        """The largest kinetic energy or change of a kind of energy, (rows,) [J]."""
+        """The largest kinetic energy or change of a kind of energy, (rows,) [J].
+
+        Of few samples, which may all be at rest: at least the potential energy, and what the mechanism gains when it falls by its length.
+        """
         parts = self.energy[..., :4]
         changes = _largest(parts - parts[:, :1])
-        return np.maximum.reduce([changes, _largest(parts[..., 0]), self.floor])
+        seen = np.maximum.reduce([changes, _largest(parts[..., 0]), self.floor])
+        if len(self.t) >= FEW:
+            return seen
+        return np.maximum.reduce([seen, _largest(parts[..., 1]), np.full(len(seen), self.weight)])
 
     def share(self, energy: np.ndarray) -> np.ndarray:
         """Return the largest size of energies (rows, n) over what is at play, (rows,); 0 below the floor."""
@@ -190,7 +201,7 @@ def _evidence(
     scales = system.description.scales(dict(zip((x.name for x in system.network.parameters), p.T)))
     still = scales.mass * (STILL * scales.length / runner.h) ** 2
     least = max(ENERGY_FLOOR * scales.energy, still)
-    return _Evidence(good, t, samples, found["energy"], found.get("constraint"), least)
+    return _Evidence(good, t, samples, found["energy"], found.get("constraint"), least, scales.energy)
 
 
 def _looked_at(runner: Runner) -> np.ndarray:
