@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.linalg import block_diag, eigh
 
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 from articulus.model.mechanism.modes import Modes
+
+
+@contextlib.contextmanager
+def beyond_modes() -> Iterator[None]:
+    """Silence, for a function or a block, the warning of bodies that the source bends or spins beyond the range of their modes; others stay."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*over its (length|first frequency)", DoubtfulResult)
+        yield
 
 
 def modes(arm: Mechanism, body: str) -> Modes:

@@ -3,6 +3,7 @@
 import numpy as np
 
 import articulus as art
+from articulus.cases.flexible import beyond_modes
 from articulus.linear import LinearModel
 from articulus.model.library.bayo_link import LENGTH
 from articulus.motion.inversion import Inversion, Line, Profile, feedforward, invert, rigid, tip_model
@@ -50,6 +51,7 @@ def path(period: float) -> Line:
     return Line(0.0, LENGTH * TURN, Profile(period, law="sine"))
 
 
+@beyond_modes()  # the paths of the source bend the link by more than a tenth of its length
 def tip_error(arm: art.Mechanism, plant: LinearModel, found: Inversion, step: float = 1e-4) -> float:
     """Return the largest error of the tip [m] in a simulation from rest under the torque alone, until it ends or for 1 s."""
     lasting = max(found.t[-1] - found.t[0], 1.0)
@@ -65,6 +67,7 @@ def tip_error(arm: art.Mechanism, plant: LinearModel, found: Inversion, step: fl
     return float(np.abs(run.q @ plant.C[0, : arm.nv] - wanted).max())
 
 
+@beyond_modes()  # the path bends the link by more than a quarter of its length
 def wrong_payload() -> tuple[np.ndarray, np.ndarray]:
     """Return errors of the tip [m] with feedback at the hinge, three payloads: around the inverse, and around the rigid motion."""
     arm = art.load("bayo_link", modes=3, payload=PAYLOAD, damping=0.005)

@@ -8,6 +8,7 @@ tenth of them.
 import numpy as np
 
 import articulus as art
+from articulus.cases.flexible import beyond_modes
 from articulus.model.mechanism import PointOnPoint
 from articulus.simulation.exact_beams import Beam, Section
 from articulus.simulation.loop.components import BeamForces
@@ -68,6 +69,7 @@ def reduced() -> tuple[art.Loop, str]:
     return art.Loop(m), "rk4"
 
 
+@beyond_modes()  # how wrong the body is there is what is measured
 def bent(
     made: tuple[art.Loop, str], rate: float, first: str, last: str, middle: str
 ) -> tuple[np.ndarray, art.Run]:
