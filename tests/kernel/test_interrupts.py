@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from articulus.kernel import heed_interrupts
+from articulus.kernel.interrupts import heed_interrupts
 
 CHILD = """
 import os, signal, subprocess, sys

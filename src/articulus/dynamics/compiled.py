@@ -13,6 +13,7 @@ import numpy as np
 from articulus import kernel as native
 from articulus.errors import InputError, NumericalError, did_you_mean
 from articulus.kernel import Kernel
+from articulus.kernel.interrupts import heed_interrupts
 from articulus.model.mechanism.builder import MechanismBuilder, mapping
 from articulus.model.mechanism.named import Named
 from articulus.model.mechanism.numbers import as_array
@@ -87,7 +88,7 @@ class CompiledMechanism(MechanismBuilder, Named):
         frames, wrenches = ((x,) if isinstance(x, str) else tuple(x) for x in (frames, wrenches))
         key = (name, frames, wrenches)
         if key not in self._functions:
-            with native.heed_interrupts():
+            with heed_interrupts():
                 self._functions[key] = quantities.differentiable(self.description, name, frames, wrenches)
         return self._functions[key]
 

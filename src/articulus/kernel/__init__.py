@@ -15,7 +15,6 @@ from . import march, program
 from .build import Source
 from .call import Kernel, PreparedCall
 from .instructions import Instructions, instructions
-from .interrupts import heed_interrupts
 from .pool import threads
 from .program import Ranks
 from .recurrence import NEVER, Passage, Recurrence
@@ -29,7 +28,6 @@ __all__ = [
     "Recurrence",
     "cached",
     "compile",
-    "heed_interrupts",
     "instructions",
     "recurrence",
     "threads",

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 from casadi import SX
 
-from articulus.kernel import heed_interrupts
+from articulus.kernel.interrupts import heed_interrupts
 from articulus.motion.trajectory.problem import Constraint, Phase, Problem
 from articulus.motion.trajectory.program import Block, Part, Program
 from articulus.motion.trajectory.schemes import Scheme

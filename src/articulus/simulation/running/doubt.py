@@ -268,7 +268,7 @@ def _residuals_of(runner: Runner, evidence: _Evidence, i: int) -> tuple[float, f
         )
         rows = ask(c[system.places["q"]], c[system.places["v"]], t, active, model)
         out.append([float(np.abs(np.array(x).ravel() / sizes).max(initial=0.0)) for x in rows])
-    return tuple(np.fmax.reduce(np.array(out), axis=0).tolist())  # type: ignore[return-value]
+    return tuple(np.fmax.reduce(np.array(out), axis=0).tolist())
 
 
 def _explicit(runner: Runner) -> bool:

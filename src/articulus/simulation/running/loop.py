@@ -17,7 +17,7 @@ from articulus.dynamics.flexible import validity
 from articulus.dynamics.loops.forms import AUTO
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, UnsupportedOperation, did_you_mean
-from articulus.kernel import heed_interrupts
+from articulus.kernel.interrupts import heed_interrupts
 from articulus.linear import LinearModel, LinearModels
 from articulus.model.late import registered
 from articulus.model.mechanism import Description, Parameter

@@ -145,9 +145,10 @@ def _made(method: object, a: float, b: float) -> float:
         roots = np.linalg.eigvals(np.array(columns).T)
     else:
         problem = SecondOrder(lambda _, q, v: 2 * a * v - (a * a + b * b) * q)
-        columns = [
-            np.concatenate(method.advance(problem, 0.0, *start, 1.0)) for start in np.eye(2).reshape(2, 2, 1)
-        ]  # type: ignore[attr-defined]
-        roots = np.linalg.eigvals(np.array(columns).T)
+        moved = [
+            np.concatenate(method.advance(problem, 0.0, *start, 1.0))  # type: ignore[attr-defined]
+            for start in np.eye(2).reshape(2, 2, 1)
+        ]
+        roots = np.linalg.eigvals(np.array(moved).T)
         z = complex(a, abs(b))
     return float(np.abs(roots[np.abs(roots - np.exp(z)).argmin()]))

@@ -618,7 +618,7 @@ class _Terms:
             jacobian=(lambda t, q: ask("G", t, q, rest).reshape(self.m, n)) if closed else None,
             gamma=(lambda t, q, v: ask("gamma", t, q, v).reshape(self.m)) if closed else None,
             displace=(lambda q, dq: np.ravel(displaced(q, dq))) if displaced is not None else np.add,
-            at_once=at_once,
+            at_once=at_once,  # type: ignore[arg-type]
         )
 
 
