@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,20 +79,7 @@ class Simulated:
             text, refused = registered("loop_text")(setup), ""
         except ArticulusError as error:
             text, refused = "", str(error)
-        names = (
-            "t_end",
-            "t0",
-            "step",
-            "sample",
-            "method",
-            "rtol",
-            "atol",
-            "max_step",
-            "outputs",
-            "fixed",
-            "seed",
-            "first_run",
-        )
+        names = [f.name for f in fields(setup.settings) if f.init and f.name != "events"]
         settings = {name: getattr(setup.settings, name) for name in names} | {"loops": system.loops}
         own = np.ones(system.nc + system.nd, dtype=bool)
         for name in "qv":

@@ -6,7 +6,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,12 +14,11 @@ import numpy as np
 
 from articulus import kernel
 from articulus.dynamics.definite import definite
-from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import InputError, NumericalError
 from articulus.model.mechanism.numbers import value_of
 from articulus.simulation.loop.functions import System
 from articulus.simulation.loop.outputs import Outputs
-from articulus.simulation.loop.python_controller import PythonController
+from articulus.simulation.loop.steps import whole_steps
 from articulus.simulation.results.provenance import provenance
 from articulus.simulation.results.run import Run
 from articulus.simulation.results.status import Failure, Occurrence, RunStatus, State
@@ -77,57 +76,44 @@ class Runner:
 
     Parameters
     ----------
-    mechanism : Mechanism
+    setup : Specification
+        What is run and how; `mechanism`, `outside`, `single`, `t0`, `h`, `steps`, `every`, `seed`, `first_run` and `method` are its.
     engine : Engine
     c0 : array, (rows, nc)
         Initial continuous states.
     p : array, (rows, np) or (np,)
         Parameters.
-    t0, h : float [s]
-    steps : int
-    every : int
-        Steps from sample to sample.
-    outputs : Outputs
-        What to report besides q and v.
-    outside : PythonController, optional
-    outside_period : int
-        Its period in steps.
-    seed : int, or one for each run
-    single : bool
-        Whether the result has no batch axis.
-    method : str
-        Name, for the record.
-    settings : dict
-        What was asked for, for the record.
-    setup : Specification
-        What made it, for those who want it again.
     independent : list of tuple of int
         Constraint rows that imply all the others at the start: of each run, or of the first alone.
     start : dict
         How the loops were closed before the run: largest changes of q and v, redundant rows.
-    first_run : int
-        Number of the first run among those that share the seed.
+
+    Attributes
+    ----------
+    outputs : Outputs
+        What to report besides q and v.
+    outside_period : int
+        Period of a Python controller in steps.
+    settings : dict
+        What was asked for, for the record.
     """
 
-    mechanism: Mechanism
+    setup: Specification
     engine: Engine
     c0: np.ndarray
     p: np.ndarray
-    t0: float
-    h: float
-    steps: int
-    every: int
-    outputs: Outputs
-    outside: PythonController | None = None
-    outside_period: int = 1
-    seed: int | tuple[int, ...] = 0
-    single: bool = True
-    method: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
-    setup: Specification | None = None
-    independent: list[tuple[int, ...]] = field(default_factory=lambda: [()])
-    start: dict[str, Any] = field(default_factory=dict)
-    first_run: int = 0
+    independent: list[tuple[int, ...]]
+    start: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        s, outside = self.setup.settings, self.setup.outside
+        self.mechanism, self.outside, self.single = self.setup.mechanism, outside, self.setup.single
+        self.t0, self.h, self.steps, self.every = s.t0, s.step, s.steps, s.every
+        self.seed, self.first_run, self.method = s.seed, s.first_run, s.method
+        self.outputs = Outputs(self.setup.system, s.outputs)
+        self.settings = self.setup.record()
+        sampled = outside is not None and outside.period is not None
+        self.outside_period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
 
     def run(self, keep: Path | None = None, interval: float = 30.0, leave: bool = False) -> Run:
         """Run to the end and return the result."""
@@ -299,7 +285,7 @@ class Runner:
             meta=meta,
             final=final,
             doubts=doubt.find(self, samples, signals, np.flatnonzero(status != RunStatus.FAILED)),
-            origin=None if self.setup is None else Simulated(self.setup, self.p, samples),
+            origin=Simulated(self.setup, self.p, samples),
         )
         if self.single and found:
             raise NumericalError(str(found[0]), result=run, rows=np.array([0]))

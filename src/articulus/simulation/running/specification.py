@@ -27,9 +27,7 @@ from articulus.simulation.integrate import method as find_method
 from articulus.simulation.loop.components import Contact, Contacts, GroundContact
 from articulus.simulation.loop.events import Event, Switching, description, switched_on
 from articulus.simulation.loop.functions import System, native
-from articulus.simulation.loop.outputs import Outputs
 from articulus.simulation.loop.python_controller import PythonController
-from articulus.simulation.loop.steps import whole_steps
 from articulus.simulation.running.choose_engine import engine_for
 from articulus.simulation.running.runner import LOG_BYTES, Runner
 from articulus.simulation.running.servo_start import look_at_servos
@@ -128,14 +126,7 @@ class Specification:
                 RuntimeWarning,
                 stacklevel=5,
             )
-        outside = self.outside
-        sampled = outside is not None and outside.period is not None
-        period = whole_steps("controller period", outside.period, s.step) if sampled else 1  # type: ignore[union-attr, arg-type]
-        return Runner(
-            self.mechanism, engine, c0, p, s.t0, s.step, s.steps, s.every, Outputs(system, s.outputs), outside,
-            period, s.seed, self.single, s.method, setup._settings(), setup, independent, start,
-            s.first_run,
-        )  # fmt: skip
+        return Runner(setup, engine, c0, p, independent, start)
 
     def _contradictory(self, c: np.ndarray, p: np.ndarray, start: Mapping[str, Any]) -> bool:
         """Whether the method leaves the constraints where rows that are redundant on them contradict each other.
@@ -167,7 +158,7 @@ class Specification:
         )
         return self
 
-    def _settings(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
         """Return what was asked for, for the record."""
         return {
             "t_end": self.settings.t_end,
