@@ -127,7 +127,7 @@ class _Reader:
     def _declared(self, kind: Any, given: dict[str, Any], unit: str, path: str) -> Distribution | None:
         """Return a distribution of one number, read as its class declares it."""
         self.values.unknown_keys(given, tuple(kind.lists), path)
-        units = {f.name: f.metadata.get("unit") for f in dataclasses.fields(kind)}
+        units: dict[str, str] = {f.name: f.metadata.get("unit", OWN) for f in dataclasses.fields(kind)}
         found: dict[str, float] = {}
         for key, names in kind.lists.items():
             if key in given:
