@@ -56,6 +56,7 @@ ACCESSOR = {"componentType": 5126, "count": 10**9, "type": "VEC3"}
         ({"accessors": [ACCESSOR]}, "accessors of 11444 MB"),
         ({"accessors": [{**ACCESSOR, "count": 10**6}] * 30}, "accessors of 343 MB"),
         ({"accessors": [{**ACCESSOR, "count": -1}]}, "an accessor without a valid count"),
+        ({"accessors": [{**ACCESSOR, "componentType": [5126]}]}, "an accessor without a valid count"),
         ({"accessors": 3}, "no list of tables"),
         ({"nodes": [{"children": [1]}, {"children": [0]}]}, "a cycle of nodes"),
         ({"nodes": [{"children": [0]}]}, "a cycle of nodes"),
@@ -361,3 +362,40 @@ def test_3mf_archives_are_not_opened() -> None:
     """What reads them, lxml and networkx, no extra brings along; and 6 MB of them can hold 6 GB."""
     with pytest.raises(ModelError, match=r"a.3mf: found the suffix '.3mf'; expected one of .stl"):
         parse_mesh(b"PK", "a.3mf")
+
+
+@pytest.mark.parametrize("layout", ["csc", "csr", "bsr", "coo", "dia"])
+def test_sparse_matrices_whose_numbers_point_elsewhere(layout: str, tmp_path: Path) -> None:
+    """SciPy follows indices without a look at them: the process ended; a shape of 2^40 rows asked for 8 TB."""
+    from scipy import sparse
+
+    from articulus.model.files import read_matrices
+
+    path = tmp_path / "K.npz"
+    sparse.save_npz(path, sparse.eye_array(6).asformat(layout))
+    assert read_matrices(path)["K"].nnz == 6
+    with np.load(path) as archive:
+        good = dict(archive)
+    wrong = [{"shape": np.array([2**40, 6])}, {"shape": np.array([2**62, 2**62])}, {"shape": np.array(6)}]
+    for key in {"indices", "indptr", "row", "col"} & set(good):
+        wrong += [{key: good[key] + 10**8}, {key: good[key] - 10**8}]
+    if "indptr" in good:
+        wrong += [{"indptr": np.append(good["indptr"][:-1], 0).astype(np.int32)}]
+    for changed in wrong:
+        np.savez(path, **{**good, **changed})
+        with pytest.raises(ModelError, match=r"K\.npz: found a file that cannot be read"):
+            read_matrices(path)
+
+
+def test_a_ledger_with_a_torn_name_is_made_anew(tmp_path: Path) -> None:
+    """SQLite puts the name into its message, which was then no text: UnicodeDecodeError."""
+    text = (
+        STUDY
+        + '[campaign]\nruns = 4\nfigures = {t = "q.hinge1"}\n[campaign.vary]\n"q.hinge1" = {uniform = [0, 1]}\n'
+    )
+    digest = art.campaign.run(text, output=tmp_path / "c").digest()
+    ledger = tmp_path / "c" / "ledger.sqlite"
+    content = ledger.read_bytes()
+    assert b"tableranges" in content
+    ledger.write_bytes(content.replace(b"tableranges", b"table\xec\xffnges"))
+    assert art.campaign.show(tmp_path / "c").digest() == digest

@@ -57,7 +57,7 @@ class Ledger:
             if self._lost():
                 raise sqlite3.DatabaseError("no ledger beside the shards")
             self._open()
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, UnicodeDecodeError):  # SQLite's word on a torn page can be torn itself
             self._rebuild()
 
     def _lost(self) -> bool:

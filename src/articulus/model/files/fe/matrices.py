@@ -96,7 +96,7 @@ def _archive(place: Path) -> MatrixSet:
     try:
         arrays: dict[str, Any] = npz_arrays(content, MAX_BYTES)
         if {"format", "shape", "data"} <= set(arrays):
-            arrays = {place.stem: sparse.load_npz(io.BytesIO(content))}
+            arrays = {place.stem: _sparse(content, arrays["shape"])}
     except _BROKEN as error:
         raise _broken(place, error) from None
     dofs = tuple((int(a), int(b)) for a, b in _extra(place, arrays, DOFS, 2))
@@ -104,6 +104,18 @@ def _archive(place: Path) -> MatrixSet:
     matrices = {name: _checked(f"{place.name}: {name}", array) for name, array in arrays.items()}
     _check_dofs(place, matrices, dofs)
     return MatrixSet(place.name, matrices, dofs, grids)
+
+
+def _sparse(content: bytes, shape: np.ndarray) -> Any:
+    """Return the sparse matrix of an archive; raise ValueError for a size or indices that SciPy would follow out of its memory."""
+    if shape.ndim != 1 or shape.dtype.kind not in "iu" or not (shape >= 0).all() or (shape > MAX_SIZE).any():
+        raise ValueError(f"a matrix of shape {shape.tolist()}; at most {MAX_SIZE} rows and columns")
+    matrix = sparse.load_npz(io.BytesIO(content))
+    if hasattr(matrix, "check_format"):
+        if (np.diff(matrix.indptr) < 0).any():  # not looked at by check_format where the last one is zero
+            raise ValueError("pointers to rows or columns that go back")
+        matrix.check_format(full_check=True)
+    return matrix
 
 
 def _extra(place: Path, arrays: dict[str, Any], name: str, width: int) -> Any:

@@ -56,7 +56,13 @@ def _list(tree: dict[str, Any], key: str, name: str) -> list[dict[str, Any]]:
 def _size(accessor: dict[str, Any], name: str) -> int:
     count, kind = accessor.get("count"), accessor.get("componentType")
     entries = ENTRIES.get(str(accessor.get("type")))
-    if not isinstance(count, int) or count < 0 or kind not in SIZES or entries is None:
+    if (
+        not isinstance(count, int)
+        or count < 0
+        or entries is None
+        or not isinstance(kind, int)
+        or kind not in SIZES
+    ):
         raise _refusal(name, "an accessor without a valid count and type")
     return count * entries * SIZES[kind]
 
