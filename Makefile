@@ -52,7 +52,7 @@ realtime: $(VENV)/.view,data
 	$(BIN)/python tests/browser/drive/long_real_time.py --seconds 60
 
 fuzz: $(VENV)/.test
-	$(BIN)/python tests/files/fuzz_long.py --seconds 600
+	$(BIN)/python tests/files/fuzz_long.py --files 20000 --seconds 60
 
 nightly: export ARTICULUS_OPTIMIZATION = 1
 nightly: $(VENV)/.test oracles

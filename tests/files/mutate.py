@@ -23,6 +23,8 @@ NUMBERS = [
     "inf",
     "-inf",
     "1e999",
+    "1e308",
+    "-1e308",
     "-0",
     "0",
     "1e-320",
@@ -33,6 +35,18 @@ NUMBERS = [
     "[[]]",
     "{}",
     "0x7f",
+]
+NAMES = [
+    b"x" * 300,
+    b"<script>alert(1)</script>",
+    b"&lt;b&gt;",
+    b"../../etc/passwd",
+    b"a[0]",
+    b"",
+    "\u202e\u0000".encode(),
+    b"ground",
+    b"__class__",
+    b"%s%n{0}",
 ]
 TOKENS = [
     b"[",
@@ -83,12 +97,12 @@ READERS = {
 }
 
 
-def mutated(text: str, seed: int) -> bytes:
-    """Return a text with up to four random changes."""
+def mutated(text: str | bytes, seed: int) -> bytes:
+    """Return a text with up to four random changes: of bytes, of numbers, names and lines."""
     rng = random.Random(seed)
-    content = text.encode()
+    content = text.encode() if isinstance(text, str) else text
     for _ in range(rng.randint(1, 4)):
-        content = rng.choice((_flip, _delete, _double, _swap_number, _insert, _cut))(content, rng)
+        content = rng.choice(CHANGES)(content, rng)
     return content
 
 
@@ -130,6 +144,34 @@ def _swap_number(content: bytes, rng: random.Random) -> bytes:
         return content
     spot = rng.choice(found)
     return content[: spot.start()] + rng.choice(NUMBERS).encode() + content[spot.end() :]
+
+
+def _swap_name(content: bytes, rng: random.Random) -> bytes:
+    found = list(re.finditer(rb"[A-Za-z_][A-Za-z_0-9.]+", content))
+    if not found:
+        return content
+    spot = rng.choice(found)
+    name = rng.choice([*NAMES, rng.choice(found)[0]])
+    return content[: spot.start()] + name + content[spot.end() :]
+
+
+def _drop_or_repeat_line(content: bytes, rng: random.Random) -> bytes:
+    lines = content.split(b"\n")
+    at = rng.randrange(len(lines))
+    return b"\n".join([*lines[:at], *lines[at : at + 1] * rng.choice((0, 0, 2, 40)), *lines[at + 1 :]])
+
+
+CHANGES = (
+    _flip,
+    _delete,
+    _double,
+    _swap_number,
+    _swap_number,
+    _swap_name,
+    _drop_or_repeat_line,
+    _insert,
+    _cut,
+)
 
 
 def check(kind: str, seed: int) -> str:
