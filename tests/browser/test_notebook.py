@@ -27,7 +27,7 @@ def cube(*visuals, **options) -> art.Mechanism:
 
 
 def test_a_ball_is_round_and_fills_the_height() -> None:
-    seen = pixels(picture(cube(Sphere(0.5, colour="#ff0000"))))[..., 3] > 128
+    seen = pixels(picture(cube(Sphere(0.5, color="#ff0000"))))[..., 3] > 128
     rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
     high, wide = np.ptp(rows) + 1, np.ptp(columns) + 1
     assert high == pytest.approx(0.9 * HEIGHT, rel=0.03)  # a ball of twenty sides
@@ -36,8 +36,8 @@ def test_a_ball_is_round_and_fills_the_height() -> None:
 
 
 def test_what_is_nearer_hides_what_is_behind() -> None:
-    behind = Box((1, 1, 1), colour="#0000ff", at=(-6, 9, -4))
-    seen = pixels(picture(cube(Box((3, 3, 3), colour="#ff0000"), behind)))
+    behind = Box((1, 1, 1), color="#0000ff", at=(-6, 9, -4))
+    seen = pixels(picture(cube(Box((3, 3, 3), color="#ff0000"), behind)))
     middle = seen[HEIGHT // 2, WIDTH // 2]
     assert middle[0] > 60, "the near box is seen"
     assert middle[2] == 0

@@ -110,7 +110,7 @@ def test_size_and_outline_cover_visuals_of_bodies_and_not_those_of_ground() -> N
 
 
 def test_a_scene_with_visuals_is_plain_text() -> None:
-    scene = scene_of(arm(ball(8), Capsule(0.1, 0.3, colour="#11223380"), Sphere(0.1)))
+    scene = scene_of(arm(ball(8), Capsule(0.1, 0.3, color="#11223380"), Sphere(0.1)))
     plain = json.loads(json.dumps(scene.plain(), allow_nan=False))
     capsule, sphere = plain["bodies"][0]["solids"][1:]
     assert (capsule["size"], capsule["colour"], capsule["opacity"]) == ([0.1, 0.3], "#112233", 0.502)

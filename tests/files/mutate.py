@@ -71,7 +71,7 @@ SHAPES = """
 type = "box"
 size = [1, 2, "3 cm"]
 at = {rpy = [0, 0, "10 deg"]}
-colour = "#12345678"
+color = "#12345678"
 [[body.boom.visuals]]
 type = "ellipsoid"
 radii = [1, 2, 3]

@@ -132,5 +132,5 @@ def test_broken_files_give_a_mesh_or_a_refusal(name: str) -> None:
 
 def test_every_reader_is_tested() -> None:
     assert {Path(name).suffix for name in FILES} == set(MESH_READERS) - set(SCENES), (
-        "scenes: test_coloured_meshes.py"
+        "scenes: test_colored_meshes.py"
     )

@@ -87,7 +87,7 @@ def test_every_kind_has_the_same_dynamics_and_poses_when_read_back(tmp_path: Pat
     assert model.nv == m.nv + 1  # the coupled joint is one of its own there
 
 
-def test_meshes_lie_beside_and_colours_are_kept(tmp_path: Path) -> None:
+def test_meshes_lie_beside_and_colors_are_kept(tmp_path: Path) -> None:
     (tmp_path / "x.stl").write_bytes(stl_bytes(TETRAHEDRON))
     red = '<material name="r"><color rgba="1 0 0 0.5"/></material>'
     shapes = [

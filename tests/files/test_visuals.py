@@ -63,7 +63,7 @@ def test_a_robot_is_drawn_as_pinocchio_reads_it(tmp_path: Path) -> None:
     assert (arm.radius, arm.length) == pytest.approx((held.radius, 2 * held.halfLength))
     flat = 4 / 3 * np.pi * 0.12**2 * 0.06
     assert volume(tip) == pytest.approx(flat, rel=0.03), "the ball of 24 rings has 2 percent less"
-    assert [foot.colour, arm.colour, tip.colour] == ["#596673", "", "#c81ea0"]
+    assert [foot.color, arm.color, tip.color] == ["#596673", "", "#c81ea0"]
 
 
 LINK = '<robot name="r">{material}<link name="a">{mass}{visual}</link></robot>'
@@ -171,7 +171,7 @@ def test_a_text_has_no_folder_for_meshes() -> None:
     assert found.findings[0].where == "model.urdf:1: link.a.visual[0].mesh"
 
 
-def test_colours_by_name() -> None:
+def test_colors_by_name() -> None:
     red = '<material name="red"><color rgba="1 0 0 0.5"/></material>'
     sphere = '<geometry><sphere radius="1"/></geometry>'
     for text in (
@@ -179,8 +179,8 @@ def test_colours_by_name() -> None:
         link(sphere + red),
         link(f'{sphere}{red}</visual><visual>{sphere}<material name="red"/>'),
     ):
-        assert {v.colour for v in visuals(parse_urdf(text))} == {"#ff000080"}
-    assert visuals(parse_urdf(link(sphere + '<material name="blue"/>', red)))[0].colour == ""
+        assert {v.color for v in visuals(parse_urdf(text))} == {"#ff000080"}
+    assert visuals(parse_urdf(link(sphere + '<material name="blue"/>', red)))[0].color == ""
 
 
 def test_lumped_links_keep_their_place(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_geoms_are_where_mujoco_has_them(tmp_path: Path) -> None:
         np.testing.assert_allclose(X[:3, :3].ravel(), data.geom_xmat[g], atol=1e-12)
         if name != "shell":
             np.testing.assert_allclose(_half(v), _half_there(model, g), atol=1e-12)
-    assert [v.colour for _, v in drawn] == ["#0000ff80", "#ff0000", "", "", "", ""]
+    assert [v.color for _, v in drawn] == ["#0000ff80", "#ff0000", "", "", "", ""]
     # MuJoCo moves vertices to the principal axes; seen from the body they stand where the file has them
     shell = drawn[-1][1]
     assert isinstance(shell, Mesh)
@@ -295,12 +295,12 @@ inertia = [1, 1, 1]
 def test_shapes_in_toml() -> None:
     lists = (
         HEAD
-        + 'visuals = [{type = "sphere", radius = 0.1, colour = "#FF0000"}, {type = "capsule", radius = 1, length = 2}]'
+        + 'visuals = [{type = "sphere", radius = 0.1, color = "#FF0000"}, {type = "capsule", radius = 1, length = 2}]'
     )
-    tables = HEAD + '[[body.arm.visuals]]\ntype = "sphere"\nradius = "100 mm"\ncolour = "#ff0000"\n'
+    tables = HEAD + '[[body.arm.visuals]]\ntype = "sphere"\nradius = "100 mm"\ncolor = "#ff0000"\n'
     tables += '[[body.arm.visuals]]\ntype = "capsule"\nradius = 1\nlength = 2\n'
     assert parse_toml(lists) == parse_toml(tables)
-    assert visuals(parse_toml(lists)) == [Sphere(0.1, colour="#ff0000"), Capsule(1, 2)]
+    assert visuals(parse_toml(lists)) == [Sphere(0.1, color="#ff0000"), Capsule(1, 2)]
     assert parse_toml(lists).visuals == (Box((1, 1, 0.05), at=(0, 0, -0.1)),)
 
 
@@ -311,8 +311,8 @@ def test_shapes_in_toml() -> None:
         ('type = "sphere"', "m.toml:14: body.arm.visuals[0]: found no radius; expected radius [m]"),
         ('type = "sphere"\nradius = -1', "m.toml:16: body.arm.visuals[0].radius: found -1.0; expected a plain number above zero"),
         ('type = "sphere"\nradius = "1 kg"', "m.toml:16: body.arm.visuals[0].radius: found '1 kg' measures [kg]"),
-        ('type = "sphere"\nradius = 1\ncolor = "#000000"', "m.toml:17: body.arm.visuals[0].color: found the unknown key"),
-        ('type = "sphere"\nradius = 1\ncolour = "red"', "m.toml:17: body.arm.visuals[0].colour: found 'red'"),
+        ('type = "sphere"\nradius = 1\ncolour = "#000000"', "visuals[0].colour: found the unknown key 'colour'; expected a known key. did you mean 'color'?"),
+        ('type = "sphere"\nradius = 1\ncolor = "red"', "m.toml:17: body.arm.visuals[0].color: found 'red'"),
         ('type = "box"\nsize = [1, 2]', "m.toml:16: body.arm.visuals[0].size: found 2 entries"),
         ('type = "mesh"', "m.toml:14: body.arm.visuals[0]: found no file"),
         ('type = "mesh"\nfile = "none.stl"', "m.toml:16: body.arm.visuals[0].file: found 'none.stl': no such file"),
@@ -336,7 +336,7 @@ def test_a_list_of_tables_is_expected(wrong: str) -> None:
 
 def test_written_shapes_come_back_equal(tmp_path: Path) -> None:
     one = art.load(write_robot(tmp_path)).description
-    other = Mesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, at=(0.1, 0.2, 0.3), colour="#01020304")
+    other = Mesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, at=(0.1, 0.2, 0.3), color="#01020304")
     m = art.Mechanism("all", visuals=[other, Ellipsoid((1, 2, 3), at=art.Pose(rpy=(0.1, 0.2, 0.3)))])
     m.body(
         "arm", 1.0, (0, 0, 0), (1, 1, 1), visuals=[TETRAHEDRON, *visuals(one), Capsule(0.1, 0.2), Sphere(0.1)]
@@ -357,9 +357,9 @@ def test_a_run_keeps_what_is_drawn(tmp_path: Path) -> None:
 
 def test_a_scaled_mesh(tmp_path: Path) -> None:
     (tmp_path / "x.stl").write_bytes(stl_bytes(TETRAHEDRON))
-    text = '[[body.arm.visuals]]\ntype = "mesh"\nfile = "x.stl"\nscale = [0.1, -0.1, 0.2]\ncolour = "#123456"'
+    text = '[[body.arm.visuals]]\ntype = "mesh"\nfile = "x.stl"\nscale = [0.1, -0.1, 0.2]\ncolor = "#123456"'
     (tmp_path / "m.toml").write_text(HEAD + text)
     (found,) = visuals(read_toml(tmp_path / "m.toml"))
     assert isinstance(found, Mesh)
     assert volume(found) == pytest.approx(0.1 * 0.1 * 0.2 / 6, rel=1e-6)
-    assert found.colour == "#123456"
+    assert found.color == "#123456"

@@ -16,7 +16,7 @@ from articulus.model.mechanism.visual import (
     Mesh,
     Sphere,
     Strut,
-    colour_text,
+    color_text,
 )
 
 SOME = {
@@ -68,7 +68,7 @@ def test_corners_are_turned_and_shifted(name):
         (lambda: Sphere(np.inf), r"Sphere.radius: found inf"),
         (lambda: Sphere(np.nan), r"Sphere.radius: found nan"),
         (lambda: Cylinder(art.Parameter("r", 1.0), 1), r"Cylinder.radius: found Parameter"),
-        (lambda: Sphere(1, colour="red"), r"""Sphere.colour: found 'red'; expected a colour such as "#d55e00\""""),
+        (lambda: Sphere(1, color="red"), r"""Sphere.color: found 'red'; expected a color such as "#d55e00\""""),
         (lambda: Sphere(1, at=Pose((art.Parameter("x", 1.0), 0, 0))), "Sphere.at: found a parameter"),
         (lambda: Sphere(1, at=(np.nan, 0, 0)), "Sphere.at: .*expected finite numbers"),
         (lambda: Mesh(np.eye(3), [[0, 1, 3]]), "Mesh.triangles: found the vertex 3; expected 0 to 2"),
@@ -119,11 +119,11 @@ def test_a_mirrored_mesh_still_faces_outwards():
     np.testing.assert_array_equal(mesh.vertices, np.diag([1, -1, 2]))
 
 
-def test_colours_of_numbers():
-    assert colour_text((1, 0.5, 0, 1)) == "#ff8000"
-    assert colour_text((0, 0, 1, 0.5)) == "#0000ff80"
-    assert colour_text((1, 1, 1, 1)) == "#ffffff"
-    assert colour_text((2, -1, 0, 1)) == "#ff0000"
+def test_colors_of_numbers():
+    assert color_text((1, 0.5, 0, 1)) == "#ff8000"
+    assert color_text((0, 0, 1, 0.5)) == "#0000ff80"
+    assert color_text((1, 1, 1, 1)) == "#ffffff"
+    assert color_text((2, -1, 0, 1)) == "#ff0000"
 
 
 def test_equations_do_not_know_what_is_drawn():

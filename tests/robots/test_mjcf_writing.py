@@ -76,7 +76,7 @@ def test_round_trip(name: str, tmp_path: Path) -> None:
 
 def crane() -> art.Mechanism:
     """A mechanism of our own: other joint types, pictures, limits, a lock, a coupling and a loop."""
-    m = art.Mechanism("crane", gravity=(0, 0, -9.81), visuals=[Box(size=(1, 2, 0.1), colour="#102030")])
+    m = art.Mechanism("crane", gravity=(0, 0, -9.81), visuals=[Box(size=(1, 2, 0.1), color="#102030")])
     tetrahedron = Mesh(np.eye(4, 3), [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]])
     m.body("tower", 100.0, (0.1, 0, 1), (30, 31, 5, 0.1, 0.2, 0.3), visuals=[tetrahedron, Sphere(radius=0.2)])
     m.body("boom", 20.0, (1, 0, 0), (1, 8, 8))
@@ -117,7 +117,7 @@ def test_joints_of_several_freedoms_become_joints_in_a_row(tmp_path: Path) -> No
 def test_pictures_are_carried(tmp_path: Path) -> None:
     other = again(crane(), tmp_path)
     ground, (mesh, ball) = other.description.visuals[0], other.description.bodies[0].visuals
-    assert (ground.size, ground.colour) == ((1.0, 2.0, 0.1), "#102030")
+    assert (ground.size, ground.color) == ((1.0, 2.0, 0.1), "#102030")
     assert ball.radius == 0.2
     X = mesh.at.matrix()
     corners = mesh.vertices @ X[:3, :3].T + X[:3, 3]
@@ -180,11 +180,11 @@ def test_pictures_without_a_place_are_left_out_with_a_warning(tmp_path: Path) ->
         m.save(tmp_path / "x.xml")
 
 
-def test_colours_of_triangles_are_left_out_with_a_warning(tmp_path: Path) -> None:
+def test_colors_of_triangles_are_left_out_with_a_warning(tmp_path: Path) -> None:
     painted = Mesh(np.eye(4, 3), [[0, 2, 1], [0, 1, 3]], [(255, 0, 0), (0, 0, 255)])
     m = art.Mechanism("m").body("b", 1.0, inertia=(1, 1, 1), visuals=[painted])
     m.joint("j", art.Revolute((0, 0, 1)), "ground", "b")
-    with pytest.warns(DoubtfulModel, match="colours of the triangles of a mesh of 'b'"):
+    with pytest.warns(DoubtfulModel, match="colors of the triangles of a mesh of 'b'"):
         m.save(tmp_path / "x.xml")
 
 

@@ -107,7 +107,7 @@ def _struts(d: Description, poses: np.ndarray) -> Iterator[Part]:
                 end = moved(pose[v.body], np.array([v.end]))[0]
                 joint = start + 0.62 * (end - start)
                 for a, b, radius, colour in (
-                    (start, joint, v.radius, v.colour or GREY),
+                    (start, joint, v.radius, v.color or GREY),
                     (joint, end, 0.52 * v.radius, "#b4bac0"),
                 ):
                     yield _shape(Shape("disc", tuple(a), tuple(b), radius), colour)
@@ -132,12 +132,12 @@ def _visual(v: Visual, colour: str, size: float) -> Iterator[Part]:
             if len(triangles):
                 yield (
                     _placed(v, vertices[triangles]),
-                    _rgb(v.colour or colour, len(triangles)) if painted is None else painted / 255,
+                    _rgb(v.color or colour, len(triangles)) if painted is None else painted / 255,
                 )
             return
         case _:
             return
-    yield _placed(v, corners), _rgb(v.colour or colour, len(corners))
+    yield _placed(v, corners), _rgb(v.color or colour, len(corners))
 
 
 def _placed(v: Visual, corners: np.ndarray) -> np.ndarray:

@@ -170,11 +170,11 @@ def obstacles_of(run: Run) -> list[Visual]:
         size, at = given["size"], Pose.from_matrix(np.array(given["pose"]))
         match given["shape"]:
             case "sphere":
-                made.append(Sphere(size[0], at=at, colour=OBSTACLE))
+                made.append(Sphere(size[0], at=at, color=OBSTACLE))
             case "capsule":
-                made.append(Capsule(*size, at=at, colour=OBSTACLE))
+                made.append(Capsule(*size, at=at, color=OBSTACLE))
             case "box":
-                made.append(Box(tuple(size), at=at, colour=OBSTACLE))
+                made.append(Box(tuple(size), at=at, color=OBSTACLE))
     return made
 
 

@@ -95,14 +95,14 @@ def solids(visuals: Iterable[Visual], meshes: Mapping[str, int]) -> tuple[Solid,
 def _solid(v: Visual, mesh: int) -> Solid:
     X = v.at.matrix()
     position = (float(X[0, 3]), float(X[1, 3]), float(X[2, 3]))
-    opacity = int(v.colour[7:] or "ff", 16) / 255
+    opacity = int(v.color[7:] or "ff", 16) / 255
     other = (v.body, _point(np.array(v.end))) if isinstance(v, Strut) else ("", (0.0, 0.0, 0.0))
     return Solid(
         v.type_name,
         _size(v),
         position,
         quaternion_of(X[:3, :3]),
-        v.colour[:7],
+        v.color[:7],
         round(opacity, 3),
         mesh,
         *other,
@@ -172,7 +172,7 @@ def merged(mesh: Mesh, cell: float) -> tuple[np.ndarray, np.ndarray, np.ndarray 
     triangles = np.stack([a, b, c], axis=1)[whole]
     used = np.zeros(len(vertices), dtype=bool)
     used[triangles] = True
-    colours = None if mesh.colours is None else mesh.colours[whole]
+    colours = None if mesh.colors is None else mesh.colors[whole]
     return vertices[used], (np.cumsum(used) - 1)[triangles], colours
 
 

@@ -31,7 +31,7 @@ MAX_TRIANGLES = 1_000_000
 LARGEST = 1e9
 """Largest length and coordinate [m]: what single precision, with which pictures are drawn, can square."""
 
-_COLOUR = re.compile(r"#(?:[0-9a-f]{2}){3,4}")
+_COLOR = re.compile(r"#(?:[0-9a-f]{2}){3,4}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class Visual(abc.ABC):
     ----------
     at : Pose, three numbers [m] or a 4 x 4 matrix
         Pose in the body frame; numbers only, no parameters.
-    colour : str
+    color : str
         "#rrggbb", or "#rrggbbaa" for a translucent one; that of the body if not given.
 
     Attributes
@@ -53,13 +53,13 @@ class Visual(abc.ABC):
 
     type_name: ClassVar[str]
     at: Pose = dataclasses.field(default=Pose(), metadata={"meaning": "pose in the body frame"})
-    colour: str = dataclasses.field(
+    color: str = dataclasses.field(
         default="",
         metadata={"meaning": "`#rrggbb`, or `#rrggbbaa` for a translucent one; without it the body's"},
     )
 
     def __post_init__(self) -> None:
-        convert(self, at=_fixed, colour=_colour)
+        convert(self, at=_fixed, color=_color)
 
     @abc.abstractmethod
     def bounds(self) -> np.ndarray:
@@ -225,25 +225,25 @@ class Mesh(Visual):
     vertices : array, (n, 3) [m]
     triangles : array of int, (m, 3)
         Vertices of each, counted from zero, counter-clockwise seen from outside; at most a million.
-    colours : array of bytes, (m, 3), or None
-        Red, green and blue of each triangle; without them all have the colour of the whole.
+    colors : array of bytes, (m, 3), or None
+        Red, green and blue of each triangle; without them all have the color of the whole.
     """
 
     type_name: ClassVar[str] = "mesh"
     vertices: np.ndarray
     triangles: np.ndarray
-    colours: np.ndarray | None = None
+    colors: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        convert(self, vertices=_vertices, triangles=_triangles, colours=_colours)
-        if self.colours is not None and len(self.colours) != len(self.triangles):
+        convert(self, vertices=_vertices, triangles=_triangles, colors=_colors)
+        if self.colors is not None and len(self.colors) != len(self.triangles):
             raise InputError(
                 Finding(
-                    "Mesh.colours",
-                    f"{len(self.colours)} colours",
+                    "Mesh.colors",
+                    f"{len(self.colors)} colors",
                     f"{len(self.triangles)}, one per triangle",
-                    field="colours",
+                    field="colors",
                 )
             )
         if not 0 <= self.triangles.min() <= self.triangles.max() < len(self.vertices):
@@ -271,18 +271,18 @@ class Mesh(Visual):
 
     @functools.cached_property
     def geometry(self) -> str:
-        """Return a hash of vertices, triangles and their colours: meshes with equal ones differ at most in pose and colour."""
+        """Return a hash of vertices, triangles and their colors: meshes with equal ones differ at most in pose and color."""
         digest = hashlib.sha256(self.vertices.tobytes())
         digest.update(self.triangles.tobytes())
-        digest.update(b"" if self.colours is None else self.colours.tobytes())
+        digest.update(b"" if self.colors is None else self.colors.tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        mine = isinstance(other, Mesh) and (self.at, self.colour) == (other.at, other.colour)
+        mine = isinstance(other, Mesh) and (self.at, self.color) == (other.at, other.color)
         return mine and self.geometry == other.geometry  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return hash((self.at, self.colour, self.geometry))
+        return hash((self.at, self.color, self.geometry))
 
     def __repr__(self) -> str:
         return f"<Mesh of {len(self.triangles)} triangles>"
@@ -308,7 +308,7 @@ def box_corners(ends: np.ndarray) -> np.ndarray:
     return np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
-def colour_text(rgba: Sequence[float]) -> str:
+def color_text(rgba: Sequence[float]) -> str:
     """Return "#rrggbb", or "#rrggbbaa", of red, green, blue and opacity between 0 and 1."""
     text = "#" + "".join(f"{round(255 * min(max(float(x), 0.0), 1.0)):02x}" for x in rgba)
     return text.removesuffix("ff") if len(text) == 9 else text
@@ -323,10 +323,10 @@ def _fixed(value: Any) -> Pose:
     return pose
 
 
-def _colour(text: Any) -> str:
+def _color(text: Any) -> str:
     lower = text.lower() if isinstance(text, str) else ""
-    if text != "" and not _COLOUR.fullmatch(lower):
-        raise InputError(Finding("", repr(text), 'a colour such as "#d55e00", or nothing'))
+    if text != "" and not _COLOR.fullmatch(lower):
+        raise InputError(Finding("", repr(text), 'a color such as "#d55e00", or nothing'))
     return lower
 
 
@@ -372,12 +372,12 @@ def _triangles(x: Any) -> np.ndarray:
     return _kept(found.astype(np.int32))
 
 
-def _colours(x: Any) -> np.ndarray | None:
+def _colors(x: Any) -> np.ndarray | None:
     if x is None:
         return None
     found = _array(x, np.int64)
     if found.max() > 255 or found.min() < 0:
-        raise InputError(Finding("", f"a colour of {found.min()} or {found.max()}", "0 to 255"))
+        raise InputError(Finding("", f"a color of {found.min()} or {found.max()}", "0 to 255"))
     return _kept(found.astype(np.uint8))
 
 

@@ -1,4 +1,4 @@
-"""Material libraries of OBJ files (.mtl): the diffuse colour of each material, and its picture."""
+"""Material libraries of OBJ files (.mtl): the diffuse color of each material, and its picture."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Material:
 
     Parameters
     ----------
-    colour : three whole numbers, 0 to 255
+    color : three whole numbers, 0 to 255
     picture : array of bytes, (height, width, 3), or None
     """
 
-    colour: tuple[int, ...] = (178, 178, 178)
+    color: tuple[int, ...] = (178, 178, 178)
     picture: np.ndarray | None = None
 
 
@@ -34,13 +34,13 @@ def read_materials(content: bytes | None, beside: Beside) -> dict[str, Material]
             name = rest.strip()
             out[name] = Material()
         elif key == "Kd" and name:
-            out[name] = Material(_colour(rest) or out[name].colour, out[name].picture)
+            out[name] = Material(_color(rest) or out[name].color, out[name].picture)
         elif key == "map_Kd" and name:
-            out[name] = Material(out[name].colour, decoded(beside(rest.split(" -")[-1].strip())))
+            out[name] = Material(out[name].color, decoded(beside(rest.split(" -")[-1].strip())))
     return out
 
 
-def _colour(text: str) -> tuple[int, ...]:
+def _color(text: str) -> tuple[int, ...]:
     try:
         numbers = [round(255 * min(max(float(x), 0.0), 1.0)) for x in text.split()[:3]]
     except (ValueError, OverflowError):

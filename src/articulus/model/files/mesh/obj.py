@@ -1,4 +1,4 @@
-"""Meshes of OBJ files: vertices, faces and the colours of their materials; normals are passed over."""
+"""Meshes of OBJ files: vertices, faces and the colors of their materials; normals are passed over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from articulus.model.mechanism.visual import MAX_TRIANGLES, Mesh
 
 
 def parse_obj(content: bytes, name: str, beside: Beside = nothing_beside) -> Mesh:
-    """Return the mesh of an OBJ file's content, faces cut into triangles, coloured by its materials.
+    """Return the mesh of an OBJ file's content, faces cut into triangles, colored by its materials.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ def parse_obj(content: bytes, name: str, beside: Beside = nothing_beside) -> Mes
         key: m for library in libraries for key, m in read_materials(beside(library), beside).items()
     }
     corners_at = np.array(places, dtype=float).reshape(-1, 2), np.array(on_picture)
-    return _coloured(np.array(vertices), np.array(triangles), corners_at, uses, materials)
+    return _colored(np.array(vertices), np.array(triangles), corners_at, uses, materials)
 
 
-def _coloured(
+def _colored(
     vertices: np.ndarray,
     triangles: np.ndarray,
     on_picture: tuple[np.ndarray, np.ndarray],
     uses: list[tuple[int, str]],
     materials: Mapping[str, Material],
 ) -> Mesh:
-    """Return the mesh with the colours of its materials; without colours when no material of them is known."""
+    """Return the mesh with the colors of its materials; without colors when no material of them is known."""
     if not any(used in materials for _, used in uses):
         return Mesh(vertices, triangles)
     places, corners = on_picture
@@ -80,7 +80,7 @@ def _coloured(
         if material.picture is not None and corners[start:end].min() >= 0:
             parts.append(painted(vertices, own, places[corners[start:end]], material.picture))
         else:
-            parts.append((vertices, own, np.tile(material.colour, (len(own), 1))))
+            parts.append((vertices, own, np.tile(material.color, (len(own), 1))))
     starts = np.cumsum([0, *(0 if p[0] is vertices else len(p[0]) for p in parts)]) + len(vertices)
     moved = [t if v is vertices else t + start for (v, t, _), start in zip(parts, starts)]
     every = [vertices, *(v for v, _, _ in parts if v is not vertices)]
@@ -88,14 +88,14 @@ def _coloured(
 
 
 def obj_text(mesh: Mesh) -> str:
-    """Return a mesh, without pose and colour, as OBJ text; nine digits tell all numbers of single precision apart."""
+    """Return a mesh, without pose and color, as OBJ text; nine digits tell all numbers of single precision apart."""
     lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in mesh.vertices.tolist()]
     lines += [f"f {a} {b} {c}" for a, b, c in (mesh.triangles + 1).tolist()]
     return "\n".join(lines) + "\n"
 
 
 def _vertex(words: list[str], where: str) -> tuple[float, ...]:
-    """Return x, y, z; a weight or a colour may follow them."""
+    """Return x, y, z; a weight or a color may follow them."""
     try:
         numbers = tuple(map(float, words[1:4]))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Meshes of PLY files, text or binary: corners, faces and the colour of each face or vertex."""
+"""Meshes of PLY files, text or binary: corners, faces and the color of each face or vertex."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse_ply(content: bytes, name: str, beside: Beside) -> Mesh:
         vertices = np.stack([vertex[axis] for axis in "xyz"], axis=1)
         corners = next(faces[key] for key in LISTS if key in faces)
         triangles, owner = _triangles(corners)
-        return Mesh(vertices, triangles, _colours(vertex, faces, triangles, owner))
+        return Mesh(vertices, triangles, _colors(vertex, faces, triangles, owner))
     except (KeyError, ValueError, IndexError, StopIteration, TypeError, OverflowError, MemoryError) as error:
         raise ModelError(
             Finding(
@@ -52,17 +52,17 @@ def parse_ply(content: bytes, name: str, beside: Beside) -> Mesh:
 
 
 def ply_bytes(mesh: Mesh) -> bytes:
-    """Return a mesh with the colours of its triangles, without pose and colour of the whole, as a binary PLY file."""
+    """Return a mesh with the colors of its triangles, without pose and color of the whole, as a binary PLY file."""
     vertices, count = mesh.vertices.astype("<f4"), len(mesh.triangles)
     head = ["ply", "format binary_little_endian 1.0", f"element vertex {len(vertices)}"]
     head += [f"property float {axis}" for axis in "xyz"]
     head += [f"element face {count}", "property list uchar int vertex_indices"]
     record = [("n", "u1"), ("corners", "<i4", 3)]
-    faces = np.zeros(count, dtype=[*record, ("rgb", "u1", 3)] if mesh.colours is not None else record)
+    faces = np.zeros(count, dtype=[*record, ("rgb", "u1", 3)] if mesh.colors is not None else record)
     faces["n"], faces["corners"] = 3, mesh.triangles
-    if mesh.colours is not None:
+    if mesh.colors is not None:
         head += [f"property uchar {c}" for c in RGB]
-        faces["rgb"] = mesh.colours
+        faces["rgb"] = mesh.colors
     return "\n".join([*head, "end_header", ""]).encode() + vertices.tobytes() + faces.tobytes()
 
 
@@ -188,7 +188,7 @@ def _triangles(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(fans, dtype=np.int64), np.array(owner, dtype=int)
 
 
-def _colours(
+def _colors(
     vertex: dict[str, np.ndarray], faces: dict[str, np.ndarray], triangles: np.ndarray, owner: np.ndarray
 ) -> np.ndarray | None:
     if all(c in faces for c in RGB):
@@ -198,9 +198,9 @@ def _colours(
     return None
 
 
-def _as_bytes(colours: np.ndarray) -> np.ndarray:
+def _as_bytes(colors: np.ndarray) -> np.ndarray:
     return (
-        (colours * 255).round().clip(0, 255).astype(np.uint8)
-        if colours.dtype.kind == "f"
-        else colours.astype(np.uint8)
+        (colors * 255).round().clip(0, 255).astype(np.uint8)
+        if colors.dtype.kind == "f"
+        else colors.astype(np.uint8)
     )

@@ -1,4 +1,4 @@
-"""Meshes of COLLADA, glTF and other scenes, through the package trimesh (extra `mesh`): all parts in one mesh, coloured.
+"""Meshes of COLLADA, glTF and other scenes, through the package trimesh (extra `mesh`): all parts in one mesh, colored.
 
 Node transforms and the unit of the file are applied. The upward axis that a COLLADA file declares is not: in robot models it
 is ignored by the tools with which their makers draw them.
@@ -23,7 +23,7 @@ from articulus.model.mechanism.visual import MAX_TRIANGLES, Mesh
 SCENES = (".dae", ".glb", ".gltf", ".off")
 """Suffixes that are read here."""
 GREY = (178, 178, 178)
-"""Colour of a part without one, beside parts that have some."""
+"""Color of a part without one, beside parts that have some."""
 
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 _DECLARED = re.compile(rb"<!(DOCTYPE|ENTITY)", re.I)
@@ -42,12 +42,12 @@ def parse_scene(content: bytes, name: str, beside: Beside) -> Mesh:
     given = [c for _, _, c in parts]
     if all(c is None for c in given):
         return Mesh(vertices, triangles)
-    colours = [np.full((len(t), 3), GREY) if c is None else c for (_, t, _), c in zip(parts, given)]
-    return Mesh(vertices, triangles, np.concatenate(colours))
+    colors = [np.full((len(t), 3), GREY) if c is None else c for (_, t, _), c in zip(parts, given)]
+    return Mesh(vertices, triangles, np.concatenate(colors))
 
 
 Part = tuple[np.ndarray, np.ndarray, np.ndarray | None]
-"""Vertices, triangles and colours."""
+"""Vertices, triangles and colors."""
 
 
 def _loaded(content: bytes, name: str, beside: Beside) -> list[Part]:
@@ -103,24 +103,24 @@ def _parts(scene: Any) -> Any:
 
 
 def _part(part: Any, X: np.ndarray) -> Part:
-    """Return vertices, triangles and colours of a part."""
+    """Return vertices, triangles and colors of a part."""
     vertices = np.asarray(part.vertices, dtype=float) @ X[:3, :3].T + X[:3, 3]
     triangles = np.asarray(part.faces, dtype=np.int64)
-    colours = None
+    colors = None
     material, uv = getattr(part.visual, "material", None), getattr(part.visual, "uv", None)
     picture = None if material is None else _first(material, "image", "baseColorTexture")
     if picture is not None and uv is not None and len(uv) == len(vertices):
-        vertices, triangles, colours = painted(
+        vertices, triangles, colors = painted(
             vertices, triangles, np.asarray(uv, dtype=float), reduced(picture)
         )
     elif material is not None:
         rgba = _first(material, "baseColorFactor", "diffuse")
-        colours = None if rgba is None else np.tile(_bytes(rgba), (len(triangles), 1))
+        colors = None if rgba is None else np.tile(_bytes(rgba), (len(triangles), 1))
     elif part.visual.defined:
-        colours = np.asarray(part.visual.face_colors)[:, :3]
+        colors = np.asarray(part.visual.face_colors)[:, :3]
     if np.linalg.det(X[:3, :3]) < 0:
         triangles = triangles[:, [0, 2, 1]]
-    return vertices, triangles, colours
+    return vertices, triangles, colors
 
 
 def _first(thing: Any, *names: str) -> Any:

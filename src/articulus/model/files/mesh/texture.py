@@ -1,6 +1,6 @@
-"""Pictures on triangles: each triangle gets the colour that the picture has at its centre, after large ones are cut.
+"""Pictures on triangles: each triangle gets the color that the picture has at its centre, after large ones are cut.
 
-One colour per triangle is all that the browser and the files of a model keep, so that there is one way to colour a mesh, whatever
+One color per triangle is all that the browser and the files of a model keep, so that there is one way to color a mesh, whatever
 format it came from.
 """
 
@@ -48,7 +48,7 @@ def reduced(image: Any) -> np.ndarray:
 def painted(
     vertices: np.ndarray, triangles: np.ndarray, uv: np.ndarray, picture: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return vertices, triangles and their colours (m, 3) after triangles that span many pixels are cut in four.
+    """Return vertices, triangles and their colors (m, 3) after triangles that span many pixels are cut in four.
 
     Parameters
     ----------

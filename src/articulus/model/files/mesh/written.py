@@ -19,10 +19,10 @@ def mesh_files(description: Description, stem: str) -> dict[str, str]:
     """Return the name of the file of each geometry of meshes; all begin with `stem`."""
     suffix = {True: "obj", False: "ply"}
     return {
-        m.geometry: f"{stem}mesh{k}.{suffix[m.colours is None]}" for k, m in enumerate(meshes_of(description))
+        m.geometry: f"{stem}mesh{k}.{suffix[m.colors is None]}" for k, m in enumerate(meshes_of(description))
     }
 
 
 def mesh_bytes(mesh: Mesh) -> bytes:
-    """Return the file of a mesh: OBJ, which people can read, or PLY where triangles have colours."""
-    return obj_text(mesh).encode() if mesh.colours is None else ply_bytes(mesh)
+    """Return the file of a mesh: OBJ, which people can read, or PLY where triangles have colors."""
+    return obj_text(mesh).encode() if mesh.colors is None else ply_bytes(mesh)

@@ -27,8 +27,8 @@ def geom_of(visual: Visual, file_of: Callable[[Mesh], str]) -> ET.Element | None
             return None
     X = Pose.from_matrix(visual.at.matrix())
     shape |= {"pos": _sizes(*X.xyz), "quat": _sizes(*X.quaternion)}
-    if visual.colour:
-        channels = [int(visual.colour[k : k + 2], 16) / 255 for k in range(1, len(visual.colour), 2)]
+    if visual.color:
+        channels = [int(visual.color[k : k + 2], 16) / 255 for k in range(1, len(visual.color), 2)]
         shape["rgba"] = _sizes(*channels, *([1.0] if len(channels) == 3 else []))
     return ET.Element("geom", {**shape, "mass": "0", "contype": "0", "conaffinity": "0", "group": "1"})
 

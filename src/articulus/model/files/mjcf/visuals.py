@@ -11,7 +11,7 @@ import numpy as np
 
 from articulus.errors import InputError
 from articulus.model.mechanism import Box, Capsule, Cylinder, Ellipsoid, Mesh, Pose, Sphere, Visual
-from articulus.model.mechanism.visual import MAX_TRIANGLES, colour_text
+from articulus.model.mechanism.visual import MAX_TRIANGLES, color_text
 
 VISIBLE_GROUPS = 3
 """Groups 0, 1 and 2 are shown at the start, higher ones (collision shapes, as a rule) are not."""
@@ -45,7 +45,7 @@ def _visual(m: Any, g: int) -> Visual | None:
         return None
     placed: dict[str, Any] = {
         "at": Pose(tuple(map(float, m.geom_pos[g])), quaternion=tuple(map(float, m.geom_quat[g]))),
-        "colour": "" if rgba == DEFAULT_RGBA else colour_text(rgba),
+        "color": "" if rgba == DEFAULT_RGBA else color_text(rgba),
     }
     if kind == MESH:
         return _mesh(m, int(m.geom_dataid[g]), placed)
@@ -53,7 +53,7 @@ def _visual(m: Any, g: int) -> Visual | None:
 
 
 def _rgba(m: Any, g: int) -> tuple[float, ...]:
-    """Return the colour that MuJoCo's viewer gives a geom: its own unless that is the default, then its material's."""
+    """Return the color that MuJoCo's viewer gives a geom: its own unless that is the default, then its material's."""
     own, material = tuple(map(float, m.geom_rgba[g])), int(m.geom_matid[g])
     return own if own != DEFAULT_RGBA or material < 0 else tuple(map(float, m.mat_rgba[material]))
 

@@ -292,8 +292,8 @@ class _Writer:
                 self.dropped.append(f"a {visual.type_name} of '{body}'")
                 continue
             element.append(geom)
-            if isinstance(visual, Mesh) and visual.colours is not None:
-                self.dropped.append(f"colours of the triangles of a mesh of '{body}'")
+            if isinstance(visual, Mesh) and visual.colors is not None:
+                self.dropped.append(f"colors of the triangles of a mesh of '{body}'")
         for name, pose in self.sites.get(body, ()):
             ET.SubElement(element, "site", {"name": name, **placed(pose)})
 

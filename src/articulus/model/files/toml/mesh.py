@@ -25,7 +25,7 @@ class MeshFile:
         "-", "factors of x, y, z: 0.001 for a file in millimetres", size="3", default=(1.0, 1.0, 1.0)
     )
     at: Pose = dataclasses.field(default=Pose(), metadata=_OF_A_MESH["at"].metadata)
-    colour: str = dataclasses.field(default="", metadata=_OF_A_MESH["colour"].metadata)
+    color: str = dataclasses.field(default="", metadata=_OF_A_MESH["color"].metadata)
 
     def visual(self, attached: Callable[[str], bytes]) -> Mesh:
         """Return the mesh; `attached` gives the content of a file by its name."""
@@ -35,4 +35,4 @@ class MeshFile:
             )
         mesh = parse_mesh(attached(self.file), self.file)
         scaled = mesh if self.scale == (1.0, 1.0, 1.0) else mesh.scaled(self.scale)  # type: ignore[arg-type]
-        return dataclasses.replace(scaled, at=self.at, colour=self.colour)
+        return dataclasses.replace(scaled, at=self.at, color=self.color)

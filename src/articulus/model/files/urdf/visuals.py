@@ -13,7 +13,7 @@ from articulus.model.files.report import Report
 from articulus.model.files.urdf.elements import Elements
 from articulus.model.files.xml_tree import Element
 from articulus.model.mechanism import Box, Capsule, Cylinder, Mesh, Sphere, Visual
-from articulus.model.mechanism.visual import colour_text
+from articulus.model.mechanism.visual import color_text
 
 MAX_MESH_TRIANGLES = 5_000_000
 """Most triangles of all meshes of a model."""
@@ -43,9 +43,9 @@ class UrdfVisuals:
         own = {} if folder is None else {"": package_folder(folder)}
         self.roots = {**own, **package_roots}
         self.meshes: dict[Path, Mesh] = {}
-        self.colours: dict[str, str] = {}
+        self.colors: dict[str, str] = {}
         for material in root.named("material"):
-            self._colour(material, f"material.{material.attributes.get('name', '')}")
+            self._color(material, f"material.{material.attributes.get('name', '')}")
 
     def of(self, link: Element, name: str) -> tuple[Visual, ...]:
         """Return what is drawn for a link."""
@@ -60,33 +60,33 @@ class UrdfVisuals:
         self.lines[path] = element.line
         before = len(self.report.findings)
         at = self.elements.origin(element, path)
-        colour = self._material(element, path)
+        color = self._material(element, path)
         geometry = self.elements.only(element, "geometry", path, required=True)
         if geometry is None or len(self.report.findings) > before:
             return None
         solid = self._solid(geometry, path)
         try:
-            return None if solid is None else replace(solid, at=at, colour=colour)
+            return None if solid is None else replace(solid, at=at, color=color)
         except InputError as error:
             self.report.add_error(path, error)
             return None
 
     def _material(self, element: Element, path: str) -> str:
         material = self.elements.only(element, "material", path)
-        return "" if material is None else self._colour(material, path)
+        return "" if material is None else self._color(material, path)
 
-    def _colour(self, material: Element, path: str) -> str:
-        """Return the colour of a <material>: its own, else that of the first one with its name."""
+    def _color(self, material: Element, path: str) -> str:
+        """Return the color of a <material>: its own, else that of the first one with its name."""
         color = self.elements.only(material, "color", path)
         rgba = self.elements.numbers(color, "rgba", 4, f"{path}.color") if color else ()
         name = material.attributes.get("name", "")
         if not rgba:
-            return self.colours.get(name, "")
-        self.colours.setdefault(name, colour_text(rgba))
-        return colour_text(rgba)
+            return self.colors.get(name, "")
+        self.colors.setdefault(name, color_text(rgba))
+        return color_text(rgba)
 
     def _solid(self, geometry: Element, path: str) -> Visual | None:
-        """Return the shape of a <geometry>, at the origin and without colour."""
+        """Return the shape of a <geometry>, at the origin and without color."""
         makers: dict[str, Callable[[Element, str], Visual | None]] = {
             "box": lambda e, p: Box(self.elements.numbers(e, "size", 3, p)),
             "cylinder": lambda e, p: Cylinder(*self._round(e, p)),

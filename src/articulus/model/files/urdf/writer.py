@@ -218,10 +218,10 @@ class _Writer:
             yield "    <visual>"
             yield f"      {_origin(v.at)}"
             yield f"      <geometry>{shape}</geometry>"
-            if v.colour:
-                rgba = [int(v.colour[i : i + 2], 16) / 255 for i in range(1, len(v.colour), 2)]
+            if v.color:
+                rgba = [int(v.color[i : i + 2], 16) / 255 for i in range(1, len(v.color), 2)]
                 numbers = _numbers((*rgba, 1.0)[:4])
-                yield f'      <material name="{v.colour}"><color rgba="{numbers}"/></material>'
+                yield f'      <material name="{v.color}"><color rgba="{numbers}"/></material>'
             yield "    </visual>"
 
     def _shape(self, v: Visual) -> str:

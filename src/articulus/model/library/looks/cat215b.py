@@ -72,7 +72,7 @@ def _house() -> Iterator[Visual]:
 
 def _cab(at: tuple[float, float, float]) -> Iterator[Visual]:
     """Yield the driver's cab: floor, roof, pillars, glass, seat."""
-    for size, place, colour in (
+    for size, place, color in (
         ((1.5, 0.92, 0.5), (0, 0, 0.25), YELLOW),
         ((1.42, 0.92, 0.09), (-0.03, 0, 1.68), YELLOW),
         *(((0.07, 0.07, 1.2), (x, y, 1.06), YELLOW) for x in (0.68, -0.7, -0.05) for y in (0.42, -0.42)),
@@ -80,12 +80,12 @@ def _cab(at: tuple[float, float, float]) -> Iterator[Visual]:
         ((0.12, 0.45, 0.6), (-0.47, 0, 0.92), BLACK),
         ((1.36, 0.84, 1.1), (0, 0, 1.06), GLASS),
     ):
-        yield box(size, [a + b for a, b in zip(place, at)], colour)
+        yield box(size, [a + b for a, b in zip(place, at)], color)
 
 
 def _boom_cylinders() -> Iterator[Visual]:
     for y, z in ((-0.5, 0.33), (0.18, -0.33)):
-        yield Strut(body="boom", end=(2.3, 0.7, z), radius=0.1, at=Pose((1.75, y, 0.5)), colour=DARK)
+        yield Strut(body="boom", end=(2.3, 0.7, z), radius=0.1, at=Pose((1.75, y, 0.5)), color=DARK)
 
 
 def _pin(x: float, y: float, radius: float, width: float) -> Cylinder:
@@ -102,7 +102,7 @@ def _boom() -> Iterator[Visual]:
     yield plate([(2.1, 1.02), (2.7, 1.04), (2.55, 1.34), (2.35, 1.34)], 0.36, YELLOW)
     for pin in ((0, 0, 0.14, 0.66), (5.2, 0, 0.12, 0.62), (2.45, 1.24, 0.07, 0.42), (2.3, 0.7, 0.09, 0.62)):
         yield _pin(*pin)
-    yield Strut(body="stick", end=(-0.55, 0.26, 0), radius=0.1, at=Pose((2.45, 1.24, 0.0)), colour=DARK)
+    yield Strut(body="stick", end=(-0.55, 0.26, 0), radius=0.1, at=Pose((2.45, 1.24, 0.0)), color=DARK)
 
 
 def _stick() -> Iterator[Visual]:
@@ -115,7 +115,7 @@ def _stick() -> Iterator[Visual]:
     yield plate([(-0.1, 0.24), (0.3, 0.2), (0.16, 0.42), (0.04, 0.42)], 0.24, YELLOW)
     for pin in ((0, 0, 0.13, 0.5), (1.8, 0, 0.09, 0.5), (-0.55, 0.26, 0.07, 0.44), (0.1, 0.34, 0.06, 0.3)):
         yield _pin(*pin)
-    yield Strut(body="bucket", end=(-0.2, 0.34, 0), radius=0.075, at=Pose((0.1, 0.34, 0.0)), colour=DARK)
+    yield Strut(body="bucket", end=(-0.2, 0.34, 0), radius=0.075, at=Pose((0.1, 0.34, 0.0)), color=DARK)
 
 
 def _bucket() -> Iterator[Visual]:

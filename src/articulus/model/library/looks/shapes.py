@@ -15,30 +15,30 @@ WHITE, GREY, BLUE, ORANGE, GOLD = "#e8e6df", "#a9afb5", "#2b4a7d", "#e08a3c", "#
 Point = Sequence[float] | np.ndarray
 
 
-def box(size: Point, at: Point, colour: str, rpy: Point = (0.0, 0.0, 0.0)) -> Box:
+def box(size: Point, at: Point, color: str, rpy: Point = (0.0, 0.0, 0.0)) -> Box:
     """Return a box about a point, turned by angles [rad]."""
-    return Box(tuple(size), at=Pose(tuple(at), tuple(rpy)), colour=colour)
+    return Box(tuple(size), at=Pose(tuple(at), tuple(rpy)), color=color)
 
 
-def tube(start: Point, end: Point, radius: float, colour: str) -> Cylinder:
+def tube(start: Point, end: Point, radius: float, color: str) -> Cylinder:
     """Return a cylinder from one point to another."""
     length, pose = _along(start, end)
-    return Cylinder(radius, length, at=pose, colour=colour)
+    return Cylinder(radius, length, at=pose, color=color)
 
 
-def limb(start: Point, end: Point, radius: float, colour: str) -> Capsule:
+def limb(start: Point, end: Point, radius: float, color: str) -> Capsule:
     """Return a cylinder with round ends whose centres are two points."""
     length, pose = _along(start, end)
-    return Capsule(radius, length, at=pose, colour=colour)
+    return Capsule(radius, length, at=pose, color=color)
 
 
-def disc(at: Point, axis: Point, radius: float, width: float, colour: str) -> Cylinder:
+def disc(at: Point, axis: Point, radius: float, width: float, color: str) -> Cylinder:
     """Return a cylinder about a point, along an axis: a hinge, a motor, a pin."""
     half = 0.5 * width * np.array(axis, float) / np.linalg.norm(axis)
-    return tube(np.array(at) - half, np.array(at) + half, radius, colour)
+    return tube(np.array(at) - half, np.array(at) + half, radius, color)
 
 
-def plate(outline: Sequence[Point] | np.ndarray, width: float, colour: str, z: float = 0.0) -> Mesh:
+def plate(outline: Sequence[Point] | np.ndarray, width: float, color: str, z: float = 0.0) -> Mesh:
     """Return a plate with an outline in the x-y plane, counter-clockwise, of a width along z about the height z."""
     points = np.array(outline, dtype=float)
     n = len(points)
@@ -48,11 +48,11 @@ def plate(outline: Sequence[Point] | np.ndarray, width: float, colour: str, z: f
     sides = [np.column_stack([k, after, after + n]), np.column_stack([k, after + n, k + n])]
     triangles = np.concatenate([face[:, ::-1], face + n, *sides])
     corners = np.concatenate([below, above])[triangles].reshape(-1, 3)  # loose, so that edges are sharp
-    return Mesh(corners, np.arange(len(corners)).reshape(-1, 3), colour=colour)
+    return Mesh(corners, np.arange(len(corners)).reshape(-1, 3), color=color)
 
 
 def tapered(
-    start: Point, end: Point, sizes: tuple[float, float], width: float, colour: str, z: float = 0.0
+    start: Point, end: Point, sizes: tuple[float, float], width: float, color: str, z: float = 0.0
 ) -> Mesh:
     """Return a link in the x-y plane from one point to another, as high as two sizes at its ends, round at both."""
     a, b = np.array(start[:2], float), np.array(end[:2], float)
@@ -62,7 +62,7 @@ def tapered(
     for middle, size, first in ((b, sizes[1], -np.pi / 2), (a, sizes[0], np.pi / 2)):
         angles = turn + first + np.linspace(0, np.pi, 13)
         arcs.append(middle + 0.5 * size * np.column_stack([np.cos(angles), np.sin(angles)]))
-    return plate(np.concatenate(arcs), width, colour, z)
+    return plate(np.concatenate(arcs), width, color, z)
 
 
 def _along(start: Point, end: Point) -> tuple[float, Pose]:

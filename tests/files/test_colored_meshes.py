@@ -1,4 +1,4 @@
-"""Meshes with colours, pictures, units and node transforms: COLLADA, glTF, PLY and OBJ with materials."""
+"""Meshes with colors, pictures, units and node transforms: COLLADA, glTF, PLY and OBJ with materials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ trimesh = pytest.importorskip("trimesh", reason="package trimesh (extra `mesh`) 
 Image = pytest.importorskip("PIL.Image", reason="package pillow (extra `mesh`) is not installed")
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
-TWO_COLOURS = Mesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, [RED, RED, BLUE, BLUE])
+TWO_COLORS = Mesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, [RED, RED, BLUE, BLUE])
 
 SQUARE = """v 0 0 0
 v 1 0 0
@@ -59,14 +59,14 @@ def png(rows: list[list[tuple[int, int, int]]]) -> bytes:
     return out.getvalue()
 
 
-def test_collada_has_its_unit_its_nodes_and_its_colours() -> None:
+def test_collada_has_its_unit_its_nodes_and_its_colors() -> None:
     moved = parse_mesh(DAE.format(matrix="2 0 0 10 0 1 0 0 0 0 1 0 0 0 0 1").encode(), "x.dae")
     low, high = moved.bounds()
     inch = 0.0254
     np.testing.assert_allclose(low, [10 * inch, 0, 0], atol=1e-8)  # single precision
     np.testing.assert_allclose(high, [12 * inch, inch, inch], rtol=1e-6)  # z stays z, whatever up_axis says
     assert volume(moved) == pytest.approx(2 * inch**3 / 6, rel=1e-5)
-    assert {tuple(c) for c in moved.colours} == {RED}
+    assert {tuple(c) for c in moved.colors} == {RED}
 
 
 def test_mirrored_nodes_still_face_outwards() -> None:
@@ -76,24 +76,24 @@ def test_mirrored_nodes_still_face_outwards() -> None:
 
 def test_gltf_scenes() -> None:
     scene = trimesh.Scene()
-    for k, colour in enumerate((RED, BLUE)):
+    for k, color in enumerate((RED, BLUE)):
         part = trimesh.creation.box(extents=(1, 1, 1))
-        part.visual.face_colors = (*colour, 255)
+        part.visual.face_colors = (*color, 255)
         scene.add_geometry(part, transform=trimesh.transformations.translation_matrix((3.0 * k, 0, 0)))
     found = parse_mesh(scene.export(file_type="glb"), "x.glb")
     assert volume(found) == pytest.approx(2.0, rel=1e-6)
     np.testing.assert_allclose(found.bounds(), [[-0.5, -0.5, -0.5], [3.5, 0.5, 0.5]])
     left = found.vertices[found.triangles].mean(axis=1)[:, 0] < 1
-    assert {tuple(c) for c in found.colours[left]} == {RED}
-    assert {tuple(c) for c in found.colours[~left]} == {BLUE}
+    assert {tuple(c) for c in found.colors[left]} == {RED}
+    assert {tuple(c) for c in found.colors[~left]} == {BLUE}
 
 
-def test_ply_keeps_colours_as_another_reader_sees_them() -> None:
-    content = ply_bytes(TWO_COLOURS)
-    assert parse_mesh(content, "x.ply") == TWO_COLOURS
+def test_ply_keeps_colors_as_another_reader_sees_them() -> None:
+    content = ply_bytes(TWO_COLORS)
+    assert parse_mesh(content, "x.ply") == TWO_COLORS
     other = trimesh.load(io.BytesIO(content), file_type="ply", process=False)
-    np.testing.assert_array_equal(other.faces, TWO_COLOURS.triangles)
-    np.testing.assert_array_equal(other.visual.face_colors[:, :3], TWO_COLOURS.colours)
+    np.testing.assert_array_equal(other.faces, TWO_COLORS.triangles)
+    np.testing.assert_array_equal(other.visual.face_colors[:, :3], TWO_COLORS.colors)
 
 
 @pytest.mark.parametrize("encoding", ["binary", "ascii"])
@@ -102,7 +102,7 @@ def test_ply_of_another_writer(encoding: str) -> None:
     ball.visual.vertex_colors = (*BLUE, 255)
     found = parse_mesh(ball.export(file_type="ply", encoding=encoding), "x.ply")
     assert volume(found) == pytest.approx(ball.volume, rel=1e-5)
-    assert {tuple(c) for c in found.colours} == {BLUE}
+    assert {tuple(c) for c in found.colors} == {BLUE}
 
 
 def test_ply_faces_of_several_lengths() -> None:
@@ -123,27 +123,27 @@ def test_obj_with_materials_and_a_picture(tmp_path: Path) -> None:
         f"mtllib m.mtl\n{SQUARE}usemtl plain\nf 1 2 3\nusemtl drawn\nf 1/1 2/2 3/3 4/4\n"
     )
     found = read_mesh(tmp_path / "x.obj")
-    assert tuple(found.colours[0]) == (0, 255, 0)
-    centres, colours = found.vertices[found.triangles].mean(axis=1)[1:], found.colours[1:]
-    assert len(colours) == 2, "triangles that span few pixels are not cut"
-    assert {tuple(c) for c in colours} == {RED, BLUE}, centres
+    assert tuple(found.colors[0]) == (0, 255, 0)
+    centres, colors = found.vertices[found.triangles].mean(axis=1)[1:], found.colors[1:]
+    assert len(colors) == 2, "triangles that span few pixels are not cut"
+    assert {tuple(c) for c in colors} == {RED, BLUE}, centres
     fine = png([[RED] * 64] * 32 + [[BLUE] * 64] * 32)
     (tmp_path / "a.png").write_bytes(fine)
     found = read_mesh(tmp_path / "x.obj")
-    centres, colours = found.vertices[found.triangles].mean(axis=1)[1:], found.colours[1:]
-    assert len(colours) > 100
+    centres, colors = found.vertices[found.triangles].mean(axis=1)[1:], found.colors[1:]
+    assert len(colors) > 100
     upper = centres[:, 1] > 0.5
-    assert {tuple(c) for c in colours[upper]} == {RED}
-    assert {tuple(c) for c in colours[~upper]} == {BLUE}
+    assert {tuple(c) for c in colors[upper]} == {RED}
+    assert {tuple(c) for c in colors[~upper]} == {BLUE}
 
 
 def test_a_missing_picture_or_library_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "x.obj").write_text(f"mtllib no.mtl\n{SQUARE}usemtl a\nf 1/1 2/2 3/3\n")
-    assert read_mesh(tmp_path / "x.obj").colours is None
+    assert read_mesh(tmp_path / "x.obj").colors is None
     (tmp_path / "no.mtl").write_text(
         "newmtl a\nKd 0 0 1\nmap_Kd ../../../../../../../../etc/hostname\nKd x\n"
     )
-    assert tuple(read_mesh(tmp_path / "x.obj").colours[0]) == BLUE
+    assert tuple(read_mesh(tmp_path / "x.obj").colors[0]) == BLUE
 
 
 @pytest.mark.parametrize(
@@ -163,12 +163,12 @@ def test_what_is_no_mesh_is_refused(name: str, content: bytes) -> None:
         parse_mesh(content, name)
 
 
-def test_colours_survive_a_model_file_and_the_page(tmp_path: Path) -> None:
-    mechanism = art.Mechanism("m").body("b", 1.0, inertia=(1, 1, 1), visuals=[TWO_COLOURS])
+def test_colors_survive_a_model_file_and_the_page(tmp_path: Path) -> None:
+    mechanism = art.Mechanism("m").body("b", 1.0, inertia=(1, 1, 1), visuals=[TWO_COLORS])
     mechanism.joint("j", art.Revolute((0, 0, 1)), "ground", "b")
     mechanism.save(tmp_path / "m.toml")
-    assert art.load(tmp_path / "m.toml").description.bodies[0].visuals == (TWO_COLOURS,)
-    packed = pack_mesh(*merged(TWO_COLOURS, 0.0))
+    assert art.load(tmp_path / "m.toml").description.bodies[0].visuals == (TWO_COLORS,)
+    packed = pack_mesh(*merged(TWO_COLORS, 0.0))
     assert set(packed.palette) == {"#ff0000", "#0000ff"}
     rng = np.random.default_rng(1)
     many = Mesh(
@@ -179,7 +179,7 @@ def test_colours_survive_a_model_file_and_the_page(tmp_path: Path) -> None:
     assert len(pack_mesh(*merged(many, 0.0)).palette) <= 256
 
 
-def test_colours_are_checked() -> None:
+def test_colors_are_checked() -> None:
     for wrong in ([RED], [(300, 0, 0)] * 4, [(0.5, 0, 0)] * 4):
-        with pytest.raises(art.InputError, match=r"Mesh\.colours"):
+        with pytest.raises(art.InputError, match=r"Mesh\.colors"):
             Mesh(TETRAHEDRON.vertices, TETRAHEDRON.triangles, wrong)
