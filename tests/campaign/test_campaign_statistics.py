@@ -156,7 +156,7 @@ def test_swings_and_ranks_of_a_linear_figure():
 def test_inputs_with_few_or_repeated_values_have_bins_of_whole_values():
     x = np.repeat([1.0, 2.0, 3.0], [10, 20, 30])
     (few,) = main_effects({"x": x}, 2 * x)
-    assert few.centres.tolist() == [1, 2, 3]
+    assert few.centers.tolist() == [1, 2, 3]
     assert few.means.tolist() == [2, 4, 6]
     assert few.share == pytest.approx(1)
     many = np.concatenate([np.zeros(500), np.arange(1.0, 501)])  # half of the values are equal

@@ -204,7 +204,7 @@ def test_turning_and_shifting_a_laminate():
     )
     found = SKEW.shifted(height)
     np.testing.assert_allclose(found.ABD, raised.ABD, rtol=1e-9, atol=1e-9 * abs(raised.ABD).max())
-    np.testing.assert_allclose((found.centre, found.rotary), (raised.centre, raised.rotary), rtol=1e-9)
+    np.testing.assert_allclose((found.center, found.rotary), (raised.center, raised.rotary), rtol=1e-9)
 
 
 def navier(plate: Plate, a: float, b: float, angles: bool, m: int = 1, n: int = 1) -> np.ndarray:

@@ -99,20 +99,20 @@ class Plate:
         surface that the nodes span.
     mass : float [kg/m^2]
         Per unit area.
-    centre : float [m]
-        Height of the centre of mass above that surface, along the normal of the element.
+    center : float [m]
+        Height of the center of mass above that surface, along the normal of the element.
     rotary : float [kg]
-        Moment of inertia per unit area about an axis in the surface through the centre of mass.
+        Moment of inertia per unit area about an axis in the surface through the center of mass.
     """
 
     ABD: np.ndarray
     mass: float
-    centre: float = 0.0
+    center: float = 0.0
     rotary: float = 0.0
 
     def __post_init__(self) -> None:
         ABD = np.asarray(self.ABD, dtype=float)
-        require_plain("plate", (0,), mass=self.mass, centre=self.centre, rotary=self.rotary)
+        require_plain("plate", (0,), mass=self.mass, center=self.center, rotary=self.rotary)
         if ABD.shape != (6, 6) or not np.isfinite(ABD).all():
             raise InputError(f"plate: ABD of shape {ABD.shape}; expected (6, 6) finite numbers")
         size = np.sqrt(np.maximum(ABD.diagonal(), 0.0))
@@ -173,18 +173,18 @@ class Plate:
         mass = rho @ t + extra
         first = rho @ np.diff(z**2) / 2 + extra * middle
         second = rho @ np.diff(z**3) / 3 + extra * middle**2
-        centre = float(first / mass) if mass else 0.0
+        center = float(first / mass) if mass else 0.0
         return Plate(
-            np.block([[A, B], [B, D]]), float(mass), centre, max(float(second - first * centre), 0.0)
+            np.block([[A, B], [B, D]]), float(mass), center, max(float(second - first * center), 0.0)
         )
 
     def turned(self, angle: float) -> Plate:
         """Return the same plate with its x axis turned by `angle` [rad] about the normal, in the present axes."""
         T = np.kron(np.eye(2), strains_turned(-angle))
-        return Plate(T.T @ self.ABD @ T, self.mass, self.centre, self.rotary)
+        return Plate(T.T @ self.ABD @ T, self.mass, self.center, self.rotary)
 
     def shifted(self, height: float) -> Plate:
         """Return the same plate with its surface `height` [m] above the one that the nodes span (Nastran's ZOFFS)."""
         S = np.eye(6)
         S[:3, 3:] = height * np.eye(3)
-        return Plate(S.T @ self.ABD @ S, self.mass, self.centre + height, self.rotary)
+        return Plate(S.T @ self.ABD @ S, self.mass, self.center + height, self.rotary)

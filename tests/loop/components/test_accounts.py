@@ -95,7 +95,7 @@ def test_an_event_that_moves_the_spring_does_its_work() -> None:
     "part",
     [
         JointStop("lift", stiffness=2e4, damping=30.0, lower=0.0, upper=3.0),
-        Backlash("lift", gap=3.0, stiffness=2e4, damping=30.0, centre=1.5),
+        Backlash("lift", gap=3.0, stiffness=2e4, damping=30.0, center=1.5),
         GroundContact("carriage", stiffness=1e5, dissipation=0.3),
     ],
     ids=lambda c: c.type_name,

@@ -130,7 +130,7 @@ def test_joint_stop_takes_the_limits_of_the_joint() -> None:
 
 
 def test_backlash_is_free_in_its_gap_and_pushes_from_either_flank() -> None:
-    loop = Loop(slider(), Backlash("lift", gap=0.4, stiffness=100.0, damping=10.0, centre=1.0))
+    loop = Loop(slider(), Backlash("lift", gap=0.4, stiffness=100.0, damping=10.0, center=1.0))
     for q, v, force in (
         (1.19, 9.0, 0),
         (0.81, -9.0, 0),

@@ -87,10 +87,10 @@ class Shell(Element):
         strain, drill = _strains(g, shapes, du)
         ABD = np.array([e.plate.ABD for e in shells])
         modes, energy = _principal(ABD)
-        mass, centre, rotary = (
-            np.array([getattr(e.plate, n) for e in shells]) for n in ("mass", "centre", "rotary")
+        mass, center, rotary = (
+            np.array([getattr(e.plate, n) for e in shells]) for n in ("mass", "center", "rotary")
         )
-        lever = centre[:, None, None] * g.normal
+        lever = center[:, None, None] * g.normal
         u = u - skew(lever) @ turn
         E, P = g.area.shape
         sheet = np.eye(3) - g.normal[..., :, None] * g.normal[..., None, :]

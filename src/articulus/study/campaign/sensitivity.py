@@ -22,7 +22,7 @@ class Effect:
     Parameters
     ----------
     name : str
-    centres, means, errors : array, (bins,)
+    centers, means, errors : array, (bins,)
         Mean of the input and of the figure in each of some equally full bins, and the standard error of the latter.
     share : float
         Of the variance of the figure that these means explain (correlation ratio, freed of its bias): for independent inputs an
@@ -32,7 +32,7 @@ class Effect:
     """
 
     name: str
-    centres: np.ndarray
+    centers: np.ndarray
     means: np.ndarray
     errors: np.ndarray
     share: float
@@ -70,7 +70,7 @@ def _effect(name: str, x: np.ndarray, y: np.ndarray, ranks: np.ndarray, bins: in
     placed = rankdata(x)
     group = _groups(x, placed, bins)
     count = np.bincount(group)
-    centres, means = np.bincount(group, x) / count, np.bincount(group, y) / count
+    centers, means = np.bincount(group, x) / count, np.bincount(group, y) / count
     squares = np.bincount(group, (y - means[group]) ** 2)
     with np.errstate(invalid="ignore", divide="ignore"):
         errors = np.sqrt(squares / (count - 1) / count)
@@ -82,7 +82,7 @@ def _effect(name: str, x: np.ndarray, y: np.ndarray, ranks: np.ndarray, bins: in
     rank = math.nan
     if y.size > 1 and total > 0 and np.ptp(x) > 0:
         rank = float(np.corrcoef(placed, ranks)[0, 1])
-    return Effect(name, centres, means, errors, share, rank)
+    return Effect(name, centers, means, errors, share, rank)
 
 
 def _groups(x: np.ndarray, ranks: np.ndarray, bins: int) -> np.ndarray:

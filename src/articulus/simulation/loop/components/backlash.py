@@ -15,7 +15,7 @@ from articulus.simulation.loop.components.stop import stop_force, stop_spring
 class Backlash(Disturbance):
     """A spring and a damper that act once a free play is used up, to either side, and never pull.
 
-    The play is x = q - ratio q_driver - centre. No force acts while |x| is below gap / 2; the driver, such as a motor's shaft
+    The play is x = q - ratio q_driver - center. No force acts while |x| is below gap / 2; the driver, such as a motor's shaft
     with its own inertia, feels -ratio times the force on the joint.
 
     Parameters
@@ -27,7 +27,7 @@ class Backlash(Disturbance):
     stiffness : number [N m/rad or N/m]
     damping : number [N m s/rad or N s/m]
         While the flanks touch.
-    centre : number [rad or m]
+    center : number [rad or m]
         Value of q - ratio q_driver in the middle of the play.
     driver : str
         Joint of one degree of freedom on the other side of the play; a fixed position if not given.
@@ -43,7 +43,7 @@ class Backlash(Disturbance):
     gap: Number = quantity("rad or m", "whole free play")
     stiffness: Number = quantity("N m/rad or N/m", "stiffness of touching flanks")
     damping: Number = quantity("N m s/rad or N s/m", "damping of touching flanks", default=0.0)
-    centre: Number = quantity("rad or m", "middle of the play", default=0.0)
+    center: Number = quantity("rad or m", "middle of the play", default=0.0)
     driver: str = ""
     ratio: Number = quantity("-", "position of the joint over that of its driver", default=1.0)
     name: str = ""
@@ -52,7 +52,7 @@ class Backlash(Disturbance):
     signals: ClassVar = {"force": "N m or N", "play": "rad or m"}
 
     def __post_init__(self) -> None:
-        convert(self, **dict.fromkeys(("gap", "stiffness", "damping", "centre", "ratio"), as_number))
+        convert(self, **dict.fromkeys(("gap", "stiffness", "damping", "center", "ratio"), as_number))
         named(self, self.joint)
         positive(self, stiffness=self.stiffness)
         at_least(self, 0.0, gap=self.gap, damping=self.damping)
@@ -61,7 +61,7 @@ class Backlash(Disturbance):
 
     def work(self, s: Scope) -> None:
         one_freedom(s, self, self.joint)
-        x, rate = s.joint_q(self.joint) - s.number(self.centre), s.joint_v(self.joint)
+        x, rate = s.joint_q(self.joint) - s.number(self.center), s.joint_v(self.joint)
         if self.driver:
             one_freedom(s, self, self.driver)
             ratio = s.number(self.ratio)

@@ -203,7 +203,7 @@ def effects_over(effects: Sequence[Effect], label: str) -> Figure:
     axes = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     for ax, e in zip(axes, effects):
         ax.errorbar(
-            e.centres,
+            e.centers,
             e.means,
             2 * np.nan_to_num(e.errors),
             color=BLUE,
