@@ -56,6 +56,65 @@ def test_assembly(size):
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
+def arm(length: float, mass: float, time: float) -> art.Mechanism:
+    """Return two links and a slide, with a tool."""
+    m = art.Mechanism("arm", gravity=(0, 0, -9.81 * length / time**2))
+    moment = (0.03 * mass * length**2, 0.04 * mass * length**2, 0.05 * mass * length**2)
+    for name, joint, parent in (("upper", RZ, "ground"), ("lower", RY, "upper"), ("slide", X, "lower")):
+        m.body(name, mass, (0.3 * length, 0, 0.1 * length), moment)
+        m.joint(name, joint, parent, name, at=(0 if parent == "ground" else 0.8 * length, 0, 0))
+    return m.frame("tool", "slide", (0.2 * length, 0, 0.1 * length))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_inverse_kinematics(size):
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        free = art.inverse_kinematics(
+            arm(L, M, T), "tool", np.array([0.9, 0.8, 0.3]) * L, [0.1, 0.2, 0.1 * L]
+        )
+        loop = slider_crank(L, M, T).frame("pin", "slider")
+        closed = art.inverse_kinematics(loop, "pin", np.array([0.78, 0, 0]) * L, [0.3, -0.4, 0.79 * L])
+        far = art.inverse_kinematics(loop, "pin", np.array([0.9, 0, 0]) * L, [0.3, -0.4, 0.79 * L])
+        assert free.reached
+        assert closed.reached
+        assert not far.reached
+        found.append(np.concatenate([x.q / of_slider(L) for x in (free, closed)]))
+    assert found[0] == pytest.approx(found[1], abs=1e-7)  # the tolerance is 1e-8 of the length
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_quantities_have_their_dimensions(size):
+    """Exact but for sums that round differently: 1e-12."""
+    found = []
+    for L, M, T in (scaled(size), (1.0, 1.0, 1.0)):
+        m = arm(L, M, T)
+        u = of_slider(L)
+        q, v, a = (
+            np.array([0.3, 0.5, 0.2]) * u,
+            np.array([1, -2, 0.5]) * u / T,
+            np.array([2, 1, -1]) * u / T**2,
+        )
+        force, turn_first = M * L**2 / T**2 / u, np.array([1.0, 1.0, 1.0, L, L, L])
+        tau = np.array([0.2, 0.1, -0.3]) * force
+        found.append(
+            {
+                "mass_matrix": m.mass_matrix(q) * np.outer(u, u) / (M * L**2),
+                "gravity": m.gravity(q) / force,
+                "bias": m.bias(q, v) / force,
+                "inverse_dynamics": m.inverse_dynamics(q, v, a) / force,
+                "forward_dynamics": m.forward_dynamics(q, v, tau) / (u / T**2),
+                "energy": np.array(m.energy(q, v)) / (M * L**2 / T**2),
+                "pose": m.pose("tool", q)[:3, 3] / L,
+                "jacobian": m.jacobian("tool", q) * u / turn_first[:, None],
+                "velocity": m.velocity("tool", q, v) * T / turn_first,
+                "acceleration": m.acceleration("tool", q, v, a) * T**2 / turn_first,
+            }
+        )
+    for name, value in found[0].items():
+        assert value == pytest.approx(found[1][name], rel=1e-12, abs=1e-12), name
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_equilibrium(size):
     found = []

@@ -22,7 +22,9 @@ TRIALS = 30
 CLOSING = 1e3
 """Weight of an open loop against the distance of the frame from its target."""
 CLOSED = 1e-10
-"""Residual of the constraints at which loops count as closed [m, rad]."""
+"""Residual of the constraints at which loops count as closed [rad, or over the mechanism's length]."""
+ARRIVED = 1e-14
+"""Error, over the mechanism's length, at which the search is at its end [-]."""
 SLOW = 1e-10
 """Relative progress of a step below which the search is at its end."""
 LEAST_DAMPING = 1e-12
@@ -83,8 +85,9 @@ def inverse_kinematics(
         Where the search starts; neutral if not given. Its leading axes broadcast with those of the targets.
     fixed : sequence of str
         Joints that stay as they are.
-    tolerance : float [m, rad]
-        Error up to which the targets count as reached.
+    tolerance : float [rad, -]
+        Error up to which the targets count as reached: of angles, and of distances over the mechanism's characteristic length
+        (`mechanism.description.scales()`).
     params : dict of parameter name to number
     """
     goals = _goals(frame, target)
@@ -103,7 +106,8 @@ def inverse_kinematics(
     x = search.closed(x)
     angle, distance = search.errors(x)
     residual = np.abs(search.open(x)).max(axis=-1, initial=0.0)
-    reached = np.maximum(np.maximum(angle, distance), residual) <= tolerance
+    left = np.abs(search.open(x) / search.sizes).max(axis=-1, initial=0.0)
+    reached = np.maximum(np.maximum(angle, distance / search.length), left) <= tolerance
     if not lead:
         found = (bool(reached[0]), float(distance[0]), float(angle[0]), float(residual[0]), int(steps[0]))
         return Reach(x[0], *found)
@@ -142,7 +146,10 @@ def _lead(goals: Sequence[Goal], start: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class _Search:
-    """The least-squares problem: rows of the errors and of open loops, weighted to lengths; B positions at once."""
+    """The least-squares problem: rows of the errors and of open loops, weighted to lengths; B positions at once.
+
+    Steps are judged in parts of a large displacement.
+    """
 
     def __init__(
         self,
@@ -156,6 +163,10 @@ class _Search:
         numbers = [np.arange(math.prod(goal.batch())).reshape(goal.batch()) for goal in goals]
         self.targets = [np.broadcast_to(x, lead).ravel() for x in numbers]
         d = mechanism.description
+        scales = d.scales(params)
+        self.length, self.large = scales.length, scales.displacement
+        rows = scales.rows[d.holonomic_rows] if d.constraints else np.zeros(0)
+        self.sizes = np.where(np.isnan(rows), self.length, rows)
         self.moving = moving.copy()
         self.lower, self.upper = np.full(mechanism.nv, -np.inf), np.full(mechanism.nv, np.inf)
         self.places = np.full(mechanism.nv, -1)
@@ -174,14 +185,18 @@ class _Search:
         ends, taken = x.copy(), np.zeros(len(x), dtype=int)
         going = np.arange(len(x))
         A, r = self._rows(x, going)
-        size, cost = _squares(A), _squares(r)
+        size, cost = _squares(A * self.large), _squares(r)
         mu, steps, trials = np.where(size > 0, 1e-6 * size, 1.0), taken.copy(), taken.copy()
         while len(going):
             there = self._moved(x, self._step(A, r, mu, x))
             rows, found = self._rows(there, going)
             new = _squares(found)
             better = new < cost
-            ended = np.where(better, (cost - new <= SLOW * cost) | (new < 1e-28), trials >= TRIALS - 1)
+            ended = np.where(
+                better,
+                (cost - new <= SLOW * cost) | (new < (ARRIVED * self.length) ** 2),
+                trials >= TRIALS - 1,
+            )
             mu = np.maximum(np.where(better, 0.1 * mu, 4 * mu), LEAST_DAMPING * size)
             trials, steps = np.where(better, 0, trials + 1), steps + better
             if better.all():
@@ -242,9 +257,9 @@ class _Search:
         """Return where Newton's method leads that moves only free degrees of freedom."""
 
         def step(q: np.ndarray, g: np.ndarray) -> np.ndarray:
-            return least(self._closing(q), -g, free)
+            return least(self._closing(q), -g, free, self.sizes, self.large)
 
-        return newton(x, self.open, step, self.mechanism.integrate_position, CLOSED)[0]
+        return newton(x, self.open, step, self.mechanism.integrate_position, CLOSED, self.sizes)[0]
 
     def _closing(self, x: np.ndarray) -> np.ndarray:
         """Return the Jacobian of the constraints on positions, (..., rows, nv)."""
@@ -261,15 +276,16 @@ class _Search:
             A += [arc[:, :, None] * rows.turn_jacobian, goal.weight * rows.shift_jacobian]
             r += [arc * rows.turn, goal.weight * rows.shift]
         if self.mechanism.description.constraints:
-            A.append(CLOSING * self._closing(x))
-            r.append(-CLOSING * self.open(x))
+            weight = CLOSING * self.length / self.sizes
+            A.append(weight[:, None] * self._closing(x))
+            r.append(-weight * self.open(x))
         return np.concatenate(A, axis=1), np.concatenate(r, axis=1)
 
     def _step(self, A: np.ndarray, r: np.ndarray, mu: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return the damped steps; a joint that would pass a limit goes as far as it and the others make up for it."""
         low, high = self._room(x)
         step, free = np.zeros((len(x), A.shape[2])), np.repeat(self.moving[None], len(x), axis=0)
-        damping = mu[:, None, None] * np.eye(A.shape[2])
+        damping = mu[:, None, None] * np.diag(self.large**-2.0)
         rest, B = r, A if self.moving.all() else A * free[:, None, :]
         for _ in range(A.shape[2]):
             transposed = np.swapaxes(B, -1, -2)
