@@ -81,8 +81,8 @@ class AlphaMethod(Integrator):
         Spectral radius at infinite frequency: 1 damps nothing, 0 annihilates fast motion in a step. Constraints need
         less than 1.
     tolerance : float
-        Newton's iteration ends when a correction of the position is less than this part of the step's displacement;
-        where a problem keeps its matrix, when the correction times the rate of convergence is.
+        Newton's iteration ends when a correction of the position is less than this part of the step's displacement, both measured
+        by the `sizes` of the problem, or rounding at a position of that size; where a problem keeps its matrix, when the correction times the rate of convergence is.
     max_iterations : int
     """
 
@@ -125,7 +125,8 @@ class AlphaMethod(Integrator):
         dq = h * state.v + h**2 * ((0.5 - c.beta) * state.a + c.beta * a)
         v = state.v + h * ((1 - c.gamma) * state.a + c.gamma * a)
         size, rate = np.inf, state.rate
-        rounding = 64 * EPS * (1 + np.abs(state.q).max())
+        large, far = getattr(problem, "sizes", (1.0, 1.0))
+        rounding = 64 * EPS * (1 + np.abs(state.q / far).max())
         for iteration in range(1, self.max_iterations + 1):
             q = problem.move(t, state.q, dq)
             at = Point(t, q, dq, v, vdot, multipliers)
@@ -134,8 +135,8 @@ class AlphaMethod(Integrator):
             dq, v, vdot = dq + d, v + by_v * d, vdot + by_vdot * d
             if multipliers.size:
                 multipliers = multipliers + by_vdot * change[v.size :]
-            limit = max(self.tolerance * np.abs(dq).max(), rounding)
-            before, size = size, np.abs(d).max()
+            limit = max(self.tolerance * np.abs(dq / large).max(), rounding)
+            before, size = size, np.abs(d / large).max()
             rate = min(1.0, FORGET * rate) if iteration == 1 else max(0.2 * rate, size / before)
             if size * (1.0 if kept is None else min(1.0, 1.5 * rate)) <= limit:
                 return AlphaState(

@@ -68,6 +68,8 @@ class Mechanical:
         What G v' + gamma = 0 needs, (m,), at t, q and v; for consistent accelerations at the start.
     displace : callable
         From q and dq to the displaced position.
+    sizes : pair of arrays or numbers, (nv,) and (nq,)
+        What is a large displacement, and a large position: Newton's corrections are measured by the first, rounding by both.
     at_once : callable or None
         Residual of the equations of motion, tangent, g and G at a point with by_v and by_vdot, where one call gives them all.
     """
@@ -81,6 +83,7 @@ class Mechanical:
     gamma: Callable[[float, Array, Array], Array] | None = None
     displace: Callable[[Array, Array], Array] = add
     at_once: Callable[[Point, float, float], tuple[Array, Array, Array, Array]] | None = None
+    sizes: tuple[Array | float, Array | float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
         rows = {name: getattr(self, name) for name in ("constraint", "jacobian", "gamma")}

@@ -581,6 +581,8 @@ class _Terms:
             if x.numel()
         }
         self._displaced = native(displacement(d)) if d.nq != d.nv else None
+        scales = d.scales()
+        self._sizes = (scales.displacement, d.position_sizes(scales))
         by_v, by_vdot = SX.sym("by_v"), SX.sym("by_vdot")
         tangent = inertia + (by_v / by_vdot) * damping + stiffness / by_vdot
         everything = ca.cse([ca.densify(SX(x)) for x in (balance, tangent, g, G) if x.numel()])
@@ -619,6 +621,7 @@ class _Terms:
             gamma=(lambda t, q, v: ask("gamma", t, q, v).reshape(self.m)) if closed else None,
             displace=(lambda q, dq: np.ravel(displaced(q, dq))) if displaced is not None else np.add,
             at_once=at_once,  # type: ignore[arg-type]
+            sizes=self._sizes,
         )
 
 
