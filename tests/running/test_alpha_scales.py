@@ -30,7 +30,7 @@ def swing(length: float) -> tuple[np.ndarray, float]:
 
 
 def test_newton_converges_alike_at_every_size() -> None:
-    # a stop at a correction of 1e-14 m left 1e-10 of a rod of a nanometre; what is left now is rounding
+    # Newton's stop is relative to the length: what is left is rounding at every size
     found, off = swing(1.0)
     assert off < 1e-13
     for length in (1e-9, 1e-6, 1e3, 1e6):
