@@ -34,6 +34,7 @@ from articulus.control.reduction.weighted import weighted_balred
 from articulus.control.robust.averaging import Averaged, attracted, average_stability, averaged
 from articulus.control.robust.blocks import Block, BlockStructure
 from articulus.control.robust.cascade import cascade
+from articulus.control.robust.gap import ncfmargin, nugap
 from articulus.control.robust.lft import Fraction, fraction
 from articulus.control.robust.margins import one_sided, perron, real_two_sided, two_sided
 from articulus.control.robust.mu_semidefinite import mu_semidefinite
@@ -145,8 +146,10 @@ __all__ = [
     "modal_access",
     "mu_semidefinite",
     "mussv",
+    "ncfmargin",
     "ncfsyn",
     "notch",
+    "nugap",
     "ohklmr",
     "one_sided",
     "open_loop",

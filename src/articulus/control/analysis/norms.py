@@ -169,6 +169,8 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
     if not values.any():
         return 0.0, 0.0, True
     best, omega = _highest(gain, net, values)
+    if gain.is_rounding(best, omega):  # nothing is left to be found
+        return best, omega, True
     for _ in range(ROUNDS):
         H = _hamiltonian(model, best * (1.0 + ACCURACY))
         crossings = _crossings(H, poles)
@@ -182,7 +184,7 @@ def _peak(model: LinearModel) -> tuple[float, float, bool]:
     excluded = np.linalg.norm(H) <= ALIKE * np.abs(poles).min() or _seen(
         model, poles, net, values, best, omega
     )
-    return best, omega, bool(excluded) or gain.is_rounding(best, omega)
+    return best, omega, bool(excluded)
 
 
 def _net(poles: np.ndarray) -> np.ndarray:

@@ -70,7 +70,7 @@ def ncfsyn(
     K, least, solved = _central(scaled(continuous(shaped))[0], relax)
     if model.period is not None:
         K = trapezoidal(K, model.period)
-    norm = _norm(shaped, K)
+    norm = coprime_norm(shaped, K)
     bound = (1 + relax) * least
     law = _named(series(series(after, K), before), whole, u, y)
     figures = {"margin": 1 / norm, "margin_optimal": 1 / least, "gamma": norm, "shaped": shaped}
@@ -96,8 +96,8 @@ def _central(model: LinearModel, relax: float) -> tuple[LinearModel, float, list
     return of_matrices(*matrices), least, checks
 
 
-def _norm(shaped: LinearModel, K: LinearModel) -> float:
-    """Return the norm of [I; K] (I - G K)^-1 [I, G]."""
+def coprime_norm(shaped: LinearModel, K: LinearModel) -> float:
+    """Return the norm of [I; K] (I - G K)^-1 [I, G]; infinite if the loop is not stable."""
     m, p = len(shaped.inputs), len(shaped.outputs)
     whole = of_matrices(
         shaped.A,
