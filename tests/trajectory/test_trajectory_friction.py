@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import articulus as art
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 from articulus.motion.trajectory import plan
 
 
@@ -77,3 +77,11 @@ def test_a_way_that_is_too_long_for_a_speed_limit_is_refused_at_once() -> None:
         InputError, match=r"velocity: found the limit 0.5 .* of joint1, which has 1 .* expected at least 1"
     ):
         plan(art.load("two_link"), [0, 0], [1.0, 0.1], duration=1.0, velocity=0.5)
+
+
+def test_a_goal_that_a_motor_cannot_hold_is_told_before_the_search() -> None:
+    """The weight of the outer link by hand; one iteration would tell nothing of it."""
+    m = art.Mechanism("lift", gravity=(0, 0, -9.81))
+    m.body("a", 2.0, (0.5, 0, 0), (0.1,) * 3).joint("ja", art.Revolute((0, 1, 0)), "ground", "a")
+    with pytest.warns(DoubtfulResult, match="holding still at the goal takes 1.96 of the limit of 'ja'"):
+        plan(m, [np.pi / 2], [0.0], duration=1.0, effort=5.0, iterations=1)  # 2 kg * 9.81 * 0.5 m / 5 N m

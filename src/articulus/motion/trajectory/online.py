@@ -9,8 +9,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from casadi import SX
+from casadi import MX, SX
 
+from articulus import kernel
 from articulus.dynamics.mechanism import Mechanism
 from articulus.errors import NumericalError
 from articulus.motion.trajectory.planning import by_joint
@@ -18,6 +19,13 @@ from articulus.motion.trajectory.problem import Phase
 from articulus.motion.trajectory.stages import Stages
 from articulus.motion.trajectory.task import Task, off_goal
 from articulus.simulation.loop.python_controller import PythonController
+
+GAIN = 0.3
+"""Part of a missing force that is taken in at every sample: estimates settle within some ten samples."""
+LATE = 2.5
+"""Calls that come later than so many periods after the last one tell nothing about a disturbance."""
+SUBSTEPS = 4
+"""RK4 steps of the prediction that measured velocities are compared with."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +62,34 @@ class Online:
     ----------
     stages : Stages
         Of a mechanism.
+    offset_free : bool
+        Whether constant forces that the model does not have, such as those of a payload, are estimated and made up for.
+
+    Attributes
+    ----------
+    disturbance : array, (nu,) [N m or N]
+        Forces beside the motors' that account for how the mechanism moved.
     """
 
-    def __init__(self, stages: Stages):
+    def __init__(self, stages: Stages, offset_free: bool = True):
         assert stages.mechanism is not None
-        self.stages, self.mechanism = stages, stages.mechanism
+        self.stages, self.mechanism, self.offset_free = stages, stages.mechanism, offset_free
+        self._moved = kernel.compile(_moved(stages), finite=False)
         names = [self.stages.phase.names[k].removeprefix("u.") for k in stages.phase.inputs]
         self._places = [self.mechanism.v_names.index(n) for n in names]
         forces = np.asarray(self.mechanism.gravity(stages.start[: self.mechanism.nq]))
         self.rest_input = forces[self._places]
+        self._most = (
+            stages.box[0] - stages.box[1],
+            stages.box[1] - stages.box[0],
+        )  # more could not be made up for
         self.reset()
 
     def reset(self) -> None:
         """Begin anew: no plan, no times."""
         self.seconds: list[float] = []
+        self.disturbance = np.zeros(self.stages.nu)
+        self._last: tuple[float, np.ndarray, np.ndarray] | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -81,10 +103,28 @@ class Online:
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the commands, (nv,), at a time [s], positions and velocities."""
         begun = time.perf_counter()
-        command = np.zeros(self.mechanism.nv)
-        command[self._places] = self.improve(np.concatenate([q, v]))
+        x, command = np.concatenate([q, v]), np.zeros(self.mechanism.nv)
+        if self.offset_free:
+            self._observe(t, x)
+        applied = np.clip(self.improve(x) - self.disturbance, *self.stages.box)
+        self._last = t, x, applied
+        command[self._places] = applied
         self.seconds.append(time.perf_counter() - begun)
         return command
+
+    def _observe(self, t: float, x: np.ndarray) -> None:
+        """Correct the disturbance by how the velocities at t differ from those that follow from the last call: an integrating observer.
+
+        A force d on the motors changes velocities by dt W d there, with W = B^T M^-1 B; part `GAIN` of what is missing is added.
+        """
+        if self._last is None or not 0 < (dt := t - self._last[0]) <= LATE * self.stages.h:
+            return
+        n = self.mechanism.nv
+        found = np.ravel(self._moved(self._last[1], self._last[2] + self.disturbance, dt))
+        W = found[n:].reshape(len(self._places), -1)
+        missing = np.linalg.solve(W, (x[-n:] - found[:n])[self._places]) / dt
+        if np.isfinite(missing).all():
+            self.disturbance = np.clip(self.disturbance + GAIN * missing, *self._most)
 
     def controller(self) -> PythonController:
         """Return it as a controller for `simulate` and `Loop`, sampled at the step of its stages."""
@@ -104,6 +144,17 @@ class Online:
             f"{type(self).__name__}: every prediction from the state with the largest speed {np.abs(x[self.mechanism.nq :]).max():.3g} diverges; "
             f"expected steps of {self.stages.h:g} s that resolve the motion. Likely the step is too long for the fastest mode"
         )
+
+
+def _moved(s: Stages) -> ca.Function:
+    """Return the velocities (nv,) after a time from a state with held inputs by RK4, and the mobility of the motors, rows after each other."""
+    x, u, h = MX.sym("x", s.nx), MX.sym("u", s.nu), MX.sym("h")
+    D = s.acceleration_slopes(x, u, 0, 0)[1]
+    after, dt, fine = x, h / SUBSTEPS, replace(s, method="rk4")
+    for _ in range(SUBSTEPS):
+        after = fine.step(after, u, dt)[0]
+    mobility = ca.mtimes(s.motors.T, D[:, s.nx :])
+    return ca.Function("moved", [x, u, h], [ca.vertcat(after[s.nx // 2 :], ca.vec(mobility))])
 
 
 def reaching(

@@ -2,7 +2,8 @@
 
 At every sample the planned inputs move by one step, noise is added to them, the mechanism is predicted with each of thousands of noisy
 sequences, and the new plan is their mean with the weights exp(-(S - least S) / temperature). Noise, steps, cost and limits of all
-predictions are one native call.
+predictions are one native call. Planned is what is added to a base law, gravity(q) less a damping in proportion to the inertia that the
+motors feel, and noise is of accelerations: forces alone, of the size of the limits, would throw light wrists about.
 
 Source: Williams, Aldrich & Theodorou 2017.
 """
@@ -21,7 +22,11 @@ from articulus import kernel
 from articulus.errors import InputError
 from articulus.motion.trajectory.normals import ROUNDS, WORD, pair, round_keys
 from articulus.motion.trajectory.online import Online
+from articulus.motion.trajectory.quantities import quantity
 from articulus.motion.trajectory.stages import Stages
+
+DAMPING = 2.5
+"""Rate at which the base law brakes, over that of the horizon."""
 
 
 class PathIntegral(Online):
@@ -34,11 +39,14 @@ class PathIntegral(Online):
     samples : int
         Predictions at every call.
     noise : float or array, (nu,)
-        Standard deviation of the noise over the sizes of the inputs.
+        Standard deviation of the noise: of the positions at the end of the horizon that it makes by itself [rad or m], by way of the
+        inertia that the motors feel; of the inputs no more than this part of their sizes.
     temperature : float
         Over the spread of the costs (their standard deviation): small values follow the best predictions, large ones their mean.
     rho : float
         Weight of the squared violations of constraints over their sizes.
+    offset_free : bool
+        Whether constant forces that the model does not have, such as those of a payload, are estimated and made up for.
     """
 
     def __init__(
@@ -49,6 +57,7 @@ class PathIntegral(Online):
         noise: float | np.ndarray = 0.1,
         temperature: float = 0.1,
         rho: float = 1e3,
+        offset_free: bool = True,
     ):
         if samples < 2 or not temperature > 0 or not (np.asarray(noise) > 0).all():
             raise InputError(
@@ -63,14 +72,15 @@ class PathIntegral(Online):
         self._row = np.zeros((samples, self._loop.nx))
         self._p = np.zeros((samples, self._loop.np))
         self._p[:, ROUNDS] = np.arange(samples)
-        self._p[:, ROUNDS + 1 :] = np.concatenate([[s.h, rho], noise * s.input_scale * np.ones(nu), *s.box])
+        self._p[:, ROUNDS + 1 :] = np.concatenate([[s.h, rho], np.zeros(2 * nu * nu), *s.box])
+        self._noise = noise * np.ones(nu)
         self._w = np.zeros((s.steps + 1, nu))
         self._lost = np.full(samples, kernel.NEVER)
         self._log = np.zeros((samples, s.steps + 1, nu))
         self._passage = self._loop.on(self._row, self._p, self._w, self._lost, self._log)
         self._rho = float(rho)
         self._seed = 0
-        super().__init__(stages)
+        super().__init__(stages, offset_free)
 
     def seed(self, number: int) -> None:
         """Take the seed of a run: equal seeds give equal noise."""
@@ -78,12 +88,12 @@ class PathIntegral(Online):
 
     def begin(self) -> None:
         """Forget the planned inputs."""
-        self.u = np.clip(np.tile(self.rest_input, (self.stages.steps, 1)), *self.stages.box)
+        self.u = np.zeros((self.stages.steps, self.stages.nu))
         self._count = 0
 
     def improve(self, x: np.ndarray) -> np.ndarray:
         """Return the inputs to apply now, (nu,), at a state x."""
-        N, nu = self.stages.steps, self.stages.nu
+        s, N, nu = self.stages, self.stages.steps, self.stages.nu
         if self._count:
             self.u[:-1] = self.u[1:]
         self._count += 1
@@ -95,13 +105,19 @@ class PathIntegral(Online):
         )
         weights /= weights.sum()
         self.u = (weights @ self._log.reshape(self.samples, -1)).reshape(N + 1, nu)[1:]
-        return self.u[0].copy()
+        q, v = np.split(x, 2)
+        weight = np.asarray(self.mechanism.gravity(q))[self._places]
+        return np.clip(self.u[0] + weight - self._drag @ v[self._places], *s.box)
 
     def _costs(self, x: np.ndarray) -> np.ndarray:
-        """Return the costs of all predictions from a state, infinite where one diverged; their inputs are in the log."""
+        """Return the costs of all predictions from a state, infinite where one diverged; their inputs beyond the base law are in the log."""
         s, N, nx, nu = self.stages, self.stages.steps, self.stages.nx, self.stages.nu
         self._row[:] = 0.0
         self._row[:, nu : nu + nx] = x
+        spread, self._drag = self._gains(x)
+        self._p[:, ROUNDS + 3 : ROUNDS + 3 + 2 * nu * nu] = np.concatenate(
+            [spread.T.ravel(), self._drag.T.ravel()]
+        )
         self._p[:, :ROUNDS] = round_keys((self._seed % WORD, self._count % WORD))
         self._w[:N] = self.u
         self._lost[:] = kernel.NEVER
@@ -113,19 +129,41 @@ class PathIntegral(Online):
             raise self.lost(x)
         return np.where(self._lost == kernel.NEVER, costs, np.inf)
 
+    def _gains(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inputs that noise of unit variance gives and those that brake speeds of one, (nu, nu) each, by the inertia that motors feel.
+
+        Accelerations of standard deviation a, new in each of N steps h, end at positions of standard deviation a h^2 sqrt(N^3 / 3).
+        """
+        s = self.stages
+        mobility = np.ravel(self._moved(x, self.rest_input, s.h))[self.mechanism.nv :].reshape(s.nu, s.nu)
+        felt = np.linalg.inv(mobility)
+        spread = felt * self._noise / (s.h**2 * np.sqrt(s.steps**3 / 3))
+        most = self._noise * s.input_scale
+        return spread * np.minimum(1.0, most / np.linalg.norm(spread, axis=1))[:, None], DAMPING / (
+            s.h * s.steps
+        ) * felt
+
 
 def _prediction(s: Stages) -> ca.Function:
-    """Return (inputs, state, cost) after one noisy step."""
+    """Return (inputs beyond the base law, state, cost) after one noisy step."""
+    assert s.mechanism is not None
     nx, nu = s.nx, s.nu
     held, w, k = MX.sym("held", nu + nx + 1), MX.sym("w", nu), MX.sym("k")
-    sizes = (ROUNDS, 1, 1, 1, nu, nu, nu)
+    sizes = (ROUNDS, 1, 1, 1, nu * nu, nu * nu, nu, nu)
     p = MX.sym("p", sum(sizes))
     ends = itertools.accumulate(sizes)
-    keys, row, h, rho, spread, low, high = (p[end - n : end] for n, end in zip(sizes, ends))
+    keys, row, h, rho, spread, drag, low, high = (p[end - n : end] for n, end in zip(sizes, ends))
     pairs, normal = math.ceil(nu / 2), pair()
     noise = ca.vertcat(*(normal(keys, row, pairs * k + j) for j in range(pairs)))[:nu]
-    u = ca.fmin(ca.fmax(w + spread * noise, low), high)
     x = held[nu : nu + nx]
+    plan = w + ca.mtimes(ca.reshape(spread, nu, nu), noise)
+    weight = quantity(s.mechanism, "gravity")(x[: nx // 2])
+    braked = (
+        plan
+        + ca.mtimes(s.motors.T, weight)
+        - ca.mtimes(ca.reshape(drag, nu, nu), ca.mtimes(s.motors.T, x[nx // 2 :]))
+    )
+    u = ca.fmin(ca.fmax(braked, low), high)
     after, f = s.step(x, u, h)
     cost = held[nu + nx] + s.merit(x, u, f, h, MX.zeros(len(s.rows)), rho)
-    return ca.Function("prediction", [held, p, w, k], [ca.vertcat(u, after, cost)])
+    return ca.Function("prediction", [held, p, w, k], [ca.vertcat(plan, after, cost)])

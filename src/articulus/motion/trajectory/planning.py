@@ -1113,6 +1113,7 @@ def plan(
         task = replace(task, via=_positions(mechanism, guess))
     if not isinstance(restarts, int | np.integer) or restarts < 0:
         raise InputError(f"restarts: found {restarts!r}; expected a whole number, 0 or more")
+    task.look_ahead()
     settings: dict[str, Any] = {"scheme": scheme, "intervals": intervals, "tolerance": tolerance}
     settings |= {"iterations": iterations, "time_limit": time_limit, "options": options}
     stages = [task]

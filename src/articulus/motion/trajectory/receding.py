@@ -20,11 +20,13 @@ class RecedingHorizon(Online):
         At every sample; several at the first one.
     rho : float
         Weight of the squared violations of constraints over their sizes; limits of inputs are kept exactly.
+    offset_free : bool
+        Whether constant forces that the model does not have, such as those of a payload, are estimated and made up for.
     """
 
-    def __init__(self, stages: Stages, *, iterations: int = 1, rho: float = 1e3):
+    def __init__(self, stages: Stages, *, iterations: int = 1, rho: float = 1e3, offset_free: bool = True):
         self._iterations, self._rho = iterations, rho
-        super().__init__(stages)
+        super().__init__(stages, offset_free)
 
     def begin(self) -> None:
         """Forget the planned motion."""

@@ -157,7 +157,7 @@ class Stages:
         return SX.sym("x", self.nx), SX.sym("u", self.nu)
 
     @cached_property
-    def _motors(self) -> ca.DM:
+    def motors(self) -> ca.DM:
         """Matrix from inputs to generalized forces of the mechanism."""
         assert self.mechanism is not None
         names = [f"u.{n}" for n in self.mechanism.v_names]
@@ -171,7 +171,7 @@ class Stages:
         """(x, u) -> x'."""
         x, u = self.symbols
         if (m := self.mechanism) is not None:
-            a = quantity(m, "forward_dynamics")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
+            a = quantity(m, "forward_dynamics")(x[: m.nq], x[m.nq :], ca.mtimes(self.motors, u))
             return ca.Function("rates", [x, u], [ca.vertcat(x[m.nq :], a)])
         f = SX.sym("f", self.nx)
         own = [k for k, place in enumerate(self.states) if self.phase.rates[place] not in self.phase.rates]
@@ -203,8 +203,8 @@ class Stages:
         m = self.mechanism
         assert m is not None
         (x, u), c, d = self.symbols, SX.sym("c"), SX.sym("d")
-        by_q, by_v, M = quantity(m, "derivatives")(x[: m.nq], x[m.nq :], ca.mtimes(self._motors, u))
-        whole = ca.horzcat(by_q, c * by_q + by_v, ca.mtimes(M, self._motors))
+        by_q, by_v, M = quantity(m, "derivatives")(x[: m.nq], x[m.nq :], ca.mtimes(self.motors, u))
+        whole = ca.horzcat(by_q, c * by_q + by_v, ca.mtimes(M, self.motors))
         made = [self.rates(x, u)[m.nq :], whole, c * by_v, d * by_q]
         return ca.Function("acceleration_slopes", [x, u, c, d], [ca.densify(y) for y in made])
 

@@ -22,7 +22,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 from articulus.dynamics.coupled import every_joint
 from articulus.dynamics.loops.free_coordinates import rows_of_split, split
 from articulus.dynamics.mechanism import Mechanism
-from articulus.errors import InputError, did_you_mean
+from articulus.errors import InputError, did_you_mean, doubtful
 from articulus.model.mechanism import Connection
 from articulus.model.mechanism.numbers import value_of, values_of
 from articulus.motion.trajectory.keeping import Keep, kept
@@ -296,8 +296,6 @@ class Task:
         first, last = self.first, self.last()
         self._require_closed("start", first)
         self._require_closed("goal", last)
-        if not self.goals and not self._turning:
-            self._require_time(last - first, upper[c.v], duration[1])
         start, end = (lower.copy(), upper.copy()), self._ended(lower, upper, last)
         _fix(start, c.q, first, range(m.nq))
         _fix(start, c.v, np.zeros(m.nv), range(m.nv))
@@ -347,6 +345,17 @@ class Task:
                     "Motions that are given over time (Prescribed, PrescribedPoint) have no place in a plan yet"
                 )
 
+    def look_ahead(self) -> None:
+        """Tell what can be told before a search: refuse a way that speed limits exclude, doubt a goal that motors cannot hold at rest."""
+        c = self.columns
+        lower, upper = np.full(c.size, -np.inf), np.full(c.size, np.inf)
+        self._limits(lower, upper)
+        last = self.last()
+        if not self.goals and not self._turning:
+            self._require_time(last - self.first, upper[c.v], span(self.duration)[1])
+        if not self.mechanism.constraint_names:
+            self._doubt_hold(last, lower[c.u], upper[c.u])
+
     def _require_time(self, way: np.ndarray, speed: np.ndarray, duration: float) -> None:
         """Refuse a way that is longer than the limit of a speed times the longest duration."""
         share = np.abs(way) / (speed * duration)
@@ -355,6 +364,23 @@ class Task:
             raise InputError(
                 f"velocity: found the limit {speed[k]:.4g} rad/s or m/s of {self.mechanism.v_names[k]}, which has {abs(way[k]):.4g} rad or m to go "
                 f"within {duration:.4g} s; expected at least {abs(way[k]) / duration:.4g}, or {abs(way[k]) / speed[k]:.4g} s"
+            )
+
+    def _doubt_hold(self, q: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Warn of a goal at which a motor needs more than its limit to hold the mechanism at rest."""
+        m = self.mechanism
+        rest = np.zeros(m.nv)
+        forces = np.asarray(m.inverse_dynamics(q, rest, rest))
+        names = [name.removeprefix("u.") for name in self._names()[self.columns.u]]
+        hold = forces[[m.v_names.index(name) for name in names]]
+        limit = np.where(hold > 0, upper, lower)
+        share = np.divide(hold, limit, out=np.full(len(hold), np.inf), where=limit != 0)
+        share[hold == 0] = 0.0
+        if share.max(initial=0.0) > 1 + ALLOWED:
+            k = int(share.argmax())
+            doubtful(
+                f"plan: holding still at the goal takes {share[k]:.3g} of the limit of '{names[k]}' ({abs(hold[k]):.4g} N m or N of "
+                f"{abs(limit[k]):.4g}); expected a goal that the motors can hold, or larger limits. A motion that ends there does not stay"
             )
 
     def _require_closed(self, where: str, q: np.ndarray) -> None:
