@@ -195,7 +195,7 @@ def _at_given(parts: Partition, problem: Problem, gamma: float) -> Design:
     failed = [test for test in tests if not test.passed]
     if failed or x is None or y is None:
         text = f"hinfsyn: no controller makes the norm less than {gamma:.6g}: {'; '.join(map(str, failed))}"
-        raise InputError(text, [Finding(test.name, str(test), "a test that passes") for test in failed])
+        raise InputError(text, [Finding(test.what, str(test), "a test that passes") for test in failed])
     law, norm = _law(parts, problem, gamma, x, y)
     check = Check("norm of the closed loop", norm, gamma, norm <= gamma * (1 + ACHIEVED))
     figures = {"gamma": norm, "gamma_optimal": None, "limit": None, "shift": problem.shift}
