@@ -8,6 +8,7 @@ import numpy as np
 
 from articulus.simulation.loop.functions import System, native
 from articulus.simulation.results.status import Cause, Failure
+from articulus.simulation.running.tolerance import state_sizes
 
 if TYPE_CHECKING:
     from articulus.simulation.running.runner import Runner
@@ -79,7 +80,7 @@ def _from_state(runner: Runner, row: int, t: float, c: np.ndarray, d: np.ndarray
 def fastest(system: System, c: np.ndarray, d: np.ndarray, p: np.ndarray, t: float, h: float) -> float:
     """Return the largest size of an eigenvalue of the equations at a state [1/s], by differences."""
     rate = native(system.rhs)
-    step = 1e-6 * (1 + np.abs(c))
+    step = 1e-6 * (state_sizes(system) + np.abs(c))
     ends = [rate(c + s * np.diag(step), d, p, np.zeros(system.nw), t, h) for s in (1, -1)]
     J = ((ends[0] - ends[1]) / (2 * step[:, None])).T
     return float(np.abs(np.linalg.eigvals(J)).max()) if np.isfinite(J).all() else 0.0
