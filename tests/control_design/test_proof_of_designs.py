@@ -50,6 +50,8 @@ def test_modes_left_out_and_runs(design):
     assert "not in the design" in str(proof)
 
 
+# the loop is unstable on purpose: the link bends without bound
+@pytest.mark.filterwarnings("ignore:(?s).*over its (length|first frequency)")
 def test_a_slow_computer_is_found_out(design):
     """Sampled every 2 ms with a period of delay the third mode is driven; linear model and runs say so alike."""
     proof = art.control.check(

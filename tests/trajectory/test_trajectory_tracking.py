@@ -45,6 +45,8 @@ def test_closed_loops_return_to_their_motion() -> None:
     assert np.abs(free).max() > 0.05
 
 
+# the motion bends the link by just a tenth of its length; plan and run have the same equations
+@pytest.mark.filterwarnings("ignore:(?s).*over its (length|first frequency)")
 def test_flexible_link_returns_to_its_motion() -> None:
     link = art.load("bayo_link", modes=1)
     moved = plan(link, [0.0, 0.0], {"hinge": 0.6}, duration=1.0, joints=["hinge"], intervals=40)
