@@ -44,11 +44,11 @@ class Pose:
         if self.turned_by_rpy() and self.quaternion != IDENTITY_QUATERNION:
             raise InputError("Pose: give rpy or quaternion, not both")
         if not any((isinstance(x, float) and x != 0) or not isinstance(x, float) for x in self.quaternion):
-            error = InputError(
+            wrong = InputError(
                 "all four numbers are zero; expected (w, x, y, z)",
                 [Finding("", "four zeros", "(w, x, y, z) of a rotation")],
             )
-            raise error.within("Pose.quaternion", "quaternion")
+            raise wrong.within("Pose.quaternion", "quaternion")
 
     def turned_by_rpy(self) -> bool:
         return any(not isinstance(angle, float) or angle != 0.0 for angle in self.rpy)

@@ -121,7 +121,7 @@ class Refusals:
         """Note why a component is refused."""
         self._errors[next(k for k, c in enumerate(self._given) if c is component)] = error
 
-    def of(self, kind: type[Component]) -> list[str]:
+    def of(self, kind: type) -> list[str]:
         """Return the names of the refused components of a kind."""
         refused = (self._given[k] for k in self._errors)
         return [c.name for c in refused if isinstance(c, kind) and isinstance(c.name, str)]
