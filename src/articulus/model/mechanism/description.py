@@ -290,7 +290,11 @@ class Description:
         )
 
     def with_unit_quaternions(self, q: np.ndarray, what: str) -> np.ndarray:
-        """Return positions (..., nq) with quaternions of unit length; warn of those that were not rotations but for rounding."""
+        """Return positions (..., nq) with quaternions of unit length; warn of those that were not rotations but for rounding.
+
+        A quaternion of zeros is an InputError.
+        """
+        self.require_rotations(q)
         out = q
         for joint, at in self.quaternions:
             norm = np.linalg.norm(q[..., at : at + 4], axis=-1, keepdims=True)
@@ -298,7 +302,7 @@ class Description:
             if not off.max(initial=0.0) > UNIT:
                 continue
             out = q.copy() if out is q else out
-            out[..., at : at + 4] /= np.where(norm > 0, norm, 1.0)
+            out[..., at : at + 4] /= norm
             if off.max() > ROUNDED_QUATERNION:
                 doubtful(
                     f"{what}: '{self.name}', joint '{joint}': found a quaternion of length {norm.ravel()[off.argmax()]:.6g}; expected 1. It "
