@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-
 LARGEST = float(np.finfo(np.float32).max)
 
 
