@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = float(np.finfo(np.float32).max)
-
 
 def pack(values: np.ndarray) -> dict[str, Any]:
     """Return a table (rows, columns) in single precision as a dict of plain texts and numbers.
 
     Column after column, the bits of each number minus those of the number above it, as whole numbers with the sign in the last
     bit; first bytes of all, second bytes of all, ...; deflated; in base 64. Nothing is lost but what float32 loses; numbers beyond its range, of runs
-    that diverged, are drawn at its end.
+    that diverged, are infinite.
     """
-    table = np.ascontiguousarray(np.clip(values, -LARGEST, LARGEST).astype("<f4").T)
+    with np.errstate(over="ignore"):
+        table = np.ascontiguousarray(np.asarray(values, dtype="<f4").T)
     bits = table.view("<i4").astype(np.int64)
     steps = np.diff(bits, axis=1, prepend=0).astype(np.int32)
     folded = ((steps << 1) ^ (steps >> 31)).astype("<u4")
