@@ -169,6 +169,9 @@ def _shift(*xyz: float) -> np.ndarray:
     return X
 
 
+@pytest.mark.filterwarnings(
+    "ignore:(?s).*the run has no contact"
+)  # told once a process: another test may have heard it
 def test_a_robot_runs_with_its_components(robot: art.Mechanism) -> None:
     home = robot.states["home"]
     run = art.simulate(robot, 0.01, home.q, home.v, components=robot.components(), step=1e-3)
