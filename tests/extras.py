@@ -91,7 +91,11 @@ def only(extras: Iterable[str]) -> Iterator[None]:
 
 
 def _forget() -> None:
-    """Let python-control look for its own extras anew."""
+    """Let python-control and xarray look for what they can use anew."""
+    if "xarray.namedarray.utils" in sys.modules:
+        sys.modules["xarray.namedarray.utils"].module_available.cache_clear()
+    if "xarray.namedarray.pycompat" in sys.modules:
+        getattr(sys.modules["xarray.namedarray.pycompat"], "_cached_duck_array_modules", {}).clear()
     if "control.exception" in sys.modules:
         for name in ("slycot_installed", "pandas_installed", "cvxopt_installed"):
             setattr(sys.modules["control.exception"], name, None)

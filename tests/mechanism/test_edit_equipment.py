@@ -43,6 +43,7 @@ def test_a_held_joint_has_no_drive(arm: art.Mechanism) -> None:
     assert held.states["home"].q == pytest.approx([0.2])
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*the run has no contact")  # told once a process
 def test_attached_equipment_has_the_prefix(arm: art.Mechanism) -> None:
     both = arm.attached(arm, "tip", prefix="left_")
     assert names(both) == [

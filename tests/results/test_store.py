@@ -239,7 +239,9 @@ def test_a_file_without_a_seal_never_comes_to_hdf5(tmp_path: Path, monkeypatch: 
         with pytest.raises(InputError, match=r"a\.nc: found a file (without a seal|whose bytes do not)"):
             art.load_run(path)
     for place in (tmp_path / "none.nc", tmp_path, tmp_path / ("x" * 300 + ".nc")):
-        with pytest.raises(InputError, match=r"no such file|cannot be read"):
+        with pytest.raises(
+            InputError, match=r"no such file|cannot be read|a name of 303 bytes; expected at most 255"
+        ):
             art.load_run(place)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import articulus as art
 from articulus import structure
@@ -48,6 +49,7 @@ def test_poles_with_a_free_joint() -> None:
     assert model.inputs == ("tau.turn", "tau.beam.y1", "tau.beam.y2", "tau.beam.y3")
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*over its (length|first frequency)")  # states that bend bodies far
 def test_linear_model_is_the_derivative() -> None:
     m = hub(art.Revolute(axis=(0, 0, 1)), stiffness=5.0)
     rng = np.random.default_rng(2)

@@ -262,9 +262,22 @@ def _seen(
 ) -> bool:
     """Return whether the Hamiltonian matrix shows the peak that is known: then rounding does not hide a higher one of its like.
 
-    Between the peak and the next frequencies of the net with less gain, on either side, there is a crossing.
+    Between the peak and the next frequencies of the net with less gain, on either side, there is a crossing. Just below a flat peak both
+    crossings are nearly one double eigenvalue, which rounding moves off the axis; further below they are apart.
     """
-    level = best * (1.0 - SEEN)
+    if best * (1.0 - SEEN) <= np.linalg.norm(
+        model.D, 2
+    ):  # the gain at infinity is as high, and no level below it has a Hamiltonian
+        return True
+    return any(_shows(model, poles, net, values, best * (1.0 - below), omega) for below in (SEEN, 1e-3, 0.1))
+
+
+def _shows(
+    model: LinearModel, poles: np.ndarray, net: np.ndarray, values: np.ndarray, level: float, omega: float
+) -> bool:
+    """Return whether the Hamiltonian matrix of a level has a crossing beside the peak at a frequency."""
+    if level <= np.linalg.norm(model.D, 2):
+        return False
     less = net[values < level]
     before, after = less[less < omega], less[less > omega]
     if not len(less):  # as high everywhere
