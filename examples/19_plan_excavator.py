@@ -1,4 +1,4 @@
-"""Caterpillar 215B: the bucket over a wall in the least time, proved by a simulation with the planned forces alone."""
+"""Caterpillar 215B: the bucket over a wall in the least time, proved by a simulation with the planned forces alone; needs the extra `data`."""
 
 # %% The machine, and a wall across its way
 import tempfile

@@ -104,10 +104,10 @@ def test_a_file_in_the_way_is_told(tmp_path):
 
 
 def test_the_tip_of_the_light_arm_follows_its_line_and_rigid_torques_leave_vibration(made):
-    """The torques are exact to the order of their grid; those for rigid links are off by centimetres (0.5 m in 0.6 s)."""
+    """The torques are exact to the order of their grid; those for rigid links are off by millimetres (0.5 m in 1.2 s)."""
     found = {name: (float(a), float(b)) for name, a, b in tip_rows(made.tip)}
     assert found["non-causal"][0] < 1e-6
-    assert found["rigid"][0] > 1e-2
+    assert found["rigid"][0] > 5e-3
     assert found["rigid"][1] > 1e-3
     text = made.report.read_text()
     assert "Tip motion" in text

@@ -10,6 +10,10 @@ from articulus.motion.inversion import Line, Profile, rigid_feedforward
 from articulus.study import read_study, run_study
 from articulus.study.reader import parse_study
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:(?s).*over its length"
+)  # a short motion that bends its links far
+
 TEXT = """
 schema = 1
 

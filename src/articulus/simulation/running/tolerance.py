@@ -8,9 +8,10 @@ from articulus.simulation.loop.functions import OWN, System
 
 SHARE = 1e-10
 """Error of a step over what is large for a state [-]: 0.1 nm for a mechanism of 1 m, 1e-10 rad for angles."""
-WORK = 0.01
-"""Work that counts as large, over the mass times the square of length over time [-]: slow motions without gravity have less energy than
-the scales say, and their balance is to be told rightly too."""
+WORK = 100.0
+"""Work that counts as large, over the mass times the square of length over time [-]. Work is an account of what the other states do, which
+decide about the steps: with less, a force that jumps while little work is done would make steps too small. A balance is told to 1e-8 of
+the characteristic energy, so that slow motions without gravity, which have less energy than the scales say, are judged rightly too."""
 
 
 def state_sizes(system: System) -> np.ndarray:
