@@ -92,7 +92,7 @@ def test_many_elements_are_refused_early() -> None:
     began = _seconds()
     with pytest.raises(ModelError, match="at most 256 levels and 200000 elements"):
         parse_xml("<a>" + "<b/>" * 2_500_000 + "</a>", "a.urdf")
-    assert _seconds() - began < 1.5  # of a machine that is busy; half a second by itself
+    assert _seconds() - began < 3.0  # of a busy machine, half a second by itself; reading them all took 4.4 s
 
 
 @pytest.mark.parametrize("name", ["pendulum_chain", "n_four_bar"])

@@ -124,6 +124,9 @@ def test_closed_loops_stay_closed(arm: art.Mechanism) -> None:
     assert moved.end_error < 1e-3
 
 
+@pytest.mark.filterwarnings(
+    "ignore:(?s).*over its length"
+)  # the motion that the inputs alone give bends the links far
 def test_flexible_links_come_to_rest(arm: art.Mechanism) -> None:
     """At both ends of the motion on the mesh; how well a mesh resolves vibrations is a matter of tests with softer links."""
     king = art.load("king_arm")
