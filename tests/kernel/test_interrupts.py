@@ -31,7 +31,7 @@ for wait in sys.argv[1:]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_no_interrupt_is_lost_while_equations_are_written() -> None:
-    """Each ends the round of eleven chains in which it comes; about one in three did not."""
+    """Each ends the round of eleven chains in which it comes; some of them did not."""
     command = [sys.executable, "-c", CHILD, "0.2", "0.45", "0.7", "0.95"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["told"] * 4, done.stderr
