@@ -1,5 +1,8 @@
 """Hinf synthesis: laws of the optimum, the tests named when they fail, and SLICOT as the second opinion."""
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -125,12 +128,37 @@ def test_causes_are_named():
         hinfsyn(undisturbed, 1, 1)
 
 
-def test_time_limit_gives_the_best_so_far():
+def test_limit_of_iterations_gives_the_best_so_far_and_is_told():
     system = plant(8, rng=np.random.default_rng(2))
-    with pytest.warns(DoubtfulResult, match="stopped before the optimum"):
-        design = hinfsyn(system, 2, 2, time_limit=0.0)
+    with pytest.warns(DoubtfulResult, match=r"after 1 iterations \(the limit; raise iterations\)"):
+        design = hinfsyn(system, 2, 2, iterations=1)
     assert not design.complete
+    assert any("search was stopped" in check.not_judged for check in design.checks)
     assert np.isfinite(design.gamma)
+    best = hinfsyn(system, 2, 2)
+    assert best.complete
+    assert not any(check.not_judged for check in best.checks)
+    assert design.gamma >= best.gamma * (1 - 1e-6)
+    with pytest.raises(InputError, match="iterations = 0"):
+        hinfsyn(system, 2, 2, iterations=0)
+
+
+def test_no_clock_decides(monkeypatch):
+    """A machine that is an hour slower per look at its clock finds the same controller, to the last digit."""
+    system = plant(6, rng=np.random.default_rng(4))
+    quick = hinfsyn(system, 2, 2)
+    slow_down(monkeypatch)
+    slow = hinfsyn(system, 2, 2)
+    assert slow.complete
+    for name in "ABCD":
+        np.testing.assert_array_equal(getattr(slow.law, name), getattr(quick.law, name))
+
+
+def slow_down(monkeypatch):
+    """Make every look at a clock an hour later than the one before."""
+    hours = itertools.count()
+    for clock in ("time", "monotonic", "perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, lambda: 3600.0 * next(hours))
 
 
 def test_interrupt_gives_the_best_so_far(monkeypatch):

@@ -1,11 +1,14 @@
 """Families of polynomials: Kharitonov, edges, polynomic; against roots of random members."""
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 
 from articulus.control import edges, kharitonov, polynomic
 from articulus.control.robust.polynomials import hurwitz
-from articulus.errors import InputError
+from articulus.errors import DoubtfulResult, InputError
 
 RNG = np.random.default_rng(5)
 
@@ -82,3 +85,24 @@ def test_polynomic_dependence():
     np.testing.assert_allclose(rightmost(family(**found.values)), found.root.real, atol=1e-9)
     with pytest.raises(InputError, match="not polynomials"):
         polynomic(lambda a: [1.0, np.exp(3 * a)], {"a": (0.0, 1.0)})
+
+
+def test_polynomic_tells_its_limit_and_reads_no_clock(monkeypatch):
+    """a < 0.95 takes some hundred parts: ten do not decide, and an hour per look at a clock changes nothing."""
+    family, box = lambda a, b: [1.0, a, b, a * a * b], {"a": (0.2, 0.95), "b": (1.0, 3.0)}
+    with pytest.warns(DoubtfulResult, match=r"left after 10; raise parts.*root farthest"):
+        assert polynomic(family, box, parts=10).stable is None
+    with pytest.raises(InputError, match="parts = 0"):
+        polynomic(family, box, parts=0)
+    quick, hours = polynomic(family, box), itertools.count()
+    for clock in ("time", "monotonic", "perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, lambda: 3600.0 * next(hours))
+    slow = polynomic(family, box)
+    assert slow.stable is quick.stable is True
+    assert slow.root == quick.root
+
+
+def test_polynomic_on_the_boundary_is_told():
+    """a = 1 has roots on the imaginary axis only outside a box that ends 1e-9 before it: the smallest part does not decide."""
+    with pytest.warns(DoubtfulResult, match="too near to the boundary"):
+        assert polynomic(lambda a: [1.0, a, 1.0, a * a], {"a": (0.2, 1.0 - 1e-9)}).stable is None

@@ -6,7 +6,6 @@ Coefficients are in falling powers of s, as in NumPy. A polynomial is stable her
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +25,7 @@ class FamilyStability:
     Parameters
     ----------
     stable : bool or None
-        None: not decided within the time limit.
+        None: not decided: a limit of the search, Ctrl-C, or a polynomial too near to the boundary.
     root : complex
         Root farthest to the right that was seen [rad/s].
     polynomial : array
@@ -114,7 +113,7 @@ def hurwitz(p: np.ndarray) -> np.ndarray:
 
 
 def polynomic(
-    family: Callable[..., Any], ranges: Mapping[str, tuple[float, float]], *, time_limit: float = 60.0
+    family: Callable[..., Any], ranges: Mapping[str, tuple[float, float]], *, parts: int = 100_000
 ) -> FamilyStability:
     """Return whether a polynomial whose coefficients are polynomials of parameters is stable for all values in a box.
 
@@ -127,9 +126,12 @@ def polynomic(
     family : function
         Takes the parameters by name, returns coefficients by falling powers, polynomials of the parameters.
     ranges : dict of name to (low, high)
-    time_limit : float [s]
-        After it, and on Ctrl-C, the answer is that it is not decided.
+    parts : int
+        Of the box that are looked at, at most; some 2000 take a second. After them, and on Ctrl-C, the answer is that it is not
+        decided, with a warning.
     """
+    if parts < 1:
+        raise InputError(f"polynomic: found parts = {parts!r}; expected at least 1")
     box = np.array([[float(x) for x in r] for r in ranges.values()])
     names = tuple(ranges)
     if box.ndim != 2 or box.shape[1:] != (2,) or not (box[:, 0] < box[:, 1]).all():
@@ -137,16 +139,17 @@ def polynomic(
             f"polynomic: found ranges {dict(ranges)}; expected (low, high) with low < high for each name"
         )
     bernstein = _Bernstein(lambda x: np.asarray(family(**dict(zip(names, x))), dtype=float), box)
-    end = time.monotonic() + time_limit
     worst: tuple[complex, np.ndarray, np.ndarray] | None = None
-    parts = [np.array([[0.0, 1.0]] * len(names))]
+    left, looked_at = [np.array([[0.0, 1.0]] * len(names))], 0
     decided: bool | None = True
+    cause = "interrupted by Ctrl-C"
     try:
-        while parts:
-            if time.monotonic() > end:
-                decided = None
+        while left:
+            if looked_at >= parts:
+                decided, cause = None, f"{len(left)} parts of the box are left after {parts}; raise parts"
                 break
-            part = parts.pop()
+            part = left.pop()
+            looked_at += 1
             middle = part.mean(axis=1)
             for x in [middle, part[:, 0], part[:, 1]]:
                 p = bernstein.at(x)
@@ -161,18 +164,18 @@ def polynomic(
                 continue
             side = int(np.argmax(part[:, 1] - part[:, 0]))
             if part[side, 1] - part[side, 0] < SMALLEST_BOX:
-                decided = None
+                decided, cause = None, "a polynomial there is too near to the boundary of stability"
                 break
             for half in ((part[side, 0], middle[side]), (middle[side], part[side, 1])):
                 child = part.copy()
                 child[side] = half
-                parts.append(child)
+                left.append(child)
     except KeyboardInterrupt:
         decided = None
     assert worst is not None
     if decided is None:
         doubtful(
-            f"polynomic: not decided; the root farthest to the right that was seen is {worst[0]:.4g}; raise time_limit"
+            f"polynomic: not decided: {cause}; the root farthest to the right that was seen is {worst[0]:.4g}"
         )
     values = box[:, 0] + worst[2] * (box[:, 1] - box[:, 0])
     return FamilyStability(decided, worst[0], worst[1], dict(zip(names, map(float, values))))

@@ -99,7 +99,7 @@ def mixsyn(
     gamma: float | None = None,
     relax: float = 0.0,
     shift: float | None = None,
-    time_limit: float = 60.0,
+    iterations: int = 100,
 ) -> Design:
     """Return the controller with the least Hinf norm of [W1 S; W2 K S; W3 T]; see `augw` for weights, `hinfsyn` for the rest.
 
@@ -108,7 +108,7 @@ def mixsyn(
     augmented = augw(plant, W1, W2, W3, commands=commands, measured=measured)
     p = sum(name.startswith("reference.") for name in augmented.inputs)
     m = len(augmented.inputs) - p
-    return hinfsyn(augmented, p, m, gamma=gamma, relax=relax, shift=shift, time_limit=time_limit)
+    return hinfsyn(augmented, p, m, gamma=gamma, relax=relax, shift=shift, iterations=iterations)
 
 
 def weighting(W: Weight, count: int, label: str, model: LinearModel) -> LinearModel:

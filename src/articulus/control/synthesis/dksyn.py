@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +37,6 @@ def dksyn(
     order: int = 4,
     rounds: int = 8,
     relax: float = 0.01,
-    time_limit: float = 120.0,
 ) -> Design:
     """Return a controller with a small structured singular value from disturbances to errors.
 
@@ -56,11 +54,10 @@ def dksyn(
     order : int
         Of the scaling of every block but the last; even.
     rounds : int
-        At most.
+        At most. If mu was still falling in the last one, and on Ctrl-C, the best controller so far is returned, with a warning; the
+        figure `complete` is then False, and a check says so.
     relax : float
         Of the Hinf controllers; see `hinfsyn`.
-    time_limit : float [s]
-        After it, and on Ctrl-C, the best controller so far is returned, with a warning.
 
     Returns
     -------
@@ -73,13 +70,15 @@ def dksyn(
     """
     parts = Partition.of(plant, commands, measured, "dksyn")
     structure = BlockStructure.of(blocks, "dksyn")
+    if rounds < 1:
+        raise InputError(f"dksyn: found rounds = {rounds!r}; expected at least 1")
     if (structure.rows, structure.columns) != (len(parts.w), len(parts.z)):
         raise InputError(
             f"dksyn: found blocks with {structure.columns} inputs and {structure.rows} outputs; expected {len(parts.z)} and {len(parts.w)}, "
             "the numbers of errors and disturbances"
         )
     inner = Partition(continuous(parts.model), parts.w, parts.u, parts.z, parts.y)
-    found = _iterated(inner, structure, order, rounds, relax, time.monotonic() + time_limit)
+    found = _iterated(inner, structure, order, rounds, relax)
     law = found.law if parts.model.period is None else trapezoidal(found.law, parts.model.period)
     peak = float(min(found.history))
     true_peak, true_lower = _as_they_are(inner, found.law, structure)
@@ -91,13 +90,18 @@ def dksyn(
         "history": np.array(found.history),
         "complete": found.complete,
     }
-    check = Check(
-        "bound of mu over all frequencies beside its peak on the grid",
-        found.bound,
-        peak,
-        np.isfinite(found.bound),
-    )
-    return checked("dksyn", parts.model, law, parts.u, parts.y, figures, [check])
+    checks = [
+        Check(
+            "bound of mu over all frequencies beside its peak on the grid",
+            found.bound,
+            peak,
+            np.isfinite(found.bound),
+        )
+    ]
+    if not found.complete:
+        why = f"the iteration was stopped after {len(found.history)} rounds, mu may become less"
+        checks.append(Check("least mu of the iteration", found.bound, found.bound, True, not_judged=why))
+    return checked("dksyn", parts.model, law, parts.u, parts.y, figures, checks)
 
 
 def _as_they_are(parts: Partition, law: LinearModel, structure: BlockStructure) -> tuple[float, float]:
@@ -117,17 +121,13 @@ class _Found:
     complete: bool
 
 
-def _iterated(
-    parts: Partition, structure: BlockStructure, order: int, rounds: int, relax: float, end: float
-) -> _Found:
+def _iterated(parts: Partition, structure: BlockStructure, order: int, rounds: int, relax: float) -> _Found:
     full = BlockStructure(tuple(Block(b.rows, b.columns) for b in structure.blocks))
     scalings = [of_matrices(*static(np.ones((1, 1)))) for _ in full.blocks]
     best: _Found | None = None
     history: list[float] = []
     while len(history) < rounds:
         try:
-            if history and time.monotonic() > end:
-                raise KeyboardInterrupt
             design = hinfsyn(
                 _scaled(parts.model, parts, full, scalings), len(parts.y), len(parts.u), relax=relax
             )
@@ -142,7 +142,7 @@ def _iterated(
             if best is None:
                 raise
             doubtful(
-                f"dksyn: stopped after {len(history)} rounds ({stopped or 'time limit or Ctrl-C'}); the best controller so far is returned"
+                f"dksyn: stopped after {len(history)} rounds ({str(stopped) or 'Ctrl-C'}); the best controller so far is returned"
             )
             return dataclasses.replace(best, history=history, complete=False)
         history.append(float(mu.upper.max()))
@@ -152,9 +152,12 @@ def _iterated(
         else:
             enough = True
         if enough:
-            break
+            return best
     assert best is not None
-    return best
+    doubtful(
+        f"dksyn: mu was still falling after {rounds} rounds ({best.bound:.6g}); the best controller so far is returned; raise rounds"
+    )
+    return dataclasses.replace(best, complete=False)
 
 
 def _grid(loop: LinearModel) -> np.ndarray:

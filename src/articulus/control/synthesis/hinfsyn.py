@@ -7,7 +7,6 @@ of that line, so that its gain on the axis itself is at most that on the line: w
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ def hinfsyn(
     relax: float = 0.0,
     shift: float | None = None,
     tolerance: float = 1e-8,
-    time_limit: float = 60.0,
+    iterations: int = 100,
 ) -> Design:
     """Return the stabilizing controller with the least Hinf norm from disturbances to errors.
 
@@ -72,8 +71,9 @@ def hinfsyn(
         bilinear transformation.
     tolerance : float
         Relative, of the optimum.
-    time_limit : float [s]
-        For the search of the optimum. When it is over, and on Ctrl-C, the best bound so far is designed for, with a warning.
+    iterations : int
+        Of a search of the optimum at most; about ten are usual. After them, and on Ctrl-C, the best bound so far is designed for, with a
+        warning; the figure `complete` is then False, and a check says so.
 
     Returns
     -------
@@ -86,6 +86,8 @@ def hinfsyn(
         raise InputError(
             f"hinfsyn: found {len(parts.w)} disturbances and {len(parts.z)} errors beside commands and measured outputs; expected at least one each"
         )
+    if iterations < 1:
+        raise InputError(f"hinfsyn: found iterations = {iterations!r}; expected at least 1")
     if relax < 0 or (gamma is not None and not gamma > 0) or (shift is not None and not shift >= 0):
         raise InputError(
             f"hinfsyn: found gamma = {gamma}, relax = {relax}, shift = {shift}; expected gamma > 0, relax >= 0, shift >= 0"
@@ -96,21 +98,21 @@ def hinfsyn(
     except ZeroOnAxis as error:
         if shift is not None:
             raise
-        problem = _off_axis(without_period, error, time_limit)
+        problem = _off_axis(without_period, error, iterations)
     if gamma is not None:
         return _at_given(parts, problem, gamma)
-    best, limit, complete = optimum(problem, tolerance, time_limit)
+    best, limit, complete = optimum(problem, tolerance, iterations)
     figures = {"gamma_optimal": best, "limit": limit, "complete": complete, "shift": problem.shift}
     return _near(parts, problem, best, relax, figures)
 
 
-def _off_axis(parts: Partition, cause: ZeroOnAxis, time_limit: float) -> Problem:
+def _off_axis(parts: Partition, cause: ZeroOnAxis, iterations: int) -> Problem:
     """Return the problem with the largest shift of the imaginary axis that costs little; raise the cause if gamma has no limit."""
     last: tuple[Problem, float] | None = None
     for shift in SHIFTS * cause.scale:
         try:
             problem = Problem.of(parts, "hinfsyn", float(shift))
-            least = optimum(problem, 1e-4, time_limit)[0]
+            least = optimum(problem, 1e-4, iterations)[0]
         except (InputError, NumericalError):  # a weight decays more slowly, or another zero is there now
             continue
         if last is not None and abs(last[1] - least) <= COST * least:
@@ -124,7 +126,7 @@ def _off_axis(parts: Partition, cause: ZeroOnAxis, time_limit: float) -> Problem
     raise cause
 
 
-def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[float, str, bool]:
+def optimum(problem: Problem, tolerance: float, iterations: int) -> tuple[float, str, bool]:
     """Return the least gamma, the existence test that fails below it, and whether the search came to its end.
 
     Below a bound from the Hamiltonian matrices nothing exists. Above it, the room that X, Y and their spectral radius leave
@@ -142,17 +144,25 @@ def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[floa
     if not lowest > 0.0:
         size = float(np.linalg.norm(sides[0].B1) * np.linalg.norm(sides[0].C1))
         return size or 1.0, "none: the errors can be made zero", True
-    search = _Search(problem, start, time.monotonic() + time_limit)
+    search = _Search(problem, start, iterations)
     complete, top = True, lowest * (1 + tolerance)
     try:
         if search(top**-2) > 0:
             direct = max(side.at_infinity() for side in sides)
             return top, "1" if direct >= lowest * (1 - 1e-8) else max(bounds, key=bounds.__getitem__), True
-        scipy.optimize.brentq(search, 0.0, top**-2, xtol=1e-20 * tolerance * top**-2, rtol=2 * tolerance)
-    except (_TimeOver, KeyboardInterrupt):
+        scipy.optimize.brentq(
+            search,
+            0.0,
+            top**-2,
+            xtol=1e-20 * tolerance * top**-2,
+            rtol=2 * tolerance,
+            maxiter=iterations + 2,  # the search itself counts
+        )
+    except (_Enough, KeyboardInterrupt) as stopped:
         complete = False
+        cause = "Ctrl-C" if isinstance(stopped, KeyboardInterrupt) else "the limit; raise iterations"
         doubtful(
-            f"hinfsyn: stopped before the optimum was found, after {len(search.steps)} steps; designing for the best bound so far"
+            f"hinfsyn: stopped before the optimum was found, after {len(search.steps)} iterations ({cause}); designing for the best bound so far"
         )
     feasible = [t for t, room in search.steps if room.min() > 0]
     most = max(feasible, default=0.0)
@@ -163,23 +173,23 @@ def optimum(problem: Problem, tolerance: float, time_limit: float) -> tuple[floa
     return (most**-0.5 if most > 0 else 100.0 * lowest), limit, complete
 
 
-class _TimeOver(Exception):
-    pass
+class _Enough(Exception):
+    """As many iterations as are allowed."""
 
 
 class _Search:
     """The room over its value at gamma without bound, the least of three, as a function of t = 1 / gamma^2."""
 
-    def __init__(self, problem: Problem, start: np.ndarray, end: float):
-        self.problem, self.end = problem, end
+    def __init__(self, problem: Problem, start: np.ndarray, iterations: int):
+        self.problem, self.iterations = problem, iterations
         self.size = np.where(np.isfinite(start), start, np.nan)
         self.steps: list[tuple[float, np.ndarray]] = []
 
     def __call__(self, t: float) -> float:
         if t == 0.0:
             return 1.0
-        if time.monotonic() > self.end:
-            raise _TimeOver
+        if len(self.steps) >= self.iterations:
+            raise _Enough
         room = self.problem.room(t)
         self.size = np.where(np.isnan(self.size) & np.isfinite(room), np.abs(room), self.size)
         self.steps.append((t, room))
@@ -226,7 +236,11 @@ def _near(parts: Partition, problem: Problem, best: float, relax: float, figures
         )
     figures = {"gamma": norm, **figures, "gamma_optimal": min(norm, best)}
     check = Check("norm of the closed loop", norm, bound, np.isfinite(norm))
-    return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, [*tests, check])
+    checks = [*tests, check]
+    if not figures["complete"]:
+        why = "the search was stopped, a lower one may exist"
+        checks.append(Check("least gamma", best, best, True, not_judged=why))
+    return checked("hinfsyn", parts.model, law, parts.u, parts.y, figures, checks)
 
 
 def _law(
