@@ -16,7 +16,7 @@ course = ca.Function(
 )
 
 # %% Computed torque, sampled; the controller does not know of the push
-controller = art.components.ComputedTorque(kp=225.0, kv=30.0, target=course, period=0.01)
+controller = art.components.ComputedTorque(kp=225.0, kd=30.0, target=course, period=0.01)
 push = art.components.FrameWrench(arm.body_names[-1], wrench=[0, 0, 0, 0, 0, -20.0])  # 20 N downwards
 
 # %% Three seconds, and what tells whether to trust them

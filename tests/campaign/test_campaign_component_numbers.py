@@ -51,7 +51,7 @@ damping = 5
 type = "joint_rate"
 command = 0.5
 kp = 100
-kv = 1
+kd = 1
 period = "1 ms"
 [run]
 t_end = "20 ms"

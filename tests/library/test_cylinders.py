@@ -40,7 +40,7 @@ def test_rates_follow_from_table_5_2() -> None:
 
 
 def test_it_digs_and_every_joule_is_accounted_for() -> None:
-    law = JointRate((0.1, 0.1, 0.2, -0.2), kp=(2, 3, 2, 2), kv=(1, 2, 1, 1), period=0.001)
+    law = JointRate((0.1, 0.1, 0.2, -0.2), kp=(2, 3, 2, 2), kd=(1, 2, 1, 1), period=0.001)
     run = art.simulate(
         DIGGER, 3.0, q0=START, controller=law, components=DIGGER.components(), step=1e-3, sample=0.1
     )

@@ -103,8 +103,8 @@ def test_the_model_is_that_of_the_state_at_the_time() -> None:
 
 
 def test_computed_torque_makes_double_integrators() -> None:
-    """In any state of any arm the poles are those of s^2 + kv s + kp, exactly."""
-    law = ComputedTorque(kp=[25.0, 64.0], kv=[6.0, 20.0], target=[0.3, -0.8])
+    """In any state of any arm the poles are those of s^2 + kd s + kp, exactly."""
+    law = ComputedTorque(kp=[25.0, 64.0], kd=[6.0, 20.0], target=[0.3, -0.8])
     run = art.simulate(art.load("two_link"), 0.5, q0=[0.6, -0.2], controller=law)
     expected = np.concatenate([np.roots([1, 6, 25]), np.roots([1, 20, 64])])
     for at in (0.0, 0.2, 0.5):
@@ -365,7 +365,7 @@ def test_noise_stands_still() -> None:
 def test_small_departures_follow_the_model(period: float | None) -> None:
     """The error of the prediction shrinks with the square of the departure: by 100 when this shrinks by 10."""
     arm, rest = art.load("two_link"), np.array([0.4, -0.7])
-    servo = ComputedTorque(kp=30.0, kv=5.0, target=rest, model=heavier(arm), period=period)
+    servo = ComputedTorque(kp=30.0, kd=5.0, target=rest, model=heavier(arm), period=period)
     hold = Expression(ca.Function("hold", [ca.SX.sym("t")], [ca.DM(balance(arm, rest))], ["t"], ["u"]))
     start = np.concatenate([rest, np.zeros(2)])
     controllers = [servo, hold]

@@ -112,7 +112,7 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
     PD: lambda m: PD(kp=30.0, kd=3.0),
     PID: lambda m: PID(kp=30.0, ki=20.0, kd=3.0),
     ComputedTorque: lambda m: ComputedTorque(
-        kp=30.0, kv=3.0, joints=("swing", "boom", "stick") if m.description.constraints else ()
+        kp=30.0, kd=3.0, joints=("swing", "boom", "stick") if m.description.constraints else ()
     ),
     Pseudolink: lambda m: Pseudolink("wrist", kp=30.0, kd=10.0, target=tuple(POSITION.values()), angular=True),
     DeflectionFeedback: lambda m: DeflectionFeedback(0.5 * np.ones((4, 2))),
@@ -121,8 +121,8 @@ EXAMPLES: dict[type[Component], Callable[[art.Mechanism], Component]] = {
         -30.0 * np.eye(2), np.ones((2, m.nq + m.nv)), np.ones((m.nv, 2))
     ),
     Expression: lambda m: Expression(_of_time(m.nv)),
-    JointRate: lambda m: JointRate(0.1, kp=30.0, kv=3.0, period=0.001),
-    ResolvedRate: lambda m: ResolvedRate(0.1, kp=30.0, kv=3.0, period=0.001, point="wrist", tool="bucket"),
+    JointRate: lambda m: JointRate(0.1, kp=30.0, kd=3.0, period=0.001),
+    ResolvedRate: lambda m: ResolvedRate(0.1, kp=30.0, kd=3.0, period=0.001, point="wrist", tool="bucket"),
     ServoConstraints: lambda m: ServoConstraints(
         Prescribed("course", "swing", Polynomial((0.1, 0.3))), ("swing",), frequency=20.0
     ),

@@ -89,7 +89,7 @@ step = "5 ms"
 [[component]]
 type = "computed_torque"
 kp = 400
-kv = 40
+kd = 40
 target = {type = "spline", csv = "course.csv", column = "arm"}
 [[component]]
 type = "torque"
@@ -101,7 +101,7 @@ joint = "hinge"
     # acceleration fed forward: what is left is of RK4; without the jumps at both ends known to it, 2e-3
     assert run.q[:, 0] == pytest.approx(wanted(run.t), abs=1e-5)
     target = Spline(TIMES, tuple(np.radians(DEGREES)))
-    law, motor = art.components.ComputedTorque(kp=400, kv=40, target=target), art.components.Torque("hinge")
+    law, motor = art.components.ComputedTorque(kp=400, kd=40, target=target), art.components.Torque("hinge")
     assert law.times == (0.0, 0.4)  # where its acceleration jumps
     same = art.simulate(art.load(tmp_path / "arm.toml"), 0.4, controller=law, components=[motor], step=5e-3)
     assert same.q == pytest.approx(run.q, abs=1e-12)

@@ -105,7 +105,7 @@ def excavator(effort: Effort) -> Iterator[Row]:
     law = ResolvedRate(
         resolved_command(),
         kp=(2.0, 3.0, 2.0, 2.0),
-        kv=(1.0, 2.0, 1.0, 1.0),
+        kd=(1.0, 2.0, 1.0, 1.0),
         period=0.01,
         point="wrist",
         tool="bucket",

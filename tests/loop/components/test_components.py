@@ -105,14 +105,14 @@ EXAMPLES: dict[type, Callable[[], Component]] = {
     Measured: lambda: Measured(RateGyro("wrist"), period=0.02, delay=2, noise=0.1, resolution=0.01),
     PD: lambda: PD(kp=1.0, kd=1.0),
     PID: lambda: PID(kp=1.0, ki=1.0, kd=1.0),
-    ComputedTorque: lambda: ComputedTorque(kp=1.0, kv=1.0),
+    ComputedTorque: lambda: ComputedTorque(kp=1.0, kd=1.0),
     Pseudolink: lambda: Pseudolink(("far",), kp=1.0, kd=1.0, target=0.2),
     DeflectionFeedback: lambda: DeflectionFeedback(np.ones((1, 6)), period=0.02),
     StateFeedback: lambda: StateFeedback(np.ones((4, 8)), observer=OBSERVER, period=0.02),
     LinearController: lambda: LinearController(-np.eye(2), np.ones((2, 8)), np.ones((4, 2)), period=0.02),
     Expression: lambda: Expression(_zero()),
-    JointRate: lambda: JointRate(0.1, kp=1.0, kv=1.0, period=0.02),
-    ResolvedRate: lambda: ResolvedRate(0.1, kp=1.0, kv=1.0, period=0.02, point="wrist", tool="bucket"),
+    JointRate: lambda: JointRate(0.1, kp=1.0, kd=1.0, period=0.02),
+    ResolvedRate: lambda: ResolvedRate(0.1, kp=1.0, kd=1.0, period=0.02, point="wrist", tool="bucket"),
     ServoConstraints: lambda: ServoConstraints(
         Prescribed("course", "boom", Polynomial((0.1, 0.2))), ("boom",)
     ),

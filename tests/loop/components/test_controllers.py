@@ -143,31 +143,31 @@ COURSE = function_of_time(lambda t: ca.vertcat(*(ca.sin((i + 1) * t) for i in ra
 
 
 def test_computed_torque_makes_the_error_linear() -> None:
-    """vdot = a_d + kv (v_d - v) + kp (q_d - q) exactly, on every state."""
+    """vdot = a_d + kd (v_d - v) + kp (q_d - q) exactly, on every state."""
     rng = np.random.default_rng(2)
-    kp, kv = rng.uniform(1, 100, (2, 6))
-    loop = Loop(ARM, ComputedTorque(kp=kp, kv=kv, target=COURSE))
+    kp, kd = rng.uniform(1, 100, (2, 6))
+    loop = Loop(ARM, ComputedTorque(kp=kp, kd=kd, target=COURSE))
     i = np.arange(1, 7)
     for t in (0.0, 0.4):
         q, v = rng.uniform(-2, 2, (2, 6))
         loop.t = t
-        wanted = -(i**2) * np.sin(i * t) + kv * (i * np.cos(i * t) - v) + kp * (np.sin(i * t) - q)
+        wanted = -(i**2) * np.sin(i * t) + kd * (i * np.cos(i * t) - v) + kp * (np.sin(i * t) - q)
         assert loop.put(q=q, v=v).signal("vdot") == pytest.approx(wanted, rel=1e-8, abs=1e-8)
 
 
 def test_computed_torque_with_a_wrong_model() -> None:
     wrong = slider(mass=3.0, gravity=-10.0)
-    loop = Loop(slider(mass=2.0, gravity=-10.0), ComputedTorque(kp=4.0, kv=4.0, target=1.0, model=wrong))
+    loop = Loop(slider(mass=2.0, gravity=-10.0), ComputedTorque(kp=4.0, kd=4.0, target=1.0, model=wrong))
     assert loop.signal("tau") == pytest.approx(3.0 * (4.0 + 10.0))
     assert loop.signal("vdot") == pytest.approx(3.0 * 14.0 / 2.0 - 10.0)
 
 
 def test_computed_torque_takes_rates_and_accelerations_as_given() -> None:
     loop = Loop(
-        slider(mass=2.0), ComputedTorque(kp=0.0, kv=1.0, target=COURSE_1, rate=7.0, acceleration=11.0)
+        slider(mass=2.0), ComputedTorque(kp=0.0, kd=1.0, target=COURSE_1, rate=7.0, acceleration=11.0)
     )
     assert loop.signal("tau") == pytest.approx(2.0 * (11.0 + 7.0))
-    loop = Loop(slider(mass=2.0), ComputedTorque(kp=0.0, kv=0.0, rate=function_of_time(lambda t: 3 * t)))
+    loop = Loop(slider(mass=2.0), ComputedTorque(kp=0.0, kd=0.0, rate=function_of_time(lambda t: 3 * t)))
     assert loop.signal("tau") == pytest.approx(6.0)  # the rate of the rate
 
 
@@ -272,7 +272,7 @@ def test_observer_hears_other_commands_and_knows_its_operating_point() -> None:
 
 
 def test_joint_rate_sums_its_command() -> None:
-    loop = Loop(slider(mass=1e12), JointRate(0.5, kp=2.0, kv=3.0, period=0.02)).put(q=1.0)
+    loop = Loop(slider(mass=1e12), JointRate(0.5, kp=2.0, kd=3.0, period=0.02)).put(q=1.0)
     found = loop.run(0.1, 0.01, "u", "joint_rate.wanted")
     k = np.arange(11) // 2
     assert found["joint_rate.wanted"].ravel() == pytest.approx(1.0 + 0.01 * k)
@@ -280,16 +280,16 @@ def test_joint_rate_sums_its_command() -> None:
 
 
 def test_joint_rate_differences_the_position() -> None:
-    loop = Loop(slider(mass=2.0), JointRate(0.0, kp=0.0, kv=4.0, period=0.01)).put(v=1.0)
+    loop = Loop(slider(mass=2.0), JointRate(0.0, kp=0.0, kd=4.0, period=0.01)).put(v=1.0)
     assert loop.run(0.01, 0.01, "u")["u"].ravel() == pytest.approx([0.0, -4.0])
 
 
 def test_resolved_rate_moves_the_end_point_as_commanded() -> None:
     digger = art.load("cat215b")
     asked = np.array([0.3, 0.2, -0.1, 0.05])
-    law = ResolvedRate(asked, kp=0.0, kv=1.0, period=0.01, point="wrist", tool="bucket")
+    law = ResolvedRate(asked, kp=0.0, kd=1.0, period=0.01, point="wrist", tool="bucket")
     q = np.array([0.4, 0.6, -2.5, -0.2])
-    rates = Loop(digger, law).put(q=q).update().signal("u")  # u = kv x wanted rates at the first instant
+    rates = Loop(digger, law).put(q=q).update().signal("u")  # u = kd x wanted rates at the first instant
     d = 1e-6
     (x0, y0, z0), (x1, y1, z1) = (digger.pose("wrist", q + s * d * rates)[:3, 3] for s in (-1, 1))
     r0, r1 = np.hypot(x0, y0), np.hypot(x1, y1)
@@ -316,7 +316,7 @@ def test_resolved_rate_moves_the_end_point_as_commanded() -> None:
         ),
         (lambda: PD(kp=1.0, kd=0.0, measured=("a.q", "a.v")), "no signal 'a.q'"),
         (
-            lambda: ComputedTorque(kp=1.0, kv=0.0, model=slider()),
+            lambda: ComputedTorque(kp=1.0, kd=0.0, model=slider()),
             "'slider' without the joint 'joint1'; expected the driven joints of",
         ),
         (lambda: StateFeedback(np.ones((6, 3))), "K: found 6 x 3 numbers; expected 6 x 12"),
@@ -369,16 +369,16 @@ def test_controllers_are_frozen() -> None:
 @pytest.mark.parametrize("joint", ["crank_pin", "rocker_pin"])
 def test_computed_torque_keeps_its_error_law_on_a_loop(joint, driven) -> None:
     """The law of the driven joint holds exactly, far from the target and at speed; redundant rows do no harm."""
-    m, kp, kv = four_bar(), 30.0, 11.0
+    m, kp, kd = four_bar(), 30.0, 11.0
     k = m.joint_names.index(joint)
     course = function_of_time(lambda t: 0.4 * ca.sin(2 * t))
     motors = [Torque(joint)] if driven else []
-    loop = Loop(m, ComputedTorque(kp=kp, kv=kv, target=course, joints=joint), *motors)
+    loop = Loop(m, ComputedTorque(kp=kp, kd=kd, target=course, joints=joint), *motors)
     for t, angle, speed in ((0.0, 0.7, 1.5), (0.6, -0.5, -2.0)):
         q, v = angle * np.array([1.0, -1.0, 1.0]), speed * np.array([1.0, -1.0, 1.0])
         loop.t = t
         vdot = loop.put(q=q, v=v).signal("vdot")
-        law = -1.6 * np.sin(2 * t) + kv * (0.8 * np.cos(2 * t) - v[k]) + kp * (0.4 * np.sin(2 * t) - q[k])
+        law = -1.6 * np.sin(2 * t) + kd * (0.8 * np.cos(2 * t) - v[k]) + kp * (0.4 * np.sin(2 * t) - q[k])
         assert vdot == pytest.approx(law * np.array([1.0, -1.0, 1.0]), rel=1e-8)
         tau = loop.signal("tau")
         assert tau[[i for i in range(3) if i != k]] == pytest.approx(0.0)
@@ -386,12 +386,12 @@ def test_computed_torque_keeps_its_error_law_on_a_loop(joint, driven) -> None:
 
 
 def test_computed_torque_on_a_spatial_loop_with_two_motors() -> None:
-    """The error of a run dies out as e'' + kv e' + kp e = 0 says, in closed form."""
+    """The error of a run dies out as e'' + kd e' + kp e = 0 says, in closed form."""
     c = closed(11, [art.Universal], bodies=3)
     m, joint = c.mechanism, c.mechanism.joint_names[0]
     state = art.assemble(m, c.q)
     target = state.q[m.description.q_slices[joint]] + np.array([0.1, -0.05])
-    law = ComputedTorque(kp=25.0, kv=10.0, target=target, joints=joint)
+    law = ComputedTorque(kp=25.0, kd=10.0, target=target, joints=joint)
     run = art.simulate(m, 0.5, q0=state.q, components=[law], step=0.005)
     error = target - run.q[:, m.description.q_slices[joint]]
     exact = np.array([0.1, -0.05]) * ((1 + 5 * run.t) * np.exp(-5 * run.t))[:, None]
@@ -403,20 +403,20 @@ def test_computed_torque_refuses_what_would_break_its_law() -> None:
     with pytest.raises(
         art.InputError, match=r"joints: found none; expected joints with as many as .* leave, 1"
     ):
-        Loop(m, ComputedTorque(kp=1.0, kv=1.0))
+        Loop(m, ComputedTorque(kp=1.0, kd=1.0))
     with pytest.raises(
         art.InputError, match=r"with 2 degrees of freedom; expected joints with as many as .*, 1"
     ):
-        Loop(m, ComputedTorque(kp=1.0, kv=1.0, joints=("crank_pin", "rocker_pin")))
+        Loop(m, ComputedTorque(kp=1.0, kd=1.0, joints=("crank_pin", "rocker_pin")))
     with pytest.raises(art.InputError, match="one with constraints just as 'four-bar'"):
-        Loop(m, ComputedTorque(kp=1.0, kv=1.0, joints="crank_pin", model=m.tree))
+        Loop(m, ComputedTorque(kp=1.0, kd=1.0, joints="crank_pin", model=m.tree))
 
 
 def test_laws_that_know_no_loops_say_so() -> None:
     m = four_bar()
     m.body("extra", 1.0, inertia=(1, 1, 1)).joint("extra", art.Revolute(), "rocker", "extra")
     with pytest.raises(art.InputError, match="mechanism: found constraints; expected none"):
-        Loop(m, ResolvedRate(command=0.0, kp=1.0, kv=0.0, period=0.01, point="extra", tool="extra"))
+        Loop(m, ResolvedRate(command=0.0, kp=1.0, kd=0.0, period=0.01, point="extra", tool="extra"))
 
     class Blind(PD):
         def work(self, s):
@@ -437,7 +437,7 @@ def test_computed_torque_of_a_flexible_arm_pushes_joints_alone() -> None:
     arm = art.load("king_arm")
     step, joints = np.deg2rad(10.0), [arm.v_slice(j).start for j in arm.joint_names]
     modes = [k for k in range(arm.nv) if k not in joints]
-    run = art.simulate(arm, 0.6, controller=ComputedTorque(kp=100.0, kv=20.0, target=(step, step)), step=1e-4)
+    run = art.simulate(arm, 0.6, controller=ComputedTorque(kp=100.0, kd=20.0, target=(step, step)), step=1e-4)
     exact = step * (1 + 10 * run.t) * np.exp(-10 * run.t)
     assert step - run.q[:, joints] == pytest.approx(np.stack([exact, exact], axis=1), abs=1e-7 * step)
     assert not run["u"][:, modes].any()
@@ -448,7 +448,7 @@ def test_computed_torque_with_a_passive_joint() -> None:
     """On a tree the named joint follows the closed form, and no force acts on the other."""
     arm = art.load("two_link")
     first, second = arm.joint_names
-    law = ComputedTorque(kp=25.0, kv=10.0, target=0.3, joints=second)
+    law = ComputedTorque(kp=25.0, kd=10.0, target=0.3, joints=second)
     run = art.simulate(arm, 0.5, controller=law, step=1e-3)
     error = 0.3 - run.q[:, arm.q_slice(second).start]
     assert error == pytest.approx(0.3 * (1 + 5 * run.t) * np.exp(-5 * run.t), abs=1e-8)
@@ -459,7 +459,7 @@ def test_computed_torque_of_a_rigid_model_on_a_flexible_arm() -> None:
     """Forces of the rigid model at the joints' state: its own inverse dynamics, whatever the modes do."""
     arm = art.load("king_arm")
     rigid = _rigid(arm)
-    law = ComputedTorque(kp=100.0, kv=20.0, target=0.1, model=rigid)
+    law = ComputedTorque(kp=100.0, kd=20.0, target=0.1, model=rigid)
     loop = art.Loop(arm, law)
     q, v = np.array([0.2, 0.003, -0.4, 0.002]), np.array([0.5, 0.1, -0.3, 0.2])
     run = loop.simulate(1e-4, q, v, step=1e-4)
@@ -469,7 +469,7 @@ def test_computed_torque_of_a_rigid_model_on_a_flexible_arm() -> None:
     with pytest.raises(
         art.InputError, match=r"model: found .* with \['link1', 'link2'\]; expected joints and modes of"
     ):
-        art.Loop(rigid, ComputedTorque(kp=1.0, kv=1.0, model=arm)).simulate(1e-3)
+        art.Loop(rigid, ComputedTorque(kp=1.0, kd=1.0, model=arm)).simulate(1e-3)
 
 
 def _rigid(arm: art.Mechanism) -> art.Mechanism:

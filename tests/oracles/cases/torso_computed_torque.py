@@ -1,4 +1,4 @@
-"""Computed torque leaves q'' = q_d'' + kv e' + kp e of every joint, whatever the arm: RK4 on it, h = 0.01 s; kp = 100, kv = 20."""
+"""Computed torque leaves q'' = q_d'' + kd e' + kp e of every joint, whatever the arm: RK4 on it, h = 0.01 s; kp = 100, kd = 20."""
 
 import numpy as np
 from human_torso import PERIOD, torso

@@ -70,7 +70,7 @@ def _excavator(
     law = OperatorRates(
         RESOLVED,
         kp=(2.0, 3.0, 2.0, 2.0),
-        kv=(1.0, 2.0, 1.0, 1.0),
+        kd=(1.0, 2.0, 1.0, 1.0),
         period=PERIOD,
         point="wrist",
         tool="bucket",

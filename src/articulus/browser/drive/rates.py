@@ -20,11 +20,11 @@ JOINT, RESOLVED = 0, 1
 
 @dataclass(frozen=True)
 class OperatorRates(ResolvedRate):
-    """u = kv (rate_d - rate) + kp (q_d - q) with rates from the sticks, in either mode.
+    """u = kd (rate_d - rate) + kp (q_d - q) with rates from the sticks, in either mode.
 
     The law is that of the source; three things are added for a human at the sticks. The wanted position q_d does not run
     away from the machine: rates wait while it is `lead` ahead. It stops at the ends `lower` and `upper`. It comes back to
-    the joint when its stick is released, with the time constant kv / kp: both terms of the law cancel but for -kv rate, and
+    the joint when its stick is released, with the time constant kd / kp: both terms of the law cancel but for -kd rate, and
     the valves close. In RESOLVED mode the four rates wait, stop and
     come back together, which keeps the path of the end point.
 
@@ -63,7 +63,7 @@ class OperatorRates(ResolvedRate):
         n, sticks = wanted.numel(), s.read(f"{NAME}.axes")
         full, lead = column(s, self, "full", n), column(s, self, "lead", n)
         ends = column(s, self, "lower", n), column(s, self, "upper", n)
-        back = (s.q - wanted) * column(s, self, "kp", n) / column(s, self, "kv", n)
+        back = (s.q - wanted) * column(s, self, "kp", n) / column(s, self, "kd", n)
 
         joint = full * sticks
         free = ca.logic_not(blocked(joint, wanted, s.q, lead, *ends))

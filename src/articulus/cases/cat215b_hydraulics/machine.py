@@ -54,7 +54,7 @@ def resolved_run(digger: art.Mechanism) -> Run:
     law = ResolvedRate(
         resolved_command(),
         kp=(2.0, 3.0, 2.0, 2.0),
-        kv=(1.0, 2.0, 1.0, 1.0),
+        kd=(1.0, 2.0, 1.0, 1.0),
         period=STEP,
         point="wrist",
         tool="bucket",

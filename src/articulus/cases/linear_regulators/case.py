@@ -33,7 +33,7 @@ def compute() -> dict:
         "B2, torque of the opposite sign, second row [1/(kg m^2)]": -B2[1],
         "frequencies [rad/s]": np.sort(np.sqrt(-np.linalg.eigvals(A21).real)),
         "decoupling PD: K_P, outer joint first [N m/rad]": pd.kp[np.ix_(order, order)].ravel(),
-        "decoupling PD: K_V, outer joint first [N m s/rad]": pd.kv[np.ix_(order, order)].ravel(),
+        "decoupling PD: K_V, outer joint first [N m s/rad]": pd.kd[np.ix_(order, order)].ravel(),
         "decoupling PD: real part of all poles [1/s]": pd.poles.real,
         "decoupling PD: size of the imaginary part [rad/s]": np.abs(pd.poles.imag),
     }

@@ -1,4 +1,4 @@
-"""Computed torque with kp = 100, kv = 20 on a rigid link, held between instants: 10 Hz is the boundary of stability."""
+"""Computed torque with kp = 100, kd = 20 on a rigid link, held between instants: 10 Hz is the boundary of stability."""
 
 import dataclasses
 

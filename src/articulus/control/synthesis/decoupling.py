@@ -30,7 +30,7 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
     Returns
     -------
     Design
-        Its plant has the states as outputs. Figures: `kp`, `kv` (n, n), `gain` (n, 2 n).
+        Its plant has the states as outputs. Figures: `kp`, `kd` (n, n), `gain` (n, 2 n).
     """
     model = as_plant(plant, "decoupling_pd")
     u = places(model.inputs, commands, "input", "decoupling_pd")
@@ -54,8 +54,8 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
     if not ((w > 0).all() and (xi > 0).all() and np.isfinite(w).all() and np.isfinite(xi).all()):
         raise InputError("decoupling_pd: expected frequencies and damping ratios above 0")
     kp = np.linalg.solve(B2, np.diag(w**2) + model.A[n:, :n])
-    kv = np.linalg.solve(B2, np.diag(2 * xi * w) + model.A[n:, n:])
-    K = np.hstack([kp, kv])
+    kd = np.linalg.solve(B2, np.diag(2 * xi * w) + model.A[n:, n:])
+    K = np.hstack([kp, kd])
     seen = with_states(model)
     after = (model.A - model.B[:, u] @ K)[n:]
     off = float(
@@ -64,4 +64,4 @@ def decoupling_pd(plant: Any, frequency: Any, damping: Any = 0.7, *, commands: G
     )
     law = law_of(seen, static(-K), u, np.arange(2 * n), "decoupling pd")
     check = Check("coupling left, relative", off, 1e-8, off < 1e-8)
-    return checked("decoupling pd", seen, law, u, np.arange(2 * n), {"kp": kp, "kv": kv, "gain": K}, [check])
+    return checked("decoupling pd", seen, law, u, np.arange(2 * n), {"kp": kp, "kd": kd, "gain": K}, [check])

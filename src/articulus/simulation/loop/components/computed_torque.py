@@ -36,9 +36,9 @@ from articulus.simulation.loop.components.tracking import (
 
 @dataclass(frozen=True)
 class ComputedTorque(Controller):
-    """tau = M(q) (a_d + kv (v_d - v) + kp (q_d - q)) + bias(q, v), by inverse dynamics of the mechanism or of a model.
+    """tau = M(q) (a_d + kd (v_d - v) + kp (q_d - q)) + bias(q, v), by inverse dynamics of the mechanism or of a model.
 
-    With the true model and without sampling the error obeys e'' + kv e' + kp e = 0.
+    With the true model and without sampling the error obeys e'' + kd e' + kp e = 0.
 
     Where the model has other degrees of freedom beside the driven ones, modes of flexible links or joints without a motor, no force acts
     on these: with nu the acceleration that the law asks for,
@@ -55,7 +55,7 @@ class ComputedTorque(Controller):
     ----------
     kp : numbers [1/s^2]
         One for all driven degrees of freedom, or one each.
-    kv : numbers [1/s]
+    kd : numbers [1/s]
     target : numbers, Table or casadi.Function of t [rad or m]
         q_d of all driven degrees of freedom, in the order of the joints.
     rate : numbers, Table or casadi.Function of t [rad/s or m/s]
@@ -78,7 +78,7 @@ class ComputedTorque(Controller):
     """
 
     kp: Any = quantity("1/s^2", "stiffness over inertia", size="1 or nv")
-    kv: Any = quantity("1/s", "damping over inertia", size="1 or nv")
+    kd: Any = quantity("1/s", "damping over inertia", size="1 or nv")
     target: Any = quantity("rad or m", "position to follow", size="1 or nv", default=0.0)
     rate: Any = quantity(
         "rad/s or m/s", "velocity to follow; that of the target if not given", size="1 or nv", default=None
@@ -98,7 +98,7 @@ class ComputedTorque(Controller):
     type_name = "computed_torque"
 
     def __post_init__(self) -> None:
-        convert(self, kp=as_numbers, kv=as_numbers, target=as_in_time, measured=two_signals)
+        convert(self, kp=as_numbers, kd=as_numbers, target=as_in_time, measured=two_signals)
         convert(self, joints=names, rate=optional, acceleration=optional)
         take_model(self)
         sampling(self)
@@ -114,7 +114,7 @@ class ComputedTorque(Controller):
         """Return the acceleration that the law asks of the driven degrees of freedom at q and v, (n,)."""
         n = v.numel()
         q_d, v_d = wanted(s, self, n)
-        feedback = column(s, self, "kv", n) * (v_d - v) + column(s, self, "kp", n) * (q_d - q)
+        feedback = column(s, self, "kd", n) * (v_d - v) + column(s, self, "kp", n) * (q_d - q)
         return wanted_acceleration(s, self, n) + feedback
 
     # without constraints

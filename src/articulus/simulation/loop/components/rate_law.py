@@ -25,7 +25,7 @@ from articulus.simulation.loop.components.tracking import command_joints, names
 
 @dataclass(frozen=True)
 class RateLaw(Controller):
-    """u = kv (rate_d - rate) + kp (q_d - q), with the rate by differencing q.
+    """u = kd (rate_d - rate) + kp (q_d - q), with the rate by differencing q.
 
     q_d starts at q and moves on by one step of RK4 in a period, during which the operator's command holds.
 
@@ -35,7 +35,7 @@ class RateLaw(Controller):
         What the operator asks for.
     kp : numbers [1/rad or 1/m]
         One for all joints, or one each.
-    kv : numbers [s/rad or s/m]
+    kd : numbers [s/rad or s/m]
     period : number [s]
         Sampling period.
     joints : names
@@ -47,13 +47,13 @@ class RateLaw(Controller):
 
     command: Any = quantity("see mode", "what the operator asks for", size="1 or joints")
     kp: Any = quantity("1/rad or 1/m", "command by position error", size="1 or joints")
-    kv: Any = quantity("s/rad or s/m", "command by rate error", size="1 or joints")
+    kd: Any = quantity("s/rad or s/m", "command by rate error", size="1 or joints")
     period: float = quantity("s", "sampling period")
     joints: tuple[str, ...] = ()
     name: str = ""
 
     def __post_init__(self) -> None:
-        convert(self, command=as_in_time, kp=as_numbers, kv=as_numbers, joints=names)
+        convert(self, command=as_in_time, kp=as_numbers, kd=as_numbers, joints=names)
         object.__setattr__(self, "name", self.name or self.type_name)
         sampling(self)
 
@@ -74,8 +74,8 @@ class RateLaw(Controller):
         s.remember("wanted", RK4().advance(rates, s.t, wanted, (), h)[0])
         s.remember("before", q)
         s.write("wanted", wanted)
-        kp, kv = column(s, self, "kp", n), column(s, self, "kv", n)
-        command_joints(s, self, kv * (rates(s.t, wanted) - (q - before) / h) + kp * (wanted - q))
+        kp, kd = column(s, self, "kp", n), column(s, self, "kd", n)
+        command_joints(s, self, kd * (rates(s.t, wanted) - (q - before) / h) + kp * (wanted - q))
 
     def asked(self, s: Scope, size: int) -> SX:
         """Return the operator's command now, (size,)."""
